@@ -1,0 +1,42 @@
+"""Context-lifecycle middleware for agent loops: `session(messages)` instead of `messages`.
+
+Only names are here; importing them loads what they need, importing the package loads nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hippocampus.entry import Entry as Entry
+    from hippocampus.entry import Stage as Stage
+    from hippocampus.errors import HippocampusError as HippocampusError
+    from hippocampus.errors import PolicyError as PolicyError
+    from hippocampus.errors import RecallError as RecallError
+    from hippocampus.errors import StoreError as StoreError
+    from hippocampus.plan import Decision as Decision
+    from hippocampus.policy import Policy as Policy
+    from hippocampus.session import Hippocampus as Hippocampus
+    from hippocampus.session import Session as Session
+
+_HOMES = {
+    "Decision": "plan",
+    "Entry": "entry",
+    "Hippocampus": "session",
+    "HippocampusError": "errors",
+    "Policy": "policy",
+    "PolicyError": "errors",
+    "RecallError": "errors",
+    "Session": "session",
+    "Stage": "entry",
+    "StoreError": "errors",
+}
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - sorted keys of the table above
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from the module where it lives."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'hippocampus' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"hippocampus.{_HOMES[name]}"), name)

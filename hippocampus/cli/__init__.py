@@ -1,0 +1,30 @@
+"""The command line: parses, calls, prints. Every command's work is done elsewhere."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from hippocampus.cli import explaining, replaying
+
+app = typer.Typer(
+    name="hippocampus",
+    help="Keep an agent's context short, cheap and complete.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("replay")(replaying.replay)
+app.command("explain")(explaining.explain)
+
+
+def main() -> None:
+    """Run the command line; a known problem is one sentence on stderr and exit status 2."""
+    from hippocampus.errors import HippocampusError
+
+    try:
+        app()
+    except HippocampusError as problem:
+        print(f"hippocampus: {problem}", file=sys.stderr)  # noqa: T201 - the command's own voice
+        sys.exit(2)

@@ -1,0 +1,106 @@
+"""`hippocampus replay`: recorded sessions in, what would have been saved and hidden out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from hippocampus.replay.run import Options, Replayed, Skipped
+
+
+def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders of recorded sessions.")],
+    policy: Annotated[
+        str, typer.Option(help="A shipped policy's name, or the path of a policy file.")
+    ] = "default",
+    model: Annotated[
+        str, typer.Option(help="The model whose price in dollars and whose window count.")
+    ] = "claude-sonnet-4-5",
+    prices: Annotated[
+        str | None,
+        typer.Option(
+            help="A price table instead of the model's own: anthropic-5m, anthropic-1h, openai, "
+            "gemini or none."
+        ),
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Run the other strategies and the floor too.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of tables.")
+    ] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="Write one self-contained HTML page to this file.")
+    ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="End with status 1 on a file or line that cannot be read."),
+    ] = False,
+) -> None:
+    """Replay recorded sessions and say what each strategy costs, and what it hides."""
+    from rich.console import Console
+
+    from hippocampus import policy as policies
+    from hippocampus import prices as price_tables
+    from hippocampus.replay.outcome import outcome
+    from hippocampus.replay.run import Options
+
+    options = Options(
+        policies.load(policy),
+        price_tables.prices_for(prices, model),
+        compare=compare,
+        views=report is not None,
+    )
+    replayed, skipped = _run(paths, options, Console(stderr=True))
+    found = outcome(replayed, skipped, options)
+    if report is not None:
+        from hippocampus.replay.page import write_page
+
+        write_page(found, report)
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False))
+    elif replayed:
+        from hippocampus.replay.table import print_outcome
+
+        print_outcome(found, Console())
+    _end(replayed, skipped, strict=strict)
+
+
+def _run(
+    paths: Sequence[Path], options: Options, console: Console
+) -> tuple[list[Replayed], list[Skipped]]:
+    """Replay with a progress bar, which a run of under two seconds does not show."""
+    from hippocampus.cli.progress import track
+    from hippocampus.replay.readers import find_files
+    from hippocampus.replay.run import Skipped, replay_files
+
+    files = find_files(paths)
+    replayed: list[Replayed] = []
+    skipped: list[Skipped] = []
+    for result in track(replay_files(files, options), len(files), console):
+        if isinstance(result, Skipped):
+            skipped.append(result)
+        else:
+            replayed += result
+    return replayed, skipped
+
+
+def _end(replayed: Sequence[Replayed], skipped: Sequence[Skipped], *, strict: bool) -> None:
+    """Say what was left out, and set the exit status."""
+    broken = sum(len(each.broken) for each in replayed)
+    if not replayed:
+        for each in skipped:
+            typer.echo(f"{each.path}: {each.reason}", err=True)
+        typer.echo("hippocampus: no recorded session found there", err=True)
+        raise typer.Exit(2)
+    if strict and (skipped or broken):
+        typer.echo(f"hippocampus: {len(skipped)} files and {broken} lines not read", err=True)
+        raise typer.Exit(1)

@@ -1,0 +1,58 @@
+"""What every kind of content is read into: lines that may stand in an entry, in content order.
+
+An extractor writes a `Draft` and does not choose; `select` chooses what fits and what pays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line that may stand in an entry."""
+
+    text: str
+    """As it would read in the entry: terse, every identifier whole and beside its label."""
+    weight: float = 1.0
+    """How likely it is needed, relative to the other lines of the content; 1 is ordinary."""
+    keep: bool = False
+    """Stands whatever the budget: an error's message, a final summary, a total."""
+    parent: int | None = None
+    """The number of the line without which this one does not read (a heading, a file's name)."""
+    count: int = 1
+    """How many things of the content this line stands for, so that a gap can say how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A content as an extractor read it."""
+
+    kind: str
+    summary: str
+    """What it is, in one line: title, counts, sizes, state."""
+    lines: tuple[Line, ...]
+    key_data: dict[str, Any] = field(default_factory=dict)
+    """Values that code may want: counts, cursors, the exit code, the error."""
+    ways: tuple[str, ...] = ()
+    """Selectors that make sense for a recall of it, such as `lines=[1, 312]` or `pattern="…"`."""
+    unit: str = "lines"
+    """What a gap counts: rows, files, links, hits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What is known beside the content, all of it from before the content arrived."""
+
+    tool: str = ""
+    arguments: str = ""
+    task: str = ""
+    """The user's words so far."""
+    words: str = ""
+    """What the assistant last said."""
+
+
+Extractor = Callable[[str, Hints], Draft | None]
+"""Reads a text that it recognises, or returns nothing; never raises, linear in its length."""

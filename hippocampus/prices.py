@@ -1,0 +1,123 @@
+"""What a call costs when a provider caches prefixes, and when an edit of the past pays.
+
+Costs are in base input tokens (one token at full price is 1.0); dollars only at the edge. No clock:
+whether a cache has gone cold is told by the caller.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hippocampus.errors import ModelError
+
+SMALLEST_PREFIX_TOKENS = 1_024
+DEFAULT_MODEL = "claude-sonnet-4-5"
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Prices relative to the base input price, and that price in dollars."""
+
+    name: str
+    read: float
+    """A token that the provider's cache holds."""
+    write: float
+    """A token that it does not hold."""
+    dollars_per_million: float = 0.0
+    """The base input price; 0 is unknown."""
+    smallest_prefix_tokens: int = SMALLEST_PREFIX_TOKENS
+    """A common prefix under this size counts as none."""
+    window_tokens: int = 0
+    """The model's context window; 0 is unknown."""
+
+    def call_cost(self, prefix_tokens: int, total_tokens: int) -> float:
+        """Return the cost of a request of `total_tokens` that shares a prefix with the last one."""
+        cached = prefix_tokens if prefix_tokens >= self.smallest_prefix_tokens else 0
+        return self.read * cached + self.write * (total_tokens - cached)
+
+    def recall_cost(self, view_tokens: int, slice_tokens: int) -> float:
+        """Return the cost of one recall: the view once more, cached, and the slice."""
+        return self.read * view_tokens + self.write * slice_tokens
+
+    def calls_to_break_even(self, rewritten_tokens: int, saved_tokens: int) -> float:
+        """Return how many calls must follow before an edit has paid for itself.
+
+        `rewritten_tokens` stand behind the edit and lose their place in the cache; `saved_tokens`
+        are no longer sent. 11.5 x rewritten / saved at read 0.1 and write 1.25; infinite where
+        nothing is saved.
+        """
+        if saved_tokens <= 0:
+            return float("inf")
+        return rewritten_tokens * (self.write - self.read) / (self.read * saved_tokens)
+
+    def dollars(self, cost: float) -> float:
+        """Return a cost in base input tokens as dollars."""
+        return cost * self.dollars_per_million / 1_000_000
+
+
+TABLES = {
+    table.name: table
+    for table in (
+        Prices("anthropic-5m", 0.1, 1.25),
+        Prices("anthropic-1h", 0.1, 2.0),
+        Prices("openai", 0.1, 1.0),
+        Prices("gemini", 0.1, 1.0),
+        Prices("none", 1.0, 1.0),
+    )
+}
+
+
+def prices_for(table: str | None, model: str | None) -> Prices:
+    """Return a named table with the dollars and the window of a model, or the model's own prices.
+
+    Raises:
+        ModelError: no such table, or no such model.
+
+    """
+    own = model_prices(model or DEFAULT_MODEL)
+    if table is None:
+        return own
+    if table not in TABLES:
+        raise ModelError("price table", table, TABLES)
+    return replace(
+        TABLES[table],
+        dollars_per_million=own.dollars_per_million,
+        window_tokens=own.window_tokens,
+    )
+
+
+@functools.cache
+def model_prices(model: str) -> Prices:
+    """Return the prices of a model by its name, from genai-prices.
+
+    Raises:
+        ModelError: the package knows no such model.
+
+    """
+    from genai_prices.data_snapshot import get_snapshot
+
+    snapshot = get_snapshot()
+    try:
+        _provider, found = snapshot.find_provider_model(model, None, None, None)
+    except LookupError:
+        known = {each.id for provider in snapshot.providers for each in provider.models}
+        raise ModelError("model", model, known) from None
+    price = found.prices if not isinstance(found.prices, list) else found.prices[-1].prices
+    base = _base(price.input_mtok)
+    if not base:
+        raise ModelError("input price for model", model, ())
+    read, written = _base(price.cache_read_mtok), _base(price.cache_write_mtok)
+    return Prices(
+        found.id,
+        round(read / base, 6) if read else 1.0,
+        round(written / base, 6) if written else 1.0,
+        dollars_per_million=base,
+        window_tokens=found.context_window or 0,
+    )
+
+
+def _base(price: Any) -> float:
+    """Return a price in dollars a million tokens; of a price with tiers, the first one."""
+    return float(getattr(price, "base", price) or 0)

@@ -1,0 +1,1 @@
+"""Recorded sessions run through strategies, measured, and told to a person."""

@@ -1,0 +1,75 @@
+"""One turn of a replay, message by message: what stood in the list, what in the view, and why."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from hippocampus import tokens
+from hippocampus.conversation import Message
+from hippocampus.errors import RecordingError
+from hippocampus.messages import read
+from hippocampus.plan import Decision
+from hippocampus.policy import Policy
+from hippocampus.prices import Prices
+from hippocampus.replay.measure import Script, prepare
+from hippocampus.replay.ours import fresh_session
+from hippocampus.replay.recording import Recording
+
+SHOWN_CHARACTERS = 600
+"""How much of a message each side shows."""
+
+
+def print_explanation(
+    recording: Recording, turn: int, policy: Policy, prices: Prices, console: Console
+) -> None:
+    """Print both lists at a turn and the reason for each difference.
+
+    Raises:
+        RecordingError: the recording has no such turn.
+
+    """
+    script = prepare(recording)
+    if not 0 <= turn < len(script.call_ends):
+        last = len(script.call_ends) - 1
+        raise RecordingError(recording.path, f"no turn {turn}; the turns are 0 to {last}")
+    with fresh_session(policy, prices) as session:
+        for end in script.call_ends[: turn + 1]:
+            view = read(session(recording.messages[:end]))
+        reasons = dict(_reasons(session.decisions()))
+    console.print(_table(script, turn, view, reasons))
+
+
+def _reasons(decisions: list[tuple[int, Decision]]) -> list[tuple[str, str]]:
+    return [
+        (each.entry_id, f"turn {turn}: {each.stage}, {each.reason}; saves {each.saves:,} a call")
+        for turn, each in decisions
+    ]
+
+
+def _table(script: Script, turn: int, view: list[Message], reasons: dict[str, str]) -> Table:
+    raw = script.messages[: script.answers[turn]]
+    before, after = (sum(map(tokens.weigh, each)) for each in (raw, view))
+    table = Table(title=f"turn {turn}", show_lines=True)
+    table.add_column("#", justify="right")
+    table.add_column(f"raw list ({before:,} tokens)", ratio=1, overflow="fold")
+    table.add_column(f"view ({after:,} tokens)", ratio=1, overflow="fold")
+    table.add_column("why", ratio=1, overflow="fold")
+    for number, (message, shown) in enumerate(zip(raw, view, strict=True)):
+        same = message.raw == shown.raw
+        why = "" if same else "\n".join(told for id_, told in reasons.items() if _has(shown, id_))
+        table.add_row(str(number), _text(message), "(the same)" if same else _text(shown), why)
+    return table
+
+
+def _has(message: Message, entry_id: str) -> bool:
+    return any(f"[{entry_id} " in text for text in message.texts())
+
+
+def _text(message: Message) -> str:
+    text = "\n".join(filter(None, message.texts()))
+    cut = (
+        f"… (+{len(text) - SHOWN_CHARACTERS:,} characters)" if len(text) > SHOWN_CHARACTERS else ""
+    )
+    shown = text[:SHOWN_CHARACTERS].replace("[", "\\[")
+    return f"{message.role}, {tokens.weigh(message):,} tokens\n{shown}{cut}"

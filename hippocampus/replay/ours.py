@@ -1,0 +1,106 @@
+"""Our own strategy in replay: a real session in a fresh state directory, with what it put away.
+
+Measured like every other one; what differs is that its hidden values can be recalled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import re2
+
+from hippocampus.errors import RecallError
+from hippocampus.policy import Policy
+from hippocampus.prices import Prices
+from hippocampus.replay.measure import Measured, Script, measure
+from hippocampus.session import Hippocampus, Session
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """What became of one entry: all in calls, counted from 0."""
+
+    entry_id: str
+    tool: str
+    kind: str
+    tokens: int
+    arrived: int
+    shortened: int
+    reason: str
+    saves: int
+    used: tuple[int, ...]
+    """Calls that wrote a value of it."""
+    recalled: tuple[int, ...]
+    """Calls that wrote a value of it which the view did not show."""
+
+
+@contextlib.contextmanager
+def fresh_session(policy: Policy, prices: Prices) -> Iterator[Session]:
+    """Yield a session in a state directory that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="hippocampus-replay-") as folder:
+        memory = Hippocampus(folder, policy=policy, prices=prices)
+        try:
+            with memory.session("replay") as session:
+                yield session
+        finally:
+            memory.close()
+
+
+def measure_ours(script: Script, policy: Policy, prices: Prices) -> tuple[Measured, list[Life]]:
+    """Measure a session with a policy, and tell what became of its entries."""
+    with fresh_session(policy, prices) as session:
+        contents = _Contents(session)
+        measured = measure(script, session, contents.recover)
+        return measured, _lives(script, session, measured, contents)
+
+
+class _Contents:
+    """The full texts of what a session has put away."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._texts: dict[str, str] = {}
+
+    def holding(self, value: str) -> list[str]:
+        """Return the ids of the entries whose content has a value, oldest first."""
+        for entry in self._session.entries():
+            if entry.id not in self._texts:
+                self._texts[entry.id] = self._session.text(entry.id)
+        return [entry_id for entry_id, text in self._texts.items() if value in text]
+
+    def recover(self, value: str) -> bool:
+        """Say whether one recall with the value as pattern brings it back."""
+        for entry_id in self.holding(value)[:1]:
+            with contextlib.suppress(RecallError):
+                return value in self._session.recall(entry_id, pattern=re2.escape(value))
+        return False
+
+
+def _lives(script: Script, session: Session, measured: Measured, contents: _Contents) -> list[Life]:
+    used: dict[str, set[int]] = {}
+    recalled: dict[str, set[int]] = {}
+    for number, values in enumerate(script.uses):
+        for value in values:
+            for entry_id in contents.holding(value):
+                used.setdefault(entry_id, set()).add(number)
+                if value in measured.calls[number].hidden:
+                    recalled.setdefault(entry_id, set()).add(number)
+    records = {record.entry.id: record for record in session.records()}
+    return [
+        Life(
+            entry_id=decision.entry_id,
+            tool=records[decision.entry_id].tool,
+            kind=records[decision.entry_id].kind,
+            tokens=records[decision.entry_id].tokens,
+            arrived=records[decision.entry_id].entry.source.turn,
+            shortened=turn,
+            reason=decision.reason,
+            saves=decision.saves,
+            used=tuple(sorted(used.get(decision.entry_id, ()))),
+            recalled=tuple(sorted(recalled.get(decision.entry_id, ()))),
+        )
+        for turn, decision in session.decisions()
+    ]

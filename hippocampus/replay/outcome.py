@@ -1,0 +1,69 @@
+"""The one object that a replay ends in: what `--json` prints, the table shows and the page draws.
+
+Documented in SPEC.md; a field once there stays. No printing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from hippocampus.replay.run import OURS, Options, Replayed, Skipped, summarise
+from hippocampus.replay.strategies import EVERYTHING, FLOOR
+from hippocampus.replay.summary import Summary
+
+
+def outcome(
+    replayed: Sequence[Replayed], skipped: Sequence[Skipped], options: Options
+) -> dict[str, Any]:
+    """Return the figures of a replay as one JSON object."""
+    sources, total = summarise(replayed)
+    prices = options.prices
+    return {
+        "version": 1,
+        "policy": options.policy.name,
+        "prices": asdict(prices),
+        "ours": OURS,
+        "everything": EVERYTHING.name,
+        "floor": FLOOR.name if options.compare else None,
+        "sources": {name: _summary(each, options) for name, each in sources.items()},
+        "total": _summary(total, options) if replayed else None,
+        "recordings": [_recording(each, options) for each in _ordered(replayed)],
+        "skipped": [asdict(each) for each in skipped],
+    }
+
+
+def _summary(summary: Summary, options: Options) -> dict[str, Any]:
+    best = summary.best_other(OURS, EVERYTHING.name, FLOOR.name)
+    return {**summary.figures(EVERYTHING.name, options.prices), "best_other": best}
+
+
+def _recording(replayed: Replayed, options: Options) -> dict[str, Any]:
+    alone = Summary()
+    alone.add(replayed.raw, replayed.strategies.items())
+    return {
+        "path": replayed.path,
+        "name": replayed.name,
+        "source": replayed.source,
+        "format": replayed.format,
+        "model": replayed.model,
+        **_summary(alone, options),
+        "broken": list(replayed.broken),
+        "problems": list(replayed.problems),
+        **_views(replayed),
+    }
+
+
+def _views(replayed: Replayed) -> dict[str, Any]:
+    if not replayed.call_tokens:
+        return {}
+    return {
+        "call_tokens": replayed.call_tokens,
+        "call_costs": replayed.call_costs,
+        "entries": [asdict(life) for life in replayed.lives],
+    }
+
+
+def _ordered(replayed: Sequence[Replayed]) -> list[Replayed]:
+    return sorted(replayed, key=lambda each: (each.source, each.path, each.name))

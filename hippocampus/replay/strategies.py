@@ -1,0 +1,303 @@
+"""What else one could do with a growing context: each strategy is `messages -> messages`.
+
+The defaults are those of the tools named beside them. A strategy is made afresh for each recording
+and is called before each recorded answer, as the host's loop would call it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from hippocampus import tokens
+from hippocampus.conversation import Item, Message, Part, with_texts
+from hippocampus.messages import RunningReader, write
+from hippocampus.replay.measure import View
+from hippocampus.replay.recording import Recording
+from hippocampus.replay.values import uses, values_of
+
+Place = tuple[int, int]
+"""Number of the message, and of the part in it."""
+
+CLEARED = "[cleared]"
+OFFLOAD_CHARACTERS = 4_000
+EVICT_CHARACTERS = 80_000
+EVICT_LINE_CHARACTERS = 1_000
+EVICT_LINES = 5
+MASK_CHARACTERS = 250
+FLOOR_TOKENS = 150
+
+
+class Growing:
+    """A list as it grows, its view, and the edits made to it; they stay once made."""
+
+    def __init__(self) -> None:
+        self._reader = RunningReader()
+        self.view: list[Message] = []
+        self._weights: list[int] = []
+        self.results: list[tuple[Place, Part]] = []
+
+    def read(self, items: list[Item]) -> list[Message]:
+        """Take the list as it is at this call and return the messages that are new."""
+        reading = self._reader.read(items)
+        fresh = reading.messages[len(self.view) :]
+        for message in fresh:
+            number = len(self.view)
+            self.view.append(message)
+            self._weights.append(tokens.weigh(message))
+            self.results += [((number, at), part) for at, part in enumerate_results(message)]
+        return fresh
+
+    def replace(self, place: Place, text: str) -> None:
+        """Put a text in place of a part, from this call on."""
+        number, at = place
+        self.view[number] = with_texts(self.view[number], {at: text})
+        self._weights[number] = tokens.weigh(self.view[number])
+
+    def tokens(self) -> int:
+        """Return what the view weighs."""
+        return sum(self._weights)
+
+    def weight(self, number: int) -> int:
+        """Return what one message of the view weighs."""
+        return self._weights[number]
+
+
+def enumerate_results(message: Message) -> Iterator[tuple[int, Part]]:
+    """Yield the results in a message with their part numbers."""
+    return ((at, part) for at, part in enumerate(message.parts) if part.kind == "result")
+
+
+def send_everything() -> View:
+    """Send the list as it is."""
+    return list
+
+
+def sliding_window(keep_tokens: int = 32_000) -> View:
+    """Send the system messages, the first user message and as many newest ones as fit.
+
+    Source: the trimming of message histories that LangChain's `trim_messages` does. A result whose
+    call has left the window leaves with it, so the window starts at a message of the user or the
+    assistant.
+    """
+    growing = Growing()
+
+    def view(items: list[Item]) -> list[Item]:
+        growing.read(items)
+        kept = _first_words(growing.view)
+        start, total = len(growing.view), 0
+        for number in range(len(growing.view) - 1, kept - 1, -1):
+            total += growing.weight(number)
+            if total > keep_tokens:
+                break
+            if growing.view[number].role == "assistant" or _is_words(growing.view[number]):
+                start = number
+        return write([*growing.view[:kept], *growing.view[start:]])
+
+    return view
+
+
+def _first_words(messages: list[Message]) -> int:
+    """Return how many leading messages belong to the system or open the conversation."""
+    for number, message in enumerate(messages):
+        if message.role == "user":
+            return number + 1
+        if message.role != "system":
+            return number
+    return len(messages)
+
+
+def _is_words(message: Message) -> bool:
+    return message.role == "user" and all(part.kind != "result" for part in message.parts)
+
+
+def clear_old(over_tokens: int = 100_000, keep: int = 3, at_least: int = 0) -> View:
+    """Clear all but the last results once the view is over a trigger, and again on each call.
+
+    Source: LangChain `ClearToolUsesEdit` and Anthropic's `clear_tool_uses_20250919`, whose defaults
+    these are (100,000 tokens, 3 kept).
+    """
+    growing, cleared = Growing(), set[Place]()
+
+    def view(items: list[Item]) -> list[Item]:
+        growing.read(items)
+        if growing.tokens() > over_tokens:
+            old = [each for each in growing.results[:-keep] if each[0] not in cleared]
+            if sum(tokens.count(part.text) for _, part in old) >= at_least:
+                for place, part in old:
+                    cleared.add(place)
+                    if part.text:
+                        growing.replace(place, CLEARED)
+        return write(growing.view)
+
+    return view
+
+
+def mask_observations(keep: int = 10, step: int = 1) -> View:
+    """Mask all results but the first and the last 10, each by one line.
+
+    Source: JetBrains' "The Complexity Trap" (Lindenbauer et al. 2025) and SWE-agent's
+    `last_n_observations`; `step` masks so many at a time, as SWE-agent's `polling` does.
+    """
+    growing, masked = Growing(), set[Place]()
+
+    def view(items: list[Item]) -> list[Item]:
+        growing.read(items)
+        old = [each for each in growing.results[1:-keep] if each[0] not in masked]
+        if len(old) >= step:
+            for place, part in old:
+                masked.add(place)
+                if part.text:
+                    growing.replace(place, f"Old output omitted ({_lines(part.text)} lines)")
+        return write(growing.view)
+
+    return view
+
+
+def _lines(text: str) -> int:
+    return text.count("\n") + 1
+
+
+def offload_on_arrival(over_tokens: int = 2_500) -> View:
+    """Keep the first 4,000 characters of a large result and a notice, from its arrival on.
+
+    Source: Strands Agents' tool-result offloading (2,500 tokens, a preview of 1,000).
+    """
+
+    def shorten(part: Part) -> str | None:
+        if tokens.count(part.text) <= over_tokens:
+            return None
+        return f"{part.text[:OFFLOAD_CHARACTERS]}\n[offloaded: {len(part.text)} characters in all]"
+
+    return _on_arrival(shorten)
+
+
+def evict_large() -> View:
+    """Keep the first and last five lines of results over 80,000 characters.
+
+    Source: LangChain deepagents' filesystem middleware (20,000 tokens at 4 characters each).
+    """
+
+    def shorten(part: Part) -> str | None:
+        if len(part.text) <= EVICT_CHARACTERS:
+            return None
+        lines = [line[:EVICT_LINE_CHARACTERS] for line in part.text.splitlines()]
+        if len(lines) > 2 * EVICT_LINES:
+            lines = [*lines[:EVICT_LINES], "[…]", *lines[-EVICT_LINES:]]
+        return "\n".join(lines)
+
+    return _on_arrival(shorten)
+
+
+def _on_arrival(shorten: Callable[[Part], str | None]) -> View:
+    growing = Growing()
+
+    def view(items: list[Item]) -> list[Item]:
+        known = len(growing.results)
+        growing.read(items)
+        for place, part in growing.results[known:]:
+            short = shorten(part)
+            if short is not None:
+                growing.replace(place, short)
+        return write(growing.view)
+
+    return view
+
+
+def protect_and_mask(protected: int = 50_000, together: int = 30_000, each: int = 200) -> View:
+    """Mask results beyond the newest 50,000 tokens when they come to 30,000 together.
+
+    Source: gemini-cli's tool-output masking. A masked result keeps its first and last 250
+    characters.
+    """
+    growing, masked = Growing(), set[Place]()
+
+    def view(items: list[Item]) -> list[Item]:
+        growing.read(items)
+        newer, old = 0, []
+        for place, part in reversed(growing.results):
+            if place in masked:
+                continue
+            weight = tokens.count(part.text)
+            newer += weight
+            if newer > protected and weight > each:
+                old.append((place, part, weight))
+        if sum(weight for _, _, weight in old) >= together:
+            for place, part, _ in old:
+                masked.add(place)
+                growing.replace(place, _ends(part.text))
+        return write(growing.view)
+
+    return view
+
+
+def _ends(text: str) -> str:
+    if len(text) <= 2 * MASK_CHARACTERS:
+        return text
+    return f"{text[:MASK_CHARACTERS]}\n[… masked …]\n{text[-MASK_CHARACTERS:]}"
+
+
+def floor(recording: Recording) -> View:
+    """Keep of each large result and argument just what any later call will use: no one can know.
+
+    The least that a strategy could send without hiding anything that the agent then wrote.
+    """
+    growing = Growing()
+    whole = Growing().read(recording.messages)
+    later = _used_later(whole)
+
+    def view(items: list[Item]) -> list[Item]:
+        start = len(growing.view)
+        fresh = growing.read(items)
+        for number, message in enumerate(fresh, start=start):
+            for at, part in enumerate(message.parts):
+                if part.kind in ("result", "call") and tokens.count(part.text) > FLOOR_TOKENS:
+                    kept = sorted(values_of(part.text) & later[number])
+                    growing.replace((number, at), _as_held(message, part, " ".join(kept)))
+        return write(growing.view)
+
+    return view
+
+
+def _used_later(messages: list[Message]) -> list[set[str]]:
+    """Return for each message the values that any later assistant message uses."""
+    used = uses(messages)
+    later: list[set[str]] = [set() for _ in messages]
+    seen: set[str] = set()
+    for number in range(len(messages) - 1, -1, -1):
+        later[number] = set(seen)
+        seen |= used.get(number, frozenset())
+    return later
+
+
+def _as_held(message: Message, part: Part, text: str) -> str:
+    """Return a text as the provider wants it there: JSON where arguments are an object."""
+    held: Any = message.raw
+    for key in part.place:
+        held = held[key]
+    return json.dumps({"values": text}, ensure_ascii=False) if isinstance(held, dict) else text
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """A strategy with the name under which reports list it."""
+
+    name: str
+    make: Callable[[Recording], View]
+
+
+BASELINES = (
+    Strategy("send everything", lambda _: send_everything()),
+    Strategy("sliding window 32k", lambda _: sliding_window()),
+    Strategy("clear over 100k, keep 3", lambda _: clear_old()),
+    Strategy("clear over 40k, at least 20k", lambda _: clear_old(40_000, 3, 20_000)),
+    Strategy("mask all but 10", lambda _: mask_observations()),
+    Strategy("mask all but 10, by 10", lambda _: mask_observations(step=10)),
+    Strategy("offload over 2.5k", lambda _: offload_on_arrival()),
+    Strategy("evict over 20k", lambda _: evict_large()),
+    Strategy("protect 50k, mask 30k", lambda _: protect_and_mask()),
+)
+FLOOR = Strategy("floor (clairvoyant)", floor)
+EVERYTHING = BASELINES[0]

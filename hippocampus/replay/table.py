@@ -1,0 +1,137 @@
+"""A replay's outcome as a person reads it in a terminal: tables, and the same in words.
+
+Takes the object of `outcome` and prints; nothing is computed that is not in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+COLUMNS = (
+    ("tokens/call", "tokens_per_call", "{:,}"),
+    ("tokens %", "tokens_percent", "{:.1f}"),
+    ("net cost %", "cost_percent", "{:.1f}"),
+    ("dollars", "dollars", "{:,.2f}"),
+    ("visible %", "visible_percent", "{:.1f}"),
+    ("recalls", "recalls", "{:,}"),
+    ("peak", "peak_tokens", "{:,}"),
+    ("seen in full %", "result_tokens_shown_percent", "{:.1f}"),
+    ("overflows", "overflows", "{:,}"),
+)
+
+
+def print_outcome(outcome: dict[str, Any], console: Console) -> None:
+    """Print a table for each source and, where there are several, one of everything."""
+    sources = outcome["sources"]
+    for name, summary in sources.items():
+        _print_summary(name, summary, outcome, console)
+    if len(sources) > 1:
+        _print_summary("all sources", outcome["total"], outcome, console)
+    for skipped in outcome["skipped"]:
+        console.print(f"left out {skipped['path']}: {skipped['reason']}", markup=False, style="dim")
+    _print_troubles(outcome, console)
+
+
+def _print_summary(
+    name: str, summary: dict[str, Any], outcome: dict[str, Any], console: Console
+) -> None:
+    raw = summary["raw"]
+    console.print(f"\n{name}: {raw['recordings']} recordings", markup=False, style="bold")
+    console.print(_where(raw), markup=False, style="dim")
+    console.print(_table(summary, outcome))
+    for sentence in sentences(summary, outcome):
+        console.print(sentence, markup=False)
+
+
+def _where(raw: dict[str, Any]) -> str:
+    """Say where the raw tokens are, and how many results are never used again."""
+    parts = ("system", "user", "assistant", "call", "result")
+    total = sum(raw[f"{part}_tokens"] for part in parts) or 1
+    names = {"call": "tool calls", "result": "tool results"}
+    shares = (f"{names.get(p, p)} {100 * raw[f'{p}_tokens'] / total:.0f} %" for p in parts)
+    return (
+        f"raw tokens: {', '.join(shares)}; of {raw['results']:,} tool results "
+        f"{raw['never_used_percent']:.0f} % are never used again"
+    )
+
+
+def _table(summary: dict[str, Any], outcome: dict[str, Any]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("strategy")
+    for title, _, _ in COLUMNS:
+        table.add_column(title, justify="right", no_wrap=True)
+    for name, figures in _ordered(summary["strategies"], outcome):
+        mark = " *" if name == summary["best_other"] else ""
+        shown = (form.format(figures[field]) for _, field, form in COLUMNS)
+        style = "bold" if name == outcome["ours"] else "dim" if name == outcome["floor"] else None
+        table.add_row(name + mark, *shown, style=style)
+    if summary["best_other"] and outcome["floor"]:
+        table.caption = "* the best of the others"
+        table.caption_justify = "left"
+    return table
+
+
+def _ordered(
+    strategies: dict[str, Any], outcome: dict[str, Any]
+) -> list[tuple[str, dict[str, Any]]]:
+    """Return ours first, the floor last."""
+    place = {outcome["ours"]: 0, outcome["floor"]: 2}
+    return sorted(strategies.items(), key=lambda item: place.get(item[0], 1))
+
+
+def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
+    """Say in words what was saved, what was hidden, and how far the floor is."""
+    ours = summary["strategies"][outcome["ours"]]
+    everything = summary["strategies"][outcome["everything"]]
+    told = [_saved(ours, everything, outcome), _hidden(ours)]
+    if outcome["floor"]:
+        floor = summary["strategies"][outcome["floor"]]
+        told.append(
+            f"A strategy that knew the future would have cost {floor['cost_percent']:.1f} % and "
+            f"hidden nothing."
+        )
+    raw = summary["raw"]
+    if raw["reported_ratio"] is not None:
+        told.append(
+            f"For {raw['reported_calls']:,} calls the provider reported "
+            f"{raw['reported_tokens']:,} tokens where we count {raw['estimated_tokens']:,} "
+            f"(x {raw['reported_ratio']:.2f}: its system prompt and tools are not in the recording)."
+        )
+    return told
+
+
+def _saved(ours: dict[str, Any], everything: dict[str, Any], outcome: dict[str, Any]) -> str:
+    difference = everything["dollars"] - ours["dollars"]
+    word = "saved" if difference >= 0 else "LOST"
+    return (
+        f"With policy {outcome['policy']} at prices {outcome['prices']['name']}: {word} "
+        f"{abs(100 - ours['cost_percent']):.1f} % of the money (${abs(difference):,.2f} of "
+        f"${everything['dollars']:,.2f}) and {100 - ours['tokens_percent']:.1f} % of the tokens."
+    )
+
+
+def _hidden(ours: dict[str, Any]) -> str:
+    if not ours["hidden"]:
+        return f"All {ours['uses']:,} values that the agent used stood in its view."
+    return (
+        f"Hidden: {ours['hidden']:,} of {ours['uses']:,} values that the agent used. "
+        f"{ours['recalls']:,} calls were charged a recall; one recall brings back "
+        f"{ours['recoverable_percent']:.1f} % of them. Whether the agent would have asked, a replay "
+        f"cannot know."
+    )
+
+
+def _print_troubles(outcome: dict[str, Any], console: Console) -> None:
+    raw = outcome["total"]["raw"] if outcome["total"] else {}
+    if raw.get("unanswered") or raw.get("orphans"):
+        console.print(
+            f"Repaired for replay: {raw['unanswered']} calls without a result, "
+            f"{raw['orphans']} results without a call."
+        )
+    for recording in outcome["recordings"]:
+        for told in (*recording["broken"], *recording["problems"]):
+            console.print(told, markup=False, style="yellow")

@@ -1,0 +1,174 @@
+"""Contents on disk, by the hash of their bytes: put, get, has, drop.
+
+On diskcache with bytes only (its default unpickles what it reads), nothing evicted, and a folder
+that only its owner may read. What a content means is not known here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import diskcache
+import zstandard
+
+from hippocampus.entry import content_key
+from hippocampus.errors import StoreError
+
+SIZE_LIMIT_BYTES = 1 << 50
+"""diskcache evicts above its limit; this one is never reached."""
+LARGE_CONTENT_BYTES = 1 << 15
+"""Contents over this go to files of their own beside the database."""
+
+
+class ContentStore(Protocol):
+    """Where full contents wait."""
+
+    def put(self, content: bytes) -> str:
+        """Keep a content and return its key; one that is there already is not written again."""
+
+    def get(self, key: str) -> bytes | None:
+        """Return the content of a key, byte for byte, or nothing."""
+
+    def has(self, key: str) -> bool:
+        """Say whether a content is there."""
+
+    def drop(self, key: str) -> bool:
+        """Remove a content and say whether it was there."""
+
+
+class _BytesDisk(diskcache.Disk):  # type: ignore[misc]  # it carries no types
+    """Reads and writes bytes; refuses what would be unpickled (CVE-2025-69872)."""
+
+    def put(self, key: Any) -> tuple[Any, bool]:
+        if not isinstance(key, str):
+            raise TypeError("keys of the content store are text")
+        return key, True
+
+    def get(self, key: Any, raw: bool) -> Any:  # noqa: FBT001 - diskcache's signature
+        if not raw:
+            raise StoreError("the content store holds a key that it did not write")
+        return key
+
+    def store(self, value: Any, read: bool, key: Any = diskcache.UNKNOWN) -> Any:  # noqa: FBT001
+        if not isinstance(value, bytes):
+            raise TypeError("values of the content store are bytes")
+        return super().store(value, read, key)
+
+    def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> Any:  # noqa: FBT001
+        if mode not in (diskcache.core.MODE_RAW, diskcache.core.MODE_BINARY):
+            raise StoreError("the content store holds a value that it did not write")
+        return super().fetch(mode, filename, value, read)
+
+
+class DiskStore:
+    """The content store on diskcache; `folder` is made when missing, readable by its owner only."""
+
+    def __init__(self, folder: Path) -> None:
+        with _as_store_error(folder):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._cache = diskcache.Cache(
+                str(folder),
+                disk=_BytesDisk,
+                eviction_policy="none",
+                cull_limit=0,
+                size_limit=SIZE_LIMIT_BYTES,
+                disk_min_file_size=LARGE_CONTENT_BYTES,
+            )
+        self._folder = folder
+        self._packer = zstandard.ZstdCompressor(level=3)
+
+    def put(self, content: bytes) -> str:
+        """Keep a content and return its key.
+
+        Raises:
+            StoreError: the disk is full, locked or not writable.
+
+        """
+        key = content_key(content)
+        with _as_store_error(self._folder):
+            if key not in self._cache:
+                self._cache.set(key, self._packer.compress(content))
+        return key
+
+    def get(self, key: str) -> bytes | None:
+        """Return the content of a key, byte for byte, or nothing.
+
+        Raises:
+            StoreError: the stored bytes are damaged or cannot be read.
+
+        """
+        with _as_store_error(self._folder):
+            packed = self._cache.get(key)
+            if packed is None:
+                return None
+            content = zstandard.ZstdDecompressor().decompress(packed)
+        if content_key(content) != key:
+            raise StoreError(f"content {key[:12]} in {self._folder} is damaged")
+        return content
+
+    def has(self, key: str) -> bool:
+        """Say whether a content is there."""
+        with _as_store_error(self._folder):
+            return key in self._cache
+
+    def drop(self, key: str) -> bool:
+        """Remove a content and say whether it was there."""
+        with _as_store_error(self._folder):
+            return bool(self._cache.delete(key))
+
+    def check(self) -> list[str]:
+        """Return a sentence for each damaged content; empty when all is well."""
+        problems = []
+        with _as_store_error(self._folder):
+            keys = list(self._cache.iterkeys())
+        for key in keys:
+            try:
+                self.get(key)
+            except StoreError as damage:
+                problems.append(str(damage))
+        return problems
+
+    def close(self) -> None:
+        """Close the database."""
+        self._cache.close()
+
+
+class MemoryStore:
+    """The content store in memory: for tests and for replay."""
+
+    def __init__(self) -> None:
+        self._contents: dict[str, bytes] = {}
+
+    def put(self, content: bytes) -> str:
+        """Keep a content and return its key."""
+        key = content_key(content)
+        self._contents[key] = content
+        return key
+
+    def get(self, key: str) -> bytes | None:
+        """Return the content of a key, or nothing."""
+        return self._contents.get(key)
+
+    def has(self, key: str) -> bool:
+        """Say whether a content is there."""
+        return key in self._contents
+
+    def drop(self, key: str) -> bool:
+        """Remove a content and say whether it was there."""
+        return self._contents.pop(key, None) is not None
+
+    def check(self) -> list[str]:
+        """Return nothing: memory does not decay."""
+        return []
+
+
+@contextlib.contextmanager
+def _as_store_error(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error, diskcache.Timeout, zstandard.ZstdError) as failure:
+        raise StoreError(f"content store {folder}: {failure}") from failure

