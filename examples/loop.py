@@ -1,0 +1,92 @@
+"""A minimal agent loop with a memory between its message list and the model.
+
+The model here is a script, so that `python examples/loop.py` runs without network. It reads only
+what it is sent: in its second turn that is a short entry in place of a long result, and it asks
+for the part that it needs. Put a real client's call in the place of `scripted_model`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import re
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+from hippocampus import Hippocampus, RecallError, Session
+
+Message = dict[str, Any]
+READ_TOOL = {
+    "type": "function",
+    "function": {
+        "name": "read_argparse",
+        "description": "Return the source of the standard library's argparse.",
+        "parameters": {"type": "object", "properties": {}},
+    },
+}
+
+
+def scripted_model(messages: Sequence[Message], tools: Sequence[Message]) -> Message:
+    """Answer as a model would: read the source, recall one part of it, say what it found."""
+    result = messages[-1]["content"]
+    names = [tool["function"]["name"] for tool in tools]
+    match [message["role"] for message in messages].count("assistant"):
+        case 0:
+            return calling(names[0])
+        case 1:
+            entry_id = re.match(r"\[(\S+) ·", result)
+            if entry_id is None:
+                return {"role": "assistant", "content": "The whole source is in front of me."}
+            return calling(names[1], entry_id=entry_id[1], pattern=r"^class \w+Error")
+        case _:
+            return {"role": "assistant", "content": f"argparse defines:\n{result}"}
+
+
+def calling(tool: str, **arguments: Any) -> Message:
+    """Return an assistant message that calls one tool."""
+    function = {"name": tool, "arguments": json.dumps(arguments)}
+    call = {"id": f"call_{tool}", "type": "function", "function": function}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def answer(session: Session, call: Message) -> Message:
+    """Run one tool call; `recall` is the session's own, every other tool is the loop's."""
+    arguments = json.loads(call["function"]["arguments"])
+    if call["function"]["name"] == "recall":
+        try:
+            content = session.recall(**arguments)
+        except RecallError as error:
+            content = str(error)
+    else:
+        content = inspect.getsource(argparse)
+    return {"role": "tool", "tool_call_id": call["id"], "content": content}
+
+
+def run(session: Session, question: str) -> list[Message]:
+    """Run the loop until the model calls nothing; return the loop's own, complete list."""
+    messages: list[Message] = [{"role": "user", "content": question}]
+    tools = [READ_TOOL, *session.tools("openai")]
+    while True:
+        reply = scripted_model(session(messages), tools)
+        messages.append(reply)
+        if not reply.get("tool_calls"):
+            return messages
+        messages.extend(answer(session, call) for call in reply["tool_calls"])
+
+
+def main() -> None:
+    """Ask one question and show what was kept and what was sent."""
+    with tempfile.TemporaryDirectory() as state_dir:
+        memory = Hippocampus(state_dir, policy="default", model="claude-sonnet-4-5")
+        with memory.session("example") as session:
+            messages = run(session, "Which errors does argparse define?")
+            status = session.status()
+        memory.close()
+    print(messages[-1]["content"])
+    print(f"kept {status['raw_tokens']} tokens, sent {status['sent_tokens']} in the last call")
+
+
+if __name__ == "__main__":
+    main()
