@@ -1,0 +1,9 @@
+"""Recorded sessions of other agents, read into recordings; one module for each format.
+
+Nothing here measures, and nothing imports the session.
+"""
+
+from hippocampus.replay.readers.discover import find_files, read_file, read_path
+from hippocampus.replay.readers.formats import known
+
+__all__ = ["find_files", "known", "read_file", "read_path"]

@@ -1,0 +1,35 @@
+"""Anthropic Messages: a JSON list of them, or one a line.
+
+The messages pass through as they are; what is repaired or left out is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.draft import Draft, Message, Step
+from hippocampus.replay.readers.fields import as_records, kind_of, role_of
+
+NAME = "anthropic"
+ROLES = {"system", "user", "assistant"}
+ONLY_HERE = {"tool_use", "tool_result", "thinking", "redacted_thinking", "document", "image"}
+
+
+def recognises(document: Document) -> bool:
+    """Say whether some message has a content block of this format, and most can be of it."""
+    records = document.records
+    return any(map(_is_typical, records)) and sum(map(_is_message, records)) * 2 > len(records)
+
+
+def read(document: Document) -> list[Draft]:
+    """Return the one conversation."""
+    return [Draft("anthropic", [Step(each) for each in document.records if _is_message(each)])]
+
+
+def _is_message(record: Message) -> bool:
+    return role_of(record) in ROLES and isinstance(record.get("content"), str | list)
+
+
+def _is_typical(record: Message) -> bool:
+    if not _is_message(record) or "tool_calls" in record:
+        return False
+    return any(kind_of(block) in ONLY_HERE for block in as_records(record["content"]))

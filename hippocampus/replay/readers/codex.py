@@ -1,0 +1,118 @@
+"""Codex CLI rollouts: JSON lines around Responses items, today's and those before the envelope.
+
+Only the items that went to the model are read; what the program showed to its user is no message.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.draft import Draft, Message, Step
+from hippocampus.replay.readers.fields import (
+    Record,
+    as_count,
+    as_record,
+    as_records,
+    as_text,
+    kind_of,
+    role_of,
+)
+from hippocampus.replay.recording import Usage
+
+NAME = "codex"
+ENVELOPES = {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
+ROLES = {"system", "developer", "user", "assistant"}
+NOT_SENT = {"ghost_snapshot", "other", "compaction", "compaction_summary", "compaction_trigger"}
+
+
+def recognises(document: Document) -> bool:
+    """Say whether a line is in the program's envelope, or starts a rollout without envelopes."""
+    first = document.records[0]
+    return any(map(_in_envelope, document.records)) or (
+        {"id", "timestamp", "instructions"} <= first.keys() and "role" not in first
+    )
+
+
+def read(document: Document) -> list[Draft]:
+    """Return each context as a conversation; a compaction starts one."""
+    return [Draft("responses", steps) for steps in _contexts(document.records)]
+
+
+def _in_envelope(record: Record) -> bool:
+    return kind_of(record) in ENVELOPES and isinstance(record.get("payload"), dict)
+
+
+def _contexts(records: list[Record]) -> Iterator[list[Step]]:
+    steps: list[Step] = []
+    model = ""
+    total: object = None
+    for record in records:
+        kind = record.get("type") if _in_envelope(record) else "response_item"
+        payload = as_record(record.get("payload")) if _in_envelope(record) else record
+        if kind == "response_item":
+            steps += [Step(item, model=model) for item in _items([payload])]
+        elif kind == "turn_context":
+            model = as_text(payload.get("model")) or model
+        elif kind == "compacted":
+            yield steps
+            steps = _compacted(steps, payload)
+        elif payload.get("type") == "token_count":
+            info = as_record(payload.get("info"))
+            # The same count is written again whenever only the rate limits have changed.
+            if info.get("total_token_usage") != total:
+                _report(steps, as_record(info.get("last_token_usage")))
+            total = info.get("total_token_usage")
+    yield steps
+
+
+def _items(payloads: list[Record]) -> Iterator[Message]:
+    for item in payloads:
+        kind = kind_of(item)
+        if "role" in item:
+            if role_of(item) in ROLES:
+                yield item
+        elif kind == "local_shell_call":
+            yield _shell_call(item)
+        elif kind.endswith("_output"):
+            yield _output(item)
+        elif kind and kind not in NOT_SENT:
+            yield item
+
+
+def _shell_call(item: Record) -> Message:
+    """Return it as a function call, since its result is recorded as a function's."""
+    return {
+        "type": "function_call",
+        "call_id": as_text(item.get("call_id")) or as_text(item.get("id")),
+        "name": "local_shell",
+        "arguments": json.dumps(as_record(item.get("action")), ensure_ascii=False),
+    }
+
+
+def _output(item: Record) -> Message:
+    output = item.get("output")
+    return {**item, "output": output.get("content", "")} if isinstance(output, dict) else item
+
+
+def _compacted(steps: list[Step], payload: Record) -> list[Step]:
+    """Return the context behind a compaction; where it is not recorded, the program's rule."""
+    if history := as_records(payload.get("replacement_history")):
+        return [Step(item) for item in _items(history)]
+    kept = [step for step in steps if role_of(step.message) in ROLES - {"assistant"}]
+    summary = {"type": "input_text", "text": as_text(payload.get("message"))}
+    return [*kept, Step({"type": "message", "role": "user", "content": [summary]})]
+
+
+def _report(steps: list[Step], counts: Record) -> None:
+    """Note the provider's count at the newest item of the model's."""
+    cached = as_count(counts.get("cached_input_tokens"))
+    written = as_count(counts.get("cache_write_input_tokens"))
+    fresh = max(0, as_count(counts.get("input_tokens")) - cached - written)
+    usage = Usage(fresh, cached, written, as_count(counts.get("output_tokens")))
+    for place in range(len(steps) - 1, -1, -1):
+        message = steps[place].message
+        if message.get("role") == "assistant" or kind_of(message).endswith("_call"):
+            steps[place] = steps[place]._replace(usage=usage)
+            return

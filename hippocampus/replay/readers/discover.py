@@ -1,0 +1,82 @@
+"""From paths to recordings: which files there are, and what is in one of them.
+
+One file is in memory at a time; no format is known here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from hippocampus.errors import RecordingError
+from hippocampus.replay.readers import formats
+from hippocampus.replay.readers.documents import load
+from hippocampus.replay.readers.finish import finish
+from hippocampus.replay.recording import Recording
+
+MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
+
+
+def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """Return the files at the paths and below them, sorted in each directory, none twice.
+
+    Hidden files and directories below a path are left out.
+
+    Raises:
+        RecordingError: there is nothing at a path.
+
+    """
+    files: dict[Path, Path] = {}
+    for path in map(Path, paths):
+        if not path.exists():
+            raise RecordingError(str(path), "no such file or directory")
+        for file in _walk(path) if path.is_dir() else (path,):
+            files.setdefault(file.resolve(), file)
+    return list(files.values())
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    for directory, directories, names in os.walk(root):
+        directories[:] = sorted(name for name in directories if not name.startswith("."))
+        for name in sorted(names):
+            file = Path(directory, name)
+            if not name.startswith(".") and file.is_file():
+                yield file
+
+
+def read_file(path: str | os.PathLike[str]) -> list[Recording]:
+    """Return the conversations in one file; none, if no model answered in it.
+
+    Raises:
+        RecordingError: the file cannot be read, or is in no known format.
+
+    """
+    document = load(str(path))
+    try:
+        return finish(document, formats.read(document))
+    except MALFORMED as error:
+        # Foreign JSON can be wrong in more ways than its reader asks about: one bad file is named
+        # and must not end the replay of a whole directory.
+        reason = f"its fields are not of the expected types: {type(error).__name__}: {error}"
+        raise RecordingError(document.path, reason) from error
+
+
+def read_path(
+    path: str | os.PathLike[str], skipped: Callable[[RecordingError], None] | None = None
+) -> Iterator[Recording]:
+    """Yield the recordings of a file, or of all files of a directory, one file at a time.
+
+    A file that is no recording is handed to `skipped` and left out.
+
+    Raises:
+        RecordingError: nothing is at the path; without `skipped`, also a file is no recording.
+
+    """
+    for file in find_files([path]):
+        try:
+            yield from read_file(file)
+        except RecordingError as error:
+            if skipped is None:
+                raise
+            skipped(error)

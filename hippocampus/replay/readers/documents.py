@@ -1,0 +1,154 @@
+"""A file as a list of JSON objects, whether it was one JSON value or JSON lines, packed or not.
+
+Which format the objects have is no matter of this module.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import json
+import re
+import zlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from hippocampus.errors import RecordingError
+from hippocampus.replay.readers.fields import Record
+
+GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+HEAD_BYTES = 4096
+SHOWN_KEYS = 6
+ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+NOT_JSON = (ValueError, RecursionError)
+"""Besides bad syntax: numbers of thousands of digits, and brackets nested too deep to parse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The JSON objects of one file, in order; a list of lists becomes `{"messages": …}` records."""
+
+    path: str
+    records: list[Record]
+    seen: str
+    """What the file looks like, for a person whose file no reader recognises."""
+    broken: tuple[str, ...] = ()
+    """One `file:line: what was wrong` for each line that was left out."""
+
+    def of(self, records: list[Record]) -> Document:
+        """Return a document of other records from the same file."""
+        return replace(self, records=records)
+
+
+def load(path: str) -> Document:
+    """Read a file; one that holds no JSON has no records.
+
+    Raises:
+        RecordingError: the file cannot be opened or unpacked.
+
+    """
+    data = _content(path)
+    if _is_binary(data):
+        return Document(path, [], "a binary file")
+    text = data.decode("utf-16" if _is_wide(data) else "utf-8-sig", errors="replace")
+    if not text.strip():
+        return Document(path, [], "an empty file")
+    try:
+        value = _parse(text)
+    except NOT_JSON as error:
+        return _lines(path, text, error)
+    values = value if isinstance(value, list) else [value]
+    odd = tuple(
+        f"{path}:1: item {number} is no JSON object"
+        for number, each in enumerate(values, start=1)
+        if not _records(each)
+    )
+    return _document(path, [record for each in values for record in _records(each)], odd)
+
+
+def _content(path: str) -> bytes:
+    """Return a file's bytes, unpacked; of a binary file only its head."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(HEAD_BYTES)
+            file.seek(0)
+            if head.startswith(GZIP):
+                return gzip.decompress(file.read())
+            if head.startswith(ZSTD):
+                packed = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+                return io.BufferedReader(packed).read()
+            return head if _is_binary(head) else file.read()
+    except (OSError, EOFError, ValueError, zlib.error, zstandard.ZstdError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise RecordingError(path, f"cannot be read: {reason}") from error
+
+
+def _is_wide(data: bytes) -> bool:
+    return data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+
+
+def _is_binary(data: bytes) -> bool:
+    """Say whether there are more zero bytes than a crash leaves in a text."""
+    head = data[:HEAD_BYTES]
+    return not _is_wide(data) and head.count(0) > len(head) // 10
+
+
+def _parse(text: str) -> Any:
+    value = json.loads(text)
+    return _whole(value) if ESCAPED_SURROGATE.search(text) else value
+
+
+def _whole(value: Any) -> Any:
+    """Replace halves of surrogate pairs, which no encoder and no tokenizer takes."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    return value
+
+
+def _lines(path: str, text: str, whole: Exception) -> Document:
+    records: list[Record] = []
+    broken: list[str] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            found = _records(_parse(line))
+            reason = "no JSON object"
+        except NOT_JSON as error:
+            found, reason = [], _reason(error)
+        records += found
+        if not found:
+            broken.append(f"{path}:{number}: {reason}")
+    if not records:
+        return Document(path, [], f"text that is no JSON ({_reason(whole)})", tuple(broken))
+    return _document(path, records, tuple(broken))
+
+
+def _records(value: Any) -> list[Record]:
+    if isinstance(value, dict):
+        return [value]
+    return [{"messages": value}] if isinstance(value, list) and value else []
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"line {error.lineno}: {error.msg}" if error.lineno > 1 else error.msg
+    return str(error)
+
+
+def _document(path: str, records: list[Record], broken: tuple[str, ...]) -> Document:
+    if not records:
+        return Document(path, [], "JSON without an object in it", broken)
+    keys = list(records[0])
+    named = ", ".join(keys[:SHOWN_KEYS]) + (", …" if len(keys) > SHOWN_KEYS else "")
+    what = "a JSON object" if len(records) == 1 else f"{len(records)} JSON objects, the first"
+    return Document(path, records, f"{what} with the keys {named or '(none)'}", broken)

@@ -1,0 +1,114 @@
+"""Chats that Gemini CLI saves, as one JSON object or as a log of changes, read as chat messages.
+
+Thoughts, notices and errors that it showed to its user are no messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.draft import (
+    Draft,
+    Message,
+    Step,
+    chat_answer,
+    chat_call,
+    chat_result,
+)
+from hippocampus.replay.readers.fields import (
+    Record,
+    as_count,
+    as_record,
+    as_records,
+    as_text,
+    compact,
+    kind_of,
+    text_of,
+)
+from hippocampus.replay.recording import Usage
+
+NAME = "gemini-chat"
+TYPES = {"user", "gemini"}
+
+
+def recognises(document: Document) -> bool:
+    """Say whether the model's messages are of type `gemini`, in a chat or as lines."""
+    return any(
+        each.get("type") == "gemini" or "projectHash" in record
+        for record in document.records
+        for each in (record, *as_records(record.get("messages")))
+    )
+
+
+def read(document: Document) -> list[Draft]:
+    """Return each context as a conversation: a rewind and a compression start one."""
+    return [Draft("chat", list(_steps(messages))) for messages in _contexts(document.records)]
+
+
+def _contexts(records: list[Record]) -> Iterator[list[Record]]:
+    """Replay the log: a message of a known id replaces it, a list of messages replaces all."""
+    context: dict[str, Record] = {}
+    for record in records:
+        if kind_of(record) in TYPES:
+            context[_id(record, len(context))] = record
+            continue
+        following = _replaced(context, record)
+        if following is not None:
+            left_out = [each for key, each in context.items() if key not in following]
+            if any(kind_of(each) == "gemini" for each in left_out):
+                yield list(context.values())
+            context = following
+    yield list(context.values())
+
+
+def _replaced(context: dict[str, Record], record: Record) -> dict[str, Record] | None:
+    """Return the context that a change leads to; None if it changes no messages."""
+    if target := as_text(record.get("$rewindTo")):
+        ids = list(context)
+        end = ids.index(target) if target in ids else 0
+        return {each: context[each] for each in ids[:end]}
+    change = as_record(record.get("$set")) or record
+    messages = as_records(change.get("messages"))
+    return {_id(each, place): each for place, each in enumerate(messages)} if messages else None
+
+
+def _id(message: Record, place: int) -> str:
+    return as_text(message.get("id")) or f"message {place}"
+
+
+def _steps(messages: list[Record]) -> Iterator[Step]:
+    for place, message in enumerate(messages):
+        content = message.get("content")
+        text = text_of(content if isinstance(content, str | list) else [content])
+        if message.get("type") == "user":
+            yield Step({"role": "user", "content": text})
+        elif message.get("type") == "gemini":
+            calls = as_records(message.get("toolCalls"))
+            ids = [as_text(each.get("id")) or f"call_{place}_{at}" for at, each in enumerate(calls)]
+            named = [_call(call_id, call) for call_id, call in zip(ids, calls, strict=True)]
+            usage = _usage(as_record(message.get("tokens")))
+            yield Step(chat_answer(text, named), usage, as_text(message.get("model")))
+            for call_id, call in zip(ids, calls, strict=True):
+                if results := as_records(call.get("result")):
+                    yield Step(chat_result(call_id, "\n".join(map(_result, results))))
+
+
+def _call(call_id: str, call: Record) -> Message:
+    return chat_call(call_id, as_text(call.get("name")), call.get("args") or {})
+
+
+def _result(part: Record) -> str:
+    response = as_record(part.get("functionResponse")).get("response")
+    if response is None:
+        return as_text(part.get("text"))
+    values = list(as_record(response).values())
+    return compact(values[0] if len(values) == 1 else response)
+
+
+def _usage(tokens: Record) -> Usage:
+    """Read the program's figures, whose input contains what was cached."""
+    cached = as_count(tokens.get("cached"))
+    fresh = max(0, as_count(tokens.get("input")) - cached)
+    output = as_count(tokens.get("output")) + as_count(tokens.get("thoughts"))
+    return Usage(input_tokens=fresh, cache_read_tokens=cached, output_tokens=output)

@@ -1,0 +1,70 @@
+"""The stream of events that Gemini CLI prints as JSON lines, read as chat messages.
+
+Its saved chats are another format, in another module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.draft import (
+    Draft,
+    Message,
+    Step,
+    chat_answer,
+    chat_call,
+    chat_result,
+)
+from hippocampus.replay.readers.fields import Record, as_record, as_text, compact, kind_of
+
+NAME = "gemini-stream"
+
+
+def recognises(document: Document) -> bool:
+    """Say whether there is a tool event in this program's words, or its first line."""
+    return any(
+        (kind_of(record) in {"tool_use", "tool_result"} and "tool_id" in record)
+        or (record.get("type") == "init" and "session_id" in record)
+        for record in document.records
+    )
+
+
+def read(document: Document) -> list[Draft]:
+    """Return the one conversation."""
+    models = [as_text(each.get("model")) for each in document.records if each.get("type") == "init"]
+    model = models[0] if models else ""
+    return [Draft("chat", [Step(each, model=model) for each in _messages(document.records)])]
+
+
+def _messages(records: list[Record]) -> Iterator[Message]:
+    """Yield messages; text and calls in a row are one answer, which a result or a prompt ends."""
+    text = ""
+    calls: list[Message] = []
+    for record in records:
+        kind = record.get("type")
+        is_prompt = kind == "message" and record.get("role") == "user"
+        if (is_prompt or kind == "tool_result") and (text or calls):
+            yield chat_answer(text, calls)
+            text, calls = "", []
+        if is_prompt:
+            yield {"role": "user", "content": as_text(record.get("content"))}
+        elif kind == "message":
+            text += as_text(record.get("content"))
+        elif kind == "tool_use":
+            calls.append(_call(record))
+        elif kind == "tool_result":
+            yield chat_result(as_text(record.get("tool_id")), _output(record))
+    if text or calls:
+        yield chat_answer(text, calls)
+
+
+def _call(record: Record) -> Message:
+    name = as_text(record.get("tool_name"))
+    return chat_call(as_text(record.get("tool_id")), name, record.get("parameters") or {})
+
+
+def _output(record: Record) -> str:
+    if "output" in record:
+        return compact(record["output"])
+    return as_text(as_record(record.get("error")).get("message"))

@@ -1,0 +1,107 @@
+"""Evaluation logs of inspect_ai as JSON, each sample a conversation of chat messages.
+
+The packed `.eval` files and what a sample was scored are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.draft import (
+    Draft,
+    Message,
+    Step,
+    chat_answer,
+    chat_call,
+    chat_result,
+)
+from hippocampus.replay.readers.fields import Record, as_count, as_record, as_records, as_text
+from hippocampus.replay.recording import Usage
+
+NAME = "inspect-ai"
+ATTACHMENT = "attachment://"
+
+
+def recognises(document: Document) -> bool:
+    """Say whether a record is a log with samples, or such a sample itself."""
+    return any(_samples(record) for record in document.records)
+
+
+def read(document: Document) -> list[Draft]:
+    """Return a conversation for each sample and epoch."""
+    return [
+        _draft(sample, _model(record, sample))
+        for record in document.records
+        for sample in _samples(record)
+    ]
+
+
+def _samples(record: Record) -> list[Record]:
+    is_log = "eval" in record or "samples" in record
+    candidates = as_records(record.get("samples")) if is_log else [record]
+    return [each for each in candidates if "messages" in each and "epoch" in each]
+
+
+def _model(record: Record, sample: Record) -> str:
+    output = as_record(sample.get("output"))
+    name = as_text(output.get("model")) or as_text(as_record(record.get("eval")).get("model"))
+    return name.rpartition("/")[2]
+
+
+def _draft(sample: Record, model: str) -> Draft:
+    usage = dict(_usage(sample))
+    attachments = as_record(sample.get("attachments"))
+    steps = [
+        Step(message, usage.get(as_text(each.get("id"))), model)
+        for each in as_records(sample.get("messages"))
+        for message in [_message(each, attachments)]
+    ]
+    return Draft("chat", steps, f"{sample.get('id')}-{sample.get('epoch')}")
+
+
+def _message(record: Record, attachments: Record) -> Message:
+    content = _content(record.get("content"), attachments)
+    role = record.get("role")
+    if role == "assistant":
+        calls = [_call(call, attachments) for call in as_records(record.get("tool_calls"))]
+        return chat_answer(content, calls)
+    if role == "tool":
+        error = as_text(as_record(record.get("error")).get("message"))
+        return chat_result(as_text(record.get("tool_call_id")), content or error)
+    return {"role": "system" if role == "system" else "user", "content": content}
+
+
+def _call(call: Record, attachments: Record) -> Message:
+    arguments = _content(call.get("arguments"), attachments)
+    return chat_call(as_text(call.get("id")), as_text(call.get("function")), arguments)
+
+
+def _content(value: Any, attachments: Record) -> Any:
+    """Put the texts back in place that the log holds apart, and write images as chat does."""
+    if isinstance(value, str) and value.startswith(ATTACHMENT):
+        return attachments.get(value.removeprefix(ATTACHMENT), value)
+    if isinstance(value, list):
+        return [_content(item, attachments) for item in value]
+    if isinstance(value, dict):
+        if value.get("type") == "image":
+            return {"type": "image_url", "image_url": {"url": as_text(value.get("image"))}}
+        return {key: _content(item, attachments) for key, item in value.items()}
+    return value
+
+
+def _usage(sample: Record) -> Iterator[tuple[str, Usage]]:
+    """Yield what the provider reported, by the id of the message that it answered with."""
+    keys = (
+        "input_tokens",
+        "input_tokens_cache_read",
+        "input_tokens_cache_write",
+        "output_tokens",
+    )
+    for event in as_records(sample.get("events")):
+        output = as_record(event.get("output"))
+        counts = as_record(output.get("usage"))
+        for choice in as_records(output.get("choices"))[:1]:
+            message_id = as_text(as_record(choice.get("message")).get("id"))
+            yield message_id, Usage(*(as_count(counts.get(key)) for key in keys))

@@ -1,0 +1,91 @@
+"""LangGraph threads and other dumps of LangChain messages, read as chat messages.
+
+Only what was sent to a model is read: other values of the graph's state are no messages.
+"""
+
+from __future__ import annotations
+
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.draft import (
+    Draft,
+    Message,
+    Step,
+    chat_answer,
+    chat_call,
+    chat_result,
+)
+from hippocampus.replay.readers.fields import (
+    Record,
+    as_count,
+    as_list,
+    as_record,
+    as_records,
+    as_text,
+    text_of,
+)
+from hippocampus.replay.recording import Usage
+
+NAME = "langgraph"
+ROLES = {"human": "user", "system": "system", "developer": "system", "chat": "user"}
+MODEL_FIELDS = ("model_name", "model", "model_id")
+
+
+def recognises(document: Document) -> bool:
+    """Say whether the records are threads, or LangChain messages themselves."""
+    if any(_thread(record) for record in document.records):
+        return True
+    return any(_kind(record) in {"human", "ai"} for record in document.records)
+
+
+def read(document: Document) -> list[Draft]:
+    """Return a conversation for each thread, or the one that the records are."""
+    threads = [_thread(record) for record in document.records]
+    lists = [thread for thread in threads if thread] or [document.records]
+    return [Draft("chat", [step for each in thread for step in _step(each)]) for thread in lists]
+
+
+def _thread(record: Record) -> list[Record]:
+    for owner in (as_record(record.get("values")), record):
+        messages = as_records(owner.get("messages"))
+        if any(_kind(message) in {"human", "ai"} for message in messages):
+            return messages
+    return []
+
+
+def _kind(message: Record) -> str:
+    if message.get("type") == "constructor":
+        name = as_text((as_list(message.get("id")) or [""])[-1])
+        return name.removesuffix("Chunk").removesuffix("Message").lower()
+    return as_text(message.get("type")).removesuffix("MessageChunk").lower()
+
+
+def _step(record: Record) -> list[Step]:
+    kind = _kind(record)
+    message = as_record(record.get("kwargs")) or as_record(record.get("data")) or record
+    if kind == "ai":
+        calls = [_call(call) for call in as_records(message.get("tool_calls"))]
+        answer = chat_answer(text_of(message.get("content")), calls)
+        return [Step(answer, _usage(as_record(message.get("usage_metadata"))), _model(message))]
+    if kind == "tool":
+        call_id = as_text(message.get("tool_call_id"))
+        return [Step(chat_result(call_id, message.get("content")))]
+    if kind in ROLES:
+        return [Step({"role": ROLES[kind], "content": message.get("content")})]
+    return []
+
+
+def _call(call: Record) -> Message:
+    return chat_call(as_text(call.get("id")), as_text(call.get("name")), call.get("args") or {})
+
+
+def _model(message: Record) -> str:
+    metadata = as_record(message.get("response_metadata"))
+    return next((name for key in MODEL_FIELDS if (name := as_text(metadata.get(key)))), "")
+
+
+def _usage(usage: Record) -> Usage:
+    """Read LangChain's figures, whose input contains what was cached."""
+    details = as_record(usage.get("input_token_details"))
+    read, written = as_count(details.get("cache_read")), as_count(details.get("cache_creation"))
+    fresh = max(0, as_count(usage.get("input_tokens")) - read - written)
+    return Usage(fresh, read, written, as_count(usage.get("output_tokens")))

@@ -1,0 +1,40 @@
+"""OpenAI Responses items: a JSON list of them, or one a line.
+
+The items pass through as they are; what is repaired or left out is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.draft import Draft, Message, Step
+from hippocampus.replay.readers.fields import as_records, kind_of, role_of
+
+NAME = "openai-responses"
+ROLES = {"system", "developer", "user", "assistant"}
+
+
+def recognises(document: Document) -> bool:
+    """Say whether some item can only be of this format, and most can be."""
+    records = document.records
+    return any(map(_is_typical, records)) and sum(map(is_item, records)) * 2 > len(records)
+
+
+def read(document: Document) -> list[Draft]:
+    """Return the one conversation."""
+    steps = [Step(record) for record in document.records if is_item(record)]
+    return [Draft("responses", steps)]
+
+
+def is_item(record: Message) -> bool:
+    """Say whether the record is a message, or an item that is known by its type."""
+    if "role" in record:
+        return role_of(record) in ROLES and "content" in record
+    kind = kind_of(record)
+    return kind == "reasoning" or kind.endswith(("_call", "_call_output"))
+
+
+def _is_typical(record: Message) -> bool:
+    if "role" not in record:
+        return is_item(record) and ("call_id" in record or record["type"] == "reasoning")
+    blocks = as_records(record.get("content"))
+    return any(kind_of(block).startswith(("input_", "output_")) for block in blocks)

@@ -1,0 +1,161 @@
+"""Traces as OTLP JSON: the model calls of agents, joined into the conversations they belong to.
+
+A span carries the whole list that was sent and the answer; how it writes them is no matter of
+this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.draft import Draft, Message, Step
+from hippocampus.replay.readers.fields import (
+    Record,
+    as_count,
+    as_list,
+    as_record,
+    as_records,
+    as_text,
+)
+from hippocampus.replay.readers.otel_messages import input_messages, output_message
+from hippocampus.replay.recording import Usage
+
+NAME = "otel"
+MODELS = ("llm.model_name", "gen_ai.response.model", "gen_ai.request.model")
+TOKENS = ("llm.token_count.prompt", "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
+READ = (
+    "llm.token_count.prompt_details.cache_read",
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_read_input_tokens",
+)
+WRITTEN = (
+    "llm.token_count.prompt_details.cache_write",
+    "gen_ai.usage.cache_creation.input_tokens",
+    "gen_ai.usage.cache_creation_input_tokens",
+)
+OUTPUT = (
+    "llm.token_count.completion",
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
+)
+AGENT_SPANS = {"invoke_agent", "create_agent", "execute_tool", "embeddings"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    sent: list[Message]
+    answer: Message
+    usage: Usage
+    model: str
+
+
+def recognises(document: Document) -> bool:
+    """Say whether there are spans."""
+    return any(True for _ in _spans(document.records))
+
+
+def read(document: Document) -> list[Draft]:
+    """Return each chain of calls as a conversation, the last call's list with its answer."""
+    spans = sorted(_spans(document.records), key=_start)
+    calls = [call for span in spans if (call := _call(span))]
+    return [Draft("chat", _steps(chain)) for chain in _chains(calls)]
+
+
+def _spans(records: Sequence[Record]) -> Iterator[Record]:
+    for record in records:
+        for resource in as_records(record.get("resourceSpans", record.get("resource_spans"))):
+            for key in ("scopeSpans", "scope_spans", "instrumentationLibrarySpans"):
+                for scope in as_records(resource.get(key)):
+                    yield from as_records(scope.get("spans"))
+
+
+def _start(span: Record) -> int:
+    time = span.get("startTimeUnixNano", span.get("start_time_unix_nano"))
+    return int(str(time)) if str(time).isdecimal() else 0
+
+
+def _call(span: Record) -> _Call | None:
+    """Return the model call that a span is; spans of agents repeat those of their calls."""
+    attributes = _attributes(span)
+    for event in as_records(span.get("events")):
+        attributes = _attributes(event) | attributes
+    kind = as_text(attributes.get("openinference.span.kind")) or "LLM"
+    if kind != "LLM" or as_text(attributes.get("gen_ai.operation.name")) in AGENT_SPANS:
+        return None
+    sent, answer = input_messages(attributes), output_message(attributes)
+    if not sent or not answer:
+        return None
+    model = next((name for key in MODELS if (name := as_text(attributes.get(key)))), "")
+    return _Call(sent, answer, _usage(attributes), model)
+
+
+def _attributes(owner: Record) -> Record:
+    attributes = owner.get("attributes")
+    if isinstance(attributes, dict):
+        return attributes
+    return {as_text(each.get("key")): _value(each.get("value")) for each in as_records(attributes)}
+
+
+def _value(wrapped: Any) -> Any:
+    kind, value = next(iter(as_record(wrapped).items()), ("", None))
+    if kind.startswith("array"):
+        return [_value(item) for item in as_list(as_record(value).get("values"))]
+    if kind.startswith("kvlist"):
+        pairs = as_records(as_record(value).get("values"))
+        return {as_text(pair.get("key")): _value(pair.get("value")) for pair in pairs}
+    return value
+
+
+def _usage(attributes: Record) -> Usage:
+    """Read the figures, whose input contains what was cached."""
+    tokens, read, written, output = (
+        next((as_count(attributes[key]) for key in keys if key in attributes), 0)
+        for keys in (TOKENS, READ, WRITTEN, OUTPUT)
+    )
+    return Usage(max(0, tokens - read - written), read, written, output)
+
+
+def _chains(calls: Sequence[_Call]) -> list[list[_Call]]:
+    """Join a call to the one whose list it extends; the same call traced twice counts once."""
+    chains: list[list[_Call]] = []
+    ending: dict[int, list[_Call]] = {}
+    for call in calls:
+        prefixes = _prefixes(call.sent)
+        last = ending.get(prefixes[-1])
+        if last and last[-1].answer == call.answer:
+            continue
+        extended = next((each for each in reversed(prefixes[:-1]) if each in ending), None)
+        if extended is None:
+            chains.append([])
+        chain = chains[-1] if extended is None else ending.pop(extended)
+        chain.append(call)
+        ending[prefixes[-1]] = chain
+    return chains
+
+
+def _prefixes(messages: list[Message]) -> list[int]:
+    """Return a hash for each prefix of the list, the shortest first."""
+    hashes = [0]
+    for message in messages:
+        hashes.append(hash((hashes[-1], repr(message))))
+    return hashes[1:]
+
+
+def _steps(chain: Sequence[_Call]) -> list[Step]:
+    """Return the last call's list and answer, with each call's figures at its own answer."""
+    reported = {_answers(call.sent): call for call in chain}
+    steps: list[Step] = []
+    number = 0
+    for message in [*chain[-1].sent, chain[-1].answer]:
+        is_answer = message["role"] == "assistant"
+        call = reported.get(number) if is_answer else None
+        number += is_answer
+        steps.append(Step(message, call.usage, call.model) if call else Step(message))
+    return steps
+
+
+def _answers(messages: Sequence[Message]) -> int:
+    return sum(message["role"] == "assistant" for message in messages)

@@ -1,0 +1,148 @@
+"""The messages of one model call in a trace, from the attributes of its span, as chat messages.
+
+Three conventions are read: OpenInference, OpenTelemetry's GenAI messages, and the numbered
+attributes before those. How calls follow each other is no matter of this module.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from hippocampus.replay.readers.draft import Message, chat_answer, chat_call, chat_result
+from hippocampus.replay.readers.fields import (
+    Record,
+    as_record,
+    as_records,
+    as_text,
+    compact,
+    kind_of,
+    role_of,
+    text_of,
+)
+
+ANSWER_ROLES = {"assistant", "model", "ai"}
+RESULT_ROLES = {"tool", "function"}
+SYSTEM_ROLES = {"system", "developer"}
+INPUTS = ("llm.input_messages", "gen_ai.input.messages", "gen_ai.prompt")
+OUTPUTS = ("llm.output_messages", "gen_ai.output.messages", "gen_ai.completion")
+
+
+def input_messages(attributes: Record) -> list[Message]:
+    """Return what was sent to the model."""
+    system = _parsed(attributes.get("gen_ai.system_instructions"))
+    instructions = text_of([_text(part) for part in as_records(system)])
+    opening = [{"role": "system", "content": instructions}] if instructions else []
+    return _with_ids(opening + _messages(attributes, INPUTS))
+
+
+def output_message(attributes: Record) -> Message | None:
+    """Return what the model answered; of several choices the first."""
+    return next((_answer(message) for message in _messages(attributes, OUTPUTS)), None)
+
+
+def _answer(message: Message) -> Message:
+    calls = message.get("tool_calls", [])
+    return {**message, "role": "assistant", **({"tool_calls": calls} if calls else {})}
+
+
+def _messages(attributes: Record, names: tuple[str, ...]) -> list[Message]:
+    for name in names:
+        found = as_records(_parsed(attributes.get(name))) or _numbered(attributes, name)
+        if found:
+            return [each for message in found for each in _chat(_unwrapped(message))]
+    return []
+
+
+def _parsed(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _numbered(attributes: Record, name: str) -> list[Record]:
+    """Return the list that is spread over attributes such as `name.0.message.role`."""
+    tree: Record = {}
+    for key, value in attributes.items():
+        if not key.startswith(f"{name}."):
+            continue
+        *path, last = key[len(name) + 1 :].split(".")
+        node = tree
+        for step in path:
+            node = node.setdefault(step, {})
+            if not isinstance(node, dict):
+                break
+        else:
+            node[last] = value
+    return as_records(_listed(tree))
+
+
+def _listed(node: Any) -> Any:
+    if not isinstance(node, dict):
+        return node
+    if node and all(key.isdecimal() for key in node):
+        return [_listed(node[key]) for key in sorted(node, key=lambda key: (len(key), key))]
+    return {key: _listed(value) for key, value in node.items()}
+
+
+def _unwrapped(message: Record) -> Record:
+    """Take off the envelopes `message` and `message_content` of OpenInference."""
+    inner = as_record(message.get("message")) or message
+    contents = as_records(inner.get("contents"))
+    parts = [as_record(each.get("message_content")) or each for each in contents]
+    return {**inner, "parts": parts} if parts else inner
+
+
+def _chat(message: Record) -> Iterator[Message]:
+    """Yield the chat messages that one message is: each result in it is one of its own."""
+    role = role_of(message)
+    parts = as_records(message.get("parts")) or as_records(_parsed(message.get("content")))
+    results = [each for each in parts if kind_of(each) == "tool_call_response"]
+    for part in results:
+        response = part.get("response", part.get("result", part.get("content", "")))
+        yield chat_result(as_text(part.get("id")), compact(response))
+    text = text_of([_text(part) for part in parts]) or text_of(message.get("content"))
+    recorded = as_records(message.get("tool_calls"))
+    calls = [_call(each) for each in recorded + [p for p in parts if kind_of(p) == "tool_call"]]
+    if role in RESULT_ROLES and not results:
+        yield chat_result(as_text(message.get("tool_call_id")), text)
+    elif role in ANSWER_ROLES or calls:
+        yield chat_answer(text, calls)
+    elif text:
+        yield {"role": "system" if role in SYSTEM_ROLES else "user", "content": text}
+
+
+def _text(part: Record) -> str:
+    if kind_of(part) in {"text", ""}:
+        return as_text(part.get("text")) or as_text(part.get("content"))
+    return ""
+
+
+def _call(recorded: Record) -> Message:
+    call = as_record(recorded.get("tool_call")) or recorded
+    function = as_record(call.get("function")) or call
+    arguments = function.get("arguments") or {}
+    return chat_call(as_text(call.get("id")), as_text(function.get("name")), arguments)
+
+
+def _with_ids(messages: list[Message]) -> list[Message]:
+    """Give an id to the calls and results that have none: results answer calls in order."""
+    waiting: list[str] = []
+    named: list[Message] = []
+    for place, message in enumerate(messages):
+        calls = [
+            {**call, "id": call["id"] or f"call_{place}_{number}"}
+            for number, call in enumerate(message.get("tool_calls", []))
+        ]
+        if calls:
+            waiting = [call["id"] for call in calls]
+            named.append({**message, "tool_calls": calls})
+        elif message["role"] == "tool" and not message["tool_call_id"] and waiting:
+            named.append({**message, "tool_call_id": waiting.pop(0)})
+        else:
+            named.append(message)
+    return named

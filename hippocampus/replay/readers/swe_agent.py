@@ -1,0 +1,118 @@
+"""SWE-agent trajectories: a JSON object with a `history`, read as chat messages.
+
+Where the agent had no tool calls but one action in a code block, the action becomes the call and
+the message behind it the result: to the model that is what they were.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.draft import (
+    Draft,
+    Message,
+    Step,
+    chat_answer,
+    chat_call,
+    chat_result,
+)
+from hippocampus.replay.readers.fields import (
+    Record,
+    as_list,
+    as_record,
+    as_records,
+    as_text,
+    role_of,
+)
+
+NAME = "swe-agent"
+OWN_COMMANDS = re.compile(
+    r"(open|goto|scroll_(?:up|down)|create|edit|insert|submit|search_(?:dir|file)|find_file"
+    r"|exit_forfeit|str_replace_editor|decompile|disassemble)\b"
+)
+"""What the agent's shell adds to bash; another action is a bash command."""
+
+NO_MODELS = {"replay", "human", "instant_empty_submit"}
+
+
+def recognises(document: Document) -> bool:
+    """Say whether the records have a history of messages beside a trajectory."""
+    return any(_history(record) for record in document.records)
+
+
+def read(document: Document) -> list[Draft]:
+    """Return a conversation for each trajectory."""
+    return [_draft(record) for record in document.records if _history(record)]
+
+
+def _history(record: Record) -> list[Record]:
+    is_known = "trajectory" in record or "environment" in record or "replay_config" in record
+    history = as_records(record.get("history")) if is_known else []
+    return [message for message in history if "role" in message]
+
+
+def _draft(record: Record) -> Draft:
+    model = _model(record)
+    steps = [Step(message, model=model) for message in _messages(_history(record))]
+    return Draft("chat", steps)
+
+
+def _model(record: Record) -> str:
+    config = record.get("replay_config")
+    if isinstance(config, str):
+        try:
+            config = json.loads(config)
+        except ValueError:
+            return ""
+    agent = as_record(as_record(config).get("agent"))
+    name = as_text(as_record(agent.get("model")).get("name"))
+    return "" if name in NO_MODELS else name
+
+
+def _messages(history: list[Record]) -> Iterator[Message]:
+    waiting = ""
+    for number, message in enumerate(history):
+        role, content = role_of(message), message.get("content")
+        if role == "assistant":
+            answer, waiting = _answer(message, f"call_{number}")
+            yield answer
+        elif role == "tool":
+            ids = as_list(message.get("tool_call_ids")) or [message.get("tool_call_id")]
+            yield chat_result(as_text(ids[0]), content)
+        elif role == "user" and waiting:
+            yield chat_result(waiting, content)
+            waiting = ""
+        else:
+            yield {"role": "system" if role == "system" else "user", "content": content}
+
+
+def _answer(message: Record, call_id: str) -> tuple[Message, str]:
+    """Return the message, and the id of a call that the next user message answers."""
+    content = as_text(message.get("content"))
+    if recorded := as_records(message.get("tool_calls")):
+        return chat_answer(content, [_call(call) for call in recorded]), ""
+    action = as_text(message.get("action")).strip()
+    if not action:
+        return chat_answer(content, []), ""
+    command = OWN_COMMANDS.match(action)
+    call = chat_call(call_id, command[0] if command else "bash", {"command": action})
+    return chat_answer(_without_action(content, action), [call]), call_id
+
+
+def _call(call: Record) -> Message:
+    function = as_record(call.get("function"))
+    name, arguments = as_text(function.get("name")), function.get("arguments", "{}")
+    return chat_call(as_text(call.get("id")), name, arguments)
+
+
+def _without_action(content: str, action: str) -> str:
+    """Take the block with the action out of the text; it stands in the call."""
+    start = content.rfind(action)
+    if start < 0:
+        return content
+    before = re.sub(r"(^|\n)[ \t]*```[\w-]*\s*$|<command>\s*$", "", content[:start])
+    after = re.sub(r"^\s*(```|</command>)", "", content[start + len(action) :])
+    return (before.rstrip() + after).strip()

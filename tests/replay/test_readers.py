@@ -1,0 +1,293 @@
+"""Files are found, unpacked and recognised by what is in them, and a bad one never ends a walk."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.errors import RecordingError
+from hippocampus.replay.readers import find_files, formats, known, read_file, read_path
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.finish import finish
+
+CHAT = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Where is it?"},
+    {"role": "assistant", "content": "There."},
+]
+
+
+def write(path: Path, data: bytes | str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def jsonl(records: list[Any]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        json.dumps(CHAT).encode(),
+        json.dumps(CHAT, indent=2).encode(),
+        jsonl(CHAT).encode(),
+        b"\xef\xbb\xbf" + jsonl(CHAT).replace("\n", "\r\n").encode(),
+        json.dumps(CHAT).encode("utf-16"),
+        gzip.compress(json.dumps(CHAT).encode()),
+        zstandard.compress(jsonl(CHAT).encode()),
+        zstandard.compress(jsonl(CHAT[:2]).encode()) + zstandard.compress(jsonl(CHAT[2:]).encode()),
+        json.dumps({"messages": CHAT}).encode(),
+        json.dumps([{"messages": CHAT}]).encode(),
+        json.dumps([CHAT]).encode(),
+    ],
+    ids=[
+        "list",
+        "indented",
+        "lines",
+        "bom-and-crlf",
+        "utf-16",
+        "gzip",
+        "zstd",
+        "zstd-frames",
+        "record",
+        "records",
+        "list-of-lists",
+    ],
+)
+def test_the_same_conversation_is_read_from_any_packing(tmp_path: Path, data: bytes) -> None:
+    [recording] = read_file(write(tmp_path / "any.name", data))
+    assert recording.messages == CHAT
+    assert (recording.format, recording.name) == ("openai-chat", "any.name")
+
+
+def test_several_conversations_in_a_file_are_numbered(tmp_path: Path) -> None:
+    records = [{"messages": CHAT, "model": "gpt-4o"}, {"messages": CHAT}, {"messages": CHAT[:2]}]
+    first, second = read_file(write(tmp_path / "many.jsonl", jsonl(records)))
+    assert (first.name, second.name) == ("many.jsonl#1", "many.jsonl#2")
+    assert (first.model, second.model) == ("gpt-4o", None)
+
+
+def test_broken_lines_are_named_and_the_rest_is_read(tmp_path: Path) -> None:
+    lines = ["{torn", *jsonl(CHAT).splitlines(), "17", '{"role": "user", "cont']
+    path = write(tmp_path / "torn.jsonl", "\n".join(lines))
+    [recording] = read_file(path)
+    assert recording.messages == CHAT
+    assert [line.rsplit(": ", 1)[0] for line in recording.broken] == [
+        f"{path}:1",
+        f"{path}:5",
+        f"{path}:6",
+    ]
+
+
+def test_a_record_without_messages_beside_others_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "mixed.jsonl", jsonl([{"messages": CHAT}, {"score": 1}]))
+    assert read_file(path)[0].broken == (f"{path}:2: no message list in this record",)
+
+
+@pytest.mark.parametrize(
+    ("data", "seen"),
+    [
+        (b"", "an empty file"),
+        (b" \n\n", "an empty file"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(500), "a binary file"),
+        (gzip.compress(bytes(500)), "a binary file"),
+        (b"# Notes\n\nSome text.\n", "text that is no JSON"),
+        (b"[" * 100_000, "text that is no JSON"),
+        (b"[1, 2]", "JSON without an object in it"),
+        (b'"text"', "JSON without an object in it"),
+        (b'{"name": "left-pad", "version": "1.0.0"}', "a JSON object with the keys name, version"),
+        (b'{"a": 1}\n{"b": 2}\n', "2 JSON objects, the first with the keys a"),
+        (b'{"messages": [1]}', "a JSON object with the keys messages"),
+    ],
+)
+def test_an_unknown_file_is_one_line_that_lists_the_formats(
+    tmp_path: Path, data: bytes, seen: str
+) -> None:
+    path = write(tmp_path / "unknown", data)
+    with pytest.raises(RecordingError) as caught:
+        read_file(path)
+    assert seen in caught.value.reason
+    assert known() in caught.value.reason
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "data", [gzip.compress(b"{}")[:-9], b"\x1f\x8b junk", b"\x28\xb5\x2f\xfd junk"]
+)
+def test_a_damaged_archive_cannot_be_read(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(RecordingError, match="cannot be read"):
+        read_file(write(tmp_path / "damaged.gz", data))
+
+
+def test_a_missing_file_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match="No such file"):
+        read_file(tmp_path / "nowhere.json")
+    with pytest.raises(RecordingError, match="no such file"):
+        find_files([tmp_path / "nowhere"])
+
+
+def test_halves_of_surrogate_pairs_become_replacement_characters(tmp_path: Path) -> None:
+    text = r'[{"role": "assistant", "content": "a\ud83d b\ud83d\ude00 \udc00"}]'
+    [recording] = read_file(write(tmp_path / "half.json", text))
+    assert recording.messages[0]["content"] == "a\ufffd b\U0001f600 \ufffd"
+
+
+def test_bytes_that_are_no_utf8_do_not_stop_the_reader(tmp_path: Path) -> None:
+    data = json.dumps(CHAT).encode().replace(b"There.", b"Th\xffre.")
+    [recording] = read_file(write(tmp_path / "latin.json", data))
+    assert recording.messages[-1]["content"] == "Th\ufffdre."
+
+
+def test_a_walk_is_sorted_and_skips_hidden_files_and_doubles(tmp_path: Path) -> None:
+    for name in ("b/2.json", "b/1.json", "a.json", ".git/x.json", "b/.hidden"):
+        write(tmp_path / name, "[]")
+    found = find_files([tmp_path, tmp_path / "b" / "1.json", tmp_path / "b"])
+    assert [str(path.relative_to(tmp_path)) for path in found] == ["a.json", "b/1.json", "b/2.json"]
+
+
+def test_a_walk_hands_over_what_is_no_recording(tmp_path: Path) -> None:
+    write(tmp_path / "README.md", "# What this is")
+    write(tmp_path / "z.json", json.dumps(CHAT))
+    skipped: list[RecordingError] = []
+    names = [recording.name for recording in read_path(tmp_path, skipped.append)]
+    assert (names, [error.path for error in skipped]) == (["z.json"], [str(tmp_path / "README.md")])
+    with pytest.raises(RecordingError):
+        list(read_path(tmp_path))
+
+
+def test_recordings_cross_a_process_boundary(tmp_path: Path) -> None:
+    recordings = read_file(write(tmp_path / "chat.json", json.dumps(CHAT)))
+    assert pickle.loads(pickle.dumps(recordings)) == recordings
+
+
+KEYS = st.sampled_from(
+    [
+        "role",
+        "content",
+        "type",
+        "message",
+        "messages",
+        "payload",
+        "tool_calls",
+        "function",
+        "id",
+        "arguments",
+        "values",
+        "uuid",
+        "parentUuid",
+        "isSidechain",
+        "sessionId",
+        "item",
+        "call_id",
+        "output",
+        "input",
+        "history",
+        "trajectory",
+        "action",
+        "samples",
+        "epoch",
+        "resourceSpans",
+        "scopeSpans",
+        "spans",
+        "attributes",
+        "key",
+        "value",
+        "toolCalls",
+        "result",
+        "functionResponse",
+        "response",
+        "tokens",
+        "usage",
+        "info",
+        "model",
+        "name",
+        "tool_call_id",
+        "tool_use_id",
+        "args",
+        "kwargs",
+        "data",
+        "text",
+        "parts",
+        "timestamp",
+        "cwd",
+        "summary",
+        "instructions",
+        "tool_id",
+        "tool_name",
+        "session_id",
+        "$set",
+        "$rewindTo",
+        "projectHash",
+        "last_token_usage",
+        "total_token_usage",
+        "replacement_history",
+        "usage_metadata",
+        "events",
+    ]
+)
+WORDS = st.sampled_from(
+    [
+        "user",
+        "assistant",
+        "tool",
+        "system",
+        "human",
+        "ai",
+        "gemini",
+        "message",
+        "session",
+        "compaction",
+        "toolResult",
+        "function",
+        "tool_use",
+        "tool_result",
+        "text",
+        "thinking",
+        "image",
+        "function_call",
+        "function_call_output",
+        "reasoning",
+        "init",
+        "response_item",
+        "event_msg",
+        "session_meta",
+        "turn_context",
+        "compacted",
+        "token_count",
+        "toolCall",
+        "constructor",
+        "progress",
+        "summary",
+        "a",
+        "b",
+        "local_shell_call",
+        "custom_tool_call",
+    ]
+)
+LEAVES = st.none() | st.booleans() | st.integers(-9, 9) | st.floats() | WORDS
+JSON = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=30,
+)
+
+
+@given(st.lists(st.dictionaries(KEYS, JSON, min_size=1, max_size=6), min_size=1, max_size=5))
+def test_no_reader_fails_on_fields_of_unexpected_types(records: list[dict[str, Any]]) -> None:
+    document = Document("fuzz.json", records, "JSON")
+    try:
+        recordings = finish(document, formats.read(document))
+    except RecordingError:
+        return
+    assert all(recording.messages for recording in recordings)
+    json.dumps([recording.messages for recording in recordings])
