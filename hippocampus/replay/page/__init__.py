@@ -1,0 +1,61 @@
+"""A replay's outcome as one self-contained HTML page: no network, no library, nothing to install.
+
+Takes the object of `outcome` and writes; nothing is computed that is not in it. Recordings are
+untrusted: what came from them reaches the page only as escaped text or as data.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from hippocampus.replay.page.markup import json_script, main_parts
+from hippocampus.replay.page.series import page_data
+
+SCRIPTS = ("draw.js", "scatter.js", "charts.js", "timeline.js", "recording.js", "list.js")
+
+
+def write_page(outcome: dict[str, Any], path: Path) -> None:
+    """Write the page to a file, in UTF-8.
+
+    Raises:
+        OSError: the file cannot be written.
+
+    """
+    # Bytes, since the policy names the hashes of style and script: no newline may change.
+    # A path that is no Unicode holds lone surrogates, which have no bytes in UTF-8.
+    path.write_bytes(page(outcome).encode("utf-8", errors="replace"))
+
+
+def page(outcome: dict[str, Any]) -> str:
+    """Return the page."""
+    style = _asset("page.css")
+    script = '"use strict";\n' + "\n".join(map(_asset, SCRIPTS))
+    return Template(_asset("page.html")).substitute(
+        main_parts(outcome),
+        content_policy=_content_policy(style, script),
+        style=style,
+        script=script,
+        data=json_script(page_data(outcome), "page-data"),
+    )
+
+
+def _asset(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _content_policy(style: str, script: str) -> str:
+    """Allow this style, this script and the empty icon; everything else is refused."""
+    return (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        f"img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

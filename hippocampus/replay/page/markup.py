@@ -1,0 +1,225 @@
+"""The page's words and tables, which stand without the script: headings, figures, recordings.
+
+Every text goes through `text`, every data block through `json_script`; the names in a recording may
+say anything.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any
+
+from hippocampus.replay.page.series import bounds_data, cells, lines, recording_data
+from hippocampus.replay.table import COLUMNS, sentences
+
+text = html.escape
+PARTS = {
+    "system_tokens": "system",
+    "user_tokens": "user",
+    "assistant_tokens": "assistant",
+    "call_tokens": "tool calls",
+    "result_tokens": "tool results",
+}
+
+
+def main_parts(outcome: dict[str, Any]) -> dict[str, str]:
+    """Return the parts of the template."""
+    recordings, total = outcome["recordings"], outcome["total"]
+    return {
+        "title": f"Replay of {counted(len(recordings), 'recording')}",
+        "setting": _setting(outcome),
+        "total": _total(total, outcome) if total else "<p>No recorded session was found.</p>",
+        "sources": _sources(outcome),
+        "recordings": "\n".join(
+            _recording(number, each, outcome) for number, each in enumerate(recordings)
+        ),
+        "troubles": _troubles(outcome),
+    }
+
+
+def json_script(data: Any, id_: str = "") -> str:
+    """Return data as an inert script element that no text in it can end or open."""
+    shown = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    for mark in "<>&\u2028\u2029":
+        shown = shown.replace(mark, f"\\u{ord(mark):04x}")
+    return f'<script type="application/json"{id_ and f" id={id_}"}>{shown}</script>'
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _setting(outcome: dict[str, Any]) -> str:
+    prices = outcome["prices"]
+    told = [
+        f"policy {outcome['policy']}",
+        f"prices {prices['name']}: cache read × {prices['read']:g}, write × {prices['write']:g}",
+    ]
+    if prices["dollars_per_million"]:
+        told.append(f"${prices['dollars_per_million']:,.2f} for a million input tokens")
+    if prices["window_tokens"]:
+        told.append(f"window {prices['window_tokens']:,} tokens")
+    return text(" · ".join(told))
+
+
+def _total(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
+    several = len(outcome["sources"]) > 1
+    name = "all sources" if several else next(iter(outcome["sources"]))
+    return f"{_headline(summary, outcome)}\n{_summary(name, summary, outcome)}"
+
+
+def _headline(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
+    """Return the four figures that matter, each beside what it is measured against."""
+    ours = summary["strategies"][outcome["ours"]]
+    raw = summary["strategies"][outcome["everything"]]
+    floor = outcome["floor"] and summary["strategies"][outcome["floor"]]
+    paid = f"${ours['dollars']:,.2f} instead of ${raw['dollars']:,.2f}"
+    paid += f"; knowing the future {floor['cost_percent']:.1f} %" if floor else ""
+    hidden = (
+        f"{ours['hidden']:,} of {ours['uses']:,} hidden; {ours['recalls']:,} calls paid a recall"
+    )
+    seen = f"of {ours['result_tokens']:,} tokens of tool results, when they arrived"
+    figures = (
+        ("net cost", ours["cost_percent"], paid),
+        ("tokens sent", ours["tokens_percent"], f"{ours['tokens']:,} of {raw['tokens']:,}"),
+        ("used values visible", ours["visible_percent"], hidden),
+        ("results seen in full", ours["result_tokens_shown_percent"], seen),
+    )
+    return f'<dl class="headline">{"".join(_figure(*figure) for figure in figures)}</dl>'
+
+
+def _figure(name: str, percent: float, beside: str) -> str:
+    loss = ' class="loss"' if name != "used values visible" and percent > 100 else ""
+    return (
+        f"<div><dt>{text(name)}</dt><dd><strong{loss}>{percent:,.1f}<small> %</small></strong>"
+        f"<span>{text(beside)}</span></dd></div>"
+    )
+
+
+def _sources(outcome: dict[str, Any]) -> str:
+    if len(outcome["sources"]) < 2:
+        return ""
+    opened = (
+        f'<details class="source"><summary><b><bdi>{text(name)}</bdi></b> '
+        f"<span>{counted(summary['raw']['recordings'], 'recording')} · net cost "
+        f"{summary['strategies'][outcome['ours']]['cost_percent']:.1f} % · visible "
+        f"{summary['strategies'][outcome['ours']]['visible_percent']:.1f} %</span></summary>"
+        f"{_summary(name, summary, outcome)}</details>"
+        for name, summary in outcome["sources"].items()
+    )
+    return f'<section><h2 id="sources">By source</h2>{"".join(opened)}</section>'
+
+
+def _summary(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str:
+    words = "".join(f"<p>{text(each)}</p>" for each in sentences(summary, outcome))
+    scatter = json_script(bounds_data(summary, outcome))
+    return (
+        f'<div class="summary"><div class="words">{words}<p class="soft">'
+        f'{text(_where(summary["raw"]))}</p></div><figure class="scatter">{scatter}</figure></div>'
+        f"{_table(name, summary, outcome)}"
+    )
+
+
+def _where(raw: dict[str, Any]) -> str:
+    """Say where the raw tokens are, and how much of the tool results was of no further use."""
+    whole = sum(raw[field] for field in PARTS) or 1
+    shares = ", ".join(f"{name} {100 * raw[field] / whole:.0f} %" for field, name in PARTS.items())
+    return (
+        f"Where the raw tokens are: {shares}. Of {counted(raw['results'], 'tool result')} "
+        f"{raw['never_used_percent']:.0f} % are never used again."
+    )
+
+
+def _table(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str:
+    titles = "".join(f'<th scope="col">{text(title)}</th>' for title, _, _ in COLUMNS)
+    rows = "".join(_row(strategy, line, summary) for strategy, line in lines(outcome).items())
+    label = text(f"Strategies, {name}")
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
+        f'<thead><tr><th scope="col">strategy</th>{titles}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _row(strategy: str, line: str, summary: dict[str, Any]) -> str:
+    figures = summary["strategies"][strategy]
+    mark = " <em>best of the others</em>" if strategy == summary["best_other"] else ""
+    shown = zip(COLUMNS, cells(figures), strict=True)
+    cost_too = {"tokens_percent", "cost_percent"}
+    numbers = "".join(
+        f"<td{' class=loss' if field in cost_too and figures[field] > 100 else ''}>{cell}</td>"
+        for (_, field, _), cell in shown
+    )
+    return (
+        f'<tr class="{line}"><th scope="row"><svg class="swatch {line}" viewBox="0 0 26 8" '
+        f'aria-hidden="true"><path d="M1 4h24"/></svg>{text(strategy)}{mark}</th>{numbers}</tr>'
+    )
+
+
+def _recording(number: int, recording: dict[str, Any], outcome: dict[str, Any]) -> str:
+    """Return a recording as a line of the list; the script draws the rest when it is opened."""
+    ours = recording["strategies"][outcome["ours"]]
+    raw = recording["strategies"][outcome["everything"]]
+    saved = raw["dollars"] - ours["dollars"]
+    money = f"{'−' if saved < 0 else ''}${abs(saved):,.3f}"
+    shown = (
+        ("calls", ours["calls"], f"{ours['calls']:,}", ""),
+        ("tokens", raw["tokens"], f"{raw['tokens']:,}", ""),
+        ("cost", ours["cost_percent"], f"{ours['cost_percent']:.1f} %", _bar(ours)),
+        ("saved", saved, money, ""),
+        ("hidden", ours["hidden"], f"{ours['hidden']:,} of {ours['uses']:,}", ""),
+    )
+    data = " ".join(f'data-{name}="{value:.6g}"' for name, value, _, _ in shown)
+    figures = "".join(_cell(name, said, value, more) for name, value, said, more in shown)
+    return (
+        f'<details id="r{number}" {data}><summary><span class="name">'
+        f"<bdi>{text(recording['name'])}</bdi><small><bdi>{text(_kind(recording))}</bdi></small>"
+        f"</span>{figures}</summary>{json_script(recording_data(recording, outcome))}</details>"
+    )
+
+
+def _kind(recording: dict[str, Any]) -> str:
+    return " · ".join(filter(None, (recording["source"], recording["model"])))
+
+
+LABELS = {
+    "calls": "calls",
+    "tokens": "tokens sent raw",
+    "cost": "net cost",
+    "saved": "money saved",
+    "hidden": "hidden uses",
+}
+
+
+def _cell(name: str, said: str, value: float, more: str) -> str:
+    lost = (name == "cost" and value > 100) or (name == "saved" and value < 0)
+    return f'<span class="{name}{" loss" if lost else ""}"><i>{LABELS[name]} </i>{more}<b>{said}</b></span>'
+
+
+def _bar(ours: dict[str, Any]) -> str:
+    """Return the net cost as a bar: its end is sending everything twice, its tick once."""
+    width = min(ours["cost_percent"], 200) / 2
+    return (
+        f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect width="{width:.1f}" height="8"/><path d="M50 0v8"/></svg>'
+    )
+
+
+def _troubles(outcome: dict[str, Any]) -> str:
+    """Return what was left out or repaired, so that no figure hides it."""
+    raw = outcome["total"]["raw"] if outcome["total"] else {}
+    told = [f"{each['path']}: {each['reason']}" for each in outcome["skipped"]]
+    told += [
+        line for each in outcome["recordings"] for line in (*each["broken"], *each["problems"])
+    ]
+    if raw.get("unanswered") or raw.get("orphans"):
+        told.append(
+            f"Repaired for replay: {counted(raw['unanswered'], 'call')} without a result, "
+            f"{counted(raw['orphans'], 'result')} without a call."
+        )
+    if not told:
+        return ""
+    items = "".join(f"<li><bdi>{text(each)}</bdi></li>" for each in told)
+    return f'<section><h2 id="left-out">Left out and repaired</h2><ul>{items}</ul></section>'

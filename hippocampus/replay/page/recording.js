@@ -1,0 +1,148 @@
+// One opened recording: its words, its strategies, its lines and its entries, with one chosen call.
+
+const shown = new Set(page.strategies.flatMap(({ shown }, at) => (shown ? [at] : [])));
+const opened = new Map();
+let costSoFar = true;
+
+function openRecording(details) {
+  if (opened.has(details)) return;
+  const data = JSON.parse(details.querySelector("script").textContent);
+  const series = (rows) => rows && rows.map((row) => (typeof row === "number" ? rows[row] : row));
+  const view = { data, tokens: series(data.tokens), costs: series(data.costs), body: html("div", { class: "opened" }) };
+  view.sums = view.costs && view.costs.map(sumsOf);
+  view.calls = view.tokens ? view.tokens[0].length : 0;
+  view.call = Math.max(0, view.calls - 1);
+  details.append(view.body);
+  opened.set(details, view);
+  build(view);
+}
+
+function sumsOf(values) {
+  let sum = 0;
+  return values.map((value) => (sum += value));
+}
+
+function build(view) {
+  const { data, body } = view;
+  const about = [data.path, data.format, data.model].filter(Boolean).join(" · ");
+  view.cells = [];
+  view.drawings = html("div", { class: "drawings" });
+  body.append(
+    html("p", { class: "soft" }, html("bdi", {}, about)),
+    html("div", { class: "words" }, ...data.words.map((each) => html("p", {}, each))),
+    ...data.troubles.map((each) => html("p", { class: "trouble" }, each)),
+    strategyTable(view));
+  if (view.calls) body.append(controls(view), view.drawings, callTableLink(view));
+  else body.append(html("p", { class: "soft" }, "The sizes of its calls were not kept, so there is nothing to draw."));
+  if (data.entries.length) body.append(asTable("The entries as a table", () => entryTable(data.entries)));
+  redraw(view);
+}
+
+// The legend: its buttons switch lines on and off in every open recording.
+function strategyTable(view) {
+  const at = view.calls ? ["tokens at call", "cost so far"] : [];
+  const rows = page.strategies.map((strategy, number) => {
+    const swatch = svg("svg", { viewBox: "0 0 26 8", class: `swatch ${strategy.line}`, "aria-hidden": true }, svg("path", { d: "M1 4h24" }));
+    const name = html("span", {}, swatch, strategy.name);
+    const toggle = view.calls ? button(name, shown.has(number), () => toggleLine(number)) : name;
+    toggle.dataset.line = number;
+    const first = html("span", {}, toggle);
+    if (strategy.name === view.data.best_other) first.append(html("em", {}, " best of the others"));
+    const live = at.map(() => html("span"));
+    view.cells.push(live);
+    return [first, ...live, ...view.data.rows[number]];
+  });
+  const made = table("Strategies; their buttons show and hide lines", ["strategy", ...at, ...page.columns], rows);
+  made.querySelectorAll("tbody tr").forEach((row, number) => row.classList.add(page.strategies[number].line));
+  view.at = made.querySelectorAll("thead th")[1];
+  return made;
+}
+
+function toggleLine(number) {
+  shown.has(number) ? shown.delete(number) : shown.add(number);
+  for (const pressed of document.querySelectorAll(`button[data-line="${number}"]`)) {
+    pressed.setAttribute("aria-pressed", shown.has(number));
+  }
+  opened.forEach(redraw);
+}
+
+function controls(view) {
+  view.slider = html("input", { type: "range", min: 0, max: view.calls - 1, value: view.call, "aria-label": "call" });
+  view.slider.addEventListener("input", () => choose(view, +view.slider.value));
+  view.told = html("span", { class: "told" });
+  const modes = [["so far", true], ["per call", false]].map(([word, sums]) => {
+    const made = button(word, costSoFar === sums, () => chooseCost(sums));
+    made.dataset.sums = sums;
+    return made;
+  });
+  return html("div", { class: "controls" }, html("label", {}, view.told, view.slider), html("span", { class: "modes", role: "group", "aria-label": "cost" }, "cost ", ...modes));
+}
+
+function chooseCost(sums) {
+  costSoFar = sums;
+  for (const each of document.querySelectorAll("button[data-sums]")) {
+    each.setAttribute("aria-pressed", each.dataset.sums === String(sums));
+  }
+  opened.forEach(redraw);
+}
+
+function redraw(view) {
+  const width = view.drawings.clientWidth;
+  if (!view.calls || !width) return;
+  view.width = width;
+  const across = frame(width, view.calls);
+  const rows = (values) => page.strategies.flatMap((each, at) => (shown.has(at) ? [{ ...each, values: values[at] }] : []));
+  const costs = (costSoFar ? view.sums : view.costs).map((row) => row.map((cost) => cost * (page.dollarsPerToken || 1)));
+  const [unit, format] = page.dollarsPerToken ? ["dollars", dollarTick] : ["tokens at the base price", short];
+  view.charts = [
+    lineChart("Context size", "tokens at each call", short, rows(view.tokens), across),
+    lineChart(costSoFar ? "Cost so far" : "Cost per call", `${unit}, recalls included`, format, rows(costs), across)];
+  view.drawings.replaceChildren(...view.charts);
+  if (view.data.entries.length) drawEntries(view, across);
+  view.charts.forEach((chart) => follow(chart, view));
+  choose(view, view.call);
+}
+
+// As many decimals as the step between two ticks needs.
+function dollarTick(value, step) {
+  const digits = step >= 1 ? 0 : -Math.floor(Math.log10(step) + 1e-9);
+  return `$${value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
+function drawEntries(view, across) {
+  const { entries } = view.data;
+  const life = timeline(entries, across);
+  view.charts.push(life);
+  view.drawings.append(html("h3", {}, "What became of each entry"), timelineKey(), life);
+  if (entries.length > MOST_ROWS) {
+    view.drawings.append(html("p", { class: "soft" }, `Drawn are ${MOST_ROWS} of ${number(entries.length)} entries; the table has all.`));
+  }
+}
+
+function follow(chart, view) {
+  chart.addEventListener("pointermove", (event) => choose(view, chart.callAt(event)));
+  chart.addEventListener("pointerdown", (event) => choose(view, chart.callAt(event)));
+}
+
+function choose(view, call) {
+  view.call = call;
+  view.slider.value = call;
+  view.told.textContent = `call ${number(call)} (0 to ${number(view.calls - 1)})`;
+  view.at.textContent = `tokens at call ${number(call)}`;
+  const [ours] = view.tokens;
+  view.slider.setAttribute("aria-valuetext", `call ${call}: ${page.strategies[0].name} ${number(ours[call])} tokens`);
+  view.cells.forEach(([size, cost], at) => {
+    size.textContent = number(view.tokens[at][call]);
+    cost.textContent = money(view.sums[at][call]);
+  });
+  view.charts.forEach((chart) => chart.markCall(call));
+}
+
+function callTableLink(view) {
+  return asTable("The calls as a table", () => {
+    const headings = ["call", ...page.strategies.flatMap(({ name }) => [`${name}: tokens`, "cost"])];
+    const rows = view.tokens[0].map((_, call) =>
+      [number(call), ...page.strategies.flatMap((_, at) => [number(view.tokens[at][call]), money(view.costs[at][call])])]);
+    return table("Tokens and cost of each call", headings, rows);
+  });
+}

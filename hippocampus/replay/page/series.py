@@ -1,0 +1,87 @@
+"""What the page's script draws from: the calls and entries of each recording, in few bytes.
+
+Data in, data out; no markup is made here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from hippocampus.replay.table import COLUMNS, sentences
+
+OTHER_LINES = 8
+"""How many line styles the style sheet has for strategies that are neither ours nor a bound."""
+
+
+def page_data(outcome: dict[str, Any]) -> dict[str, Any]:
+    """Return what all drawings share: the strategies with their line styles, and the price."""
+    total = outcome["total"]
+    best = total and total["best_other"]
+    first = (outcome["ours"], outcome["everything"], best, outcome["floor"])
+    return {
+        "strategies": [
+            {"name": name, "line": line, "shown": name in first}
+            for name, line in lines(outcome).items()
+        ],
+        "columns": [title for title, _, _ in COLUMNS],
+        "dollarsPerToken": outcome["prices"]["dollars_per_million"] / 1_000_000,
+    }
+
+
+def lines(outcome: dict[str, Any]) -> dict[str, str]:
+    """Return each strategy's line style, by name: ours first, the floor last."""
+    named = {outcome["ours"]: "ours", outcome["everything"]: "everything"}
+    names = outcome["total"]["strategies"] if outcome["total"] else {}
+    others = [name for name in names if name not in {*named, outcome["floor"]}]
+    named |= {name: f"other-{at % OTHER_LINES}" for at, name in enumerate(others)}
+    if outcome["floor"]:
+        named[outcome["floor"]] = "floor"
+    return named
+
+
+def cells(figures: dict[str, Any]) -> list[str]:
+    """Return one strategy's row as the terminal's table has it."""
+    return [form.format(figures[field]) for _, field, form in COLUMNS]
+
+
+def bounds_data(summary: dict[str, Any], outcome: dict[str, Any]) -> list[list[float]]:
+    """Return the net cost and the visible share of each strategy, both in percent."""
+    return [
+        [figures["cost_percent"], figures["visible_percent"]]
+        for figures in (summary["strategies"][name] for name in lines(outcome))
+    ]
+
+
+def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:
+    """Return what is drawn when a recording is opened."""
+    names = lines(outcome)
+    tokens, costs = recording.get("call_tokens"), recording.get("call_costs")
+    return {
+        **{field: recording[field] for field in ("path", "format", "model", "best_other")},
+        "words": sentences(recording, outcome),
+        "troubles": [*recording["broken"], *recording["problems"]],
+        "rows": [cells(recording["strategies"][name]) for name in names],
+        "tokens": tokens and _shared(tokens[name] for name in names),
+        "costs": costs and _shared(map(round, costs[name]) for name in names),
+        "entries": [_life(entry) for entry in recording.get("entries", ())],
+    }
+
+
+def _shared(rows: Iterable[Iterable[int]]) -> list[list[int] | int]:
+    """Return the rows, one that equals an earlier row as that row's number."""
+    seen: dict[tuple[int, ...], int] = {}
+    kept: list[list[int] | int] = []
+    for number, row in enumerate(map(tuple, rows)):
+        first = seen.setdefault(row, number)
+        kept.append(list(row) if first == number else first)
+    return kept
+
+
+def _life(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry without the uses of its values before it arrived: others brought them."""
+    since = {
+        field: [call for call in entry[field] if call >= entry["arrived"]]
+        for field in ("used", "recalled")
+    }
+    return {**entry, **since}

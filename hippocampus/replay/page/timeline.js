@@ -1,0 +1,75 @@
+// What became of each entry: a row for each, on the same x axis as the lines above it.
+
+const MOST_ROWS = 400;
+
+// What each mark says, where its outline starts from its call, and the outline.
+const MARKS = {
+  arrived: ["arrived", [-4.5, 0], "a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0"],
+  shortened: ["shrank", [-4, -3], "h8l-4 7z"],
+  used: ["used", [-2.5, -2.5], "h5v5h-5z"],
+  recalled: ["would have been recalled", [0, -7], "l7 7l-7 7l-7-7z"],
+};
+
+function outline(kind, x, y) {
+  const [, [across, down], shape] = MARKS[kind];
+  return `M${(x + across).toFixed(1)} ${(y + down).toFixed(1)}${shape}`;
+}
+
+function timeline(entries, frame) {
+  const rows = entries.slice(0, MOST_ROWS);
+  const height = frame.narrow ? 34 : 20;
+  const top = frame.narrow ? 22 : 8;
+  const bottom = top + rows.length * height;
+  const drawn = svg("svg", { viewBox: `0 0 ${frame.width} ${bottom + 24}`, role: "img", "aria-label":
+    "When each entry arrived, shrank, was used and would have been recalled; the same stands in the table below." });
+  rows.forEach((entry, at) => drawn.append(lifeline(entry, top + (at + 0.5) * height, frame)));
+  drawn.append(...callAxis(bottom, frame));
+  return withCursor(drawn, top, bottom, frame);
+}
+
+function lifeline(entry, y, frame) {
+  const { arrived, shortened } = entry;
+  const row = svg("g", { class: "life" });
+  row.append(svg("path", { d: `M${frame.x(arrived)} ${y}H${frame.right}`, class: "thin" }),
+    svg("path", { d: `M${frame.x(arrived)} ${y}H${frame.x(shortened)}`, class: "thick" }));
+  const size = `${number(entry.tokens)} → ${number(entry.tokens - entry.saves)}`;
+  const name = cut(`${entry.tool || "message"} (${entry.kind})`, frame.narrow ? 40 : 33);
+  row.append(frame.narrow ? label(0, y - 10, `${name}, ${size}`) : label(0, y + 4, name));
+  if (!frame.narrow) row.append(label(frame.right + 12, y + 4, `${size} tokens`, "start", "unit"));
+  for (const kind of ["used", "recalled", "arrived", "shortened"]) row.append(...marks(kind, entry, y, frame));
+  return row;
+}
+
+function marks(kind, entry, y, frame) {
+  const calls = [entry[kind]].flat();
+  if (!calls.length) return [];
+  const said = calls.length > 1 ? "calls" : "call";
+  const group = svg("g", { class: `mark ${kind}` },
+    svg("title", {}, `${entry.tool} ${entry.entry_id} ${MARKS[kind][0]} at ${said} ${list(calls)}`));
+  // One path for all marks of a kind keeps long recordings light.
+  group.append(svg("path", { d: calls.map((call) => outline(kind, frame.x(call), y)).join("") }));
+  return [group];
+}
+
+function cut(text, most) {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+function list(calls) {
+  return calls.map(number).join(", ");
+}
+
+function timelineKey() {
+  const items = Object.entries(MARKS).map(([kind, [word]]) =>
+    html("span", {}, svg("svg", { viewBox: "-8 -8 16 16", class: `key mark ${kind}`, "aria-hidden": true }, svg("path", { d: outline(kind, 0, 0) })), word));
+  return html("p", { class: "keys" }, ...items);
+}
+
+function entryTable(entries) {
+  const headings = ["entry", "tool", "kind", "tokens", "saves each call", "arrived", "shrank", "why", "used at calls", "would have been recalled at"];
+  const made = table("What became of each entry", headings, entries.map((each) => [
+    each.entry_id, each.tool, each.kind, number(each.tokens), number(each.saves), number(each.arrived),
+    number(each.shortened), each.reason, list(each.used) || "–", list(each.recalled) || "–"]));
+  made.classList.add("texts");
+  return made;
+}

@@ -1,0 +1,238 @@
+"""The page says every figure, runs nothing that a recording says, and draws in a real browser."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus import policy, prices
+from hippocampus.replay.outcome import outcome
+from hippocampus.replay.page import page, write_page
+from hippocampus.replay.page.markup import json_script
+from hippocampus.replay.page.series import lines, page_data, recording_data
+from hippocampus.replay.recording import Recording
+from hippocampus.replay.run import Options, Replayed, Skipped, replay_recording
+
+EVIL = "</script><!--<img src=x onerror=alert(1)>\u2028'\"&`${7}\ud800\u202e"
+CHROMIUM = shutil.which("chromium")
+
+
+def chat(calls: int, tool: str = "list_orders") -> list[dict[str, Any]]:
+    """A conversation in which each call but the first names an order of the last result."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Cancel what is late."}]
+    for number in range(calls):
+        wanted = json.dumps({"order": f"ORD-{number - 1}-0007"})
+        function = {"name": tool, "arguments": wanted}
+        call = {"id": f"call_{number}", "type": "function", "function": function}
+        orders = [
+            {"id": f"ORD-{number}-{row:04}", "state": "late", "note": "to be looked at " * 3}
+            for row in range(40)
+        ]
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": call["id"], "content": json.dumps(orders)},
+        ]
+    return [*messages, {"role": "assistant", "content": "Done: ORD-0-0007."}]
+
+
+def replayed(path: str, options: Options, calls: int = 6, tool: str = "list_orders") -> Replayed:
+    recording = Recording(path, Path(path).name, "openai-chat", chat(calls, tool))
+    return replay_recording(recording, options)
+
+
+def options(*, compare: bool = True, views: bool = True) -> Options:
+    return Options(policy.load("default"), prices.prices_for(None, None), compare, views)
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Any]:
+    """Three recordings from two folders; one has a name, a tool and a model that mean harm."""
+    given_ = options()
+    harmful = replayed(f"shop/{EVIL}", given_, tool="list_orders_x")
+    harmful = replace(
+        harmful,
+        name=EVIL,
+        source=EVIL,
+        model=EVIL,
+        broken=(f"{EVIL}:3: no JSON",),
+        lives=tuple(replace(life, tool=EVIL, reason=EVIL) for life in harmful.lives),
+    )
+    plain = [
+        replayed(f"desk/{name}.json", given_, calls) for name, calls in (("one", 1), ("two", 16))
+    ]
+    return outcome([harmful, *plain], [Skipped(EVIL, EVIL)], given_)
+
+
+class Page(HTMLParser):
+    """What a browser would see: elements, texts, and what scripts hold."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.scripts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.lasttag == "script" and self.scripts and self.cdata_elem:
+            self.scripts[-1] += data
+        else:
+            self.texts.append(data)
+
+
+def test_what_a_recording_says_makes_no_element(found):
+    tags = {tag for tag, _ in Page(page(found)).elements}
+    assert not tags & {"img", "iframe", "object", "embed", "base", "form"}
+    assert EVIL in Page(page(found)).texts
+
+
+def test_no_attribute_runs_script(found):
+    names = {name for _, attributes in Page(page(found)).elements for name in attributes}
+    assert not [name for name in names if name.startswith("on") or name == "style"]
+
+
+def test_the_data_in_the_page_parses_back_equal(found):
+    blocks = [json.loads(text) for text in Page(page(found)).scripts[:-1]]
+    assert page_data(found) in blocks
+    for recording in found["recordings"]:
+        assert recording_data(recording, found) in blocks
+
+
+@given(st.recursive(st.none() | st.integers() | st.text(), st.lists))
+def test_any_text_survives_as_data_and_ends_no_script(data):
+    block = json_script(data)
+    (inside,) = Page(block + "<p>").scripts
+    assert json.loads(inside) == data
+    assert not re.search("[<>&\u2028\u2029]", inside)
+
+
+def test_nothing_is_loaded_from_anywhere(found):
+    text = page(found)
+    for tag, attributes in Page(text).elements:
+        for name in ("src", "href", "action", "xlink:href", "srcset", "data"):
+            assert (attributes.get(name) or "#").startswith(("#", "data:,")), (tag, attributes)
+    assert not re.search(r"@import|url\(|fetch\(|XMLHttpRequest|import\(|innerHTML", text)
+    assert set(re.findall(r"https?://[^\s\"'<]+", text)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_the_content_policy_allows_this_script_alone(found):
+    metas = [dict(attributes) for tag, attributes in Page(page(found)).elements if tag == "meta"]
+    (allowed,) = [each["content"] for each in metas if "http-equiv" in each]
+    assert allowed.startswith("default-src 'none'")
+    assert "unsafe" not in allowed
+    assert len(re.findall("'sha256-", allowed)) == 2
+
+
+def test_every_strategy_recording_and_sentence_is_listed(found):
+    told = "".join(Page(page(found)).texts)
+    for name in found["total"]["strategies"]:
+        assert name in told
+    for recording in found["recordings"]:
+        assert recording["name"] in told
+    assert "The floor, which knows the values" in told
+    assert "best of the others" in told or not found["total"]["best_other"]
+
+
+def test_ours_comes_first_and_the_floor_last(found):
+    names = list(lines(found))
+    assert (names[0], names[-1]) == (found["ours"], found["floor"])
+    assert sorted(names) == sorted(found["total"]["strategies"])
+
+
+def test_no_use_is_drawn_before_its_entry_arrived(found):
+    for recording in found["recordings"]:
+        for entry in recording_data(recording, found)["entries"]:
+            assert all(call >= entry["arrived"] for call in entry["used"] + entry["recalled"])
+
+
+def test_equal_lines_are_kept_once_and_lose_nothing(found):
+    for recording in found["recordings"]:
+        rows = recording_data(recording, found)["tokens"]
+        whole = [rows[row] if isinstance(row, int) else row for row in rows]
+        assert whole == [recording["call_tokens"][name] for name in lines(found)]
+
+
+def test_a_loss_is_marked_as_one(found):
+    worse = [
+        name for name, each in found["total"]["strategies"].items() if each["cost_percent"] > 100
+    ]
+    assert worse
+    rows = dict(re.findall(r"</svg>([^<]+)(?:<em>[^<]*</em>)?</th>(.*?)</tr>", page(found)))
+    for name in worse:
+        assert "class=loss" in rows[html.escape(name)]
+
+
+def test_a_page_without_views_has_its_tables():
+    plain = options(compare=False, views=False)
+    text = page(outcome([replayed("desk/one.json", plain)], [], plain))
+    assert "one.json" in text
+    assert "send everything" in text
+
+
+def test_a_page_of_nothing_says_so(tmp_path):
+    write_page(outcome([], [Skipped("a.txt", "no JSON")], options()), tmp_path / "out.html")
+    text = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "No recorded session was found" in text
+    assert "a.txt: no JSON" in text
+
+
+def dumped(path: Path, tmp_path: Path, address: str) -> tuple[str, str]:
+    """Return the document as headless Chromium leaves it, and what its console said."""
+    flags = (
+        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
+        "--disable-background-networking --disable-component-update --enable-logging=stderr --v=0"
+    )
+    ran = subprocess.run(
+        [
+            CHROMIUM or "",
+            *flags.split(),
+            f"--user-data-dir={tmp_path / address}",
+            "--window-size=1200,900",
+            "--dump-dom",
+            f"{path.as_uri()}#{address}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=True,
+    )
+    return ran.stdout, "\n".join(line for line in ran.stderr.splitlines() if "CONSOLE" in line)
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH to draw the page in")
+def test_a_browser_draws_the_recording_in_the_address(found, tmp_path):
+    write_page(found, tmp_path / "out.html")
+    for number, recording in enumerate(found["recordings"]):
+        document, console = dumped(tmp_path / "out.html", tmp_path, f"r{number}")
+        assert not console
+        assert document.count('class="dot') == len(lines(found))
+        drawn = document.split('class="drawings"')[1]
+        assert drawn.count("<svg") >= 2
+        assert len(re.findall(r'<path[^>]*class="line ours"', drawn)) == 2
+        assert drawn.count('class="life"') == len(recording["entries"])
+        assert "<img" not in document
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH to open the page in")
+def test_a_browser_opens_a_recording_without_views(tmp_path):
+    plain = options(compare=False, views=False)
+    write_page(outcome([replayed("desk/one.json", plain)], [], plain), tmp_path / "out.html")
+    document, console = dumped(tmp_path / "out.html", tmp_path, "r0")
+    assert not console
+    assert "there is nothing to draw" in document.split('class="opened"')[1]
