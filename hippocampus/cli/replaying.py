@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from hippocampus.replay.run import Options, Replayed, Skipped
+
+PIPED_WIDTH = 120
+"""Tables that go into a file or a pipe are as wide as they need."""
 
 
 def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
@@ -70,7 +74,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     elif replayed:
         from hippocampus.replay.table import print_outcome
 
-        print_outcome(found, Console())
+        print_outcome(found, Console(width=None if sys.stdout.isatty() else PIPED_WIDTH))
     _end(replayed, skipped, strict=strict)
 
 

@@ -1,4 +1,4 @@
-"""Runs one strategy over one recording and measures its views exactly as DESIGN's measures say.
+"""Runs one strategy over one recording and measures its views exactly as SPEC's measures say.
 
 No files, no formats, no tables: a recording and a view function in, numbers out.
 """

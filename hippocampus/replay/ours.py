@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import re2
 
@@ -54,6 +54,9 @@ def measure_ours(script: Script, policy: Policy, prices: Prices) -> tuple[Measur
     with fresh_session(policy, prices) as session:
         contents = _Contents(session)
         measured = measure(script, session, contents.recover)
+        if session.failures:
+            told = (f"{session.failures} calls failed inside and sent the messages as they were",)
+            measured = replace(measured, problems=(*measured.problems, *told))
         return measured, _lives(script, session, measured, contents)
 
 
@@ -99,8 +102,13 @@ def _lives(script: Script, session: Session, measured: Measured, contents: _Cont
             shortened=turn,
             reason=decision.reason,
             saves=decision.saves,
-            used=tuple(sorted(used.get(decision.entry_id, ()))),
-            recalled=tuple(sorted(recalled.get(decision.entry_id, ()))),
+            used=_since(turn, used.get(decision.entry_id, ())),
+            recalled=_since(turn, recalled.get(decision.entry_id, ())),
         )
         for turn, decision in session.decisions()
     ]
+
+
+def _since(turn: int, calls: Iterable[int]) -> tuple[int, ...]:
+    """Return the calls from a turn on: a value may have stood elsewhere before."""
+    return tuple(sorted(call for call in calls if call >= turn))

@@ -107,7 +107,10 @@ def _compactions(sizes: Sequence[int], window: int) -> int:
 
 @dataclass(slots=True)
 class Raw:
-    """What recordings hold, told once whatever the strategy (protocol, sections 1.1 and 12.1)."""
+    """What recordings hold, whatever the strategy (protocol, sections 1.1 and 12.1).
+
+    Only what some call sent: a result behind the last answer counts nowhere.
+    """
 
     recordings: int = 0
     messages: int = 0
@@ -150,6 +153,7 @@ class Raw:
 def raw_of(script: Script, everything: Measured) -> Raw:
     """Return what one recording holds."""
     recording = script.recording
+    sent = script.messages[: script.answers[-1]] if script.answers else []
     raw = Raw(
         recordings=1,
         messages=len(script.messages),
@@ -157,10 +161,10 @@ def raw_of(script: Script, everything: Measured) -> Raw:
         unanswered=recording.unanswered,
         orphans=recording.orphans,
     )
-    for message in script.messages:
+    for message in sent:
         for part in message.parts:
             _weigh(raw, message, part)
-    _count_unused(raw, script)
+    _count_unused(raw, script, sent)
     for number, usage in recording.usage.items():
         if number < len(everything.calls) and usage.context_tokens:
             raw.reported_calls += 1
@@ -184,11 +188,11 @@ def _weigh(raw: Raw, message: Message, part: Part) -> None:
             raw.user_tokens += weight
 
 
-def _count_unused(raw: Raw, script: Script) -> None:
+def _count_unused(raw: Raw, script: Script, sent: Sequence[Message]) -> None:
     later: set[str] = set()
     answers = dict(zip(script.answers, script.uses, strict=True))
     for number in range(len(script.messages) - 1, -1, -1):
-        for part in script.messages[number].parts:
+        for part in script.messages[number].parts if number < len(sent) else ():
             if part.kind == "result":
                 unused = not values_of(part.text) & later
                 raw.results += 1

@@ -12,16 +12,19 @@ from rich.console import Console
 from rich.table import Table
 
 COLUMNS = (
-    ("tokens/call", "tokens_per_call", "{:,}"),
-    ("tokens %", "tokens_percent", "{:.1f}"),
-    ("net cost %", "cost_percent", "{:.1f}"),
-    ("dollars", "dollars", "{:,.2f}"),
-    ("visible %", "visible_percent", "{:.1f}"),
-    ("recalls", "recalls", "{:,}"),
-    ("peak", "peak_tokens", "{:,}"),
-    ("seen in full %", "result_tokens_shown_percent", "{:.1f}"),
-    ("overflows", "overflows", "{:,}"),
+    ("tokens\n/call", "tokens_per_call", "{:,}"),
+    ("tokens\n%", "tokens_percent", "{:.1f}"),
+    ("net\ncost %", "cost_percent", "{:.1f}"),
+    ("\ndollars", "dollars", "{:,.2f}"),
+    ("visible\n%", "visible_percent", "{:.1f}"),
+    ("\nrecalls", "recalls", "{:,}"),
+    ("\npeak", "peak_tokens", "{:,}"),
+    ("in full\n%", "result_tokens_shown_percent", "{:.1f}"),
+    ("over-\nflows", "overflows", "{:,}"),
 )
+NARROW_COLUMNS = {"tokens_percent", "cost_percent", "dollars", "visible_percent", "recalls"}
+WIDE = 115
+"""Terminals under this width show the columns that decide, and no others."""
 
 
 def print_outcome(outcome: dict[str, Any], console: Console) -> None:
@@ -42,7 +45,7 @@ def _print_summary(
     raw = summary["raw"]
     console.print(f"\n{name}: {raw['recordings']} recordings", markup=False, style="bold")
     console.print(_where(raw), markup=False, style="dim")
-    console.print(_table(summary, outcome))
+    console.print(_table(summary, outcome, narrow=console.width < WIDE))
     for sentence in sentences(summary, outcome):
         console.print(sentence, markup=False)
 
@@ -59,14 +62,15 @@ def _where(raw: dict[str, Any]) -> str:
     )
 
 
-def _table(summary: dict[str, Any], outcome: dict[str, Any]) -> Table:
+def _table(summary: dict[str, Any], outcome: dict[str, Any], *, narrow: bool) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("strategy")
-    for title, _, _ in COLUMNS:
+    table.add_column("strategy", no_wrap=True)
+    columns = [each for each in COLUMNS if not narrow or each[1] in NARROW_COLUMNS]
+    for title, _, _ in columns:
         table.add_column(title, justify="right", no_wrap=True)
     for name, figures in _ordered(summary["strategies"], outcome):
         mark = " *" if name == summary["best_other"] else ""
-        shown = (form.format(figures[field]) for _, field, form in COLUMNS)
+        shown = (form.format(figures[field]) for _, field, form in columns)
         style = "bold" if name == outcome["ours"] else "dim" if name == outcome["floor"] else None
         table.add_row(name + mark, *shown, style=style)
     if summary["best_other"] and outcome["floor"]:
@@ -91,8 +95,8 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
     if outcome["floor"]:
         floor = summary["strategies"][outcome["floor"]]
         told.append(
-            f"A strategy that knew the future would have cost {floor['cost_percent']:.1f} % and "
-            f"hidden nothing."
+            f"The floor, which knows the values that will be used and keeps only these of each "
+            f"result and argument, costs {floor['cost_percent']:.1f} %."
         )
     raw = summary["raw"]
     if raw["reported_ratio"] is not None:

@@ -16,7 +16,7 @@ TELLING = re.compile(r"[0-9_/]|[a-z][A-Z]|(?<=.)\.(?=.)")
 
 
 def values_of(text: str) -> set[str]:
-    """Return the values in a text: names, ids, paths, numbers, as DESIGN's measure has them."""
+    """Return the values in a text: names, ids, paths, numbers, as SPEC's measure has them."""
     stripped = (match.strip(".,:;-") for match in VALUE.findall(text))
     return {value for value in stripped if value and TELLING.search(value)}
 

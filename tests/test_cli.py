@@ -1,0 +1,104 @@
+"""The command line in processes of its own: figures on stdout, one helpful sentence on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conversations import reading
+
+
+def hippocampus(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "hippocampus", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
+        check=False,
+    )
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "one.json").write_text(json.dumps(reading(3)))
+    return folder
+
+
+def test_help_names_the_commands(tmp_path: Path) -> None:
+    done = hippocampus("--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "replay" in done.stdout
+    assert "explain" in done.stdout
+
+
+def test_replay_prints_one_json_object(source: Path) -> None:
+    done = hippocampus("replay", source, "--json", "--compare", cwd=source)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert found["total"]["raw"]["recordings"] == 1
+    assert found["total"]["strategies"][found["ours"]]["invalid_views"] == 0
+    assert list(source.iterdir()) == [source / "one.json"]
+
+
+def test_replay_prints_a_table(source: Path) -> None:
+    done = hippocampus("replay", source, "--compare", cwd=source)
+    assert (done.returncode, done.stderr) == (0, "")
+    for name in ("hippocampus", "send everything", "floor"):
+        assert name in done.stdout
+
+
+def test_explain_shows_both_lists_and_why(source: Path) -> None:
+    done = hippocampus("explain", source / "one.json", "--turn", 2, cwd=source)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "raw list" in done.stdout
+    assert "indexed" in done.stdout
+    assert "on arrival" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["replay", "missing.json"], ["missing.json"]),
+        (["replay", "empty"], ["no recorded session"]),
+        (["replay", "source", "--policy", "defualt"], ["no policy 'defualt'", "default"]),
+        (["replay", "source", "--policy", "bad.yaml"], ["bad.yaml:1:1", "recall_tokens", "@ $."]),
+        (["replay", "source", "--model", "claude-sonet-4-5x"], ["unknown model", "did you mean"]),
+        (["replay", "source", "--prices", "antropic-5m"], ["did you mean anthropic-5m"]),
+        (["explain", "missing.json", "--turn", "0"], ["missing.json"]),
+        (["explain", "source/one.json", "--turn", "99"], ["no turn 99", "0 to 2"]),
+        (["explain", "source/one.json", "--turn", "-1"], ["no turn -1"]),
+        (["explain", "bad.yaml", "--turn", "0"], ["bad.yaml"]),
+    ],
+    ids=lambda each: " ".join(each[:4]),
+)
+def test_a_mistake_is_one_helpful_sentence_and_status_2(
+    source: Path, arguments: list[str], told: list[str]
+) -> None:
+    folder = source.parent
+    (folder / "empty").mkdir()
+    (folder / "bad.yaml").write_text("recall_token: 9\n")
+    done = hippocampus(*arguments, cwd=folder)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) <= 2
+    for words in told:
+        assert words in done.stderr
+
+
+def test_strict_ends_with_status_1_on_a_broken_line(source: Path) -> None:
+    lines = [json.dumps(item) for item in reading(2)]
+    (source / "two.jsonl").write_text("\n".join([*lines, "{broken"]))
+    assert hippocampus("replay", source, "--json", cwd=source).returncode == 0
+    done = hippocampus("replay", source, "--json", "--strict", cwd=source)
+    assert done.returncode == 1
+    assert "not read" in done.stderr
+    assert json.loads(done.stdout)["total"]["raw"]["broken_lines"] == 1
