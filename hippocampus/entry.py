@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -14,6 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 ID_CHARACTERS = 8
 LONGEST_ID_CHARACTERS = 12
+
+Compression = Literal["none", "light", "normal", "aggressive"] | int
+"""How short entries are; a number is the most tokens that one may have."""
 
 
 class Stage(StrEnum):
@@ -86,6 +90,37 @@ class Entry(_Schema):
     lifecycle: Lifecycle = Field(default_factory=Lifecycle)
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An entry with what the session needs to show it and to give its content back."""
+
+    entry: Entry
+    place: str
+    """Where the content stood: the kind of part, its call id and its content's key."""
+    content: str
+    """The key of the stored content."""
+    form: str
+    """How the content was held in the message: `text`, `blocks` or `object`."""
+    kind: str
+    """What kind of content it is, such as `json`; of a call's arguments, `arguments`."""
+    tool: str
+    arguments: str
+    tokens: int
+    """What the full content weighs in the view."""
+    stage: Stage
+    shown: str
+    """The text that stands in the view at this stage; frozen once committed."""
+
+
+def storable(text: str) -> str:
+    r"""Return a text as a database takes it: a lone surrogate is written out, as in JSON.
+
+    >>> storable("caf\u00e9 \udce9")
+    'caf\xe9 \\udce9'
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def content_key(content: bytes) -> str:
     """Return the key under which a content is stored: its SHA-256, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
@@ -97,5 +132,6 @@ def entry_id(session: str, place: str, content: str, attempt: int = 0) -> str:
     `content` is its key; `attempt` counts up where an id is taken already, and lengthens it.
     """
     named = "\0".join((session, place, content, str(attempt)))
-    digest = base64.b32encode(hashlib.sha256(named.encode()).digest()).decode().lower()
-    return digest[: min(ID_CHARACTERS + attempt, LONGEST_ID_CHARACTERS)]
+    digest = hashlib.sha256(storable(named).encode()).digest()
+    letters = base64.b32encode(digest).decode().lower()
+    return letters[: min(ID_CHARACTERS + attempt, LONGEST_ID_CHARACTERS)]

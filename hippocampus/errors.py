@@ -6,6 +6,7 @@ HippocampusError
 ├── RecordingError   you: a recorded session cannot be read
 ├── ModelError       you: a model, price table or tokenizer of that name is not known
 ├── RecallError      the caller of recall: nothing can be served for this request
+├── ProviderError    the vendor: a model's endpoint failed
 └── StoreError       the disk: a content or a ledger cannot be read or written
 """
 
@@ -13,10 +14,21 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class HippocampusError(Exception):
-    """Anything that hippocampus raises on purpose."""
+    """Anything that hippocampus raises on purpose; it crosses a process boundary whole."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by text and fields, whatever the class is made with."""
+        return _remade, (type(self), str(self), vars(self))
+
+
+def _remade(kind: type[HippocampusError], text: str, fields: dict[str, Any]) -> HippocampusError:
+    error = kind.__new__(kind, text)
+    vars(error).update(fields)
+    return error
 
 
 class PolicyError(HippocampusError):
@@ -40,10 +52,6 @@ class RecordingError(HippocampusError):
         self.reason = reason
         super().__init__(f"{path}:{line}: {reason}" if line else f"{path}: {reason}")
 
-    def __reduce__(self) -> tuple[type[RecordingError], tuple[str, str, int | None]]:
-        """Pickle by fields, so that the error crosses a process boundary whole."""
-        return type(self), (self.path, self.reason, self.line)
-
 
 class ModelError(HippocampusError):
     """A model, price table or tokenizer is unknown; the text lists the nearest known names."""
@@ -65,6 +73,10 @@ class RecallError(HippocampusError):
         self.reason = reason
         self.entry_id = entry_id
         super().__init__(text)
+
+
+class ProviderError(HippocampusError):
+    """A model's endpoint cannot be reached or answers nothing usable."""
 
 
 class StoreError(HippocampusError):

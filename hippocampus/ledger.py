@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from hippocampus.entry import Entry, Stage
+from hippocampus.entry import Entry, Record, Stage, storable
 from hippocampus.errors import StoreError
 from hippocampus.plan import Decision
 
@@ -55,28 +56,12 @@ MIGRATIONS = (
     """,
 )
 """Each runs once, in a transaction, in this order; `user_version` counts the ones that ran."""
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """An entry with what the session needs to show it and to give its content back."""
-
-    entry: Entry
-    place: str
-    """Where the content stood: the kind of part, its call id and its content's key."""
-    content: str
-    """The key of the stored content."""
-    form: str
-    """How the content was held in the message: `text`, `blocks` or `object`."""
-    kind: str
-    """What kind of content it is, such as `json`; of a call's arguments, `arguments`."""
-    tool: str
-    arguments: str
-    tokens: int
-    """What the full content weighs in the view."""
-    stage: Stage
-    shown: str
-    """The text that stands in the view at this stage; frozen once committed."""
+SAVE = """
+    INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET stage = excluded.stage, shown = excluded.shown,
+        entry = excluded.entry
+"""
+"""An entry keeps its row, and so its rank by age; what it stands for never changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +87,16 @@ class Ledger:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._migrate()
-            self._db.execute("INSERT OR IGNORE INTO session VALUES (?)", (session,))
+            self._db.execute("INSERT OR IGNORE INTO session VALUES (?)", (storable(session),))
 
     def _migrate(self) -> None:
-        (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
-            self._db.executescript(
-                f"BEGIN IMMEDIATE; {script}; PRAGMA user_version={number}; COMMIT"
-            )
+        """Bring the file up to date; of two processes that open it at once, one does the work."""
+        with self._transaction():
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+                for statement in script.split(";"):
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version = {number}")
 
     def records(self) -> list[Record]:
         """Return every entry of the session, oldest first."""
@@ -137,20 +124,20 @@ class Ledger:
     def commit(self, records: Iterable[Record], decisions: Iterable[Decision], call: Call) -> None:
         """Write entries, decisions and the call in one transaction.
 
+        Calls of later turns belong to a list that its owner has since cut short, and go.
+
         Raises:
-            StoreError: the file is locked, full or damaged; then nothing was written.
+            StoreError: the file is locked, full, damaged or gone; then nothing was written.
 
         """
         with _as_store_error(self._path), self._transaction():
-            self._db.executemany(
-                "INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [_row(record) for record in records],
-            )
+            self._db.executemany(SAVE, [_row(record) for record in records])
             self._db.executemany(
                 "INSERT INTO decision (turn, entry_id, stage, reason, saves, costs)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
                 [(call.turn, d.entry_id, d.stage, d.reason, d.saves, d.costs) for d in decisions],
             )
+            self._db.execute("DELETE FROM call WHERE turn > ?", (call.turn,))
             self._db.execute(
                 "INSERT OR REPLACE INTO call VALUES (?, ?, ?, ?)",
                 (call.turn, call.messages, call.raw_tokens, call.sent_tokens),
@@ -159,10 +146,7 @@ class Ledger:
     def save(self, record: Record) -> None:
         """Write one entry again, after an access."""
         with _as_store_error(self._path), self._transaction():
-            self._db.execute(
-                "INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                _row(record),
-            )
+            self._db.execute(SAVE, _row(record))
 
     def check(self) -> list[str]:
         """Return a sentence for each thing that is wrong with the file; empty when all is well."""
@@ -180,6 +164,7 @@ class Ledger:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
+        self._path.stat()  # SQLite would go on writing into a file that was removed
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -192,9 +177,11 @@ class Ledger:
 def owner_of(folder: Path, entry_id: str) -> str | None:
     """Return the name of the session in this folder that has an entry of that id."""
     for path in sorted(folder.glob("*.sqlite3")):
-        with contextlib.closing(
-            sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
-        ) as db, contextlib.suppress(sqlite3.Error):
+        address = f"file:{quote(str(path))}?mode=ro"
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(sqlite3.connect(address, uri=True)) as db,
+        ):
             found = db.execute("SELECT 1 FROM entry WHERE id = ?", (entry_id,)).fetchone()
             if found:
                 return str(db.execute("SELECT name FROM session").fetchone()[0])
@@ -220,14 +207,14 @@ def _row(record: Record) -> tuple[str | int, ...]:
         record.tokens,
         record.stage,
         record.shown,
-        record.entry.model_dump_json(),
+        json.dumps(record.entry.model_dump()),  # pydantic's own writes no lone surrogates
     )
 
 
 def _record(row: tuple[str, str, str, str, str, str, str, int, str, str, str]) -> Record:
     _, place, content, form, kind, tool, arguments, tokens, stage, shown, entry = row
     return Record(
-        Entry.model_validate_json(entry),
+        Entry.model_validate(json.loads(entry)),
         place,
         content,
         form,

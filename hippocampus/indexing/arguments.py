@@ -7,24 +7,24 @@ from typing import Any
 
 from hippocampus.indexing.frame import as_content
 
-HEAD_CHARACTERS = 200
+HEAD_CHARACTERS = 80
 """What is kept of a long string, from its start."""
 
 
 def shorten(arguments: str, frame: str) -> str:
     """Return arguments with long strings cut, the first of them carrying the entry's frame.
 
-    JSON of an object stays JSON of an object with the same keys; anything else becomes the frame
-    and its head.
+    JSON of an object stays JSON of an object with the same keys, and stays as it is where it has no
+    long string; anything else becomes the frame and its head.
     """
+    cutter = _Cutter(frame)
     try:
-        value = json.loads(arguments)
+        value = cutter.cut(json.loads(arguments))
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         return f"{frame}\n{as_content(arguments[:HEAD_CHARACTERS])}"
-    marked = _Cutter(frame).cut(value)
-    return json.dumps(marked, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False) if cutter.has_cut else arguments
 
 
 class _Cutter:
@@ -32,6 +32,10 @@ class _Cutter:
 
     def __init__(self, frame: str) -> None:
         self._frame = frame
+
+    @property
+    def has_cut(self) -> bool:
+        return not self._frame
 
     def cut(self, value: Any) -> Any:
         if isinstance(value, dict):

@@ -50,8 +50,12 @@ class Hints:
     arguments: str = ""
     task: str = ""
     """The user's words so far."""
-    words: str = ""
-    """What the assistant last said."""
+    cited: frozenset[str] | set[str] = frozenset()
+    """Identifiers of the content that the agent has used already; they stay."""
+    known: frozenset[str] | set[str] = frozenset()
+    """Identifiers that stand in the view already."""
+    content_tokens: int = 1_000
+    """What the whole content weighs."""
 
 
 Extractor = Callable[[str, Hints], Draft | None]

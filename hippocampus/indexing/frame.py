@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 FRAME_MARK = "·"
 """Stands in the first line of every entry."""
-FORGED = re.compile(r"^(?=\s*(?:\[[^\]\n]*·|recall\())", re.MULTILINE)
+BREAKS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
+"""What ends a line, for Python's `splitlines` and for who else reads it."""
+FORGED = re.compile(rf"(?:^|(?<=[{BREAKS}]))(?=[^\w{BREAKS}\[]*(?:\[[^\]{BREAKS}]*·|recall\())")
+UNNAMED = re.compile(rf"[\[\]·{BREAKS}\x00]")
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def first_line(entry_id: str, tool: str, turn: int, tokens: int, kind: str) -> str:
     """Return the line that opens an entry; `[<id> · …]` is how every entry is recognised."""
-    named = re.sub(r"[\[\]\n·]", "_", tool) or "tool"
+    named = UNNAMED.sub("_", tool) or "tool"
     return f"[{entry_id} · {named} · turn {turn} · {tokens} tokens · {kind}]"
 
 
-def last_line(entry_id: str, lines: int) -> str:
-    """Return the line that says how to get more."""
-    return f'recall("{entry_id}", lines=[1, {lines}] | pattern="…")'
+def last_line(entry_id: str, ways: Sequence[str], lines: int) -> str:
+    """Return the line that says how to get more: selectors with the ranges that make sense."""
+    told = [as_content(" ".join(way.split())) for way in ways]
+    if lines > 1 and not any(way.startswith("lines=") for way in told):
+        told.append(f"lines=[1, {lines}]")
+    if not any(way.startswith("pattern=") for way in told):
+        told.append('pattern="…"')
+    return f'recall("{entry_id}", {" | ".join(told)})'
 
 
 def as_content(text: str) -> str:

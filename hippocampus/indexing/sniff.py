@@ -1,63 +1,125 @@
-"""What kind of content a text is, told from the text itself. Pure; no tool's name decides."""
+"""Which kind of content a text is, and the draft that the extractor of that kind makes of it.
+
+Told from the text itself; the tool's name and arguments are hints to an extractor and decide
+nothing. Wrappings come off first.
+"""
 
 from __future__ import annotations
 
-import json
-import re
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
-Kind = Literal["json", "html", "code", "diff", "log", "table", "listing", "prose", "text"]
-
-SAMPLE_LINES = 200
-LONG_LINE_CHARACTERS = 2_000
-NUMBERED = re.compile(r"^\s*\d+[\t:|→-]")
-CODE = re.compile(
-    r"^\s*(def |class |import |from \S+ import|async def |function |const |let |var |export |public "
-    r"|private |protected |static |#include|package |func |fn |impl |use |struct |return\b|if ?\(|"
-    r"for ?\(|while ?\(|\}|\{|//|/\*|\*/|@\w+|else\b|elif |try\b|except|raise |self\.)|[;{]\s*$"
+from hippocampus.indexing import (
+    binary,
+    code,
+    diffs,
+    documents,
+    html,
+    listings,
+    logs,
+    plain,
+    prose,
+    schemas,
+    tables,
+    unwrap,
 )
-LOG = re.compile(
-    r"^\s*\[?\d{4}-\d\d-\d\d[T ]\d\d:|^\s*(ERROR|WARN|WARNING|INFO|DEBUG|FAILED|PASSED|Traceback)\b"
+from hippocampus.indexing.draft import Draft, Extractor, Hints, Line
+
+LEAST_CONFIDENCE = 0.25
+DOMINANT_SHARE = 0.5
+"""A text inside a JSON document that is this much of it is read as what it is."""
+DOMINANT_CHARACTERS = 1_500
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """An extractor and its say on whether a text is of its kind."""
+
+    kind: str
+    recognises: Callable[[str, Hints], float]
+    extract: Extractor
+
+
+READERS = (
+    _Reader("binary", lambda text, _: binary.recognises(text), binary.extract),
+    _Reader("page", lambda text, _: html.recognises(text), html.extract),
+    _Reader("diff", lambda text, _: diffs.recognises(text), diffs.extract),
+    _Reader("log", lambda text, _: logs.recognises(text), logs.extract),
+    _Reader("listing", lambda text, _: listings.recognises(text), listings.extract),
+    _Reader("table", lambda text, _: tables.recognises(text), tables.extract),
+    _Reader("code", code.recognises, code.extract),
+    _Reader("prose", lambda text, _: prose.recognises(text), prose.extract),
 )
-PATH = re.compile(r"^\S*[\w.-]+(/[\w.@-]+)+/?$|^[-dl][rwx-]{9}")
-SENTENCE = re.compile(r"[a-zà-ÿ],? [a-zà-ÿ]+ .*[a-zà-ÿ]|[\u3040-\u9fff]{6,}")
-SHARE = 0.3
-"""A kind needs this share of the lines looked at."""
+"""In the order in which they are believed where two are equally sure."""
+FALLBACK = _Reader("text", lambda _text, _hints: 0.0, plain.extract)
 
 
-def kind_of(text: str) -> Kind:
-    """Return the kind of a text by its first lines."""
-    start = text.lstrip()[:2_000]
-    if start[:1] in "{[" and is_json(text):
-        return "json"
-    if re.match(r"(?i)<!doctype html|<html|<(div|body|head|table)\b", start):
-        return "html"
-    if start.startswith(("diff --git", "--- ", "Index: ", "*** Begin Patch")):
-        return "diff"
-    return _by_lines(text)
+def draft_of(text: str, hints: Hints) -> Draft:
+    """Return a content as the extractor of its kind reads it."""
+    value = unwrap.json_value(text)
+    if isinstance(value, str):
+        return _draft_of_text(value, hints)
+    if value is not None:
+        return _draft_of_json(value, len(text), hints)
+    return _draft_of_text(text, hints)
 
 
-def is_json(text: str) -> bool:
-    """Say whether the whole text is one JSON value."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+def _draft_of_json(value: Any, characters: int, hints: Hints) -> Draft:
+    """Return the draft of a document; a long text in it is read too, as what it is."""
+    schema = schemas.read(value)
+    if schema is not None:
+        return schema
+    document = documents.read(value)
+    if not document.texts:
+        return document.draft
+    path, longest = max(document.texts, key=lambda each: len(each[1]))
+    if len(longest) < max(DOMINANT_CHARACTERS, DOMINANT_SHARE * characters):
+        return document.draft
+    inner = draft_of(longest, hints)
+    return joined(document.draft, path, inner)
 
 
-def _by_lines(text: str) -> Kind:
-    lines = [NUMBERED.sub("", line) for line in text[:100_000].splitlines() if line.strip()]
-    sample = [line[:LONG_LINE_CHARACTERS] for line in lines[:SAMPLE_LINES]]
-    if not sample:
-        return "text"
-    patterns: list[tuple[Kind, re.Pattern[str], float]] = [
-        ("log", LOG, SHARE),
-        ("listing", PATH, 0.6),
-        ("code", CODE, SHARE),
-        ("prose", SENTENCE, SHARE),
-    ]
-    for kind, pattern, share in patterns:
-        if sum(1 for line in sample if pattern.search(line)) >= share * len(sample):
-            return kind
-    return "text"
+def joined(outer: Draft, path: str, inner: Draft) -> Draft:
+    """Return a document's draft with the draft of the text in it, which gives it its kind."""
+    first = len(outer.lines) + 1
+    heading = Line(f"{path or 'text'}: {inner.summary}", 2.0, count=0)
+    shifted = (
+        replace(line, parent=first - 1 if line.parent is None else line.parent + first)
+        for line in inner.lines
+    )
+    return replace(
+        inner,
+        summary=f"{outer.summary}; {inner.summary}",
+        lines=(*outer.lines, heading, *shifted),
+        key_data={**outer.key_data, **inner.key_data},
+    )
+
+
+def _draft_of_text(text: str, hints: Hints) -> Draft:
+    stripped = unwrap.plain(text)
+    dump = unwrap.numbered_dump(stripped)
+    if dump is not None:
+        inside, first_line = dump
+        numbered = code.extract_numbered(inside, hints, first_line)
+        if numbered is not None:
+            return numbered
+        stripped = inside
+    for reader in _ranked(stripped, hints):
+        draft = reader.extract(stripped, hints)
+        if draft is not None:
+            return draft
+    return Draft("empty", "empty", ())
+
+
+def _ranked(text: str, hints: Hints) -> list[_Reader]:
+    """Return the readers to ask, the surest first; the fallback takes what nobody knows."""
+    sure = [(reader.recognises(text, hints), reader) for reader in READERS]
+    believed = [each for each in sure if each[0] >= LEAST_CONFIDENCE]
+    ranked = sorted(believed, key=lambda each: -each[0])
+    return [*(reader for _, reader in ranked), FALLBACK]
+
+
+def kind_of(text: str) -> str:
+    """Return the kind of a text, without reading all of it where that can be avoided."""
+    return draft_of(text, Hints()).kind

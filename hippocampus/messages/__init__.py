@@ -50,8 +50,8 @@ FORMATS: tuple[Adapter, ...] = (openai_responses, openai_chat, anthropic)
 ANY_FORMAT: Adapter = openai_chat
 
 
-def adapter_of(items: Sequence[Item]) -> tuple[Adapter, bool]:
-    """Return the adapter for a list, and whether the list can be of no other format.
+def adapter_of(items: Sequence[Item]) -> tuple[Adapter, int | None]:
+    """Return the adapter for a list, and the number of the item that can be of no other format.
 
     Plain `{"role", "content"}` messages are the same in all three and read as OpenAI Chat.
 
@@ -59,11 +59,11 @@ def adapter_of(items: Sequence[Item]) -> tuple[Adapter, bool]:
         MessagesError: the list is in no known format.
 
     """
-    for item in items:
+    for number, item in enumerate(items):
         for adapter in FORMATS:
             if isinstance(item, dict) and adapter.recognises(item):
-                return _checked(adapter, items), True
-    return _checked(ANY_FORMAT, items), False
+                return _checked(adapter, items), number
+    return _checked(ANY_FORMAT, items), None
 
 
 def read(items: Sequence[Item]) -> list[Message]:
@@ -76,8 +76,8 @@ def read(items: Sequence[Item]) -> list[Message]:
     return adapter_of(items)[0].read(items)
 
 
-def _checked(adapter: Adapter, items: Sequence[Item]) -> Adapter:
-    for number, item in enumerate(items):
+def _checked(adapter: Adapter, items: Sequence[Item], start: int = 0) -> Adapter:
+    for number, item in enumerate(items[start:], start):
         if not isinstance(item, dict) or not adapter.accepts(item):
             known = ", ".join(each.NAME for each in FORMATS)
             raise MessagesError(
@@ -104,7 +104,7 @@ class RunningReader:
         self._messages: list[Message] = []
         self._starts: list[int] = []
         self._adapter: Adapter = ANY_FORMAT
-        self._certain = False
+        self._telling: int | None = None
 
     def read(self, items: Sequence[Item]) -> Reading:
         """Read `items`; the messages before the first changed item are the ones of last time.
@@ -113,25 +113,22 @@ class RunningReader:
             MessagesError: the list is in no known format.
 
         """
-        same = self._recognise(items)
-        kept, start = self._unchanged(items, same)
-        fresh = self._adapter.read([snapshot(item) for item in items[start:]])
+        same = _common_prefix(self._items, items)
+        adapter, telling = self._recognise(items, same)
+        kept, start = self._unchanged(items, same) if adapter is self._adapter else (0, 0)
+        fresh = adapter.read([snapshot(item) for item in items[start:]])
+        known = kept + _common_prefix(self._messages[kept:], fresh)
+        self._adapter, self._telling = adapter, telling
         self._messages[kept:] = fresh
         self._starts[kept:] = _starts(start, fresh)
         self._items[start:] = [item for message in fresh for item in message.raw]
-        return Reading(list(self._messages), kept, self._adapter)
+        return Reading(list(self._messages), known, adapter)
 
-    def _recognise(self, items: Sequence[Item]) -> int:
-        """Settle the format and return how many items are the same as last time."""
-        same = _common_prefix(self._items, items)
-        if self._certain and same:
-            _checked(self._adapter, items[same:])
-            return same
-        adapter, self._certain = adapter_of(items)
-        if adapter is self._adapter:
-            return same
-        self._adapter = adapter
-        return 0
+    def _recognise(self, items: Sequence[Item], same: int) -> tuple[Adapter, int | None]:
+        """Return the format; the first `same` items need no second look once one has told it."""
+        if self._telling is None or self._telling >= same:
+            return adapter_of(items)
+        return _checked(self._adapter, items, same), self._telling
 
     def _unchanged(self, items: Sequence[Item], same: int) -> tuple[int, int]:
         """Return how many messages lie wholly before the first change, and where they end."""
@@ -148,7 +145,7 @@ def _starts(at: int, messages: Sequence[Message]) -> list[int]:
     return list(itertools.accumulate((len(each.raw) for each in messages), initial=at))[:-1]
 
 
-def _common_prefix(old: Sequence[Item], new: Sequence[Item]) -> int:
+def _common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
     for index, (before, after) in enumerate(zip(old, new, strict=False)):
         if before is not after and before != after:
             return index

@@ -31,10 +31,7 @@ def recognises(item: Item) -> bool:
     """Say whether an item can only be an Anthropic message."""
     content = item.get("content")
     blocks = content if isinstance(content, list) else ()
-    return any(
-        isinstance(block, dict) and (block.get("type") in OWN_BLOCKS or "cache_control" in block)
-        for block in blocks
-    )
+    return any(isinstance(block, dict) and block.get("type") in OWN_BLOCKS for block in blocks)
 
 
 def accepts(item: Item) -> bool:

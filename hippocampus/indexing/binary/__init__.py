@@ -1,0 +1,155 @@
+"""Bytes in place of text: images, audio, archives, base64, and what control characters betray.
+
+Nothing of the bytes stands in an entry but their kind, size, pixels, hash and readable strings. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hippocampus.indexing.binary.blobs import (
+    DATA_URL,
+    Blob,
+    blob_of,
+    decoded,
+    kind_of_bytes,
+    marked,
+    text_in,
+)
+from hippocampus.indexing.draft import Draft, Hints, Line
+from hippocampus.indexing.lines import counted
+from hippocampus.indexing.thin import thinned
+
+SAMPLE_CHARACTERS = 8_000
+UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffd]")
+SHARE = 0.05
+"""From here on unprintable characters mean bytes."""
+READABLE = re.compile(r"[\x20-\x7e]{6,}")
+WORDY = re.compile(r"[A-Za-z0-9]{3,}[ ./:@_-]?[A-Za-z0-9]{2,}")
+MOST_STRINGS = 300
+HEAD_LINES = 12
+SHOWN_CHARACTERS = 200
+STRING_CHARACTERS = 2_000_000
+"""Readable strings are looked for up to here."""
+
+
+def recognises(text: str) -> float:
+    """Return how surely a text is bytes, as they are or encoded."""
+    sample = text[:SAMPLE_CHARACTERS]
+    if not sample.strip():
+        return 0.0
+    if DATA_URL.match(sample.lstrip()):
+        return 0.95
+    share = len(UNPRINTABLE.findall(sample)) / len(sample)
+    if share >= SHARE or "\x00" in sample[:1_000]:
+        return 0.95 if share >= SHARE else 0.6
+    if kind_of_bytes(_bytes_of(sample[:300]), sure=False) and not sample.lstrip().startswith(
+        ("<", "-")
+    ):
+        return 0.6
+    return _encoded_share(text, sample)
+
+
+def _encoded_share(text: str, sample: str) -> float:
+    """Return the share of a sample that is encoded bytes, where it is most of it."""
+    tail = text[-SAMPLE_CHARACTERS:] if len(text) > SAMPLE_CHARACTERS else ""
+    bare, blobs = marked(sample)
+    rest, more = marked(tail)
+    if not blobs and not more:
+        return 0.0
+    left = len(bare) + len(rest) - sum(len(blob.told()) for blob in (*blobs, *more))
+    share = 1 - left / max(1, len(sample) + len(tail))
+    return min(0.95, share) if share > 0.5 else 0.0
+
+
+def extract(text: str, hints: Hints) -> Draft | None:
+    """Read bytes into their kind and size, and a text with encoded bytes into its other lines."""
+    del hints
+    whole = _whole(text)
+    if whole is not None:
+        return _draft(blob_of(*whole), _text_lines(whole[0]))
+    if _unprintable(text):
+        blob = blob_of(_bytes_of(text))
+        return _draft(blob, _strings(text), len(text))
+    bare, blobs = marked(text)
+    return _around(bare, blobs) if blobs else None
+
+
+def _unprintable(text: str) -> bool:
+    sample = text[:SAMPLE_CHARACTERS]
+    share = len(UNPRINTABLE.findall(sample)) / max(1, len(sample))
+    return share >= SHARE or (
+        bool(kind_of_bytes(_bytes_of(sample[:300]), sure=False)) and share > 0
+    )
+
+
+def _whole(text: str) -> tuple[bytes, str] | None:
+    """Return the bytes that a whole text encodes, and the type that a `data:` address names."""
+    bare = text.strip().strip("\"'")
+    opening = DATA_URL.match(bare)
+    data = decoded(bare[opening.end() :] if opening else bare)
+    return (data, (opening[1] or "") if opening else "") if data else None
+
+
+def _text_lines(data: bytes) -> tuple[Line, ...]:
+    """Return the lines of encoded text, decoded: who asked for a file meant what is in it."""
+    filled = [line.strip() for line in text_in(data).split("\n") if line.strip()]
+    told = [
+        Line(line[: 2 * SHOWN_CHARACTERS], 1.0 if at < HEAD_LINES else 0.5)
+        for at, line in enumerate(filled)
+    ]
+    return thinned(told, MOST_STRINGS)
+
+
+def _bytes_of(text: str) -> bytes:
+    """Return the bytes that a text was made of: as Latin-1, with surrogate escapes, or in UTF-8."""
+    try:
+        return (
+            text.encode("latin-1")
+            if ord(max(text, default="\0")) < 256
+            else text.encode("utf-8", "surrogateescape")
+        )
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
+def _draft(blob: Blob, strings: tuple[Line, ...], characters: int = 0) -> Draft:
+    size = f"{blob.size:,} bytes" if not characters else f"{counted(characters, 'character')}"
+    pixels = f"{blob.pixels[0]}×{blob.pixels[1]} pixels" if blob.pixels else ""
+    parts = [blob.kind, *([pixels] if pixels else []), size, f"sha256 {blob.digest}"]
+    facts = {"kind": blob.kind, "bytes": blob.size, "sha256": blob.digest}
+    if blob.pixels:
+        facts |= {"width": blob.pixels[0], "height": blob.pixels[1]}
+    return Draft("binary", ", ".join(parts), thinned(strings), facts, (), "strings")
+
+
+def _strings(text: str) -> tuple[Line, ...]:
+    """Return the readable runs of some bytes, as `strings` does, each once."""
+    found = dict.fromkeys(READABLE.findall(text[:STRING_CHARACTERS]))
+    told = [run.strip()[:SHOWN_CHARACTERS] for run in found if WORDY.search(run[:SHOWN_CHARACTERS])]
+    lines = [Line(run, 0.6) for run in told[:MOST_STRINGS]]
+    behind = len(found) - len(lines)
+    return (*lines, Line(f"… {behind:,} more", 0.01, count=behind)) if behind > 0 else tuple(lines)
+
+
+def _around(bare: str, blobs: list[Blob]) -> Draft:
+    """Return the lines of a text with marks in place of its encoded bytes."""
+    lines = [
+        Line(_around_mark(line), 1.5 if "‹" in line and "sha256" in line else 0.8)
+        for line in bare.split("\n")
+        if line.strip()
+    ]
+    total = sum(blob.size for blob in blobs)
+    kinds = ", ".join(dict.fromkeys(blob.kind for blob in blobs[:20]))
+    summary = f"text with {counted(len(blobs), 'encoded blob')}: {kinds}, {total:,} bytes"
+    facts = {"blobs": len(blobs), "bytes": total, "sha256": [blob.digest for blob in blobs[:20]]}
+    return Draft("binary", summary, thinned(lines), facts, ('pattern="…"',))
+
+
+def _around_mark(line: str) -> str:
+    """Return a line cut, but for its first mark."""
+    at = line.find("‹")
+    if len(line) <= 2 * SHOWN_CHARACTERS or at < 0:
+        return line.strip()[: 2 * SHOWN_CHARACTERS]
+    start = max(0, at - SHOWN_CHARACTERS)
+    return line[start : at + SHOWN_CHARACTERS].strip()

@@ -1,0 +1,51 @@
+"""Source code and configuration read into an outline with line numbers.
+
+Python by its own parser, other languages by tree-sitter where that is installed, everything else
+(and every partial read) by keywords and indentation. Nothing is run and no file is opened.
+"""
+
+from __future__ import annotations
+
+from hippocampus.indexing.code import keywords, python, trees
+from hippocampus.indexing.code.languages import Language
+from hippocampus.indexing.code.outline import Outline
+from hippocampus.indexing.code.recognition import read_language
+from hippocampus.indexing.code.settings import settings
+from hippocampus.indexing.code.writing import write_outline, write_settings
+from hippocampus.indexing.draft import Draft, Hints
+
+__all__ = ["extract", "extract_numbered", "recognises"]
+
+
+def recognises(text: str, hints: Hints | None = None) -> float:
+    """Return how sure it is, from 0 to 1, that a text is source code or configuration.
+
+    A file's name in the call's arguments makes it surer, and where both agree no comment counts.
+    """
+    reading = read_language(text, hints)
+    return reading.confidence if reading else 0.0
+
+
+def extract(text: str, hints: Hints) -> Draft | None:
+    """Return the draft of source code, or nothing where a text is none."""
+    return extract_numbered(text, hints)
+
+
+def extract_numbered(text: str, hints: Hints, first_line: int = 1) -> Draft | None:
+    """Return the draft of a part of a source whose first line has this number in its file."""
+    reading = read_language(text, hints)
+    if reading is None:
+        return None
+    if reading.language is None:
+        return write_settings(text, settings(text, first_line), first_line)
+    return write_outline(text, _outline(text, reading.language, first_line), first_line)
+
+
+def _outline(text: str, language: Language, first_line: int) -> Outline:
+    """Return the best outline there is: parsed where that works, else by keywords."""
+    parsed = (
+        python.outline(text, first_line)
+        if language.name == "python"
+        else trees.outline(text, language.name, first_line)
+    )
+    return parsed or keywords.outline(text, language, first_line)

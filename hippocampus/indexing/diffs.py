@@ -1,0 +1,325 @@
+"""Diffs and patches: files, their status and counts, hunks with their lines, what changed.
+
+Reads unified and git diffs, and patches that name files and blocks only (`*** Update File:`). Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from hippocampus.indexing.draft import Draft, Hints, Line
+from hippocampus.indexing.lines import counted, cut
+from hippocampus.indexing.thin import LIGHT, put, thinned
+
+HUNK = re.compile(
+    r"@@@? -(\d{1,9})(?:,(\d{1,9}))? (?:-\S+ )?\+(\d{1,9})(?:,(\d{1,9}))? @@@?(.*)", re.DOTALL
+)
+BLOCK = re.compile(r"@@(?!@| -\d)(.*)", re.DOTALL)
+PATCHED = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
+COMMIT = re.compile(r"(?:commit|From) ([0-9a-f]{7,64})\b|(?:Author|Date|Subject|From): ")
+GIT_NAMES = re.compile(
+    r'diff --(?:git|cc|combined) (?:"?a/)?(.{1,1000}?)"? (?:"?b/.*)$|diff --(?:cc|combined) (.+)'
+)
+BEARING = re.compile(r"\w")
+DEFINES = re.compile(
+    r"(?:export |public |private |protected |static |async |pub |abstract |final |default |const )*"
+    r"(?:def|class|function|func|fn|interface|struct|enum|trait|type|const|let|var|module|import|from|CREATE|create)\b"
+)
+SIGNALS = re.compile(
+    r"^(?:diff --(?:git|cc|combined) |@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@|\*\*\* (?:Begin Patch|(?:Add|Update|Delete) File: )|--- \S.*\n\+\+\+ \S|Index: )",
+    re.MULTILINE,
+)
+SAMPLE_CHARACTERS = 20_000
+SHOWN_CHARACTERS = 200
+MANY_FILES = 25
+"""From here on the files are told by folder, too."""
+MOST_NOTED = 4_000
+"""Changed lines that are looked at one by one; behind them, the first of each hunk."""
+MOST_OF_HUNK = 80
+BODY = ("+", "-", " ", "\\", "")
+FIRST_CHANGES = 3
+"""Changed lines of a hunk that weigh more than the others."""
+STATUS: dict[str, str] = {
+    "new file mode ": "added",
+    "deleted file mode ": "deleted",
+    "rename from ": "renamed",
+    "copy from ": "copied",
+    "Binary files ": "binary",
+    "GIT binary patch": "binary",
+    "old mode ": "mode",
+}
+PATCH_STATUS = {"Add": "added", "Update": "modified", "Delete": "deleted"}
+
+
+@dataclass(slots=True)
+class Hunk:
+    """One changed place in a file."""
+
+    start: int
+    """The line where it starts in the new file; 0 where the patch tells none."""
+    heading: str
+    added: int = 0
+    removed: int = 0
+    length: int = 0
+    """Lines of the new file that it spans; of the old one, where it leaves nothing."""
+    changes: list[str] = field(default_factory=list)
+    """The lines that changed, each with its sign and its number."""
+
+
+@dataclass(slots=True)
+class File:
+    """One file of a diff."""
+
+    name: str
+    status: str = "modified"
+    before: str = ""
+    """Its name before, where it was renamed."""
+    hunks: list[Hunk] = field(default_factory=list)
+
+    @property
+    def added(self) -> int:
+        """Return how many lines were added."""
+        return sum(hunk.added for hunk in self.hunks)
+
+    @property
+    def removed(self) -> int:
+        """Return how many lines were removed."""
+        return sum(hunk.removed for hunk in self.hunks)
+
+
+def recognises(text: str) -> float:
+    """Return how surely a text is a diff or a patch."""
+    sample = text[:SAMPLE_CHARACTERS]
+    first = SIGNALS.search(sample)
+    if first is None:
+        return 0.0
+    lines = sample[first.start() :].split("\n")
+    signed = sum(line[:1] in ("+", "-", "@", " ") or not line or _is_header(line) for line in lines)
+    inside = signed / len(lines)
+    before = first.start() / max(1, len(sample))
+    return max(0.0, min(1.0, inside * 1.05) - 0.6 * before) if inside > 0.7 else 0.2
+
+
+def _is_header(line: str) -> bool:
+    return line.startswith(
+        ("diff ", "index ", "*** ", "Index: ", "====", "\\ No", *STATUS)
+    ) or bool(COMMIT.match(line))
+
+
+def extract(text: str, hints: Hints) -> Draft | None:
+    """Read a diff into its files, hunks and changed lines."""
+    del hints
+    if SIGNALS.search(text) is None:
+        return None
+    reader = _Reader()
+    for line in text.split("\n"):
+        reader.read(line)
+    files = reader.files
+    if not any(file.hunks or file.status != "modified" for file in files):
+        return None
+    added, removed = sum(file.added for file in files), sum(file.removed for file in files)
+    facts = {"files": len(files), "added": added, "removed": removed}
+    return Draft(
+        "diff",
+        _summary(files, added, removed),
+        _lines(reader),
+        facts,
+        _ways(files),
+        "changed lines",
+    )
+
+
+class _Reader:
+    """Reads a diff line by line; what a hunk's counts promise is never taken for a header."""
+
+    def __init__(self) -> None:
+        self.files: list[File] = []
+        self.notes: list[str] = []
+        """Lines about the commit."""
+        self._old = 0
+        self._new = 0
+        self._old_number = 0
+        self._new_number = 0
+        self._noted = 0
+        self._free = False
+        """Whether the hunk told no counts."""
+
+    def read(self, line: str) -> None:
+        """Take in the next line."""
+        if ((self._old > 0 or self._new > 0) and line[:1] in BODY) or (
+            self._free and line[:1] in ("+", "-", " ") and not line.startswith(("--- ", "+++ "))
+        ):
+            self._body(line)
+        elif line:
+            self._old = self._new = 0
+            self._header(line)
+
+    def _body(self, line: str) -> None:
+        hunk, sign = self.files[-1].hunks[-1], line[:1]
+        if sign == "+":
+            hunk.added += 1
+            self._change(hunk, line, self._new_number)
+        elif sign == "-":
+            hunk.removed += 1
+            self._change(hunk, line, self._old_number)
+        if sign in ("+", " ", ""):
+            self._new, self._new_number = self._new - 1, self._new_number + 1
+        if sign in ("-", " ", ""):
+            self._old, self._old_number = self._old - 1, self._old_number + 1
+
+    def _change(self, hunk: Hunk, line: str, number: int) -> None:
+        """Note a changed line with its number; of a long diff, only the first of each hunk."""
+        if len(hunk.changes) < (MOST_OF_HUNK if self._noted < MOST_NOTED else FIRST_CHANGES):
+            told = str(number) if hunk.start or hunk.length else ""
+            hunk.changes.append(f"{line[0]}{told} {line[1:SHOWN_CHARACTERS].strip()}")
+            self._noted += 1
+
+    def _header(self, line: str) -> None:
+        for opening, read in HEADERS.items():
+            if line.startswith(opening):
+                read(self, line)
+                return
+        if self.files and line.startswith(tuple(STATUS)):
+            self._status(line)
+        elif COMMIT.match(line) and len(self.notes) < 200:
+            self.notes.append(line)
+
+    def _status(self, line: str) -> None:
+        file = self.files[-1]
+        for opening, status in STATUS.items():
+            if line.startswith(opening):
+                file.status = status
+                if status in ("renamed", "copied"):
+                    file.before = line.removeprefix(opening).strip()
+
+    def hunk(self, line: str) -> None:
+        match = HUNK.match(line)
+        free = None if match else BLOCK.match(line)
+        if not self.files or not (match or free):
+            return
+        if match:
+            self._old, self._new, self._free = int(match[2] or 1), int(match[4] or 1), False
+            self._old_number, self._new_number = int(match[1]), int(match[3])
+            length = self._new or self._old
+            self.files[-1].hunks.append(Hunk(self._new_number, match[5].strip(), length=length))
+        elif free:
+            self._free = True
+            self.files[-1].hunks.append(Hunk(0, free[1].strip()))
+
+    def file(self, line: str) -> None:
+        match = GIT_NAMES.match(line)
+        name = (match[1] or match[2]) if match else line.rsplit(" ", maxsplit=1)[-1]
+        self.files.append(File(name.strip()))
+        self._free = False
+
+    def old_name(self, line: str) -> None:
+        """A `---` opens a file where no `diff --git` did."""
+        self._free = False
+        if not self.files or self.files[-1].hunks:
+            self.files.append(File(_name(line)))
+        if line.startswith("--- /dev/null"):
+            self.files[-1].status = "added"
+
+    def new_name(self, line: str) -> None:
+        if not self.files:
+            return
+        if line.startswith("+++ /dev/null"):
+            self.files[-1].status = "deleted"
+        else:
+            self.files[-1].name = _name(line)
+
+    def patched(self, line: str) -> None:
+        match = PATCHED.match(line)
+        if match:
+            self.files.append(File(match[2].strip(), PATCH_STATUS[match[1]]))
+            self.files[-1].hunks.append(Hunk(0, ""))
+            self._free = True
+        elif line.startswith("*** Move to: ") and self.files:
+            file = self.files[-1]
+            file.before, file.name, file.status = file.name, line[13:].strip(), "renamed"
+
+
+def _name(line: str) -> str:
+    """Return the file that a `---` or `+++` line names, without its date and git's prefix."""
+    name = line[4:].split("\t", maxsplit=1)[0].strip().strip('"')
+    return name[2:] if name[:2] in ("a/", "b/") else name
+
+
+HEADERS = {
+    "diff ": _Reader.file,
+    "--- ": _Reader.old_name,
+    "+++ ": _Reader.new_name,
+    "@@": _Reader.hunk,
+    "*** ": _Reader.patched,
+}
+
+
+def _summary(files: Sequence[File], added: int, removed: int) -> str:
+    statuses = Counter(file.status for file in files if file.status != "modified")
+    told = "".join(f", {number} {status}" for status, number in sorted(statuses.items()))
+    return f"{counted(len(files), 'file')}{told}, +{added:,} −{removed:,}"
+
+
+def _ways(files: Sequence[File]) -> tuple[str, ...]:
+    return (f'pattern="{cut(files[0].name, SHOWN_CHARACTERS)}"',)
+
+
+def _lines(reader: _Reader) -> tuple[Line, ...]:
+    lines = [Line(cut(note, SHOWN_CHARACTERS), 1.8, count=0) for note in reader.notes]
+    if len(reader.files) > MANY_FILES:
+        lines.append(Line(_folders(reader.files), 2.5, count=0))
+    for file in reader.files:
+        parent = put(lines, Line(_file_line(file), 2.5, count=0))
+        for hunk in _written(file.hunks):
+            _put_hunk(lines, hunk, parent)
+    return thinned(lines)
+
+
+def _written(hunks: Sequence[Hunk]) -> Iterator[Hunk]:
+    return (hunk for hunk in hunks if hunk.changes or hunk.heading)
+
+
+def _folders(files: Sequence[File]) -> str:
+    """Return the folders with their files and counts, the most changed first."""
+    found: dict[str, list[int]] = {}
+    for file in files:
+        total = found.setdefault(file.name.rpartition("/")[0] + "/", [0, 0, 0])
+        total[0], total[1], total[2] = total[0] + 1, total[1] + file.added, total[2] + file.removed
+    most = sorted(found.items(), key=lambda pair: (-pair[1][1] - pair[1][2], pair[0]))
+    told = ", ".join(f"{name} {n} files +{plus} −{minus}" for name, (n, plus, minus) in most[:8])
+    return f"folders: {told}" + (f", {len(most) - 8} others" if len(most) > 8 else "")
+
+
+def _file_line(file: File) -> str:
+    status = "" if file.status == "modified" else f" ({file.status})"
+    before = f" from {file.before}" if file.before else ""
+    return f"{file.name}{status}{before} +{file.added:,} −{file.removed:,}"
+
+
+def _put_hunk(lines: list[Line], hunk: Hunk, parent: int) -> None:
+    """Write a hunk's head, then its changed lines with definitions before others."""
+    if hunk.start or hunk.heading:
+        at = f"{hunk.start}-{hunk.start + max(0, hunk.length - 1)}" if hunk.start else ""
+        told = (
+            f"  @@ {at} {cut(hunk.heading, SHOWN_CHARACTERS)}".rstrip()
+            + f" +{hunk.added} −{hunk.removed}"
+        )
+        parent = put(lines, Line(told, 1.2, parent=parent, count=0))
+    bearing = 0
+    for change in hunk.changes:
+        bears = BEARING.search(change, change.find(" ")) is not None
+        lines.append(
+            Line("    " + change, _weight(change, bearing) if bears else 0.05, parent=parent)
+        )
+        bearing += bears
+    if rest := hunk.added + hunk.removed - len(hunk.changes):
+        lines.append(Line(f"    … {rest:,} more", LIGHT, parent=parent, count=rest))
+
+
+def _weight(change: str, bearing: int) -> float:
+    if DEFINES.match(change.partition(" ")[2]):
+        return 0.8
+    return 0.5 if bearing < FIRST_CHANGES else 0.25

@@ -1,0 +1,207 @@
+"""What a page or a snapshot of one is read into, and how that is written as a draft.
+
+Pure; refs, addresses and values stand beside their labels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from hippocampus.indexing.draft import Draft, Line
+from hippocampus.indexing.lines import counted, cut, most_common, packed, ranked
+
+ItemKind = Literal["heading", "landmark", "control", "link", "message", "head", "row", "text"]
+MOST_ITEMS = 12_000
+MOST_LINES = 5_000
+LABEL_CHARACTERS = 70
+TEXT_CHARACTERS = 220
+MESSAGE_CHARACTERS = 300
+MOST_KEPT_MESSAGES = 5
+REPEATED = 4
+"""A control whose name stands so often is told by its count first."""
+HEADING_WEIGHTS = (2.2, 1.8, 1.4, 1.1, 0.9, 0.8)
+CONTROL, FIELD, LINK, SIDE_LINK, AGAIN, MANY = 5.0, 6.0, 0.9, 0.4, 0.3, 2.0
+OUTLINE, OUTLINE_LEVEL, FEW_HEADINGS, REPEATED_HEADING = 12.0, 2, 6, 0.15
+HEAD, ROW, TEXT, LANDMARK, LINKED_TO = 1.4, 0.7, 0.6, 0.7, 1.5
+SIDE = re.compile(r"^(?:navigation|nav|footer|contentinfo|complementary|aside|menu|menubar)\b")
+FIRST_STEP = re.compile(
+    r"(?:[a-z][a-z0-9+.-]*:)?//[^/?#]+|[a-z]+:|[/.]*[^/?#]*[/?#]?", re.IGNORECASE
+)
+
+
+class Item(NamedTuple):
+    """One thing on a page."""
+
+    kind: ItemKind
+    text: str
+    role: str = ""
+    """Of a control or landmark: button, textbox, navigation."""
+    ref: str = ""
+    """What a later call names it by."""
+    target: str = ""
+    value: str = ""
+    state: str = ""
+    level: int = 1
+    is_field: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as it was read."""
+
+    items: list[Item]
+    title: str = ""
+    url: str = ""
+    about: str = ""
+    form: str = "page"
+
+
+def write_page(page: Page) -> Draft:
+    """Return the draft of a page."""
+    writer = _Writer(page.items)
+    if page.about:
+        writer.lines.append(Line(f"about: {cut(page.about, TEXT_CHARACTERS)}", 1.5, count=0))
+    writer.overview()
+    for item in page.items:
+        writer.take(item)
+    writer.flush()
+    counts: Counter[str] = Counter(item.kind for item in page.items)
+    data: dict[str, object] = {"title": page.title, "url": page.url, **counts}
+    lines = tuple(writer.lines[:MOST_LINES])
+    return Draft("page", _summary(page), lines, data, ('pattern="…"',), "items")
+
+
+def _summary(page: Page) -> str:
+    counts: Counter[str] = Counter(item.kind for item in page.items)
+    told = [
+        counted(counts[kind], noun)
+        for kind, noun in (
+            ("heading", "heading"),
+            ("link", "link"),
+            ("control", "control"),
+            ("message", "message"),
+            ("head", "table"),
+            ("row", "row"),
+        )
+        if counts[kind]
+    ]
+    if len(page.items) >= MOST_ITEMS:
+        told.append(f"only the first {MOST_ITEMS:,} read")
+    said = [page.form, f'"{cut(page.title, 120)}"' if page.title else "", page.url]
+    return " ".join(filter(None, said)) + (f": {', '.join(told)}" if told else "")
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes items in order; links and controls wait until their section ends."""
+
+    items: list[Item]
+    lines: list[Line] = field(default_factory=list)
+    heading: int | None = None
+    is_side: bool = False
+    waiting: dict[tuple[str, float], list[str]] = field(default_factory=dict)
+    seen: set[Item] = field(default_factory=set)
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    headings: Counter[str] = field(default_factory=Counter)
+    messages: int = 0
+
+    def overview(self) -> None:
+        """Write what many items have in common."""
+        self.counts.update((each.role, each.text) for each in self.items if each.kind == "control")
+        refs: dict[tuple[str, str], list[str]] = {}
+        for each in self.items:
+            if each.kind == "control" and self.counts[each.role, each.text] >= REPEATED:
+                refs.setdefault((each.role, each.text), []).append(each.ref)
+        for (role, text), found in refs.items():
+            known = f" {found[0]} … {found[-1]}" if found[0] else ""
+            told = f"{len(found)} × {role} {cut(text, LABEL_CHARACTERS)}{known}"
+            self.lines.append(Line(told, MANY, count=0))
+        self._outline()
+        targets = [_first_step(each.target) for each in self.items if each.target]
+        if len(targets) > 3 * REPEATED:
+            self.lines.append(Line(f"links to: {most_common(targets, 6)}", LINKED_TO, count=0))
+
+    def _outline(self) -> None:
+        """Write the upper headings in a line or two, where there are many of all levels."""
+        headings = [each for each in self.items if each.kind == "heading"]
+        self.headings.update(each.text for each in headings)
+        if len(headings) > FEW_HEADINGS:
+            upper = [
+                f"{cut(each.text, LABEL_CHARACTERS)}{_marks(each)}"
+                for each in headings
+                if each.level <= OUTLINE_LEVEL
+            ]
+            self.lines += ranked(packed(upper, "outline", weight=OUTLINE, count=0))
+
+    def take(self, item: Item) -> None:
+        """Take one item."""
+        if item.kind in ("control", "link"):
+            self._wait(item)
+        elif item.kind in ("heading", "landmark"):
+            self._open(item)
+        elif item.kind == "message":
+            self._message(item)
+        else:
+            weight = {"head": HEAD, "row": ROW, "text": TEXT}[item.kind]
+            told = f"{cut(item.text, TEXT_CHARACTERS)}{_marks(item)}"
+            self.lines.append(Line(told, weight, parent=self.heading))
+
+    def _wait(self, item: Item) -> None:
+        if item in self.seen:
+            return
+        self.seen.add(item)
+        label, weight = item.role or item.kind, CONTROL
+        if item.kind == "link":
+            weight = SIDE_LINK if self.is_side else LINK
+        elif self.counts[item.role, item.text] >= REPEATED:
+            weight = AGAIN
+        elif item.is_field:
+            weight = FIELD
+        self.waiting.setdefault((label, weight), []).append(_told(item))
+
+    def flush(self) -> None:
+        """Write what waits, below the section's heading."""
+        for (label, weight), told in self.waiting.items():
+            self.lines += packed(told, label, weight=weight, parent=self.heading)
+        self.waiting.clear()
+
+    def _open(self, item: Item) -> None:
+        self.flush()
+        is_heading = item.kind == "heading"
+        self.is_side = SIDE.match(item.role) is not None if not is_heading else self.is_side
+        mark = "#" * item.level if is_heading else f"[{item.role}]"
+        if not is_heading and not item.text and not item.ref:
+            self.heading = None
+            return
+        weight = HEADING_WEIGHTS[min(item.level, 6) - 1] if is_heading else LANDMARK
+        if is_heading and self.headings[item.text] >= REPEATED:
+            weight = REPEATED_HEADING
+        told = f"{mark} {cut(item.text, LABEL_CHARACTERS * 2)}".strip() + _marks(item)
+        self.heading = len(self.lines)
+        self.lines.append(Line(told, weight))
+
+    def _message(self, item: Item) -> None:
+        self.messages += 1
+        kept = self.messages <= MOST_KEPT_MESSAGES
+        told = f"! {cut(item.text, MESSAGE_CHARACTERS)}{_marks(item)}"
+        self.lines.append(Line(told, CONTROL, keep=kept))
+
+
+def _told(item: Item) -> str:
+    target = f" → {item.target}" if item.target else ""
+    return f"{cut(item.text, LABEL_CHARACTERS)}{_marks(item)}{target}".strip()
+
+
+def _marks(item: Item) -> str:
+    ref = f" {item.ref}" if item.ref else ""
+    value = f' = "{cut(item.value, LABEL_CHARACTERS)}"' if item.value else ""
+    return f"{ref}{value}{f' ({item.state})' if item.state else ''}"
+
+
+def _first_step(target: str) -> str:
+    """Return the host of an address, or the first folder of a path."""
+    match = FIRST_STEP.match(target)
+    return (match[0] if match else "") or target[:20]

@@ -1,0 +1,184 @@
+"""Accessibility trees and browser snapshots read into items: one element a line, with its ref.
+
+Linear: each line is read by itself, its depth told by its indentation.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hippocampus.indexing.html.items import MOST_ITEMS, Item, ItemKind, Page
+
+LINE_CHARACTERS = 1_000
+MOST_LINES = 60_000
+ELEMENT = re.compile(
+    r"(?P<indent>[ \t|│├└─]*+)(?:[-*+][ \t]+)?\*?(?:(?P<before>uid=[\w.:-]+|ref=[\w.:-]+|\[[\w.-]{1,12}\]|\d+_\d+|@?e\d+)[:]?[ \t]*)?"
+    r"(?P<role><?[A-Za-z]\w*+(?:-\w++)*+)(?P<rest>(?:[ \t/>:\[=]|$).*)"
+)
+QUOTED = re.compile(r"[ \t]*(?:\"(?P<double>(?:[^\"\\]|\\.)*+)\"|'(?P<single>(?:[^'\\]|\\.)*+)')")
+REF = re.compile(
+    r"\[?\b(?:ref|uid)=\"?(?P<ref>[\w.:-]+)\"?\]?|\[(?P<bare>(?:[a-z]{1,2})?\d+)\](?=\s*:?\s*$)"
+)
+PROPERTY = re.compile(
+    r"\b(?P<name>level|url|href|value|valuetext|placeholder|checked|expanded|haspopup)=(?P<value>\"[^\"]*\"|'[^']*'|[^\s\]]+)"
+)
+STATE = re.compile(
+    r"(?<![\w=\"])(checked|disabled|selected|required|expanded|collapsed|pressed|active|focused|invalid)(?![\w\"=]|=false)"
+)
+AFTER = re.compile(r":[ \t]+(?P<text>\S.*)$")
+HTML_ELEMENT = re.compile(r"(?P<attributes>[^<>]*+)/?>(?P<text>[^<>]*+)")
+HTML_ATTRIBUTE = re.compile(r"([\w-]{1,40})=(?:'([^']*)'|\"([^\"]*)\"|([^\s>/]+))")
+URL_LINE = re.compile(r"[ \t]*(?:-[ \t]*)?/?(?:url|href):[ \t]*(?P<url>\S+)", re.IGNORECASE)
+TEXT_LINE = re.compile(
+    r"[ \t]*(?:-[ \t]*)?(?:text|StaticText|InlineTextBox|generic|paragraph)\b[:]?[ \t]+\"?(?P<text>[^\"\[\n][^\n]*)"
+)
+PAGE_LINE = re.compile(
+    r"[ \t]*(?:[-*#][ \t]*)*(?:Page |Current |Root)?(?P<what>URL|Title|WebArea)\b[ \t]*[:=]?[ \t]*(?P<value>\S.*)",
+    re.IGNORECASE,
+)
+ROLES: dict[ItemKind, str] = {
+    "heading": "heading h1 h2 h3 h4 h5 h6",
+    "link": "link a",
+    "message": "alert status alertdialog log",
+    "landmark": "navigation nav main banner contentinfo complementary search form region dialog header "
+    "footer aside table grid tablist menu toolbar",
+    "control": "button tab menuitem checkbox radio switch option input select summary combobox textbox "
+    "searchbox slider spinbutton textarea listbox treeitem",
+    "head": "columnheader rowheader",
+    "row": "row",
+    "text": "text StaticText paragraph cell gridcell listitem code blockquote image img generic div span "
+    "li p td th term definition time strong emphasis list rowgroup article figure group iframe "
+    "separator RootWebArea document",
+}
+KIND_OF_ROLE: dict[str, ItemKind] = {
+    role: kind for kind, roles in ROLES.items() for role in roles.split()
+}
+"""What each role is read as; other roles tell no snapshot."""
+FIELDS = frozenset(
+    [
+        "textbox",
+        "combobox",
+        "searchbox",
+        "checkbox",
+        "radio",
+        "switch",
+        "slider",
+        "spinbutton",
+        "input",
+        "select",
+        "textarea",
+    ]
+)
+LEAST_TEXT = 12
+
+
+def snapshot_line(line: str) -> bool:
+    """Say whether a line is an element of a snapshot: a known role with a ref or a quoted name."""
+    match = ELEMENT.fullmatch(line)
+    if match is None or match["role"].lstrip("<") not in KIND_OF_ROLE:
+        return URL_LINE.fullmatch(line) is not None
+    if match["role"][0] == "<" and match["before"] is None:
+        return False
+    rest = match["rest"]
+    told = bool(match["before"] or QUOTED.match(rest) or REF.search(rest) or "[" in rest[:3])
+    return told or (line.lstrip()[:2] == "- " and rest[:1] in (":", ""))
+
+
+def read_snapshot(text: str) -> Page:
+    """Return what a snapshot shows."""
+    items: list[Item] = []
+    known = {"url": "", "title": ""}
+    for whole in text.split("\n")[:MOST_LINES]:
+        line = whole[:LINE_CHARACTERS].rstrip()
+        if not line or len(items) >= MOST_ITEMS:
+            continue
+        if items and (match := URL_LINE.fullmatch(line)):
+            items[-1] = _with_target(items[-1], match["url"])
+        elif (match := ELEMENT.fullmatch(line)) and match["role"].lstrip("<") in KIND_OF_ROLE:
+            _element(match, items, known)
+        elif match := PAGE_LINE.fullmatch(line):
+            _page(match, known)
+    return Page(items, known["title"], known["url"], "", "snapshot")
+
+
+def _page(match: re.Match[str], known: dict[str, str]) -> None:
+    what = "url" if match["what"].lower() == "url" else "title"
+    known[what] = known[what] or match["value"].strip("\"'`")
+
+
+def _with_target(item: Item, url: str) -> Item:
+    if item.target or item.kind not in ("link", "control", "text"):
+        return item
+    return Item(item.kind, item.text, item.role, item.ref, url.strip("\"'"), item.value, item.state)
+
+
+def _element(match: re.Match[str], items: list[Item], known: dict[str, str]) -> None:
+    role = match["role"].lstrip("<")
+    item = _tag(match, role) if match["role"][0] == "<" else _line(match, role)
+    if role == "RootWebArea":
+        known["title"] = known["title"] or item.text
+        known["url"] = known["url"] or item.target
+    elif item.kind in ("text", "row") and _is_idle(item, items):
+        return
+    elif item.text or item.ref or item.value or item.kind == "landmark":
+        items.append(item)
+
+
+def _is_idle(item: Item, items: list[Item]) -> bool:
+    """Say whether a text says nothing that the element before it has not said."""
+    if len(item.text) < LEAST_TEXT and not (item.kind == "row" and item.ref):
+        return True
+    return bool(items) and item.text in items[-1].text
+
+
+def _line(match: re.Match[str], role: str) -> Item:
+    """Read `role "name" [ref=e1] [level=2]: text` in any of its forms."""
+    rest = match["rest"]
+    quoted = QUOTED.match(rest)
+    name = (quoted["double"] or quoted["single"] or "") if quoted else ""
+    after = rest[quoted.end() :] if quoted else rest
+    said = AFTER.search(after)
+    marks = after[: said.start()] if said else after
+    found = REF.search(marks)
+    ref = (match["before"] or "").removeprefix("uid=").removeprefix("ref=")
+    ref = ref or ((found["ref"] or f"[{found['bare']}]") if found else "")
+    return _item(role, name, ref, marks, said["text"].strip("\"'") if said else "")
+
+
+def _item(role: str, name: str, ref: str, marks: str, said: str) -> Item:
+    known = {each["name"]: each["value"].strip("\"'") for each in PROPERTY.finditer(marks)}
+    is_field = role in FIELDS
+    value = known.get("value") or known.get("valuetext") or (said if is_field else "")
+    text = name or ("" if is_field else said) or known.get("placeholder", "")
+    if name and said and not is_field and said not in name:
+        text = f"{name}: {said}"
+    kind = KIND_OF_ROLE[role]
+    level = (
+        int(known["level"]) if known.get("level", "").isdecimal() and len(known["level"]) < 3 else 2
+    )
+    states = " ".join(dict.fromkeys(STATE.findall(marks)))
+    target = known.get("url") or known.get("href") or ""
+    shown = role if kind in ("landmark", "control") else ""
+    return Item(kind, text, shown, ref, target, value, states, min(max(level, 1), 6), is_field)
+
+
+def _tag(match: re.Match[str], role: str) -> Item:
+    """Read `[12]<button name='x'>text</button>`."""
+    parts = HTML_ELEMENT.match(match["rest"])
+    written = parts["attributes"] if parts else match["rest"]
+    known = {a.lower(): b or c or d for a, b, c, d in HTML_ATTRIBUTE.findall(written)}
+    bare = written.strip(" />") if "=" not in written else ""
+    text = (
+        (parts["text"].strip() if parts else "")
+        or known.get("aria-label")
+        or known.get("text")
+        or bare
+    )
+    name = text or known.get("placeholder") or known.get("name") or known.get("title") or ""
+    ref = match["before"] or ""
+    kind = KIND_OF_ROLE[role]
+    level = int(role[1]) if kind == "heading" and role[1:].isdigit() else 2
+    shown = role if kind in ("landmark", "control") else ""
+    value = known.get("value", "")
+    states = " ".join(dict.fromkeys(STATE.findall(written)))
+    return Item(kind, name, shown, ref, known.get("href", ""), value, states, level, role in FIELDS)

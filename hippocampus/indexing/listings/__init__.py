@@ -1,0 +1,101 @@
+"""Listings: files and folders, search hits, commits, the working tree's state, branches.
+
+Told from the lines themselves; no tool's name decides, and nothing is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hippocampus.indexing.draft import Draft, Hints
+from hippocampus.indexing.listings import files, git, hits
+from hippocampus.indexing.listings.folding import write_files
+
+__all__ = ["extract", "recognises"]
+
+SAMPLE_CHARACTERS = 20_000
+SAMPLE_LINES = 120
+LEAST_SHARE = 0.6
+BLOCK_SHARE = 0.02
+"""Of the lines of a log in full, few open a commit."""
+
+
+def recognises(text: str) -> float:
+    """Return how sure it is, from 0 to 1, that a text is a listing."""
+    return _form(text)[1]
+
+
+def extract(text: str, hints: Hints) -> Draft | None:  # noqa: ARG001 — the shape of an extractor
+    """Return the draft of a listing, or nothing where a text is none."""
+    form, _ = _form(text)
+    if form in files.READERS:
+        found = files.read_files(text, form)
+        more = max(0, text.count("\n") + 1 - files.MOST_FILES)
+        return write_files(found, more) if found else None
+    return WRITERS[form](text) if form in WRITERS else None
+
+
+def _form(text: str) -> tuple[str, float]:
+    """Return the form that most lines of a sample have, and their share."""
+    lines = [line.rstrip() for line in text[:SAMPLE_CHARACTERS].split("\n") if line.strip()]
+    sample = [line[: files.LINE_CHARACTERS] for line in lines[:SAMPLE_LINES]]
+    if len(text) > SAMPLE_CHARACTERS and len(sample) > 1 and len(lines) <= SAMPLE_LINES:
+        sample = sample[:-1]
+    if len(sample) < 2:
+        return "", 0.0
+    if git.COMMIT_LINE.fullmatch(sample[0]):
+        return "log", 1.0
+    forms = {form: told for form, told in TOLD.items() if _may_be(form, sample)}
+    shares = {form: _share(sample, told) for form, told in forms.items()}
+    best = max(shares, key=lambda form: shares[form])
+    return (best, shares[best]) if shares[best] >= LEAST_SHARE else ("", 0.0)
+
+
+def _may_be(form: str, sample: list[str]) -> bool:
+    """Say whether a sample has what its single lines cannot tell."""
+    if form == "status":
+        return any(line.startswith(git.STATUS_OPENINGS) for line in sample)
+    if form == "headed hits":
+        return not hits.is_numbered_file(sample)
+    if form == "branches":
+        return any(line.startswith("* ") for line in sample)
+    return True
+
+
+def _share(sample: list[str], told: Callable[[str], bool]) -> float:
+    return sum(1 for line in sample if told(line)) / len(sample)
+
+
+def _long(line: str) -> bool:
+    heading = files.HEADING.fullmatch(line) and "/" in line
+    return files.long_line(line) or bool(heading) or line.startswith("total ")
+
+
+def _tree(line: str) -> bool:
+    return files.tree_line(line) or files.TOTAL.match(line) is not None or line == "."
+
+
+def _headed(line: str) -> bool:
+    return hits.numbered_line(line) or hits.HEADING.fullmatch(line) is not None
+
+
+TOLD: dict[str, Callable[[str], bool]] = {
+    "long": _long,
+    "tree": _tree,
+    "status": lambda line: git.STATUS_LINE.fullmatch(line) is not None,
+    "short status": lambda line: git.SHORT_STATUS.fullmatch(line) is not None,
+    "branches": lambda line: git.BRANCH_LINE.fullmatch(line) is not None,
+    "log": lambda line: git.ONE_LINE.fullmatch(line) is not None,
+    "paths": files.path_line,
+    "hits": hits.hit_line,
+    "headed hits": _headed,
+}
+"""How the lines of each form are told; of two with an equal share the earlier one is taken."""
+WRITERS: dict[str, Callable[[str], Draft | None]] = {
+    "status": git.write_status,
+    "short status": git.write_status,
+    "branches": git.write_branches,
+    "log": git.write_log,
+    "hits": hits.write_hits,
+    "headed hits": hits.write_hits,
+}

@@ -1,0 +1,146 @@
+"""File listings (`ls -l`, `ls -R`, `tree`, `find`, `du`, bare paths) read into files with folders.
+
+Pure text: no path is ever opened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+LINE_CHARACTERS = 600
+MOST_FILES = 30_000
+LONG = re.compile(
+    r"(?P<mode>[-dlbcps][rwxsStT-]{9})[.+@]? +\d+ +\S+ +(?:\S+ +)??(?P<size>\d[\d.,]*[KMGTP]?) +"
+    r"(?P<date>[A-Z][a-z]{2} +\d+ +[\d:]+|\d{4}-\d\d-\d\d(?: [\d:.]+(?: [+-]\d{4})?)?|\d+ [A-Z][a-z]{2} +[\d:]+)"
+    r" +(?P<name>.+)"
+)
+HEADING = re.compile(r"(?P<folder>[^\s:][^:]{0,300}):")
+BRANCH = re.compile(r"(?P<prefix>[ \u00a0│|]*+)(?:[├└][─\u2500]{2,3}|[|`+\\]-{2,3}) ?(?P<name>.+)")
+SIZED = re.compile(r"\[ *(?:\S+ +)*?(?P<size>\d[\d.]*[KMGT]?)\] +(?P<name>.+)")
+WEIGHED = re.compile(r"(?P<size>\d[\d.]*[KMGT]?)B?\t(?P<name>\S.*)")
+PATH = re.compile(
+    r"(?:\./|\.\./|~/|/|[A-Za-z]:[\\/])?[\w.@+~%$()\[\]{},=#&!-]+(?:[\\/][\w.@+~%$()\[\]{},=#&! -]+)*/?"
+)
+NAMED = re.compile(r"[\w@)\]}]\.[A-Za-z0-9]{1,10}$|/|^\.\w|^[A-Z][A-Za-z]*$|^[\w.-]+$")
+TOTAL = re.compile(r"total \d|\d+ director(?:y|ies)\b")
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
+TREE_STEP = 4
+"""Characters that `tree` indents a level by."""
+
+
+class File(NamedTuple):
+    """One name in a listing."""
+
+    folder: str
+    """As the listing writes it, ending in a slash; empty for where it was made."""
+    name: str
+    size: int | None = None
+    is_folder: bool = False
+    date: str = ""
+    """As the listing writes it."""
+
+
+def long_line(line: str) -> bool:
+    """Say whether a line is one of `ls -l`."""
+    return LONG.fullmatch(line) is not None
+
+
+def tree_line(line: str) -> bool:
+    """Say whether a line is one of `tree`."""
+    return BRANCH.fullmatch(line) is not None
+
+
+def path_line(line: str) -> bool:
+    """Say whether a line is a path or a file's name, with or without its weight."""
+    weighed = WEIGHED.fullmatch(line)
+    name = weighed["name"] if weighed else line
+    return PATH.fullmatch(name) is not None and NAMED.search(name) is not None
+
+
+def read_long(lines: list[str]) -> list[File]:
+    """Return the files of `ls -l`, of each folder under its heading with `-R`."""
+    found: list[File] = []
+    folder = ""
+    for line in lines:
+        if (match := LONG.fullmatch(line)) and match["name"] not in (".", ".."):
+            is_folder = match["mode"][0] == "d"
+            mark = "*" if match["mode"][0] == "-" and "x" in match["mode"] else ""
+            name = match["name"].rstrip("/") + mark
+            size = None if is_folder else _bytes(match["size"])
+            found.append(File(folder, name, size, is_folder, match["date"]))
+        elif heading := HEADING.fullmatch(line):
+            folder = _folder(heading["folder"])
+    return found
+
+
+def read_tree(lines: list[str]) -> list[File]:
+    """Return the files of `tree`; a name with others below it is a folder."""
+    found: list[File] = []
+    open_folders: list[str] = []
+    depths: list[int] = []
+    for line in lines:
+        match = BRANCH.fullmatch(line)
+        if match is None:
+            continue
+        depth = len(match["prefix"]) // TREE_STEP
+        sized = SIZED.fullmatch(match["name"])
+        name, size = (sized["name"], _bytes(sized["size"])) if sized else (match["name"], None)
+        folder = "".join(open_folders[:depth])
+        open_folders[depth:] = [_folder(name)]
+        found.append(File(folder, name.rstrip("/"), size, name.endswith("/")))
+        depths.append(depth)
+    return _with_folders(found, depths)
+
+
+def _with_folders(found: list[File], depths: list[int]) -> list[File]:
+    following = [*depths[1:], 0][: len(depths)]
+    return [
+        file._replace(is_folder=True, size=None) if after > depth else file
+        for file, depth, after in zip(found, depths, following, strict=True)
+    ]
+
+
+def read_paths(lines: list[str]) -> list[File]:
+    """Return the files of `find`, `du`, or a list of paths; a path above another is a folder."""
+    found: list[File] = []
+    for line in lines:
+        weighed = WEIGHED.fullmatch(line)
+        path, size = (weighed["name"], _bytes(weighed["size"])) if weighed else (line, None)
+        if TOTAL.match(path) or not path.strip("./"):
+            continue
+        before, slash, name = path.rstrip("/").rpartition("/")
+        found.append(File(before + slash, name, size, path.endswith("/")))
+    above = {file.folder.rstrip("/") for file in found}
+    return [
+        file._replace(is_folder=True) if file.folder + file.name in above else file
+        for file in found
+    ]
+
+
+def _folder(name: str) -> str:
+    return "" if name in (".", "./") else name.rstrip("/") + "/"
+
+
+def _bytes(size: str) -> int | None:
+    """Return a size in bytes; with a unit it is as exact as the listing."""
+    number, unit = (size[:-1], size[-1]) if size[-1] in UNITS else (size, "")
+    try:
+        return int(float(number.replace(",", "")) * UNITS.get(unit, 1))
+    except (ValueError, OverflowError):
+        return None
+
+
+READERS: dict[str, tuple[Callable[[str], bool], Callable[[list[str]], list[File]]]] = {
+    "long": (long_line, read_long),
+    "tree": (tree_line, read_tree),
+    "paths": (path_line, read_paths),
+}
+"""How each form of listing is told, by one line, and read."""
+
+
+def read_files(text: str, form: str) -> list[File]:
+    """Return the files of a listing of a known form."""
+    lines = [line.rstrip()[:LINE_CHARACTERS] for line in text.split("\n")[:MOST_FILES] if line]
+    return READERS[form][1]([line for line in lines if line])

@@ -1,0 +1,247 @@
+"""A listing written as a draft: folders with counts first, then each folder's names.
+
+Pure; which lines stand is chosen elsewhere.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter
+from collections.abc import Iterator
+from operator import itemgetter
+
+from hippocampus.indexing.draft import Draft, Line
+from hippocampus.indexing.lines import counted, most_common, packed, ranked
+from hippocampus.indexing.listings.files import File
+
+MOST_GROUPS = 24
+"""Folders in the overview."""
+FEW_FILES = 30
+"""A listing of so few names needs no overview."""
+OVERVIEW, LARGEST, ALIKE = 14.0, 5.0, 2.0
+MOST_NAMED = 5
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+WEIGHT_BY_DEPTH = (2.0, 1.5, 1.2, 1.0, 0.8)
+MADE, MANY_ALIKE = 0.15, 0.25
+MADE_FOLDER = re.compile(
+    r"(?:^|/)(?:node_modules|\.git|__pycache__|\.venv|venv|site-packages|dist-info|build|target|vendor|"
+    r"\.cache|\.[a-z]+_cache|coverage|\.idea|\.tox)/"
+)
+"""Folders that tools fill."""
+LEAST_ALIKE = 12
+DIGITS = re.compile(r"\d+")
+EXTENSION = re.compile(r"[^./](\.[A-Za-z][\w+-]{0,9})\*?$")
+MOST_LINES = 5_000
+
+
+def write_files(files: list[File], more: int = 0) -> Draft:
+    """Return the draft of a listing, `more` being the lines behind those that were read."""
+    plain = [file for file in files if not file.is_folder]
+    lines = [] if len(files) <= FEW_FILES else list(ranked(_overview(plain or files)))
+    lines += [*_largest(plain), *_dates(plain), *_marked(plain)]
+    for folder, inside in _by_folder(files).items():
+        if len(lines) > MOST_LINES:
+            break
+        _add_folder(lines, folder, inside)
+    rest = f" (and {more:,} lines more)" if more else ""
+    data = {"files": len(plain), "folders": len(files) - len(plain)}
+    return Draft(
+        "listing", _summary(files, plain) + rest, tuple(lines), data, ('pattern="…"',), "names"
+    )
+
+
+def _summary(files: list[File], plain: list[File]) -> str:
+    parts = [f"listing: {counted(len(plain), 'file')}"]
+    folders = len(files) - len(plain) or len({file.folder for file in files if file.folder})
+    parts += [counted(folders, "folder")] if folders else []
+    sizes = [file.size for file in plain if file.size is not None]
+    parts += [f"{sum(sizes):,} bytes"] if sizes else []
+    kinds = most_common((_extension(file.name) for file in plain), 8)
+    return ", ".join(parts) + (f"; {kinds}" if kinds else "")
+
+
+def _extension(name: str) -> str:
+    match = EXTENSION.search(name)
+    return match[1] if match else "(no extension)"
+
+
+def _by_folder(files: list[File]) -> dict[str, list[File]]:
+    """Return the files by folder, folders with a single file under the name of none."""
+    found: dict[str, list[File]] = {}
+    for file in files:
+        found.setdefault(file.folder, []).append(file)
+    alone = [inside[0] for folder, inside in found.items() if len(inside) == 1 and folder]
+    kept = {folder: inside for folder, inside in found.items() if len(inside) > 1 or not folder}
+    for file in alone:
+        kept.setdefault(f"{file.folder.split('/')[0]}\0", []).append(file)
+    return kept
+
+
+def _add_folder(lines: list[Line], folder: str, inside: list[File]) -> None:
+    """Add the names of a folder; a folder whose key ends in a zero stands for files alone in theirs."""
+    apart = folder.endswith("\0")
+    label = "" if apart or not folder else folder
+    weight = _weight(inside[0].folder)
+    if len(inside) > 3 * LEAST_ALIKE:
+        alike = _alike(inside)
+        for first, last, number in alike.values():
+            lines.append(
+                Line(f"{label}{first} … {last}: {number} alike", ALIKE * weight / 2, count=0)
+            )
+        rest = [file for file in inside if _template(file) not in alike]
+        inside = [file for file in inside if _template(file) in alike]
+        _add_names(lines, label, rest, weight, apart=apart)
+        weight *= MANY_ALIKE
+    _add_names(lines, label, inside, weight, apart=apart)
+
+
+def _add_names(
+    lines: list[Line], label: str, inside: list[File], weight: float, *, apart: bool
+) -> None:
+    names = ((file.folder if apart else "") + _told(file) for file in inside)
+    at = len(lines) if label else None
+    lines += packed(names, label, weight=round(weight, 2), at=at)
+
+
+def _told(file: File) -> str:
+    size = f" {file.size}" if file.size is not None else ""
+    return f"{file.name}/" if file.is_folder else f"{file.name}{size}"
+
+
+def _weight(folder: str) -> float:
+    if MADE_FOLDER.search(folder):
+        return MADE
+    depth = folder.strip("./").count("/") + (1 if folder.strip("./") else 0)
+    return WEIGHT_BY_DEPTH[min(depth, len(WEIGHT_BY_DEPTH) - 1)]
+
+
+def _template(file: File) -> str:
+    return DIGITS.sub("#", file.name)
+
+
+def _alike(inside: list[File]) -> dict[str, tuple[str, str, int]]:
+    """Return the templates that many names follow, with the first and the last name and count."""
+    counts = Counter(map(_template, inside))
+    found: dict[str, tuple[str, str, int]] = {}
+    for file in inside:
+        template = _template(file)
+        if "#" in template and counts[template] >= LEAST_ALIKE:
+            first = found[template][0] if template in found else file.name
+            found[template] = (first, file.name, counts[template])
+    return found
+
+
+def _largest(plain: list[File]) -> Iterator[Line]:
+    sized = [(file.size, _path(file)) for file in plain if file.size is not None]
+    if len(sized) < 2 * MOST_NAMED:
+        return
+    largest = heapq.nlargest(MOST_NAMED, sized)
+    yield from packed(
+        [f"{name} {size}" for size, name in largest], "largest", weight=LARGEST, count=0
+    )
+    empty = [name for size, name in sized if not size]
+    if empty:
+        label = f"empty ({len(empty)})"
+        yield from packed(empty[:MOST_NAMED], label, weight=LARGEST, count=0)
+    least = heapq.nsmallest(2, (pair for pair in sized if pair[0]))
+    smallest = ", ".join(f"{name} {size}" for size, name in least)
+    yield Line(f"smallest: {smallest}", LARGEST, count=0)
+    yield from _sizes(plain)
+
+
+def _path(file: File) -> str:
+    return (file.folder + file.name).removeprefix("./")
+
+
+def _sizes(plain: list[File]) -> Iterator[Line]:
+    """Yield the folders that hold most bytes."""
+    sizes: Counter[str] = Counter()
+    for file in plain:
+        sizes[file.folder or "./"] += file.size or 0
+    if len(sizes) > 2:
+        told = [f"{folder} {size}" for folder, size in sizes.most_common(MOST_NAMED)]
+        yield Line(f"bytes: {', '.join(told)}", LARGEST, count=0)
+
+
+def _dates(plain: list[File]) -> Iterator[Line]:
+    """Yield the oldest and the newest of the dates, with their files."""
+    dated = [(order, file) for file in plain if (order := _order(file.date))]
+    if len(dated) < 2 * MOST_NAMED:
+        return
+    newest, oldest = (end(dated, key=itemgetter(0)) for end in (max, min))
+    for label, (order, file) in (("newest", newest), ("oldest", oldest)):
+        same = sum(other == order for other, _ in dated) - 1
+        more = f" and {same} more" if same else ""
+        yield Line(f"{label}: {file.date} {_path(file)}{more}", LARGEST, count=0)
+
+
+def _order(date: str) -> tuple[str, ...]:
+    """Return what sorts dates of one form, or nothing; a date with a year is an older one."""
+    if date[:4].isdecimal():
+        return ("", date)
+    month, _, rest = date.partition(" ")
+    day, _, time = rest.strip().partition(" ")
+    if month not in MONTHS:
+        return ()
+    year = "" if ":" in time else time.strip()
+    return ("0" + year if year else "1", f"{MONTHS.index(month):02}", f"{int(day):02}", time)
+
+
+def _marked(plain: list[File]) -> Iterator[Line]:
+    """Yield the programs, where they are few among others."""
+    marked = [_path(file).rstrip("*") for file in plain if file.name.endswith("*")]
+    if marked and len(marked) * 4 < len(plain):
+        label = f"executable ({len(marked)})"
+        yield from ranked(packed(marked, label, weight=LARGEST, count=0))
+
+
+def _overview(files: list[File]) -> list[Line]:
+    """Return the folders with counts, the largest of them opened while there is room."""
+    below = _totals(files)
+    waiting = [(-below[""][0], "")]
+    told: dict[str, tuple[int, str]] = {}
+    while waiting and len(waiting) + len(told) < MOST_GROUPS:
+        _, folder = heapq.heappop(waiting)
+        total, inside = below[folder]
+        room = MOST_GROUPS - len(waiting) - len(told) - 1
+        opened = heapq.nlargest(room, inside, key=lambda each: below[each][0])
+        rest = total - sum(below[each][0] for each in opened)
+        if rest or not opened:
+            others = "others " if len(opened) < len(inside) else ""
+            told[folder] = rest, f"{folder or './'} {others}{rest}"
+        for each in opened:
+            heapq.heappush(waiting, (-below[each][0], each))
+    told |= {folder: (-total, f"{folder or './'} {-total}") for total, folder in waiting}
+    most = sorted(told, key=lambda folder: (-told[folder][0], folder))
+    return packed((told[folder][1] for folder in most), "files", weight=OVERVIEW, count=0)
+
+
+Totals = dict[str, tuple[int, list[str]]]
+
+
+def _totals(files: list[File]) -> Totals:
+    """Return for each folder how many files lie below it, and its folders."""
+    counts = Counter(file.folder for file in files)
+    totals: dict[str, int] = {"": 0}
+    inner: dict[str, list[str]] = {"": []}
+    for folder, count in counts.items():
+        for above in _chain(folder):
+            if above not in totals:
+                totals[above], inner[above] = 0, []
+                inner[_parent(above)].append(above)
+            totals[above] += count
+    return {folder: (totals[folder], inner[folder]) for folder in totals}
+
+
+def _chain(folder: str) -> Iterator[str]:
+    """Yield a folder and those above it, outermost first."""
+    yield ""
+    at = folder.find("/", 1)
+    while at >= 0:
+        yield folder[: at + 1]
+        at = folder.find("/", at + 1)
+
+
+def _parent(folder: str) -> str:
+    return folder[: folder.rstrip("/").rfind("/") + 1] if folder.rstrip("/").rfind("/") > 0 else ""

@@ -1,0 +1,256 @@
+"""What a version control tool lists: commits, the working tree's state, branches.
+
+Pure text. Hashes stay whole, beside their subjects.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from hippocampus.indexing.draft import Draft, Line
+from hippocampus.indexing.lines import counted, cut, most_common, packed, ranked
+
+SUBJECT_CHARACTERS = 100
+LINE_CHARACTERS = 400
+MOST_COMMITS = 2_500
+NEWEST, COMMIT, MERGE, FILES, BODY, CHANGED = 2.0, 1.2, 0.6, 0.6, 0.4, 2.5
+FEW_COMMITS = 12
+"""A log of so few commits needs no overview."""
+SPECIAL, AREAS, MOST_AREAS = 3.0, 9.0, 8
+REVERT = re.compile(r"Revert\b|revert[:(]")
+AREA = re.compile(r"([\w.-]{1,40})(?:/[\w./-]*|\([^)]*\)|!)?:(?=\s)")
+"""What a subject says that it is about: `area: …`, `area/part: …`, `area(part): …`."""
+DATE = re.compile(
+    r"[A-Z][a-z]{2} (?P<day>[A-Z][a-z]{2} \d{1,2}) (?P<time>\d\d:\d\d):\d\d (?P<year>\d{4})(?: [+-]\d{4})?"
+)
+COMMIT_LINE = re.compile(r"[*|\\/ ]{0,20}commit (?P<hash>[0-9a-f]{7,64})(?P<refs> \([^)]*\))?\s*")
+ONE_LINE = re.compile(
+    r"[*|\\/ ]{0,20}(?P<hash>(?=[0-9a-f]*\d)[0-9a-f]{7,40}) (?P<refs>\([^)]{1,200}\) )?(?P<subject>\S.*)"
+)
+FIELD = re.compile(
+    r"[*|\\/ ]{0,20}(?P<name>Author|AuthorDate|Date|Commit|CommitDate|Merge):\s+(?P<value>.+)"
+)
+STAT = re.compile(r"[*|\\/ ]{0,20} ?(?P<path>\S[^|]{0,200}?) +\| +(?P<change>\d+(?: [+-]+)?|Bin.*)")
+STAT_TOTAL = re.compile(r" ?\d+ files? changed.*")
+NAME_STATUS = re.compile(r"(?P<state>[MADRCTU]\d{0,3})\t(?P<path>\S.*)")
+STATUS_LINE = re.compile(
+    r"On branch .+|HEAD detached .+|Your branch .+|Changes (?:not staged|to be committed).*|Untracked files:|"
+    r"nothing (?:added )?to commit.*|no changes added.*|\t(?:(?P<state>[a-z ]+):\s+)?(?P<path>\S.*)|"
+    r"  \(use .*\)|Unmerged paths:|All conflicts fixed.*|You have .*"
+)
+SHORT_STATUS = re.compile(r"(?P<state>[ MADRCUT?!]{2}) (?P<path>\S.*)|## (?P<branch>.+)")
+BRANCH_LINE = re.compile(
+    r"(?P<mark>[*+ ]) (?P<name>\(HEAD[^)]*\)|[\w./@#-]+)(?: +(?:->|(?P<hash>[0-9a-f]{7,40})) ?.*)?"
+)
+STATUS_OPENINGS = ("On branch ", "HEAD detached", "Changes ", "Untracked files:", "Your branch ")
+SECTIONS = {
+    "Changes to be committed": "staged",
+    "Changes not staged": "not staged",
+    "Untracked files": "untracked",
+    "Unmerged paths": "unmerged",
+}
+ONLY_SAID = (
+    "On branch",
+    "HEAD detached",
+    "Your branch",
+    "nothing",
+    "no changes",
+    "You have",
+    "All con",
+)
+SHORT_STATES = {"??": "untracked", "!!": "ignored"}
+LETTERS = {
+    "M": "modified",
+    "A": "added",
+    "D": "deleted",
+    "R": "renamed",
+    "C": "copied",
+    "U": "unmerged",
+    "T": "type",
+}
+
+
+@dataclass(slots=True)
+class Commit:
+    """One commit as far as the log tells it."""
+
+    hash: str
+    refs: str = ""
+    subject: str = ""
+    author: str = ""
+    date: str = ""
+    is_merge: bool = False
+    merged: str = ""
+    """The parents of a merge."""
+    body: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+
+
+def read_log(text: str) -> list[Commit]:
+    """Return the commits of a log, in full or one line each."""
+    found: list[Commit] = []
+    for whole in text.split("\n"):
+        line = whole[:LINE_CHARACTERS].rstrip()
+        opened = _opened(line)
+        if opened is not None:
+            if len(found) >= MOST_COMMITS:
+                break
+            found.append(opened)
+        elif found and line:
+            _more(found[-1], line)
+    return found
+
+
+def _opened(line: str) -> Commit | None:
+    if match := COMMIT_LINE.fullmatch(line):
+        return Commit(match["hash"], (match["refs"] or "").strip())
+    if match := ONE_LINE.fullmatch(line):
+        return Commit(match["hash"], (match["refs"] or "").strip(), match["subject"])
+    return None
+
+
+def _more(commit: Commit, line: str) -> None:
+    """Take one line more of a commit."""
+    if match := FIELD.fullmatch(line):
+        if match["name"] == "Author":
+            commit.author = match["value"].split(" <")[0]
+        elif match["name"].endswith("Date"):
+            commit.date = commit.date or match["value"].strip()
+        elif match["name"] == "Merge":
+            commit.is_merge, commit.merged = True, match["value"].strip()
+    elif match := STAT.fullmatch(line):
+        commit.files.append(f"{match['path'].strip()} {match['change'].split(' ')[0]}")
+    elif match := NAME_STATUS.fullmatch(line):
+        commit.files.append(f"{match['state']} {match['path']}")
+    elif not STAT_TOTAL.fullmatch(line) and not commit.subject:
+        commit.subject = line.strip(" |*")
+    elif not STAT_TOTAL.fullmatch(line) and line.strip(" |*\\/"):
+        commit.body.append(line.strip(" |"))
+
+
+def write_log(text: str) -> Draft | None:
+    """Return the draft of a log, or nothing where there is no commit."""
+    commits = read_log(text)
+    if not commits:
+        return None
+    authors = Counter(commit.author for commit in commits if commit.author)
+    lines: list[Line] = list(_overview(commits)) if len(commits) > FEW_COMMITS else []
+    for number, commit in enumerate(commits):
+        _add_commit(lines, commit, number, alone=len(authors) < 2)
+    dates = [commit.date for commit in commits if commit.date]
+    summary = f"log: {counted(len(commits), 'commit')}"
+    summary += f", {_day(dates[-1])} to {_dated(dates[0])}" if len(dates) > 1 else ""
+    summary += f", by {most_common(c.author for c in commits if c.author)}" if authors else ""
+    data = {"commits": len(commits), "first": commits[0].hash, "last": commits[-1].hash}
+    return Draft("commits", summary, tuple(lines), data, ('pattern="<hash>"',), "commits")
+
+
+def _overview(commits: list[Commit]) -> Iterator[Line]:
+    """Yield what stands out of a long log: refs, merges, reverts, the last commit, the areas."""
+    special = [each for each in commits[1:-1] if _is_special(each)]
+    told = [f"oldest: {_short_line(commits[-1])}", *map(_short_line, special)]
+    yield from ranked(Line(each, SPECIAL, count=0) for each in told)
+    areas = [match[1] for commit in commits if (match := AREA.match(commit.subject))]
+    if 2 * len(areas) > len(commits):
+        yield Line(f"areas: {most_common(areas, MOST_AREAS)}", AREAS, count=0)
+
+
+def _is_special(commit: Commit) -> bool:
+    return bool(commit.refs) or commit.is_merge or REVERT.match(commit.subject) is not None
+
+
+def _short_line(commit: Commit) -> str:
+    merge = f"merge of {commit.merged}:" if commit.is_merge else ""
+    known = ", ".join(filter(None, (commit.author, _day(commit.date))))
+    said = [commit.refs, commit.hash, merge, cut(commit.subject, SUBJECT_CHARACTERS // 2)]
+    said += [f"({known})"] if known else []
+    return " ".join(filter(None, said))
+
+
+def _dated(date: str) -> str:
+    match = DATE.fullmatch(date)
+    return f"{_day(date)} {match['year']}" if match else date
+
+
+def _day(date: str) -> str:
+    """Return a date as `log` writes it by default without what the summary tells: `Jun 27 17:42`."""
+    match = DATE.fullmatch(date)
+    return f"{match['day']} {match['time']}" if match else date
+
+
+def _add_commit(lines: list[Line], commit: Commit, number: int, *, alone: bool) -> None:
+    said = [commit.hash, commit.refs, cut(commit.subject, SUBJECT_CHARACTERS)]
+    known = ", ".join(filter(None, ("" if alone else commit.author, _day(commit.date))))
+    said += [f"({known})"] if known else []
+    weight = MERGE if commit.is_merge or commit.subject.startswith("Merge ") else COMMIT
+    at = len(lines)
+    lines.append(Line(" ".join(filter(None, said)), NEWEST if number < 3 else weight))
+    lines += packed(commit.files, " files", weight=FILES, parent=at, count=0)
+    if commit.body:
+        body = cut(" ".join(commit.body[:8]), 2 * SUBJECT_CHARACTERS)
+        lines.append(Line(f"  {body}", BODY, parent=at, count=0))
+
+
+def write_status(text: str) -> Draft | None:
+    """Return the draft of a working tree's state, long or short."""
+    groups: dict[str, list[str]] = {}
+    said: list[str] = []
+    section = ""
+    for whole in text.split("\n"):
+        line = whole[:LINE_CHARACTERS].rstrip()
+        section = next((SECTIONS[each] for each in SECTIONS if line.startswith(each)), section)
+        if line.startswith(ONLY_SAID):
+            said.append(line)
+        elif (match := STATUS_LINE.fullmatch(line)) and match["path"]:
+            label = " ".join(filter(None, (section, match["state"])))
+            groups.setdefault(label, []).append(match["path"])
+        elif match := SHORT_STATUS.fullmatch(line):
+            _short(match, groups, said)
+    return _status(groups, said) if groups or said else None
+
+
+def _short(match: re.Match[str], groups: dict[str, list[str]], said: list[str]) -> None:
+    if match["branch"]:
+        said.append(f"branch {match['branch']}")
+        return
+    staged, changed = match["state"][0], match["state"][1]
+    label = SHORT_STATES.get(match["state"], "")
+    if not label:
+        where, letter = ("staged", staged) if staged != " " else ("not staged", changed)
+        label = f"{where} {LETTERS.get(letter, letter)}"
+        label += (
+            f", then {LETTERS.get(changed, changed)}" if staged != " " and changed != " " else ""
+        )
+    groups.setdefault(label, []).append(match["path"])
+
+
+def _status(groups: dict[str, list[str]], said: list[str]) -> Draft:
+    lines = [Line(cut(each, SUBJECT_CHARACTERS), CHANGED, count=0) for each in said]
+    for label, paths in groups.items():
+        lines += packed(paths, f"{label} ({len(paths)})", weight=CHANGED, at=len(lines))
+    counts = ", ".join(f"{len(paths)} {label}" for label, paths in groups.items())
+    data = {label: len(paths) for label, paths in groups.items()}
+    summary = f"working tree: {counts or 'no changes'}"
+    return Draft("status", summary, tuple(lines), data, ('pattern="…"',), "paths")
+
+
+def write_branches(text: str) -> Draft | None:
+    """Return the draft of a list of branches."""
+    names: list[str] = []
+    current = ""
+    for line in text.split("\n"):
+        match = BRANCH_LINE.fullmatch(line[:LINE_CHARACTERS].rstrip())
+        if match is None:
+            continue
+        names.append(f"{match['name']} {match['hash']}" if match["hash"] else match["name"])
+        current = match["name"] if match["mark"] == "*" else current
+    if not names:
+        return None
+    summary = f"{counted(len(names), 'branch', 'branches')}" + (
+        f", on {current}" if current else ""
+    )
+    lines = packed(names, weight=CHANGED)
+    return Draft("branches", summary, tuple(lines), {"current": current}, (), "branches")

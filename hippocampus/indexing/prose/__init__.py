@@ -1,0 +1,251 @@
+"""Prose and pages as text: title, outline, lead, sentences that tell figures and names, links.
+
+Reads Markdown and plain text in any language, also in those without spaces. Pure, linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from hippocampus.indexing.draft import Draft, Hints, Line
+from hippocampus.indexing.lines import counted
+from hippocampus.indexing.prose.blocks import Block, blocks_of
+from hippocampus.indexing.sentences import clip, links_of, sentences_of, unlinked, with_links
+from hippocampus.indexing.thin import LIGHT, put, thinned
+
+SAMPLE_CHARACTERS = 12_000
+SAMPLE_LINES = 150
+LINE_CHARACTERS = 2_000
+SHOWN_CHARACTERS = 280
+NAMED_CHARACTERS = 100_000
+"""Names are looked for up to here."""
+MOST_NAMES = 14
+LEAD_SENTENCES = 3
+SHORT_SENTENCE = 45
+"""A shorter one says little by itself."""
+MOST_LINES = 2_500
+"""Behind these a paragraph is told by its first sentence."""
+MOST_WRITTEN = 5_000
+"""Behind these blocks are counted only."""
+HEADING_WEIGHTS = (2.0, 2.0, 1.4, 1.0)
+MARKDOWN = re.compile(
+    r"#{1,6} \S|\s{0,8}(?:[-*+•] |\d{1,3}[.)] )\S|> |\*\*\S|!?\[[^\]\n]{0,200}\]\(|\|.*\|"
+)
+SENTENCE = re.compile(
+    r"(?:[^\W\d_]+['’,;:.()\"“”%-]{0,3} +(?:[\d,.%$€£–—-]+ +)?){5}|(?:[^\W\d_]['’-]?){1,30} .{20,}[.!?:…][\"”')\]*_]*$"
+    r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]{6}"
+)
+CODE = re.compile(
+    r".*[;{}]\s*$|\s*(?:def |class |import |from \S+ import|return\b|const |let |var |if ?\(|for ?\(|#include|public |private |fn |func |@\w+\()"
+    r"|\s*[\w.\[\]]+ ?(?:[-+*/|]?=|:=|=>) ?\S|\s*[\w.]+\(.*\)\s*$|</?\w+"
+)
+NAME = re.compile(
+    r"[A-ZÀ-ÞА-Я](?<!\w.)[\w’'-]++(?: (?:(?:of|de|van|von|the|for|and|&) )?[A-ZÀ-ÞА-Я][\w’'-]++){1,4}"
+)
+TITLED = re.compile(r"[《「『]([^《》「」『』\n]{2,30})[》」』]")
+FENCED = re.compile(r"^```[\s\S]*?^```", re.MULTILINE)
+FIGURE = re.compile(r"\d")
+DATED = re.compile(
+    r"\b(?:19|20)\d\d\b|\d{4}-\d\d|\d年|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d"
+)
+MEASURED = re.compile(
+    r"[$€£¥%％]|\d+(?:[.,]\d+)+|\b\d+ (?:million|billion|percent|thousand)|\d[万亿億兆]"
+)
+
+
+def recognises(text: str) -> float:
+    """Return how surely a text is prose, by the lines that read as sentences or as Markdown."""
+    outside = FENCED.sub("", text[:SAMPLE_CHARACTERS])
+    lines = [line[:LINE_CHARACTERS] for line in outside.split("\n") if line.strip()][:SAMPLE_LINES]
+    if not lines:
+        return 0.0
+    told = sum(_tells(line) for line in lines)
+    return max(0.0, min(0.95, told / len(lines)))
+
+
+def _tells(line: str) -> float:
+    """Return how much a line reads as prose; one of code speaks against it."""
+    if SENTENCE.match(line.strip(" \t>*_#-•\"“'‘(|")):
+        return 0.2 if CODE.match(line) else 1.0
+    if MARKDOWN.match(line):
+        return 0.8
+    return -0.3 if CODE.match(line) else 0.1
+
+
+def extract(text: str, hints: Hints) -> Draft | None:
+    """Read prose into its outline, lead, sentences, items and links."""
+    del hints
+    if not text.strip():
+        return None
+    writer = _Writer()
+    for block in blocks_of(text):
+        writer.write(block)
+    writer.close()
+    names = _names(text)
+    if names:
+        writer.lines.insert(0, Line(f"names: {', '.join(names)}", 1.2, count=0))
+    title = writer.title or clip(text.strip().split("\n", 1)[0], 120)
+    facts = {"title": title, "headings": writer.headings, "links": len(writer.links)}
+    summary = ", ".join([f"“{title}”", *_sizes(text, writer)])
+    return Draft(
+        "prose",
+        summary,
+        _shifted(writer.lines, 1 if names else 0),
+        facts,
+        _ways(text, writer),
+        "sentences",
+    )
+
+
+def _sizes(text: str, writer: _Writer) -> Iterator[str]:
+    yield counted(text.count("\n") + 1, "line")
+    words = text.count(" ") + text.count("\n")
+    yield (
+        counted(len(text), "character")
+        if words * 12 < len(text)
+        else f"about {counted(words, 'word')}"
+    )
+    if writer.headings:
+        yield counted(writer.headings, "heading")
+    if writer.links:
+        yield counted(len(writer.links), "link")
+
+
+def _ways(text: str, writer: _Writer) -> tuple[str, ...]:
+    return (
+        f"lines=[1, {text.count(chr(10)) + 1}]",
+        *(('pattern="^#"',) if writer.headings else ()),
+    )
+
+
+def _shifted(lines: Sequence[Line], by: int) -> tuple[Line, ...]:
+    """Return lines whose parents count the lines put before them."""
+    if not by:
+        return thinned(lines)
+    moved = [
+        line
+        if line.parent is None
+        else Line(line.text, line.weight, line.keep, line.parent + by, line.count)
+        for line in lines
+    ]
+    return thinned(moved)
+
+
+def _names(text: str) -> list[str]:
+    """Return names that come more than once, the most frequent first."""
+    counts: dict[str, int] = {}
+    head = text[:NAMED_CHARACTERS]
+    for name in [*NAME.findall(head), *([] if head.isascii() else TITLED.findall(head))]:
+        counts[name] = counts.get(name, 0) + 1
+    often = sorted(
+        (name for name, count in counts.items() if count > 1), key=lambda name: -counts[name]
+    )
+    return often[:MOST_NAMES]
+
+
+class _Writer:
+    """Writes blocks as lines below their headings."""
+
+    def __init__(self) -> None:
+        self.lines: list[Line] = []
+        self.links: set[str] = set()
+        self.title = ""
+        self.headings = 0
+        self._heading: int | None = None
+        self._lead = LEAD_SENTENCES
+        self._behind = 0
+        """Blocks that are counted only."""
+        self._fresh = True
+        """Whether nothing stands below the heading yet."""
+
+    def write(self, block: Block) -> None:
+        """Write one block."""
+        if len(self.lines) > MOST_WRITTEN * (1 + (block.sort == "heading")):
+            self._behind += 1
+        elif block.sort == "heading":
+            self._write_heading(block)
+        elif block.sort == "code":
+            self._write_code(block)
+        elif block.sort == "text":
+            self._write_text(block)
+        else:
+            self._write_item(block)
+
+    def close(self) -> None:
+        """Write how many blocks were only counted."""
+        if self._behind:
+            told = f"… {counted(self._behind, 'block')} behind this"
+            self.lines.append(Line(told, LIGHT, count=self._behind))
+
+    def _write_heading(self, block: Block) -> None:
+        told = clip(unlinked(block.text), SHOWN_CHARACTERS)
+        if not told:
+            return
+        titles = not self.title and block.level <= 2
+        self.title = self.title or told
+        self.headings += 1
+        weight = HEADING_WEIGHTS[min(block.level, len(HEADING_WEIGHTS)) - 1]
+        line = Line(f"{block.line}: {'#' * block.level} {told}", weight, count=0)
+        self._heading = None if titles else put(self.lines, line)
+        self._fresh = True
+        self._write_links(list(links_of(block.text)))
+
+    def _write_code(self, block: Block) -> None:
+        for at, line in enumerate(block.text.split("\n")):
+            if line.strip():
+                self._put("    " + clip(line, SHOWN_CHARACTERS), 0.5 if at < 3 else 0.2)
+
+    def _write_text(self, block: Block) -> None:
+        bare, links = unlinked(block.text), list(links_of(block.text))
+        if not _mostly_links(links, bare):
+            for at, sentence in enumerate(sentences_of(bare)):
+                if at and len(self.lines) > MOST_LINES:
+                    break
+                self._put(clip(sentence, SHOWN_CHARACTERS), self._weight(sentence))
+        self._write_links(links)
+
+    def _weight(self, sentence: str) -> float:
+        """A lead says what the text is about; later on, figures, dates and names tell a sentence."""
+        first, self._fresh = self._fresh, False
+        if self._lead > 0 and len(sentence) > 20:
+            self._lead -= 1
+            return 2.0
+        weight = 0.7 if first else 0.4 if len(sentence) > SHORT_SENTENCE else 0.25
+        if FIGURE.search(sentence):
+            weight += (
+                0.2 + 0.2 * bool(DATED.search(sentence)) + 0.3 * bool(MEASURED.search(sentence))
+            )
+        return weight
+
+    def _write_item(self, block: Block) -> None:
+        """Write a list item or a table's row; the text around its links, then the links."""
+        links = list(links_of(block.text))
+        inline = with_links(block.text, links)
+        bare = inline or unlinked(block.text)
+        if inline or not _mostly_links(links, bare):
+            weight = 0.8 if block.sort == "item" else 0.7
+            figure = 0.2 if FIGURE.search(bare) else 0.0
+            self._put(f"{'  ' * block.level}- {clip(bare, SHOWN_CHARACTERS)}", weight + figure)
+        if inline:
+            self.links.update(url for _, url in links)
+        else:
+            self._write_links(links)
+
+    def _write_links(self, links: Sequence[tuple[str, str]]) -> None:
+        for label, url in links:
+            if url not in self.links:
+                self.links.add(url)
+                weight = 0.9 if "://" in url else 0.3
+                told = f"{clip(label, 120)} <{url}>" if label and label != url else url
+                self._put(f"→ {told}", weight, count=0)
+
+    def _put(self, text: str, weight: float, count: int = 1) -> None:
+        if text.strip(" -"):
+            self.lines.append(Line(text, weight, parent=self._heading, count=count))
+
+
+def _mostly_links(links: Sequence[tuple[str, str]], bare: str) -> bool:
+    """Say whether a block is its links: their labels are all it tells."""
+    labels = sum(len(label) for label, _ in links)
+    return labels > 0 and labels >= 0.7 * len(bare.strip())

@@ -1,0 +1,366 @@
+"""Lists of like records as a table: columns once, one terse line for each row. Pure.
+
+Ids and labels come first; what is the same in every row is said once; what repeats another column
+is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hippocampus.indexing.draft import Line
+from hippocampus.indexing.shapes import Shape, shape_of
+
+Cells = dict[str, Any]
+"""A record made flat: dotted path to scalar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A record as a table reads it."""
+
+    cells: Cells
+    lists: tuple[tuple[str, Sequence[Any]], ...]
+    """The lists of records inside it, by path."""
+
+
+MOST_ROWS = 2_000
+"""Rows behind these are counted and not read."""
+MOST_DEPTH = 8
+ALIKE = 0.5
+"""Rows that share this much of their keys are of one group."""
+MOST_GROUPS = 12
+CELL_CHARACTERS = 60
+CORE = {"key": 1, "label": 1, "state": 2, "words": 1, "date": 1, "number": 1, "path": 1, "id": 1}
+"""How many columns of each role a row's own line has; the others follow in one of lower weight."""
+DETAIL_WEIGHT = 0.3
+OVERVIEW_WEIGHT = 1.5
+FEWEST_FOR_OVERVIEW = 4
+MOST_STATES = 8
+RARE_SHARE = 0.1
+RARE_FACTOR = 2.5
+"""A row that differs where the others agree is asked about more: the one failed order."""
+NESTED_WEIGHT = 0.5
+MOST_NESTED = 400
+NESTED_COLUMNS = 3
+LINE_CHARACTERS = 120
+LABELS = re.compile(r"(?i)(?:name|title|label|subject|message|text|path)s?$")
+"""Key names that say what a record is called, in APIs of all kinds."""
+ORDER: dict[Shape, int] = {
+    "words": 0,
+    "date": 1,
+    "number": 2,
+    "path": 2,
+    "id": 3,
+    "flag": 4,
+    "url": 5,
+    "text": 6,
+    "empty": 7,
+}
+"""Which shapes come first in a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table of records."""
+
+    name: str
+    shape: Shape
+    distinct: int
+    present: int
+    """In how many rows it stands."""
+
+
+def flat(record: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield path and value of each scalar of a record, and of each list of records inside it."""
+    if isinstance(record, dict) and depth < MOST_DEPTH:
+        for key, value in record.items():
+            yield from flat(value, f"{prefix}.{key}" if prefix else str(key), depth + 1)
+    elif isinstance(record, list) and depth < MOST_DEPTH:
+        if record and not any(isinstance(each, dict | list) for each in record):
+            yield prefix, ", ".join(map(str, record[:8])) + ("…" if len(record) > 8 else "")
+        elif len(record) == 1:
+            yield from flat(record[0], prefix, depth + 1)
+        elif record:
+            yield prefix, record
+    else:
+        yield prefix, record
+
+
+def _read(record: Any) -> Row:
+    found = list(flat(record))
+    cells = {path: value for path, value in found if not isinstance(value, list | dict)}
+    lists = tuple((path, value) for path, value in found if isinstance(value, list))
+    return Row(cells, lists)
+
+
+def listed(name: str, records: Sequence[Any], weight: float, parent: int | None) -> list[Line]:
+    """Return a list of records inside a record as terse lines: its label and its id for each."""
+    rows = [_read(record).cells for record in records[:MOST_NESTED]]
+    columns = _worth(rows, [each for each in _columns(rows) if each.distinct > 1])[:NESTED_COLUMNS]
+    items = [
+        " ".join(cell(row[c.name]) for c in columns if row.get(c.name) is not None) for row in rows
+    ]
+    lines = packed([item for item in items if item], f"  {name}[{len(records)}]: ")
+    return [Line(text, weight, parent=parent, count=0) for text in lines]
+
+
+def packed(items: Sequence[str], opening: str = "") -> Iterator[str]:
+    """Yield lines of joined items behind an opening, none much over `LINE_CHARACTERS`."""
+    line: list[str] = []
+    size = len(opening)
+    for item in items:
+        if line and size + len(item) > LINE_CHARACTERS:
+            yield opening + ", ".join(line)
+            line, size = [], len(opening)
+        line.append(item)
+        size += len(item) + 2
+    if line:
+        yield opening + ", ".join(line)
+
+
+def table(name: str, records: Sequence[Any], first: int = 0, weight: float = 1.0) -> list[Line]:
+    """Return the lines of a list of records, a table for each group of rows of like keys.
+
+    `first` is the number that the first line will have, `weight` what a row's line weighs.
+    """
+    rows = [_read(record) for record in records[:MOST_ROWS]]
+    title = f"{name}: {len(records)} rows"
+    lines = [Line(title, weight=0.5 * weight, count=0)]
+    for group in _alike(rows):
+        lines += _group_lines(group, first, first + len(lines), weight)
+    return lines
+
+
+def _alike(rows: Sequence[Row]) -> list[list[Row]]:
+    """Group rows whose keys are mostly the same, in order of first appearance."""
+    groups: list[tuple[set[str], list[Row]]] = []
+    for row in rows:
+        keys = set(row.cells)
+        for known, group in groups:
+            if len(keys & known) >= ALIKE * len(keys | known):
+                group.append(row)
+                break
+        else:
+            if len(groups) == MOST_GROUPS:
+                groups[-1][1].append(row)
+            else:
+                groups.append((keys, [row]))
+    return [group for _, group in groups]
+
+
+def _group_lines(group: list[Row], parent: int, first: int, weight: float) -> list[Line]:
+    rows = [row.cells for row in group]
+    columns = _columns(rows)
+    constant = [each for each in columns if each.distinct == 1 and each.present == len(rows) > 1]
+    varying = _worth(rows, [each for each in columns if each not in constant])
+    core = _core(varying, len(rows))
+    details = [each for each in varying if each not in core]
+    names = short_names([each.name for each in columns])
+    titles = " | ".join(names[each.name] for each in core)
+    lines = [Line(titles, 0.3 * weight, parent=parent, count=0)]
+    same = _constants(rows, constant, names)
+    if same:
+        lines.append(Line(f"all: {same}", 1.5 * weight, parent=first, count=0))
+    for text in packed(list(_overview(rows, varying, names)), "over all: "):
+        lines.append(Line(text, OVERVIEW_WEIGHT * weight, parent=first, count=0))
+    rare = _rare(rows, varying)
+    for row in group:
+        number = first + len(lines)
+        telling = weight * (RARE_FACTOR if rare(row.cells) else 1.0)
+        lines.append(Line(_cells(row.cells, core), telling, parent=first))
+        detail = _pairs(row.cells, details, names)
+        if detail:
+            lines.append(Line(f"  {detail}", DETAIL_WEIGHT * telling, parent=number, count=0))
+        for path, inner in row.lists:
+            lines += listed(_ending(path, 2), inner, NESTED_WEIGHT * weight, number)
+    return lines
+
+
+def _overview(
+    rows: Sequence[Cells], columns: Sequence[Column], names: dict[str, str]
+) -> Iterator[str]:
+    """Yield what a column holds over all rows: counts of few values, the range of many."""
+    if len(rows) < FEWEST_FOR_OVERVIEW:
+        return
+    for column in columns:
+        held = [row[column.name] for row in rows if row.get(column.name) not in (None, "")]
+        if column.shape in ("words", "flag") and column.distinct <= MOST_STATES:
+            counts = Counter(cell(value) for value in held).most_common()
+            yield f"{names[column.name]} {' '.join(f'{value}={count}' for value, count in counts)}"
+        elif column.shape in ("number", "date") and column.distinct > 1:
+            least, most = _range(held)
+            yield f"{names[column.name]} {cell(least)}..{cell(most)}"
+
+
+def _range(held: Sequence[Any]) -> tuple[Any, Any]:
+    try:
+        return min(held), max(held)
+    except TypeError:
+        return min(held, key=str), max(held, key=str)
+
+
+def _rare(rows: Sequence[Cells], columns: Sequence[Column]) -> Callable[[Cells], bool]:
+    """Return what tells whether a row stands out: by a field or a state that few rows have."""
+    few = RARE_SHARE * len(rows)
+    fields = {each.name for each in columns if each.present <= few}
+    states = {
+        each.name: {value for value, count in _counts(rows, each).items() if count <= few}
+        for each in columns
+        if each.shape == "words" and each.distinct <= MOST_STATES
+    }
+
+    def is_rare(row: Cells) -> bool:
+        told = any(row.get(name) not in (None, "") for name in fields & row.keys())
+        return told or any(str(row.get(name)) in odd for name, odd in states.items())
+
+    return is_rare
+
+
+def _counts(rows: Sequence[Cells], column: Column) -> Counter[str]:
+    return Counter(str(row.get(column.name)) for row in rows)
+
+
+def _columns(rows: Sequence[Cells]) -> list[Column]:
+    values: dict[str, list[Any]] = {}
+    for row in rows:
+        for name, value in row.items():
+            values.setdefault(name, []).append(value)
+    return [_column(name, held) for name, held in values.items()]
+
+
+def _column(name: str, held: list[Any]) -> Column:
+    shapes = Counter(shape_of(value) for value in held[:50])
+    shapes.pop("empty", None)
+    shape: Shape = max(shapes, key=lambda each: shapes[each]) if shapes else "empty"
+    if shape == "number" and name.lower().endswith(("id", "number", "key", "no")):
+        shape = "id"
+    return Column(name, shape, len({str(value) for value in held}), len(held))
+
+
+def _worth(rows: Sequence[Cells], columns: list[Column]) -> list[Column]:
+    """Return the columns that say something of their own, the most telling first."""
+    said: dict[tuple[str, ...], Column] = {}
+    for column in columns:
+        if column.shape == "empty":
+            continue
+        values = tuple(str(row.get(column.name, "")) for row in rows[:100])
+        known = said.get(values)
+        if known is None or len(column.name) < len(known.name):
+            said[values] = column
+    kept = list(said.values())
+    ids = next((values for values, each in said.items() if _is_key(each, len(rows))), ())
+    own = [each for values, each in said.items() if not _repeats(each, values, ids)]
+    position = {each.name: at for at, each in enumerate(kept)}
+    return sorted(own, key=lambda each: (*_rank(each, len(rows)), position[each.name]))
+
+
+def _core(columns: list[Column], rows: int) -> list[Column]:
+    """Return the columns of a row's own line: its key, a label, and what tells rows apart."""
+    keyed = any(_is_key(column, rows) for column in columns)
+    room = {**CORE, "url": 0 if keyed else 1}
+    core: list[Column] = []
+    for column in columns:
+        role = _role(column, rows)
+        if room.get(role, 0) > 0:
+            room[role] -= 1
+            core.append(column)
+    return core
+
+
+def _role(column: Column, rows: int) -> str:
+    if _is_key(column, rows):
+        return "key"
+    if 2 * column.present < rows:
+        return "seldom"
+    if column.shape == "words" and 2 * column.distinct <= rows:
+        return "state"
+    if _is_label(column):
+        return "label"
+    return column.shape
+
+
+def _is_label(column: Column) -> bool:
+    return bool(LABELS.search(column.name)) and column.shape in ("words", "path", "id")
+
+
+def _is_key(column: Column, rows: int) -> bool:
+    return column.shape == "id" and column.distinct == column.present == rows
+
+
+def _repeats(column: Column, values: tuple[str, ...], ids: tuple[str, ...]) -> bool:
+    """Say whether an address only holds the row's id, which stands there already."""
+    if column.shape != "url" or not ids:
+        return False
+    plain = [each.replace("-", "") for each in ids]
+    return all(
+        not value or key in value or bare in value.replace("-", "")
+        for value, key, bare in zip(values, ids, plain, strict=True)
+    )
+
+
+def _rank(column: Column, rows: int) -> tuple[int, int, int]:
+    """Return the order of columns: a key, a label, what few values share, then other ids."""
+    depth = column.name.count(".")
+    if _is_key(column, rows) and (depth == 0 or rows == 1):
+        return 0, depth, 0
+    if _is_label(column):
+        return 1, depth, -column.distinct
+    return 2 + ORDER[column.shape], depth, -column.distinct
+
+
+def _constants(rows: Sequence[Cells], columns: list[Column], names: dict[str, str]) -> str:
+    told = (
+        f"{names[each.name]}={cell(rows[0][each.name])}"
+        for each in columns
+        if each.shape not in ("empty", "text")
+    )
+    return ", ".join(told)[: 8 * CELL_CHARACTERS]
+
+
+def _cells(row: Cells, columns: list[Column]) -> str:
+    return " | ".join(cell(row.get(each.name)) for each in columns)
+
+
+def _pairs(row: Cells, columns: list[Column], names: dict[str, str]) -> str:
+    return ", ".join(
+        f"{names[each.name]}={cell(row[each.name])}"
+        for each in columns
+        if row.get(each.name) not in (None, "", [], {}, False)
+    )
+
+
+def cell(value: Any) -> str:
+    """Return a scalar as it stands in a line; identifiers whole, long words cut."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = " ".join(str(value)[: 4 * CELL_CHARACTERS].split())
+    if len(text) <= CELL_CHARACTERS or shape_of(text) in ("id", "path", "url"):
+        return text
+    return text[: CELL_CHARACTERS - 1] + "…"
+
+
+def short_names(paths: Sequence[str]) -> dict[str, str]:
+    """Return for each path its last steps, as few as tell it from the others."""
+    taken = Counter(_ending(path, steps) for path in paths for steps in range(1, MOST_DEPTH))
+    return {
+        path: next(
+            (
+                _ending(path, steps)
+                for steps in range(1, MOST_DEPTH)
+                if taken[_ending(path, steps)] == 1 or _ending(path, steps) == path
+            ),
+            path,
+        )
+        for path in paths
+    }
+
+
+def _ending(path: str, steps: int) -> str:
+    return ".".join(path.split(".")[-steps:])

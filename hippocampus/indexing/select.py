@@ -1,0 +1,184 @@
+"""Which lines of a draft stand in the entry: those whose chance of use is worth their price.
+
+Pure arithmetic over a draft. Every signal comes from before the content arrived.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+
+from hippocampus import tokens
+from hippocampus.indexing.draft import Draft, Hints, Line
+from hippocampus.indexing.shapes import identifiers
+from hippocampus.indexing.worth import Price
+
+MOST_LINES = 6_000
+"""Lines behind these are not looked at; a list that long is known by its counts."""
+WORD = re.compile(r"\w{3,}")
+CHARACTERS_PER_TOKEN = 3
+"""For ranking; what is taken is counted."""
+LINE_TOKENS = 5
+"""What a line costs by being one; without it crumbs would win over sentences."""
+MOST_RELEVANCE = 12.0
+INHERITED = 0.5
+"""The share of a heading's relevance that the lines below it have."""
+MOST_CITED = 60
+
+CHANCE = {
+    "bias": 0.2,
+    "weight": 1.0,
+    "size": -0.4,
+    "new": 0.8,
+    "old": -2.5,
+    "task": 0.3,
+}
+"""Coefficients of a logistic model of use, fitted on recordings with one server left out in turn:
+
+- `weight`: logarithm of what the extractor says of the line;
+- `size`: logarithm of the whole content's tokens; of a larger content each line is needed less;
+- `new`: logarithm of 1 and the identifiers in the line that the view does not show yet;
+- `old`: 1 where the line names something and the view shows all of it already;
+- `task`: BM25 of the line for the user's words, at most 12, divided by 4.
+
+What each is worth is measured by `tests/bench/ablation.py`. BM25 for the call's arguments and for
+the assistant's last words, position and the count of lines did not hold on servers left out.
+"""
+
+KIND = {"hits": -0.8, "listing": -1.2, "log": -0.4}
+"""Of some kinds each line is needed less often than the others would have it; added to `bias`."""
+
+
+def choose(draft: Draft, hints: Hints, price: Price) -> list[str]:
+    """Return the lines that pay, the best for their size first, in content order, gaps told."""
+    lines = draft.lines[:MOST_LINES]
+    chances = chances_of(draft, hints)
+    sizes = [LINE_TOKENS + len(line.text) // CHARACTERS_PER_TOKEN for line in lines]
+    order = sorted(range(len(lines)), key=lambda at: (-chances[at] / sizes[at], at))
+    chosen = _Chosen(lines, price.most_tokens)
+    for at, line in enumerate(lines):
+        if line.keep:
+            chosen.add(at)
+    for at in order:
+        pays = chances[at] * price.recall > sizes[at] * price.carry
+        if pays or chosen.tokens < price.least_tokens:
+            chosen.add(at)
+    gaps = _fitting(_gaps(lines, chosen.numbers), draft.unit, price.most_tokens - chosen.tokens)
+    told = list(_told(lines, chosen.numbers, gaps))
+    return told + _cited(told, hints.cited)
+
+
+class _Chosen:
+    """The lines taken so far, with the lines that they need to be read."""
+
+    def __init__(self, lines: Sequence[Line], most_tokens: int) -> None:
+        self._lines = lines
+        self._most = most_tokens
+        self.numbers: set[int] = set()
+        self.tokens = 0
+
+    def add(self, number: int) -> None:
+        """Take a line and its headings, where they fit together."""
+        wanted: list[int] = []
+        at: int | None = number
+        while at is not None and at not in self.numbers and at not in wanted:
+            wanted.append(at)
+            at = self._lines[at].parent
+        cost = sum(tokens.count(self._lines[each].text) + 1 for each in wanted)
+        if self.tokens + cost <= self._most:
+            self.numbers.update(wanted)
+            self.tokens += cost
+
+
+def _told(lines: Sequence[Line], chosen: set[int], gaps: dict[int, str]) -> Iterator[str]:
+    """Yield the chosen lines, and behind each group how much of it was left out."""
+    if -1 in gaps:
+        yield gaps[-1]
+    for at, line in enumerate(lines):
+        if at in chosen:
+            yield line.text
+        if at in gaps:
+            yield gaps[at]
+
+
+def _fitting(gaps: dict[int, int], unit: str, room: int) -> dict[int, str]:
+    """Return the gaps as they are told, the largest first, while they fit."""
+    told: dict[int, str] = {}
+    for at, count in sorted(gaps.items(), key=lambda gap: -gap[1]):
+        text = f"… {count} more {unit}"
+        room -= tokens.count(text) + 1
+        if room < 0:
+            break
+        told[at] = text
+    return told
+
+
+def _gaps(lines: Sequence[Line], chosen: set[int]) -> dict[int, int]:
+    """Return how much was left out behind each line; behind -1 where nothing was chosen."""
+    left: dict[int | None, int] = {}
+    last: dict[int | None, int] = {None: -1}
+    for at, line in enumerate(lines):
+        if at in chosen:
+            last[line.parent] = at
+        elif line.count and (line.parent is None or line.parent in chosen):
+            left[line.parent] = left.get(line.parent, 0) + line.count
+    gaps: dict[int, int] = {}
+    for parent, count in left.items():
+        at = last.get(parent, -1 if parent is None else parent)
+        gaps[at] = gaps.get(at, 0) + count
+    return gaps
+
+
+def _cited(told: Sequence[str], cited: frozenset[str] | set[str]) -> list[str]:
+    """Return a line with what the agent has already taken from the content and no line shows."""
+    shown = "\n".join(told)
+    missing = sorted(value for value in cited if value not in shown)[:MOST_CITED]
+    return [f"used before: {', '.join(missing)}"] if missing else []
+
+
+def chances_of(draft: Draft, hints: Hints) -> list[float]:
+    """Return for each line how likely it is that a value in it is needed later."""
+    lines = draft.lines[:MOST_LINES]
+    bias = CHANCE["bias"] + KIND.get(draft.kind, 0.0)
+    relevance = _relevance(lines, hints.task)
+    size = math.log(max(hints.content_tokens, 1))
+    return [
+        _chance(
+            bias,
+            weight=math.log(max(line.weight, 0.01)),
+            size=size,
+            task=min(relevance[at], MOST_RELEVANCE) / 4,
+            **_novelty(identifiers(line.text), hints.known),
+        )
+        for at, line in enumerate(lines)
+    ]
+
+
+def _novelty(found: set[str], known: frozenset[str] | set[str]) -> dict[str, float]:
+    new = len(found - known)
+    return {"new": math.log1p(new), "old": float(bool(found) and not new)}
+
+
+def _chance(bias: float, **signals: float) -> float:
+    total = bias + sum(CHANCE[name] * signal for name, signal in signals.items())
+    return 1 / (1 + math.exp(-total))
+
+
+def _relevance(lines: Sequence[Line], words: str) -> list[float]:
+    """Return the BM25 of each line for some words (Robertson & Zaragoza 2009).
+
+    A line is a document. Lines are short and repeat no word, so neither length nor frequency is
+    weighed: what remains is the rarity of the words that they share with the question.
+    """
+    wanted = set(WORD.findall(words.lower()))
+    found = [wanted & set(WORD.findall(line.text.lower())) if wanted else set() for line in lines]
+    counts: dict[str, int] = {}
+    for shared in found:
+        for word in shared:
+            counts[word] = counts.get(word, 0) + 1
+    total = len(lines)
+    rarity = {word: math.log(1 + (total - n + 0.5) / (n + 0.5)) for word, n in counts.items()}
+    own = [sum(rarity[word] for word in shared) for shared in found]
+    above = (own[line.parent] if line.parent is not None else 0.0 for line in lines)
+    return [each + INHERITED * parent for each, parent in zip(own, above, strict=True)]

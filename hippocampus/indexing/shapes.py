@@ -1,0 +1,62 @@
+"""What a single value looks like: an identifier, an address, a date, a number, words. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Shape = Literal["id", "url", "path", "date", "number", "flag", "empty", "words", "text"]
+
+UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+HASH = re.compile(r"(?=.*\d)(?=.*[a-fA-F])[0-9a-fA-F]{7,128}")
+DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d\S*)?|\d\d:\d\d(?::\d\d\S*)?")
+URL = re.compile(r"[a-z][a-z0-9+.-]{1,12}://\S+")
+PATH = re.compile(r"~?/?[\w@.+-]+(?:/[\w@.+-]+)+/?|[\w-]+\.[a-z][a-z0-9]{0,4}")
+CODED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@#-]*")
+TELLING = re.compile(r"[0-9_:@#]|[a-z][A-Z]|\w\.\w|\w-\w")
+OPAQUE = re.compile(r"[A-Za-z0-9+/_=-]{40,}")
+"""Long and without a word in it: encoded bytes, which nobody types again."""
+SHORT_CHARACTERS = 80
+LONGEST_ID_CHARACTERS = 80
+
+
+IDENTIFIER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@#-]{4,120}[A-Za-z0-9_]")
+NAMED = re.compile(r"[0-9_/]|[a-z][A-Z]|\w\.\w")
+
+
+def identifiers(text: str) -> set[str]:
+    """Return what a text names exactly: ids, paths, names in code, figures, dates."""
+    return {found for found in IDENTIFIER.findall(text) if NAMED.search(found)}
+
+
+def shape_of(value: object) -> Shape:
+    """Return what a scalar looks like."""
+    if value is None or value == "":
+        return "empty"
+    if isinstance(value, bool):
+        return "flag"
+    if isinstance(value, int | float):
+        return "number"
+    return _shape_of_text(str(value))
+
+
+def _shape_of_text(text: str) -> Shape:
+    if len(text) > 4 * SHORT_CHARACTERS:
+        return "text"
+    for shape, pattern in _PATTERNS:
+        if pattern.fullmatch(text):
+            return shape
+    if len(text) <= LONGEST_ID_CHARACTERS and CODED.fullmatch(text) and TELLING.search(text):
+        return "id"
+    return "words" if len(text) <= SHORT_CHARACTERS else "text"
+
+
+_PATTERNS: tuple[tuple[Shape, re.Pattern[str]], ...] = (
+    ("id", UUID),
+    ("date", DATE),
+    ("number", re.compile(r"-?\d+(?:\.\d+)?")),
+    ("id", HASH),
+    ("url", URL),
+    ("path", PATH),
+    ("text", OPAQUE),
+)

@@ -1,0 +1,61 @@
+"""Long drafts made bounded: the heaviest lines stay, runs of the others become counts. Pure."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hippocampus.indexing.draft import Line
+
+MOST_LINES = 2_000
+"""A draft needs no more: an entry holds some hundred lines at the most."""
+LIGHT = 0.01
+"""The weight of a line that stands for dropped ones."""
+
+
+def put(lines: list[Line], line: Line) -> int:
+    """Append a line and return its number, for those that name it as their parent."""
+    lines.append(line)
+    return len(lines) - 1
+
+
+def thinned(lines: Sequence[Line], most: int = MOST_LINES) -> tuple[Line, ...]:
+    """Return about `most` lines, the heaviest with their parents, the rest as counts.
+
+    A run of dropped lines becomes one light line that stands for as many things as they did.
+    """
+    if len(lines) <= most:
+        return tuple(lines)
+    wanted = set(heapq.nlargest(most, range(len(lines)), key=lambda at: (lines[at].weight, -at)))
+    wanted.update(at for at, line in enumerate(lines) if line.keep)
+    for at in sorted(wanted):
+        _want_parents(lines, at, wanted)
+    return tuple(_told(lines, wanted))
+
+
+def _want_parents(lines: Sequence[Line], at: int, wanted: set[int]) -> None:
+    parent = lines[at].parent
+    while parent is not None and parent not in wanted:
+        wanted.add(parent)
+        parent = lines[parent].parent
+
+
+def _told(lines: Sequence[Line], wanted: set[int]) -> list[Line]:
+    kept: list[Line] = []
+    places: dict[int, int] = {}
+    dropped = 0
+    for at, line in enumerate(lines):
+        if at not in wanted:
+            dropped += line.count
+            continue
+        if dropped:
+            kept.append(_gap(dropped))
+            dropped = 0
+        parent = None if line.parent is None else places[line.parent]
+        places[at] = put(kept, replace(line, parent=parent))
+    return [*kept, _gap(dropped)] if dropped else kept
+
+
+def _gap(dropped: int) -> Line:
+    return Line(f"… {dropped:,} more", LIGHT, count=dropped)

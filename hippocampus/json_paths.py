@@ -1,0 +1,52 @@
+"""The parts of a JSON value that a path names: `$.a[3].b`, with `*` for every key or item. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+STEP = re.compile(
+    r"""\.?\*|\[\*\]|\.?(?P<key>[^.\[\]*"']+)|\[(?P<at>-?\d+)\]|\[["'](?P<named>[^"']*)["']\]"""
+)
+EVERY = object()
+
+
+def at_path(value: Any, path: str) -> list[Any]:
+    """Return what stands at a path, in order; nothing where it leads nowhere.
+
+    Raises:
+        ValueError: the text is no path; the message says from where on.
+
+    """
+    found = [value]
+    for step in _steps(path):
+        found = [inner for each in found for inner in _below(each, step)]
+    return found
+
+
+def _steps(path: str) -> list[Any]:
+    text = path.strip().removeprefix("$")
+    steps: list[Any] = []
+    at = 0
+    while at < len(text):
+        match = STEP.match(text, at)
+        if match is None:
+            raise ValueError(f"{path!r} is no path from {text[at:]!r} on; write $.key[3].name")
+        if match["at"] is not None:
+            steps.append(int(match["at"]))
+        else:
+            key = match["key"] if match["key"] is not None else match["named"]
+            steps.append(EVERY if key is None else key)
+        at = match.end()
+    return steps
+
+
+def _below(value: Any, step: Any) -> list[Any]:
+    if step is EVERY:
+        inner = value.values() if isinstance(value, dict) else value
+        return list(inner) if isinstance(value, dict | list) else []
+    if isinstance(value, dict):
+        return [value[step]] if step in value else []
+    if isinstance(value, list) and isinstance(step, int):
+        return [value[step]] if -len(value) <= step < len(value) else []
+    return []

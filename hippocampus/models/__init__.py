@@ -1,0 +1,1 @@
+"""Models that help where one is given: plain callables over HTTP, each file standing alone."""

@@ -1,0 +1,49 @@
+"""Summary lines that somebody else writes, a model for instance: beside the turn, in bounded time.
+
+Whoever writes them may fail, be late or say nonsense; then the entry keeps its own line.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as Late
+
+LOG = logging.getLogger("hippocampus")
+WORKERS = 4
+LONGEST_CHARACTERS = 400
+
+
+class Summaries:
+    """Asks for a line when a content arrives, and takes it when its entry is written."""
+
+    def __init__(self, summarise: Callable[[str], str], patience_seconds: float) -> None:
+        self._summarise = summarise
+        self._patience_seconds = patience_seconds
+        self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="hippocampus-summary")
+        self._asked: dict[str, Future[str]] = {}
+
+    def ask(self, name: str, text: str) -> None:
+        """Start on the line for a content; a second request for it changes nothing."""
+        if name not in self._asked:
+            self._asked[name] = self._pool.submit(self._summarise, text)
+
+    def take(self, name: str) -> str | None:
+        """Return the line if it is there within the patience, else nothing."""
+        asked = self._asked.get(name)
+        if asked is None:
+            return None
+        try:
+            line = asked.result(self._patience_seconds)
+        except Late:
+            return None
+        except Exception:  # law 3: the summariser is the user's code and must not break the loop
+            LOG.warning("no summary for %s: the entry keeps its own", name, exc_info=True)
+            return None
+        line = " ".join(str(line).split())[:LONGEST_CHARACTERS]
+        return line or None
+
+    def close(self) -> None:
+        """Stop asking; what is under way is not waited for."""
+        self._pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,365 @@
+"""An outline's lines are true: every number is that of the line where the name stands."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import re
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.indexing import code
+from hippocampus.indexing.code import keywords, python, trees
+from hippocampus.indexing.code.languages import BY_EXTENSION
+from hippocampus.indexing.draft import Hints
+
+NO_HINTS = Hints()
+SOURCES = {
+    "py": '''
+        """Keeps users."""
+        import os
+        from a.b import (
+            c,
+            d,
+        )
+
+        LIMIT = 10
+
+
+        class User(Base):
+            name: str
+
+            @property
+            def first(self) -> str:
+                return self.name_parts[0]
+
+
+        async def load(path, *, deep=False):
+            # TODO: read deep
+            return os.getcwd()
+        ''',
+    "ts": """
+        import { a } from "./a.js";
+        export const LIMIT = 10;
+        export class User extends Base {
+            constructor(
+                private name: string,
+            ) {
+                super();
+            }
+            async load(path: string): Promise<void> {
+                if (path) {
+                    return;
+                }
+            }
+        }
+        export interface Options {
+            deep: boolean;
+        }
+        const first = (user: User): string => user.name;
+        function last(user: User): string {
+            return user.name;
+        }
+        """,
+    "go": """
+        package users
+
+        import (
+        \t"context"
+        )
+
+        const Limit = 10
+
+        type User struct {
+        \tName string
+        }
+
+        func (u *User) First(ctx context.Context) string {
+        \treturn u.Name
+        }
+
+        func Load(path string) (*User, error) {
+        \treturn nil, nil
+        }
+        """,
+    "rs": """
+        use std::collections::HashMap;
+
+        pub const LIMIT: usize = 10;
+
+        pub struct User {
+            name: String,
+        }
+
+        impl User {
+            pub fn first(&self) -> &str {
+                &self.name
+            }
+        }
+
+        fn load(path: &str) -> Option<User> {
+            None
+        }
+        """,
+    "java": """
+        package com.example;
+
+        import java.util.List;
+
+        public class User extends Base {
+            private static final int LIMIT = 10;
+
+            public User(String name) {
+                super(name);
+            }
+
+            @Override
+            public List<String> first(int count) {
+                if (count > 0) {
+                    return null;
+                }
+                return null;
+            }
+        }
+        """,
+    "cpp": """
+        #include <vector>
+        #define LIMIT 10
+
+        class User {
+         public:
+          int first() const;
+        };
+
+        static int load(const std::string& path, int deep) {
+          if (deep > 0) {
+            return 1;
+          }
+          return 0;
+        }
+
+        int main(int argc, char **argv) {
+          return load(argv[0], 0);
+        }
+        """,
+    "rb": """
+        require 'json'
+
+        module Shop
+          class User < Base
+            LIMIT = 10
+
+            def first(count)
+              count.times do |each|
+                puts each
+              end
+            end
+          end
+        end
+        """,
+    "php": """
+        <?php
+        namespace App;
+
+        use App\\Base;
+
+        class User extends Base
+        {
+            const LIMIT = 10;
+
+            public function first($count)
+            {
+                $name = $this->name;
+                return $name;
+            }
+        }
+        """,
+    "sh": """
+        #!/bin/bash
+        LIMIT=10
+        first() {
+          local name=$1
+          echo "$name"
+        }
+        if [ -f "$1" ]; then
+          first "$1"
+        fi
+        """,
+    "sql": """
+        CREATE TABLE IF NOT EXISTS users (
+          id serial primary key,
+          name text
+        );
+        CREATE UNIQUE INDEX users_name ON users (name);
+        CREATE OR REPLACE FUNCTION load(id int) RETURNS text AS $$
+          select name from users;
+        $$;
+        """,
+    "css": """
+        :root {
+          --limit: 10px;
+        }
+        .user-card > a {
+          color: red;
+        }
+        @media (max-width: 600px) {
+          .user-card { display: none; }
+        }
+        """,
+}
+EXPECTED = {
+    "py": {"User", "first", "load", "LIMIT"},
+    "ts": {"LIMIT", "User", "constructor", "load", "Options", "first", "last"},
+    "go": {"Limit", "User", "First", "Load"},
+    "rs": {"LIMIT", "User", "first", "load"},
+    "java": {"LIMIT", "User", "first"},
+    "cpp": {"LIMIT", "User", "load", "main"},
+    "rb": {"Shop", "User", "LIMIT", "first"},
+    "php": {"User", "LIMIT", "first"},
+    "sh": {"LIMIT", "first"},
+    "sql": {"users", "users_name", "load"},
+    "css": {":root", "--limit", ".user-card > a"},
+}
+LISTED = re.compile(r"(?:^|: |, | )([^\s,:]+) (\d+)(?=,|$)")
+
+
+def source(extension: str) -> str:
+    return textwrap.dedent(SOURCES[extension]).strip() + "\n"
+
+
+def reads(text: str, extension: str = "") -> list[str]:
+    draft = code.extract(text, Hints(arguments=f'{{"path": "src/file.{extension}"}}'))
+    assert draft is not None
+    return [line.text for line in draft.lines]
+
+
+@pytest.mark.parametrize("extension", SOURCES)
+def test_every_symbol_stands_on_its_line(extension: str) -> None:
+    text = source(extension)
+    lines = text.split("\n")
+    outline = keywords.outline(text, BY_EXTENSION[extension])
+    assert {symbol.name for symbol in outline.symbols} >= EXPECTED[extension]
+    assert all(symbol.name in lines[symbol.line - 1] for symbol in outline.symbols)
+
+
+@pytest.mark.parametrize("extension", SOURCES)
+def test_a_source_is_recognised_by_itself(extension: str) -> None:
+    assert code.recognises(source(extension)) >= 0.5
+
+
+@pytest.mark.parametrize("extension", ["ts", "go", "rs", "java", "cpp"])
+def test_no_word_of_control_is_taken_for_a_name(extension: str) -> None:
+    names = {
+        symbol.name
+        for symbol in keywords.outline(source(extension), BY_EXTENSION[extension]).symbols
+    }
+    assert not names & {"if", "for", "while", "return", "switch", "super", "else"}
+
+
+@pytest.mark.parametrize("extension", ["ts", "go", "rs", "java", "cpp"])
+def test_tree_sitter_finds_the_same_lines(extension: str) -> None:
+    text = source(extension)
+    outline = trees.outline(text, BY_EXTENSION[extension].name)
+    if outline is None:
+        pytest.skip("the extra `code` is not installed")
+    lines = text.split("\n")
+    assert {symbol.name for symbol in outline.symbols} >= EXPECTED[extension]
+    assert all(symbol.name in lines[symbol.line - 1] for symbol in outline.symbols)
+
+
+def test_a_python_module_of_the_library_has_every_class_and_function_on_its_line() -> None:
+    text = inspect.getsource(argparse)
+    told = {(name, int(number)) for line in reads(text) for name, number in LISTED.findall(line)}
+    made = [
+        (node.name, node.lineno)
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
+    assert set(made) <= told
+
+
+def test_a_part_that_does_not_parse_is_outlined_by_keywords_with_the_files_numbers() -> None:
+    whole = inspect.getsource(argparse)
+    start = next(at for at, line in enumerate(whole.split("\n")) if at > 400 and line[:8].isspace())
+    part = "\n".join(whole.split("\n")[start : start + 300])
+    assert python.outline(part) is None
+    draft = code.extract_numbered(part, NO_HINTS, first_line=start + 1)
+    assert draft is not None
+    lines = whole.split("\n")
+    told = [pair for line in draft.lines if line.weight > 2 for pair in LISTED.findall(line.text)]
+    assert told
+    assert all(name.split(".")[-1] in lines[int(number) - 1] for name, number in told)
+
+
+def test_both_outlines_of_python_agree_on_what_is_defined() -> None:
+    text = source("py")
+    parsed = python.outline(text)
+    assert parsed is not None
+    by_words = keywords.outline(text, BY_EXTENSION["py"])
+    kinds = {"class", "def"}
+    assert [(s.line, s.name, s.kind) for s in parsed.symbols if s.kind in kinds] == [
+        (s.line, s.name, s.kind) for s in by_words.symbols if s.kind in kinds
+    ]
+
+
+def test_an_outline_reads_well() -> None:
+    assert reads(source("py"), "py") == [
+        "about: Keeps users.",
+        "class: User 11",
+        "def: load 19",
+        "const: LIMIT 8 = 10",
+        "in User 11: first 15",
+        "fields in User 11: name 12",
+        "import: os, a.b (c, d)",
+        "11 User(Base)",
+        "15 User.first(self) -> str @property",
+        "19 load(path, *, deep=False)",
+        "20 TODO: read deep",
+        "used in User.first 15: self.name_parts",
+    ]
+
+
+def test_a_configuration_is_told_section_by_section() -> None:
+    text = 'services:\n  web:\n    image: nginx:1.25\n    ports:\n      - "80:80"\n  db:\n    image: postgres\n'
+    assert reads(text, "yaml") == [
+        "sections: services 1",
+        "3 services.web: image=nginx:1.25",
+        "5 services.web.ports: 80:80",
+        "7 services.db: image=postgres",
+    ]
+
+
+@pytest.mark.parametrize("extension", ["py", "ts", "go", "yaml", ""])
+@given(text=st.text(alphabet="def class(){}:=\n\t \"'<>#.,;0aZ_-é[]", max_size=400))
+def test_no_text_makes_it_fail(extension: str, text: str) -> None:
+    hints = Hints(arguments=f"file.{extension}")
+    assert code.extract(text, hints) == code.extract(text, hints)
+    assert 0 <= code.recognises(text) <= 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "(" * 300_000,
+        "def f():\n  pass\nx = " + "-" * 50_000 + "1",
+        "def f():\n  pass\nx = " + "1 + " * 20_000 + "1",
+        "import a\nimport b\nimport c\n" + "\0" * 100,
+        "import a\nimport b\nimport c\n\ud800",
+        "a = 1\n" * 3 + " " * 500_000,
+        "\n".join(" " * depth + f"k{depth}:" for depth in range(2_000)),
+    ],
+)
+def test_hostile_sources_are_survived(text: str) -> None:
+    code.extract(text, Hints(arguments="x.py"))
+    code.extract(text, NO_HINTS)
+
+
+def test_prose_is_no_code() -> None:
+    prose = (
+        "It was the best of times.\nIt was the worst of times, and so on.\nNobody knew why.\n" * 5
+    )
+    assert code.recognises(prose) < 0.5

@@ -1,0 +1,140 @@
+"""A diff is told by its files, counts and hunks; the counts are those of the diff."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import textwrap
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.indexing import diffs
+from hippocampus.indexing.draft import Draft, Hints
+
+GIT = """commit 45ffe0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7
+Author: A B <a@b.c>
+
+diff --git a/src/x.py b/src/y.py
+similarity index 90%
+rename from src/x.py
+rename to src/y.py
+--- a/src/x.py
++++ b/src/y.py
+@@ -10,3 +10,4 @@ class Foo:
+     a = 1
+--- old comment
+-    b = 2
++    b = 3
++    def bar(self):
++        return 4
+diff --git a/gone.txt b/gone.txt
+deleted file mode 100644
+--- a/gone.txt
++++ /dev/null
+@@ -1 +0,0 @@
+-bye
+diff --git a/logo.png b/logo.png
+new file mode 100644
+Binary files /dev/null and b/logo.png differ
+"""
+PATCH = """*** Begin Patch
+*** Update File: src/app.ts
+@@ function main()
+ context
+-old()
++fresh()
+*** Add File: src/new.ts
++export const a = 1
+*** Delete File: x.md
+*** End Patch
+"""
+
+
+def read(text: str) -> Draft:
+    draft = diffs.extract(text, Hints())
+    assert draft is not None
+    return draft
+
+
+def texts(draft: Draft) -> list[str]:
+    return [line.text.strip() for line in draft.lines]
+
+
+def test_git_tells_status_names_and_counts_of_each_file() -> None:
+    draft = read(GIT)
+    assert draft.key_data == {"files": 3, "added": 3, "removed": 3}
+    assert "src/y.py (renamed) from src/x.py +3 −2" in texts(draft)
+    assert "gone.txt (deleted) +0 −1" in texts(draft)
+    assert any(line.startswith("logo.png (") for line in texts(draft))
+    assert "commit 45ffe0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7" in texts(draft)
+
+
+def test_a_removed_line_of_dashes_is_no_header() -> None:
+    assert "-11 -- old comment" in texts(read(GIT))
+
+
+def test_a_hunk_stands_below_its_file_with_its_lines_and_function() -> None:
+    draft = read(GIT)
+    hunk = next(line for line in draft.lines if "class Foo" in line.text)
+    assert hunk.text.strip().startswith("@@ 10-13 class Foo: +3 −2")
+    assert draft.lines[hunk.parent or 0].text.startswith("src/y.py")
+
+
+def test_a_definition_weighs_more_than_another_changed_line() -> None:
+    weights = {line.text.strip(): line.weight for line in read(GIT).lines}
+    assert weights["+12 def bar(self):"] > weights["+13 return 4"]
+
+
+def test_a_patch_without_line_numbers_is_read() -> None:
+    draft = read(PATCH)
+    assert diffs.recognises(PATCH) > 0.9
+    assert draft.key_data == {"files": 3, "added": 2, "removed": 1}
+    assert "src/new.ts (added) +1 −0" in texts(draft)
+    assert "x.md (deleted) +0 −0" in texts(draft)
+    assert "+ fresh()" in texts(draft)
+
+
+def test_counts_and_line_numbers_are_true_for_a_diff_of_real_source() -> None:
+    old = inspect.getsource(textwrap).split("\n")
+    new = [line.replace("width", "columns") for line in old if "fix_sentence" not in line]
+    text = "\n".join(difflib.unified_diff(old, new, "a/textwrap.py", "b/textwrap.py", lineterm=""))
+    draft = read(text)
+    added = sum(line.startswith("+") and not line.startswith("+++ ") for line in text.split("\n"))
+    removed = sum(line.startswith("-") and not line.startswith("--- ") for line in text.split("\n"))
+    assert (draft.key_data["added"], draft.key_data["removed"]) == (added, removed)
+    for line in texts(draft):
+        number, _, rest = line[1:].partition(" ")
+        if line[0] in "+-" and number.isdigit() and not rest.endswith("…"):
+            assert rest == (new if line[0] == "+" else old)[int(number) - 1].strip()
+
+
+lines = st.lists(st.sampled_from(["a", "b", "- c", "+ d", "", "@@ e"]), max_size=25)
+
+
+@given(old=lines, new=lines)
+def test_any_unified_diff_is_counted_right(old: list[str], new: list[str]) -> None:
+    rows = list(difflib.unified_diff(old, new, "a/f", "b/f", lineterm=""))
+    draft = diffs.extract("\n".join(rows), Hints())
+    matcher = difflib.SequenceMatcher(None, old, new)
+    kept = sum(block.size for block in matcher.get_matching_blocks())
+    if draft is None:
+        assert old == new
+    else:
+        assert draft.key_data["added"] == len(new) - kept
+        assert draft.key_data["removed"] == len(old) - kept
+
+
+def test_many_files_are_told_by_folder_too() -> None:
+    text = "".join(
+        f"--- a/d{at % 3}/f{at}.py\n+++ b/d{at % 3}/f{at}.py\n@@ -1 +1 @@\n-a{at}\n+b{at}\n"
+        for at in range(60)
+    )
+    folders = next(line.text for line in read(text).lines if line.text.startswith("folders"))
+    assert folders == "folders: d0/ 20 files +20 −20, d1/ 20 files +20 −20, d2/ 20 files +20 −20"
+
+
+def test_other_text_is_not_taken_for_a_diff() -> None:
+    assert diffs.recognises(inspect.getsource(difflib)) < 0.5
+    assert diffs.recognises("- a list\n- of things\n+ and more\n") == 0.0
+    assert diffs.extract("nothing\n--- here\n", Hints()) is None

@@ -1,0 +1,222 @@
+"""Listings keep every path and hash whole, grouped by folder, file or section, with true counts."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.indexing import listings
+from hippocampus.indexing.draft import Draft, Hints
+
+NO_HINTS = Hints()
+LIBRARY = Path(inspect.getfile(argparse)).parent
+LONG = """total 24
+drwxr-xr-x  3 ann staff  4096 Jan  5 10:22 src
+-rw-r--r--  1 ann staff  1234 Jan  5 10:22 README.md
+-rwxr-xr-x  1 ann staff    99 2024-01-05 10:22 run me.sh
+lrwxrwxrwx  1 ann staff     7 Jan  5  2023 docs -> ../docs
+"""
+TREE = """.
+├── README.md
+├── src
+│   ├── main.py
+│   └── deep
+│       └── inner.py
+└── test.py
+
+2 directories, 4 files
+"""
+HITS = """src/a.py:12:def load(path):
+src/a.py:40:    load(x)
+src/b.py:3:from a import load
+"""
+CONTEXT = """src/a.py-11-
+src/a.py:12:def load(path):
+src/a.py-13-    return path
+--
+src/b.py:3:load()
+"""
+HEADED = """src/a.py
+12:def load(path):
+40:    load(x)
+
+src/b.py
+3:from a import load
+"""
+LOG = """commit 4f1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c (HEAD -> main)
+Author: Ann <ann@example.org>
+Date:   Fri Jan 5 10:22:00 2024 +0100
+
+    Read files lazily
+
+    They were read twice.
+
+ src/a.py | 12 ++++++------
+ 1 file changed, 6 insertions(+), 6 deletions(-)
+
+commit aaaabbbbccccddddeeeeffff0000111122223333
+Author: Bob <bob@example.org>
+Date:   Thu Jan 4 09:00:00 2024 +0100
+
+    Begin
+"""
+STATUS = """On branch main
+Your branch is ahead of 'origin/main' by 1 commit.
+
+Changes not staged for commit:
+  (use "git add <file>..." to update what will be committed)
+\tmodified:   src/a.py
+\tdeleted:    src/b.py
+
+Untracked files:
+\tnotes.txt
+"""
+SAMPLES = [LONG, TREE, HITS, CONTEXT, HEADED, LOG, STATUS]
+
+
+def draft_of(text: str) -> Draft:
+    draft = listings.extract(text, NO_HINTS)
+    assert draft is not None
+    return draft
+
+
+def reads(text: str) -> list[str]:
+    return [line.text for line in draft_of(text).lines]
+
+
+@pytest.mark.parametrize("text", SAMPLES)
+def test_a_listing_is_recognised_by_itself(text: str) -> None:
+    assert listings.recognises(text) >= 0.6
+
+
+def test_a_long_listing_keeps_sizes() -> None:
+    assert reads(LONG) == ["src/, README.md 1234, run me.sh* 99, docs -> ../docs 7"]
+    assert draft_of(LONG).summary.startswith("listing: 3 files, 1 folder, 1,340 bytes")
+
+
+def test_a_tree_is_told_by_folder() -> None:
+    assert reads(TREE) == ["README.md, src/, test.py", "src/: main.py, deep/", "src/deep/inner.py"]
+
+
+def test_every_name_of_a_folder_stands_in_its_draft() -> None:
+    names = sorted(path.name for path in LIBRARY.iterdir() if path.suffix == ".py")
+    told = " ".join(reads("\n".join(names)))
+    assert all(name in told for name in names)
+
+
+def test_every_path_of_a_walk_is_whole_or_below_its_folder() -> None:
+    found = [str(path) for path in sorted((LIBRARY / "json").rglob("*.py"))]
+    found += [str(path) for path in sorted((LIBRARY / "email").rglob("*.py"))]
+    lines = reads("\n".join(found))
+    for path in found:
+        folder, _, name = path.rpartition("/")
+        assert any(path in line for line in lines) or (
+            any(f"{folder}/:" in line for line in lines) and any(name in line for line in lines)
+        )
+
+
+def test_the_folders_counts_add_up() -> None:
+    paths = [
+        f"src/{part}/{kind}/file{number}.py"
+        for part in "abcdef"
+        for kind in "xyz"
+        for number in range(7)
+    ]
+    draft = draft_of("\n".join(paths))
+    overview = [
+        line.text.removeprefix("files: ") for line in draft.lines if line.text.startswith("files: ")
+    ]
+    counts = [int(item.rpartition(" ")[2]) for line in overview for item in line.split(", ")]
+    assert sum(counts) == len(paths)
+    assert sum(line.count for line in draft.lines) == len(paths)
+
+
+def test_numbered_names_are_told_as_a_range() -> None:
+    lines = reads("\n".join(f"img/shot_{number:03}.png" for number in range(200)))
+    assert "img/shot_000.png … shot_199.png: 200 alike" in lines
+
+
+def test_hits_are_grouped_by_file_with_their_lines() -> None:
+    assert reads(HITS) == [
+        "src/a.py: 12 40",
+        " 12 def load(path):",
+        " 40 load(x)",
+        "src/b.py:3: from a import load",
+    ]
+    assert reads(HEADED) == reads(HITS)
+
+
+def test_context_weighs_less_than_hits() -> None:
+    draft = draft_of(CONTEXT)
+    assert draft.summary == "search: 2 hits in 2 files"
+    weights = {line.text.strip(): line.weight for line in draft.lines}
+    assert weights["13 return path"] < weights["12 def load(path):"]
+
+
+def test_hits_of_one_file_need_no_name() -> None:
+    assert reads("9:\tnew Markdown(\n34:\tnew Markdown(\n54:\tnew Text(\n")[0] == " 9 new Markdown("
+
+
+def test_a_log_keeps_hashes_whole_beside_their_subjects() -> None:
+    draft = draft_of(LOG)
+    assert (
+        "2 commits, Thu Jan 4 09:00:00 2024 +0100 to Fri Jan 5 10:22:00 2024 +0100" in draft.summary
+    )
+    assert draft.lines[0].text == (
+        "4f1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c (HEAD -> main) Read files lazily"
+        " (Ann, Fri Jan 5 10:22:00 2024 +0100)"
+    )
+    assert " files: src/a.py 12" in [line.text for line in draft.lines]
+
+
+def test_a_log_of_one_line_each_is_read() -> None:
+    assert (
+        reads("4f1c2d3 Read files lazily\naaaabb1 (tag: v1) Begin\n0000111 Other\n")[1]
+        == "aaaabb1 (tag: v1) Begin"
+    )
+
+
+def test_a_status_says_the_same_long_and_short() -> None:
+    short = "## main...origin/main [ahead 1]\n M src/a.py\n D src/b.py\n?? notes.txt\n"
+    for text in (STATUS, short):
+        told = " ".join(reads(text))
+        assert "not staged modified (1): src/a.py" in told
+        assert "not staged deleted (1): src/b.py" in told
+        assert "untracked (1): notes.txt" in told
+
+
+def test_branches_tell_the_current_one() -> None:
+    draft = draft_of("  feature/a\n* main\n  remotes/origin/main\n")
+    assert draft.summary == "3 branches, on main"
+
+
+@given(st.text(alphabet="ab/.:-12 \n\tcommit├─│rwx~*", max_size=400))
+def test_no_text_makes_it_fail(text: str) -> None:
+    assert listings.extract(text, NO_HINTS) == listings.extract(text, NO_HINTS)
+    assert 0 <= listings.recognises(text) <= 1
+
+
+@given(
+    st.lists(st.sampled_from([line for text in SAMPLES for line in text.split("\n")]), max_size=40)
+)
+def test_no_mixture_of_listings_makes_it_fail(lines: list[str]) -> None:
+    draft = listings.extract("\n".join(lines), NO_HINTS)
+    for line in draft.lines if draft else ():
+        assert line.parent is None or draft.lines[line.parent].parent is None
+
+
+@pytest.mark.parametrize(
+    "text", ["a/b\n" * 3 + "a/" * 300_000, "x.y:1:z\n" * 3 + ":" * 300_000, " " * 500_000]
+)
+def test_hostile_listings_are_survived(text: str) -> None:
+    listings.extract(text, NO_HINTS)
+
+
+def test_prose_and_code_are_no_listing() -> None:
+    assert listings.recognises("It was the best of times.\nIt was the worst of times.\n") == 0
+    assert listings.recognises(inspect.getsource(argparse)) == 0

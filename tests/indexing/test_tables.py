@@ -1,0 +1,133 @@
+"""A table is told by its columns and its rows; counts, ranges and cells are those of the table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sqlite3
+import zoneinfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.indexing import tables
+from hippocampus.indexing.draft import Draft, Hints
+
+ORDERS = 'id,name,status,amount,day\nord-1,"Ann, B",paid,12.50,2024-01-02\nord-2,Bob,paid,3.10,2024-01-03\nord-3,Cy,failed,1200,2024-02-03\n'
+PSQL = " id | name | n \n----+------+---\n  1 | ann  | 5\n  2 | bob  | 7\n(2 rows)\n"
+BOXED = "+----+-----+\n| id | who |\n+----+-----+\n|  1 | ann |\n|  2 | bob |\n+----+-----+\n"
+DRAWN = "┌────┬─────┐\n│ id │ who │\n├────┼─────┤\n│ 1  │ ann │\n│ 2  │ bob │\n└────┴─────┘\n"
+MARKDOWN = "| id | who |\n|:---|----:|\n| 1 | ann |\n| 2 | bob |\n"
+RULED = "id          who\n----------  ----------\n1           ann\n2           bob\n"
+TABBED = "id\twho\n1\tann\n2\tbob\n"
+ALIGNED = "NAME        READY   STATUS\nweb-7d9f    1/1     Running\ndb-0        0/1     Pending\napi-1       1/1     Running\n"
+
+
+def read(text: str) -> Draft:
+    draft = tables.extract(text, Hints())
+    assert draft is not None
+    return draft
+
+
+def rows(draft: Draft) -> list[str]:
+    return [line.text for line in draft.lines if line.parent is not None]
+
+
+def written(count: int) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["id", "zone", "state", "load"])
+    zones = sorted(zoneinfo.available_timezones())
+    for at in range(count):
+        state = "down" if at == count // 2 else "up"
+        load = 9_000 if at == count // 3 else at % 50
+        writer.writerow([f"node-{at}", zones[at % len(zones)], state, load])
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [PSQL, BOXED, DRAWN, MARKDOWN, RULED, TABBED],
+    ids=["psql", "boxed", "drawn", "markdown", "ruled", "tabbed"],
+)
+def test_each_style_gives_its_rows_under_their_header(text: str) -> None:
+    draft = read(text)
+    assert tables.recognises(text) > 0.6
+    assert draft.key_data["rows"] == 2
+    assert [row.split(" | ")[:2] for row in rows(draft)] == [["1", "ann"], ["2", "bob"]]
+    assert any(line.text.startswith("rows: id | ") for line in draft.lines)
+
+
+def test_columns_tell_types_ranges_values_and_the_key() -> None:
+    told = [line.text for line in read(ORDERS).lines]
+    assert "id: text key ord-1 to ord-3 3 distinct" in told
+    assert "amount: float 3.10 to 1200" in told
+    assert "day: date 2024-01-02 to 2024-02-03" in told
+    assert "ord-1 | Ann, B | paid | 12.50 | 2024-01-02" in told
+
+
+def test_columns_set_apart_by_gaps_are_read() -> None:
+    draft = read(ALIGNED)
+    assert rows(draft) == [
+        "web-7d9f | 1/1 | Running",
+        "db-0 | 0/1 | Pending",
+        "api-1 | 1/1 | Running",
+    ]
+
+
+def test_values_of_few_kinds_are_counted_and_rare_rows_weigh_more() -> None:
+    draft = read(written(400))
+    assert "state: text up ×399, down ×1" in [line.text for line in draft.lines]
+    weights = {line.text.split(" | ")[0]: line.weight for line in draft.lines}
+    assert weights["node-200"] > weights["node-201"]
+    assert weights["node-133"] > weights["node-134"]
+
+
+def test_rows_of_a_large_table_are_all_accounted_for() -> None:
+    draft = read(written(5_000))
+    assert sum(line.count for line in draft.lines if line.parent is not None) == 5_000
+    assert {"node-0", "node-2500", "node-1666", "node-4999"} <= {
+        row.split(" | ")[0] for row in rows(draft)
+    }
+
+
+def test_a_constant_column_is_told_once_and_not_in_each_row() -> None:
+    draft = read("id,kind,n\n" + "".join(f"{at},same,{at * 3}\n" for at in range(9)))
+    assert "kind: text always same" in [line.text for line in draft.lines]
+    assert rows(draft)[2] == "2 | 6"
+
+
+def test_an_identifier_stands_whole_in_its_row() -> None:
+    name = "urn:" + "x" * 150
+    assert any(name in row for row in rows(read(f"id,who,n\n{name},ann,1\nb,bob,2\nc,cy,3\n")))
+
+
+def test_what_a_database_prints_agrees_with_what_it_holds() -> None:
+    base = sqlite3.connect(":memory:")
+    base.execute("create table t (id integer, n integer)")
+    base.executemany("insert into t values (?, ?)", [(at, at * at - 40) for at in range(60)])
+    low, high, count = base.execute("select min(n), max(n), count(*) from t").fetchone()
+    text = "id | n\n---+---\n" + "".join(f"{a} | {b}\n" for a, b in base.execute("select * from t"))
+    base.close()
+    draft = read(text)
+    assert draft.key_data["rows"] == count
+    assert f"n: int {low} to {high}" in [line.text for line in draft.lines]
+
+
+cells = st.text("abcxyz019 ", min_size=1, max_size=6).filter(lambda cell: cell.strip())
+
+
+@given(st.lists(st.tuples(cells, cells, cells), min_size=3, max_size=30))
+def test_any_csv_is_counted_right(values: list[tuple[str, str, str]]) -> None:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([("first", "second", "third"), *values])
+    draft = tables.extract(out.getvalue(), Hints())
+    if draft is not None:
+        assert draft.key_data["rows"] == len(values)
+        assert len(rows(draft)) == len(values)
+
+
+def test_prose_with_commas_is_no_table() -> None:
+    text = "First, we came, and saw.\nThen, we left, and slept.\nAt last, we woke, and ate.\n" * 4
+    assert tables.recognises(text) < 0.5

@@ -1,0 +1,85 @@
+"""What holds of every extractor for text: whatever it is given, it is true, bounded and calm."""
+
+from __future__ import annotations
+
+import random
+import time
+from types import ModuleType
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hippocampus.indexing import binary, diffs, logs, plain, prose, tables
+from hippocampus.indexing.draft import Draft, Hints
+
+EXTRACTORS = (logs, diffs, tables, prose, plain, binary)
+PIECES = (
+    "Traceback (most recent call last):\n", '  File "a.py", line 3, in f\n', "    at f (a.js:3:4)\n",
+    "ValueError: no\n", "a.c:3:4: error: no\n", "FAILED t.py::t - no\n", "2 failed in 1s\n", "exit code 2\n",
+    "diff --git a/x b/x\n", "--- a/x\n", "+++ b/x\n", "@@ -1,2 +1,2 @@ f\n", "+new\n", "-old\n", " same\n",
+    "*** Begin Patch\n", "*** Update File: x\n", "@@ f\n", "| a | b |\n", "|---|---|\n", "a,b,c\n", '1,"x\n',
+    "a\tb\n", " a | b \n---+---\n", "# T\n", "- item\n", "[a](http://b.c)\n", "```\n", "==\n", "句子。", "\x00",
+    "\udc80", "\ud800", "data:image/png;base64,", "iVBORw0KGgo" * 40, "\r", "\x1b[31m", "1e999,", "٣٤\n", "\n",
+)  # fmt: skip
+hostile = st.one_of(
+    st.text(st.characters(), max_size=400),
+    st.lists(st.sampled_from(PIECES), max_size=30).map("".join),
+    st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=9)), max_size=30).map("".join),
+)
+each = pytest.mark.parametrize("kind", EXTRACTORS, ids=lambda kind: kind.__name__.split(".")[-1])
+
+
+def draft(kind: ModuleType, text: str) -> Draft | None:
+    return kind.extract(text, Hints())
+
+
+@each
+@settings(max_examples=300, deadline=None)
+@given(text=hostile)
+def test_any_text_is_read_without_an_error_and_twice_alike(kind: ModuleType, text: str) -> None:
+    first = draft(kind, text)
+    assert first == draft(kind, text)
+    assert 0.0 <= kind.recognises(text) <= 1.0
+    assert kind.recognises(text) == kind.recognises(text)
+
+
+@each
+@settings(max_examples=200, deadline=None)
+@given(text=hostile)
+def test_each_parent_stands_before_its_line(kind: ModuleType, text: str) -> None:
+    found = draft(kind, text)
+    for at, line in enumerate(found.lines if found else ()):
+        assert line.parent is None or 0 <= line.parent < at
+        assert line.weight > 0
+        assert line.count >= 0
+        assert "\n" not in line.text
+
+
+@each
+@pytest.mark.parametrize(
+    "text",
+    ["x" * 400_000, " " * 400_000, "a\n" * 200_000, "[" * 400_000, "a/" * 200_000, "=" * 400_000,
+     "|\n" * 200_000, '"' * 400_000, "a::" * 130_000, "\r" * 400_000, "aB3/" * 100_000, "Error" * 80_000,
+     "(a" * 200_000, "[a](http://x " * 30_000, "- " * 200_000, "1 " * 200_000, "a.b." * 100_000],
+    ids=lambda text: repr(text[:12]),
+)  # fmt: skip
+def test_hostile_text_costs_linear_time(kind: ModuleType, text: str) -> None:
+    started = time.perf_counter()
+    found = draft(kind, text)
+    assert time.perf_counter() - started < 3.0
+    assert sum(len(line.text) for line in found.lines) < 1_200_000 if found else True
+
+
+@each
+def test_bytes_read_as_text_are_read_without_an_error(kind: ModuleType) -> None:
+    data = random.Random(7).randbytes(20_000)
+    for text in (data.decode("latin-1"), data.decode("utf-8", "surrogateescape")):
+        assert draft(kind, text) == draft(kind, text)
+
+
+@each
+def test_a_long_draft_stays_bounded(kind: ModuleType) -> None:
+    text = "".join(f"{number},{number * 7 % 13},word{number}\n" for number in range(30_000))
+    found = draft(kind, text)
+    assert found is None or len(found.lines) < 6_000
