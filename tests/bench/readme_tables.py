@@ -122,7 +122,7 @@ def _entry(name: str, content: str) -> str:
     price = worth.price_of(kind, "aggressive", prices.TABLES["anthropic-5m"], 12_000, 15)
     kept = indexing.index(content, indexing.Hints(content_tokens=weight), price)
     opening = frame.first_line("kq3v7a2c", "tool", 4, weight, kept.kind)
-    closing = frame.last_line("kq3v7a2c", content.count("\n") + 1)
+    closing = frame.last_line("kq3v7a2c", kept.ways, content.count("\n") + 1)
     shown = [line for text in (opening, *kept.lines) for line in text.split("\n")]
     more = [f"({len(shown) - MOST_LINES} more lines)"] if len(shown) > MOST_LINES else []
     cut = [_cut(line) for line in shown[:MOST_LINES]]

@@ -1,0 +1,54 @@
+"""The house: versions agree, checks run what the README says, files stay short and say what they are."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from bench.readme_tables import blocks_in
+
+ROOT = Path(__file__).parent.parent
+README, CHANGELOG = ((ROOT / name).read_text("utf-8") for name in ("README.md", "CHANGELOG.md"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+SOURCES = sorted((ROOT / "hippocampus").rglob("*.py"))
+LONGEST_FILE_LINES = 500
+MACHINE = re.compile(r"(?<![\w.])/(?:home|root|work|tmp)/\w")
+"""Paths of the machine on which something was written."""
+
+
+def test_the_changelog_has_the_version() -> None:
+    assert re.search(rf"^## \[?{re.escape(PROJECT['version'])}\]?", CHANGELOG, re.MULTILINE)
+
+
+def test_the_checks_run_the_command_that_the_readme_names() -> None:
+    script = ROOT / ".ci" / "run"
+    text = script.read_text("utf-8")
+    assert script.stat().st_mode & 0o111
+    for name in ("test-command", "replay-command"):
+        command = blocks_in(README)[name]
+        assert command.startswith("```sh\npython3 -m venv .venv && ")
+        assert name in text
+
+
+def test_the_requirements_are_those_that_the_readme_says() -> None:
+    assert PROJECT["requires-python"] == ">=3.11"
+    assert "Python 3.11" in README
+    assert f'license = "{PROJECT["license"]}"' in (ROOT / "pyproject.toml").read_text("utf-8")
+    assert f"{PROJECT['license']} licence" in README
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_is_short_and_opens_with_what_it_is(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert len(text.splitlines()) <= LONGEST_FILE_LINES
+    assert (ast.get_docstring(ast.parse(text)) or "").split("\n")[0].endswith((".", "?"))
+
+
+def test_the_documents_speak_of_the_project_alone() -> None:
+    for path in [*ROOT.glob("*.md"), ROOT / ".ci" / "run", *SOURCES, *ROOT.glob("policies/*")]:
+        text = path.read_text("utf-8")
+        assert MACHINE.findall(text) == [], path
+        assert "DESIGN" not in text, path

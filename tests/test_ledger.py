@@ -1,0 +1,87 @@
+"""The ledger: all of a commitment or none of it, whatever the names are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.entry import Entry, Record, Source, Stage
+from hippocampus.errors import StoreError
+from hippocampus.ledger import Call, Ledger, file_name, owner_of
+from hippocampus.plan import Decision
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    made = Ledger(tmp_path, "s")
+    yield made
+    assert made.check() == []
+    made.close()
+
+
+def record(entry_id: str, place: str = "", shown: str = "shown") -> Record:
+    entry = Entry(
+        id=entry_id, type="tool_result", source=Source(type="t", ref="r", turn=1), summary="s"
+    )
+    return Record(
+        entry, place or entry_id, "key", "text", "json", "t", "{}", 9, Stage.INDEXED, shown
+    )
+
+
+def decision(entry_id: str) -> Decision:
+    return Decision(entry_id, Stage.INDEXED, "why", 5, 0.5)
+
+
+def test_what_is_committed_is_read_back(ledger: Ledger) -> None:
+    ledger.commit([record("a"), record("b")], [decision("a")], Call(1, 2, 3, 4))
+    assert ledger.records() == [record("a"), record("b")]
+    assert ledger.decisions() == [(1, decision("a"))]
+    assert ledger.last_call() == Call(1, 2, 3, 4)
+
+
+def test_a_commitment_that_fails_leaves_nothing(ledger: Ledger) -> None:
+    ledger.commit([record("a", "here")], [], Call(1, 1, 1, 1))
+    with pytest.raises(StoreError, match="UNIQUE"):
+        ledger.commit([record("b"), record("c", "here")], [decision("b")], Call(2, 2, 2, 2))
+    assert ledger.records() == [record("a", "here")]
+    assert ledger.decisions() == []
+    assert ledger.last_call() == Call(1, 1, 1, 1)
+
+
+def test_an_entry_saved_again_keeps_its_rank(ledger: Ledger) -> None:
+    ledger.commit([record("a"), record("b")], [], Call(1, 1, 1, 1))
+    ledger.save(record("a", shown="other"))
+    assert [each.entry.id for each in ledger.records()] == ["a", "b"]
+    assert ledger.records()[0].shown == "other"
+
+
+def test_calls_behind_a_cut_are_forgotten(ledger: Ledger) -> None:
+    for turn in range(5):
+        ledger.commit([], [], Call(turn, turn, 0, 0))
+    ledger.commit([], [], Call(2, 9, 0, 0))
+    assert ledger.last_call() == Call(2, 9, 0, 0)
+
+
+def test_the_owner_of_an_entry_is_found(tmp_path: Path, ledger: Ledger) -> None:
+    ledger.commit([record("abcd1234")], [], Call(1, 1, 1, 1))
+    Ledger(tmp_path, "other").close()
+    assert owner_of(tmp_path, "abcd1234") == "s"
+    assert owner_of(tmp_path, "none") is None
+
+
+@given(name=st.text() | st.sampled_from(["../../etc", "a/b", "\ud800", "x" * 500, "", "."]))
+def test_any_name_of_a_session_is_one_file_in_its_folder(tmp_path: Path, name: str) -> None:
+    path = tmp_path / file_name(name)
+    assert path.parent == tmp_path
+    assert len(path.name.encode()) < 255
+    Ledger(tmp_path, name).close()
+    assert path.is_file()
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_two_names_are_two_files(one: str, two: str) -> None:
+    assert (file_name(one) == file_name(two)) is (one == two)

@@ -1,0 +1,159 @@
+"""Lists in, lists out: every valid list reads and writes back, however it grows or changes."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from conversations import FORMATS, MARK, Rounds, any_rounds, growing
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.conversation import with_texts
+from hippocampus.errors import MessagesError
+from hippocampus.messages import RunningReader, adapter_of, read, write
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+@given(any_rounds())
+def test_read_then_write_is_identity(rounds: Rounds) -> None:
+    items = [item for each in rounds for item in each]
+    before = copy.deepcopy(items)
+    assert write(read(items)) == before
+    assert items == before
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(data=st.data())
+def test_a_list_with_a_tool_call_is_recognised(name: str, data: st.DataObject) -> None:
+    """Once a call stands in the list, there is no doubt about its format."""
+    items = [item for each in data.draw(FORMATS[name]()) for item in each]
+    adapter, telling = adapter_of(items)
+    calls = any(part.kind == "call" for message in read(items) for part in message.parts)
+    if calls or telling is not None:
+        assert name == adapter.NAME
+
+
+@st.composite
+def edits(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
+    """Lists as a careless host sends them: grown, cut, edited, compacted, of another format."""
+    lists: list[list[dict[str, Any]]] = []
+    for _ in range(draw(st.integers(1, 3))):
+        rounds = draw(any_rounds())
+        whole = [item for each in rounds for item in each]
+        lists += growing(rounds)
+        cut = draw(st.integers(0, len(whole)))
+        lists.append(whole[:cut])
+        first = draw(st.integers(0, cut))
+        lists.append(whole[:1] + whole[first:])
+        if whole:
+            at = draw(st.integers(0, len(whole) - 1))
+            edited = copy.deepcopy(whole)
+            edited[at]["edited"] = True
+            lists.append(edited)
+    return lists
+
+
+@given(edits())
+def test_a_running_reader_reads_what_a_fresh_one_reads(lists: list[list[dict[str, Any]]]) -> None:
+    reader = RunningReader()
+    last: list[Any] = []
+    for items in lists:
+        reading = reader.read(items)
+        assert reading.messages == read(items)
+        assert reading.adapter is adapter_of(items)[0]
+        same = 0
+        while same < min(len(last), len(reading.messages)) and last[same] == reading.messages[same]:
+            same += 1
+        assert reading.kept == same
+        last = reading.messages
+
+
+@given(any_rounds())
+def test_a_running_reader_notices_what_its_caller_edits_in_place(rounds: Rounds) -> None:
+    items = [item for each in rounds for item in each]
+    reader = RunningReader()
+    reader.read(items)
+    items[-1]["content"] = "edited in place"
+    items[-1].setdefault("role", "user")
+    assert reader.read(items).messages == read(items)
+
+
+@given(any_rounds(), st.text(min_size=1))
+def test_a_replaced_text_is_what_is_read_back(rounds: Rounds, text: str) -> None:
+    """And nothing else of the message has changed, nor the message that it was made from."""
+    items = [item for each in rounds for item in each]
+    for message in read(items):
+        for number, part in enumerate(message.parts):
+            if part.kind == "result" and part.text:
+                before = copy.deepcopy(message)
+                edited = with_texts(message, {number: text})
+                assert message == before
+                again = read(write([edited]))[0]
+                assert again.parts[number].text == text or text.startswith('{"type"')
+                images = [p.image_tokens for p in message.parts if p.kind == "image"]
+                assert [p.image_tokens for p in again.parts if p.kind == "image"] == images
+
+
+def test_plain_messages_become_another_format_without_losing_their_prefix() -> None:
+    """The first message stays known when the second call shows that the list is Anthropic's."""
+    reader = RunningReader()
+    first = {"role": "user", "content": "Hello."}
+    assert reader.read([first]).adapter.NAME == "openai"
+    call = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+    reading = reader.read([first, {"role": "assistant", "content": [call]}])
+    assert (reading.adapter.NAME, reading.kept) == ("anthropic", 1)
+
+
+def test_a_list_cut_back_to_its_plain_start_may_go_on_in_another_format() -> None:
+    reader = RunningReader()
+    first = {"role": "user", "content": "Hello."}
+    use = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+    reader.read([first, {"role": "assistant", "content": [use]}])
+    chat = [
+        first,
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "c1", "content": "x"},
+    ]
+    assert reader.read(chat).adapter.NAME == "openai"
+
+
+def test_cache_control_does_not_make_a_chat_anthropic() -> None:
+    """OpenRouter and LiteLLM take the marks in chat messages."""
+    marked = {"role": "system", "content": [{"type": "text", "text": "Hi", "cache_control": MARK}]}
+    items = [
+        marked,
+        {"role": "assistant", "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "c1", "content": "x"},
+    ]
+    assert [message.role for message in read(items)] == ["system", "assistant", "tool"]
+
+
+def test_items_of_one_answer_are_one_message() -> None:
+    items = [
+        {"role": "user", "content": "go"},
+        {"type": "reasoning", "summary": []},
+        {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"},
+        {"type": "function_call", "call_id": "2", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "1", "output": "a"},
+        {"type": "function_call_output", "call_id": "2", "output": "b"},
+    ]
+    assert [len(message.raw) for message in read(items)] == [1, 3, 1, 1]
+
+
+def test_an_item_of_no_format_is_named_by_its_number() -> None:
+    items = [{"role": "tool", "content": "x", "tool_call_id": "1"}, {"role": "narrator"}]
+    with pytest.raises(MessagesError, match=r"messages\[1\] is no message of the format 'openai'"):
+        read(items)
+    reader = RunningReader()
+    reader.read(items[:1])
+    with pytest.raises(MessagesError, match=r"messages\[1\]"):
+        reader.read(items)
+
+
+def test_an_envelope_around_a_result_is_taken_off() -> None:
+    content = '{"type":"text","text":"inner"}'
+    [result] = read([{"role": "tool", "tool_call_id": "1", "content": content}])[0].parts
+    assert result.text == "inner"

@@ -1,0 +1,110 @@
+"""The package: silent to import, whole in its wheel, and its policies found in every install."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hippocampus
+
+ROOT = Path(__file__).parent.parent
+IMPORTED = """
+import sys
+opened = []
+def watch(event, arguments):
+    if event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):
+        opened.append(arguments[0])
+    if event.startswith(("socket.", "sqlite3.", "subprocess.")):
+        opened.append(event)
+sys.dont_write_bytecode = True
+sys.addaudithook(watch)
+before = set(sys.modules)
+import hippocampus
+loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
+ours = loaded - set(sys.stdlib_module_names)
+assert ours == {"hippocampus"}, ours
+assert not opened, opened
+"""
+SHIPPED = """
+import hippocampus
+from hippocampus.policy import load, shipped
+assert "default" in shipped()
+assert {load(name).name for name in shipped()} == set(shipped())
+print(hippocampus.__file__)
+"""
+
+
+def test_importing_writes_nothing_prints_nothing_loads_nothing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", IMPORTED],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", hippocampus.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(hippocampus, name).__name__ == name
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'Hipocampus'"):
+        hippocampus.Hipocampus  # noqa: B018 - looking it up is the test
+
+
+HAS_PIP = importlib.util.find_spec("pip") is not None
+HAS_HATCHLING = importlib.util.find_spec("hatchling") is not None
+
+
+@pytest.mark.skipif(not HAS_PIP, reason="no pip in this environment")
+@pytest.mark.parametrize("how", ["wheel", "editable"])
+def test_an_install_brings_its_policies(tmp_path: Path, how: str) -> None:
+    """In a fresh environment, which borrows only the dependencies from this one."""
+    copy = _copy(tmp_path / "copy")
+    _done([sys.executable, "-m", "venv", "--without-pip", "venv"], tmp_path)
+    python = next((tmp_path / "venv").glob("[bS]*/python*"))
+    what = [_wheel(copy, tmp_path)] if how == "wheel" else ["-e", copy]
+    pip = [sys.executable, "-m", "pip", "--quiet", "--python", python, "install", "--no-deps"]
+    _fetching([*pip, *what], tmp_path)
+    borrowed = [path for path in sys.path if path.endswith("-packages")]
+    told = _done([python, "-c", f"import sys; sys.path += {borrowed!r}\n{SHIPPED}"], tmp_path)
+    home = tmp_path / "venv" if how == "wheel" else copy
+    assert Path(told.strip()).is_relative_to(home)
+
+
+def _copy(folder: Path) -> Path:
+    """Copy what a build needs, so that none leaves a trace in the sources."""
+    folder.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    for name in ("hippocampus", "policies"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def _wheel(source: Path, folder: Path) -> Path:
+    """Build with the hatchling that is here, or else with one that pip fetches."""
+    how = ["--no-build-isolation"] if HAS_HATCHLING else []
+    pip = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "-w", folder, *how]
+    _fetching([*pip, source], folder)
+    return next(folder.glob("*.whl"))
+
+
+def _fetching(command: list[object], cwd: Path) -> None:
+    """Run pip; where the build tools are not here and cannot be fetched, skip."""
+    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+    if "No matching distribution found for" in done.stderr:
+        pytest.skip(f"pip cannot fetch the build tools: {done.stderr[-200:]}")
+    assert done.returncode == 0, done.stderr
+
+
+def _done(command: list[object], cwd: Path) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -1,0 +1,94 @@
+"""The plan: arrivals at once, the past only where its edit pays, and the same answer every time."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.plan import HORIZON_CALLS, Candidate, Standing, plan
+from hippocampus.policy import Policy
+from hippocampus.prices import TABLES, Prices
+
+POLICY = Policy(smallest_gain_tokens=100)
+PRICES = TABLES["anthropic-5m"]
+
+
+def candidate(message: int, full: int, indexed: int = 50, due: int = 0) -> Candidate:
+    return Candidate(f"e{message}", message, full, indexed, due)
+
+
+def test_what_has_not_been_sent_is_shortened_at_once() -> None:
+    [decision] = plan([candidate(2, 1_000)], Standing(1, 2, [10, 10, 1_000]), PRICES, POLICY)
+    assert (decision.saves, decision.costs) == (950, 0)
+
+
+def test_what_saves_little_or_is_not_due_stays() -> None:
+    waiting = [candidate(2, 149), candidate(2, 1_000, due=5)]
+    assert plan(waiting, Standing(1, 2, [10, 10, 1_000]), PRICES, POLICY) == []
+
+
+def test_the_past_is_left_alone_until_the_edit_pays() -> None:
+    """950 saved with 9,000 behind: 11.5 x (9,050 / 950) calls, about 110, must have been made."""
+    sizes = [1_000, 9_000]
+    for turn, edits in ((1, 0), (100, 0), (120, 1)):
+        found = plan([candidate(0, 1_000)], Standing(turn, 2, sizes), PRICES, POLICY)
+        assert len(found) == edits
+
+
+def test_a_last_message_is_edited_as_soon_as_it_is_due() -> None:
+    [decision] = plan([candidate(1, 4_000)], Standing(3, 2, [9_000, 4_000]), PRICES, POLICY)
+    assert "pays within 3 calls" in decision.reason
+
+
+@st.composite
+def standings(draw: st.DrawFn) -> tuple[list[Candidate], Standing, Prices]:
+    sizes = draw(st.lists(st.integers(1, 20_000), min_size=1, max_size=12))
+    chosen = draw(st.sets(st.integers(0, len(sizes) - 1)))
+    candidates = [
+        candidate(at, sizes[at], draw(st.integers(1, sizes[at])), draw(st.integers(0, 3)))
+        for at in sorted(chosen)
+    ]
+    standing = Standing(draw(st.integers(0, 300)), draw(st.integers(0, len(sizes))), sizes)
+    return candidates, standing, draw(st.sampled_from(list(TABLES.values())))
+
+
+@given(standings())
+def test_the_batch_is_the_best_of_all_tails(
+    drawn: tuple[list[Candidate], Standing, Prices],
+) -> None:
+    """A slow sum for each tail of the due entries is the oracle."""
+    candidates, standing, prices = drawn
+    decisions = {each.entry_id for each in plan(candidates, standing, prices, POLICY)}
+    due = [c for c in candidates if c.due_turn <= standing.turn and c.saves >= 100]
+    fresh = {c.entry_id for c in due if c.message >= standing.sent_messages}
+    cached = [c for c in due if c.message < standing.sent_messages]
+    assert fresh <= decisions
+    calls = min(HORIZON_CALLS, max(1, standing.turn))
+
+    def gain(tail: list[Candidate]) -> float:
+        if not tail:
+            return 0.0
+        saved = sum(c.saves for c in tail)
+        behind = sum(standing.message_tokens[tail[0].message : standing.sent_messages])
+        kept = calls * prices.read * saved
+        return kept - (prices.write * (behind - saved) - prices.read * behind)
+
+    best = max(gain(cached[at:]) for at in range(len(cached) + 1))
+    chosen = [c for c in cached if c.entry_id in decisions]
+    assert abs(gain(chosen) - best) < 1e-6
+    assert chosen == cached[len(cached) - len(chosen) :]
+
+
+@given(standings())
+def test_after_the_plan_is_carried_out_there_is_nothing_left_to_do(
+    drawn: tuple[list[Candidate], Standing, Prices],
+) -> None:
+    """A second call at the same turn makes no second edit."""
+    candidates, standing, prices = drawn
+    decisions = {each.entry_id: each for each in plan(candidates, standing, prices, POLICY)}
+    sizes = list(standing.message_tokens)
+    for each in candidates:
+        if each.entry_id in decisions:
+            sizes[each.message] -= each.saves
+    left = [each for each in candidates if each.entry_id not in decisions]
+    assert plan(left, Standing(standing.turn, len(sizes), sizes), prices, POLICY) == []

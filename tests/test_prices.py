@@ -1,0 +1,84 @@
+"""Prices: the tables of the design, a model's own, and when an edit of the past pays."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.errors import ModelError
+from hippocampus.prices import TABLES, Prices, model_prices, prices_for
+
+SIZES = st.integers(0, 10**6)
+
+
+def test_an_edit_breaks_even_after_eleven_and_a_half_times_what_it_rewrites() -> None:
+    """The design's example: 11.5 I / H at read 0.1 and write 1.25."""
+    prices = TABLES["anthropic-5m"]
+    assert prices.calls_to_break_even(1_000, 1_000) == pytest.approx(11.5)
+    assert prices.calls_to_break_even(3_000, 1_000) == pytest.approx(34.5)
+    assert prices.calls_to_break_even(1_000, 0) == float("inf")
+
+
+@given(rewritten=SIZES, saved=st.integers(1, 10**6), table=st.sampled_from(list(TABLES.values())))
+def test_at_break_even_both_ways_cost_the_same(rewritten: int, saved: int, table: Prices) -> None:
+    """A slow sum over calls is the oracle of the formula."""
+    calls = table.calls_to_break_even(rewritten, saved)
+    without = table.read * (rewritten + saved) * calls
+    edited = table.write * rewritten + table.read * rewritten * (calls - 1)
+    assert edited == pytest.approx(without, rel=1e-9, abs=1e-6)
+
+
+def test_the_tables_are_the_designs() -> None:
+    told = {name: (table.read, table.write) for name, table in TABLES.items()}
+    assert told == {
+        "anthropic-5m": (0.1, 1.25),
+        "anthropic-1h": (0.1, 2.0),
+        "openai": (0.1, 1.0),
+        "gemini": (0.1, 1.0),
+        "none": (1.0, 1.0),
+    }
+
+
+def test_a_short_prefix_counts_as_none() -> None:
+    prices = TABLES["anthropic-5m"]
+    assert prices.call_cost(1_023, 2_000) == 2_500
+    assert prices.call_cost(1_024, 2_000) == pytest.approx(0.1 * 1_024 + 1.25 * 976)
+
+
+def test_a_recall_pays_the_view_once_more_and_its_slice() -> None:
+    assert TABLES["anthropic-5m"].recall_cost(10_000, 400) == pytest.approx(1_500)
+
+
+@given(prefix=SIZES, total=SIZES, table=st.sampled_from(list(TABLES.values())))
+def test_a_longer_prefix_never_costs_more(prefix: int, total: int, table: Prices) -> None:
+    prefix = min(prefix, total)
+    assert table.call_cost(prefix, total) <= table.call_cost(0, total) + 1e-6
+
+
+def test_a_model_brings_its_own_prices_and_window() -> None:
+    prices = model_prices("claude-sonnet-4-5")
+    assert (prices.read, prices.write, prices.dollars_per_million) == (0.1, 1.25, 3.0)
+    assert prices.window_tokens >= 200_000
+    assert prices.dollars(1_000_000) == 3.0
+
+
+def test_a_named_table_takes_dollars_and_window_of_the_model() -> None:
+    prices = prices_for("openai", "claude-sonnet-4-5")
+    assert (prices.name, prices.read, prices.write) == ("openai", 0.1, 1.0)
+    assert prices.dollars_per_million == 3.0
+    assert prices_for(None, None) == model_prices("claude-sonnet-4-5")
+
+
+@pytest.mark.parametrize("name", ["claude-sonet-4-5x", "no-such-model-at-all", "\ud800", " "])
+def test_an_unknown_model_is_told_with_near_names(name: str) -> None:
+    with pytest.raises(ModelError, match="unknown model") as told:
+        model_prices(name)
+    if "claude" in name:
+        assert any("claude" in near for near in told.value.near)
+        assert "did you mean" in str(told.value)
+
+
+def test_an_unknown_table_is_told_with_near_names() -> None:
+    with pytest.raises(ModelError, match="did you mean anthropic-5m"):
+        prices_for("antropic-5m", None)

@@ -1,0 +1,113 @@
+"""Slices: the whole byte for byte where it fits, else the right lines, always bounded."""
+
+from __future__ import annotations
+
+import pytest
+import re2
+from conversations import text as texts
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus import tokens
+from hippocampus.errors import RecallError
+from hippocampus.recall import Request, take, tool
+
+LINES = "\n".join(f"line {number} of id_{number:03d}" for number in range(1, 101))
+NOTE_TOKENS = 30
+"""What the sentence about what was left out may weigh beyond the bound."""
+
+
+@given(texts())
+def test_a_content_that_fits_comes_back_byte_for_byte(content: str) -> None:
+    assert take(content, Request(), 100_000) == content
+
+
+requests = st.builds(
+    Request,
+    pattern=st.none() | st.sampled_from(["", "row_", "x*", r"\d+", "(?i)USER", "[", "\ud800"]),
+    lines=st.none() | st.tuples(st.integers(-5, 200), st.integers(-5, 200)),
+    head=st.none() | st.integers(-5, 200),
+    tail=st.none() | st.integers(-5, 200),
+)
+
+
+@given(texts() | st.text("\U0001f9e0\u6f22x ", min_size=200), requests, st.integers(1, 300))
+def test_a_slice_is_bounded_or_says_why_there_is_none(
+    content: str, request: Request, bound: int
+) -> None:
+    try:
+        found = take(content, request, bound)
+    except RecallError as told:
+        assert told.reason in ("bad_request", "no_match")  # noqa: PT017 - either outcome is right
+    else:
+        assert tokens.count(found) <= bound + NOTE_TOKENS
+
+
+@given(st.data(), texts().filter(lambda text: len(text.strip()) > 5))
+def test_a_value_of_a_content_is_found_by_itself(data: st.DataObject, content: str) -> None:
+    line = data.draw(st.sampled_from([part for part in content.split("\n") if part.strip()]))
+    value = line.strip()[:30]
+    if not value.isprintable():
+        return
+    assert value in take(content, Request(pattern=re2.escape(value)), 2_000)
+
+
+def test_lines_come_with_their_numbers() -> None:
+    assert take(LINES, Request(lines=(3, 4)), 100) == "3: line 3 of id_003\n4: line 4 of id_004"
+    assert take(LINES, Request(head=1), 100) == "1: line 1 of id_001"
+    assert take(LINES, Request(tail=1), 100) == "100: line 100 of id_100"
+    assert take(LINES, Request(pattern="id_007"), 100) == "7: line 7 of id_007"
+
+
+def test_what_does_not_fit_says_where_to_go_on() -> None:
+    found = take(LINES, Request(), 100)
+    assert found.startswith("1: line 1 of id_001\n")
+    assert found.endswith(", …])")
+
+
+def test_of_a_long_line_only_the_surroundings_of_a_match_come() -> None:
+    content = f"{'a' * 5_000} needle_1 {'b' * 5_000} needle_2 {'c' * 5_000}"
+    found = take(content, Request(pattern="needle_"), 2_000)
+    assert [line.count("needle_") for line in found.split("\n")] == [1, 1]
+    assert len(found) < 1_000
+
+
+@pytest.mark.parametrize("lines", [(5, 3), (0, 0), (-9, -1), (101, 200), (500, 500)])
+def test_lines_that_are_no_range_say_which_are(lines: tuple[int, int]) -> None:
+    with pytest.raises(RecallError, match=r"ask \[1, 100\]") as told:
+        take(LINES, Request(lines=lines), 100)
+    assert told.value.reason == "bad_request"
+
+
+def test_a_wrong_pattern_is_told_and_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(RecallError, match="no regular expression") as told:
+        take(LINES, Request(pattern="("), 100)
+    assert told.value.reason == "bad_request"
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_pattern_without_matches_is_told() -> None:
+    with pytest.raises(RecallError, match="nothing") as told:
+        take(LINES, Request(pattern="zzz"), 100)
+    assert told.value.reason == "no_match"
+
+
+def test_no_pattern_can_take_forever() -> None:
+    """RE2 is linear: the classic bomb is none."""
+    with pytest.raises(RecallError):
+        take("a" * 50_000, Request(pattern="(a+)+$b"), 100)
+
+
+def test_lone_surrogates_stay_in_a_slice() -> None:
+    content = "one \ud800 two\nthree"
+    assert take(content, Request(pattern="two"), 100) == "1: one \ud800 two"
+    long = "x" * 500 + "\ud800needle" + "y" * 500
+    assert "\ud800needle" in take(long, Request(pattern="needle"), 500)
+
+
+def test_the_tool_has_the_shape_of_each_format() -> None:
+    assert tool("openai")["function"]["name"] == "recall"
+    assert tool("responses")["parameters"]["required"] == ["entry_id"]
+    assert tool("anthropic")["input_schema"]["type"] == "object"
+    with pytest.raises(ValueError, match="'openai', 'responses', 'anthropic'"):
+        tool("gemini")

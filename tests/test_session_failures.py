@@ -1,0 +1,192 @@
+"""Law 3: whatever breaks below a session, the loop gets its own messages, and a log says why."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conversations import EAGER, no_fallback, reading
+
+from hippocampus import Hippocampus, RecallError, StoreError, ledger
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        None,
+        "a string",
+        [None],
+        ["text"],
+        [{}],
+        [{"content": "no role"}],
+        [{"role": None}],
+        [{"role": ["user"]}],
+        [{"role": "user", "content": [{"type": ["text"]}]}],
+        [{"role": "user", "content": "x"}, 7],
+        [{"role": "assistant", "content": None, "tool_calls": "none"}],
+        [{"role": "tool", "content": {"a": 1}}, {"role": "user", "content": 5}],
+        [{"type": "function_call_output", "output": {"deep": 1}, "role": "tool"}],
+    ],
+    ids=repr,
+)
+def test_junk_is_sent_as_it_is(tmp_path: Path, junk: Any) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        assert session(junk) == junk
+        items = reading(1)
+        with no_fallback():
+            assert session(items) != items
+    memory.close()
+
+
+def test_what_cannot_be_read_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session, caplog.at_level(logging.ERROR, "hippocampus"):
+        session([{"role": "narrator"}])
+    assert "sending the messages as they are" in caplog.text
+    assert "messages[0]" in caplog.text
+    memory.close()
+
+
+def test_nesting_deeper_than_python_takes_is_sent_as_it_is(tmp_path: Path) -> None:
+    deep: Any = "x"
+    for _ in range(5_000):
+        deep = [deep]
+    call = {"type": "tool_use", "id": "t", "name": "f", "input": {"deep": deep}}
+    items = [{"role": "assistant", "content": [call]}]
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        assert session(items)[0] is items[0]
+    memory.close()
+
+
+@pytest.mark.parametrize("lost", ["contents", "sessions", "."])
+def test_a_state_directory_that_disappears_takes_nothing_with_it(tmp_path: Path, lost: str) -> None:
+    """What is not on disk stays in the view; the open files of a removed folder are no disk."""
+    memory = Hippocampus(tmp_path / "state", policy=EAGER)
+    items = reading(2)
+    with memory.session("s") as session:
+        session(items[:1])
+        shutil.rmtree(tmp_path / "state" / lost)
+        assert session(items) == items
+        assert session(items) == items
+    memory.close()
+
+
+def test_a_ledger_that_another_process_holds_delays_and_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "BUSY_SECONDS", 0.1)
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    items = reading(2)
+    with memory.session("s") as session:
+        before = session(items[:3])
+        [path] = (tmp_path / "sessions").glob("*.sqlite3")
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        assert session(items) == items
+        [record] = session.records()
+        assert session.recall(record.entry.id, head=1)
+        assert session.content(record.entry.id) == items[2]["content"]
+        other.execute("ROLLBACK")
+        other.close()
+        with no_fallback():
+            after = session(items)
+        assert json.dumps(after[:3]) == json.dumps(before)
+        assert after != items
+        assert session._ledger.check() == []
+    memory.close()
+
+
+def test_a_closed_session_sends_everything(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    session = memory.session("s")
+    session.close()
+    items = reading(1)
+    assert session(items) == items
+    memory.close()
+
+
+def test_a_store_that_cannot_be_written_sends_everything(tmp_path: Path) -> None:
+    """A full disk, as SQLite reports it."""
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        memory._store._cache._sql("PRAGMA max_page_count = 1")
+        memory._store._cache._sql("CREATE TRIGGER full BEFORE INSERT ON Cache"
+                                  " BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END")  # fmt: skip
+        items = reading(1)
+        assert session(items) == items
+        assert session.entries() == []
+    memory.close()
+
+
+def test_a_file_where_the_directory_should_be_is_a_store_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StoreError, match="file"):
+        Hippocampus(tmp_path / "file")
+
+
+def test_a_ledger_that_is_no_database_is_a_store_error(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    memory.session("s").close()
+    [path] = (tmp_path / "sessions").glob("*.sqlite3")
+    path.write_bytes(b"not a database, and long enough to be looked at" * 100)
+    with pytest.raises(StoreError, match="ledger"):
+        memory.session("s")
+    memory.close()
+
+
+def test_a_damaged_content_is_told_and_not_served(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        session(reading(1))
+        [record] = session.records()
+        memory._store._cache.set(record.content, memory._store._packer.compress(b"forged"))
+        with pytest.raises(RecallError) as told:
+            session.recall(record.entry.id)
+        assert told.value.reason == "expired"
+        assert "damaged" in str(told.value)
+        assert len(memory._store.check()) == 1
+    memory.close()
+
+
+def test_a_dropped_content_says_what_to_call_instead(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        session(reading(1))
+        [record] = session.records()
+        memory._store.drop(record.content)
+        with pytest.raises(RecallError, match="call read again") as told:
+            session.recall(record.entry.id)
+        assert told.value.reason == "expired"
+    memory.close()
+
+
+def test_an_id_of_another_session_or_of_none_is_told_apart(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("one") as one, memory.session("zwei \ud800/../x") as two:
+        one(reading(1))
+        [entry] = one.entries()
+        with pytest.raises(RecallError, match="'one'") as told:
+            two.recall(entry.id)
+        assert told.value.reason == "other_session"
+        with pytest.raises(RecallError, match="never existed") as told:
+            one.recall(entry.id[:-1])
+        assert told.value.reason == "never_existed"
+        assert entry.id in str(told.value)
+    memory.close()
+
+
+def test_a_foreign_file_among_the_ledgers_disturbs_no_answer(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("one") as session:
+        (tmp_path / "sessions" / "a.sqlite3").write_bytes(b"junk" * 1000)
+        (tmp_path / "sessions" / "b.sqlite3").mkdir()
+        with pytest.raises(RecallError, match="never existed"):
+            session.recall("abcd1234")
+    memory.close()

@@ -1,0 +1,188 @@
+"""Law 1: what left the window is on disk, whoever is killed, restarted or runs beside us."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conversations import EAGER, FRAME, no_fallback, reading
+
+from hippocampus import Hippocampus
+from hippocampus.ledger import Ledger
+
+HERE = Path(__file__).parent
+TURNS = 60
+AGENT = f"""
+import json, sys
+sys.path.insert(0, {str(HERE)!r})
+from conversations import EAGER, no_fallback, reading
+from hippocampus import Hippocampus
+folder, name, first, last, salt = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
+items = reading({TURNS}, start=salt)
+print("ready", flush=True)
+sys.stdin.readline()
+with Hippocampus(folder, policy=EAGER).session(name) as session, no_fallback():
+    for end in range(first, last):
+        print(json.dumps(session(items[: 2 * end + 1])), flush=True)
+"""
+
+
+def agent(folder: Path, name: str, first: int, last: int, salt: int = 0) -> Any:
+    """Start an agent in a process of its own; it goes once it is told to."""
+    command = [sys.executable, "-c", AGENT, str(folder), name, str(first), str(last), str(salt)]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    )
+
+
+def go(*processes: Any) -> None:
+    """Let all go at once, when each has its modules loaded."""
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+
+
+def lines_of(process: Any) -> list[str]:
+    with process:
+        return process.stdout.read().splitlines()
+
+
+def assert_all_come_back(folder: Path, name: str, sent: list[str], items: list[Any]) -> int:
+    """Another process than the one that sent them recalls everything that any view named."""
+    memory = Hippocampus(folder, policy=EAGER)
+    named = set()
+    with memory.session(name) as session:
+        for line in sent:
+            for shown, raw in zip(json.loads(line), items, strict=False):
+                if shown != raw:
+                    [entry_id] = FRAME.findall(shown["content"])
+                    named.add(entry_id)
+                    assert session.content(entry_id) == raw["content"]
+        assert session._ledger.check() == []
+    assert memory._store.check() == []
+    memory.close()
+    return len(named)
+
+
+def test_everything_comes_back_after_kills_at_random_moments(tmp_path: Path) -> None:
+    items = reading(TURNS)
+    chance = random.Random(7)
+    sent: list[str] = []
+    for _ in range(4):
+        process = agent(tmp_path, "s", max(1, len(sent) - 1), TURNS + 1)
+        go(process)
+        sent.append(process.stdout.readline())
+        time.sleep(chance.random() * 0.15)
+        process.kill()
+        with process:
+            rest = process.stdout.read().split("\n")
+        sent += [line for line in rest[:-1] if line]
+    assert assert_all_come_back(tmp_path, "s", sent, items) > 4
+
+
+def test_a_fresh_process_gives_the_same_bytes(tmp_path: Path) -> None:
+    process = agent(tmp_path, "s", 1, 9)
+    go(process)
+    *_, last = lines_of(process)
+    with Hippocampus(tmp_path, policy=EAGER).session("s") as session, no_fallback():
+        assert json.dumps(session(reading(TURNS)[:17])) == last
+
+
+@pytest.mark.parametrize("names", [("same", "same"), ("one", "two")])
+def test_two_processes_may_work_in_one_directory(tmp_path: Path, names: tuple[str, str]) -> None:
+    """On one session they send the same bytes; on two neither sees the other."""
+    salts = (0, 0) if names[0] == names[1] else (0, 500)
+    both = [agent(tmp_path, name, 1, 16, salt) for name, salt in zip(names, salts, strict=True)]
+    go(*both)
+    sent = [lines_of(process) for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert (sent[0] == sent[1]) is (names[0] == names[1])
+    for name, salt, lines in zip(names, salts, sent, strict=True):
+        assert len(lines) == 15
+        items = reading(TURNS, start=salt)
+        assert assert_all_come_back(tmp_path, name, lines, items) >= 14
+
+
+def test_what_another_process_has_just_put_away_is_known(tmp_path: Path) -> None:
+    one, two = (Hippocampus(tmp_path, policy=EAGER) for _ in range(2))
+    with one.session("s") as writer, two.session("s") as reader:
+        writer(reading(1))
+        [entry] = writer.entries()
+        assert reader.content(entry.id) == reading(1)[2]["content"]
+    one.close()
+    two.close()
+
+
+def test_a_directory_may_be_opened_by_many_at_once(tmp_path: Path) -> None:
+    """The first to come makes the tables."""
+    crowd = [agent(tmp_path, "s", 1, 2) for _ in range(4)]
+    go(*crowd)
+    assert len({tuple(lines_of(process)) for process in crowd}) == 1
+    assert [process.returncode for process in crowd] == [0] * 4
+
+
+def test_a_list_cut_short_before_a_restart_starts_from_what_was_sent_last(tmp_path: Path) -> None:
+    """New results behind the cut are new: they shrink on arrival."""
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    items = reading(6)
+    with memory.session("s") as session, no_fallback():
+        session(items)
+        session(items[:3])
+        assert session._ledger.last_call().messages == 3
+    with memory.session("s") as session, no_fallback():
+        session([*items[:3], *reading(1, start=40)])
+        turn, decision = session.decisions()[-1]
+        assert (turn, decision.costs) == (2, 0.0)
+    memory.close()
+
+
+def test_the_same_conversation_in_two_sessions_has_ids_of_its_own(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("one") as one, memory.session("two") as two:
+        one(reading(2))
+        two(reading(2))
+        assert not {e.id for e in one.entries()} & {e.id for e in two.entries()}
+    memory.close()
+
+
+def test_a_recall_is_remembered_and_changes_no_order(tmp_path: Path) -> None:
+    """An access resets the strength; entries stay listed oldest first."""
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        session(reading(3))
+        ids = [entry.id for entry in session.entries()]
+        session.recall(ids[0], head=1)
+        assert session.entries()[0].decay.last_access == 3
+    with memory.session("s") as session:
+        assert [entry.id for entry in session.entries()] == ids
+        assert session.entries()[0].decay.last_access == 3
+    memory.close()
+
+
+def test_the_decisions_and_calls_of_a_session_stay(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        session(reading(2))
+        decided = session.decisions()
+    with memory.session("s") as session:
+        assert session.decisions() == decided
+    memory.close()
+
+
+def test_the_oldest_ledger_opens(tmp_path: Path) -> None:
+    made = Ledger(tmp_path, "s")
+    assert made.records() == []
+    assert made.last_call() is None
+    made.close()
+    again = Ledger(tmp_path, "s")
+    assert again._db.execute("PRAGMA user_version").fetchone() == (1,)
+    assert again.check() == []
+    again.close()

@@ -1,0 +1,120 @@
+"""Content stores: one behaviour for each of them, and what only a disk can do."""
+
+from __future__ import annotations
+
+import pickle
+import sqlite3
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.entry import content_key
+from hippocampus.errors import StoreError
+from hippocampus.store import LARGE_CONTENT_BYTES, ContentStore, DiskStore, MemoryStore
+
+
+@pytest.fixture(params=["disk", "memory"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ContentStore]:
+    made = DiskStore(tmp_path / "contents") if request.param == "disk" else MemoryStore()
+    yield made
+    assert made.check() == []
+    if isinstance(made, DiskStore):
+        made.close()
+
+
+@given(content=st.binary(max_size=200) | st.text().map(lambda t: t.encode("utf-8", "ignore")))
+def test_what_is_put_comes_back_byte_for_byte(store: ContentStore, content: bytes) -> None:
+    key = store.put(content)
+    assert key == content_key(content)
+    assert store.get(key) == content
+    assert store.has(key)
+    assert store.put(content) == key
+
+
+def test_large_contents_come_back_too(store: ContentStore) -> None:
+    import random
+
+    content = random.Random(1).randbytes(3 * LARGE_CONTENT_BYTES)
+    assert store.get(store.put(content)) == content
+
+
+def test_a_dropped_content_is_gone(store: ContentStore) -> None:
+    key = store.put(b"x")
+    assert store.drop(key)
+    assert not store.has(key)
+    assert store.get(key) is None
+    assert not store.drop(key)
+
+
+def test_an_unknown_key_is_nothing(store: ContentStore) -> None:
+    assert store.get("0" * 64) is None
+    assert not store.has("0" * 64)
+
+
+def test_another_store_on_the_folder_reads_it(tmp_path: Path) -> None:
+    one = DiskStore(tmp_path)
+    key = one.put(b"shared")
+    two = DiskStore(tmp_path)
+    assert two.get(key) == b"shared"
+    assert two.check() == []
+    one.close()
+    two.close()
+
+
+def test_only_the_owner_may_read_the_folder(tmp_path: Path) -> None:
+    DiskStore(tmp_path / "contents").close()
+    assert stat.S_IMODE((tmp_path / "contents").stat().st_mode) == 0o700
+
+
+def test_nothing_is_ever_unpickled(tmp_path: Path) -> None:
+    """A planted pickle is refused, not run (CVE-2025-69872)."""
+    store = DiskStore(tmp_path)
+    key = store.put(b"x")
+    store.close()
+    database = sqlite3.connect(tmp_path / "cache.db")
+    database.execute("UPDATE Cache SET mode = 4, value = ?", (pickle.dumps(print, protocol=4),))
+    database.commit()
+    database.close()
+    store = DiskStore(tmp_path)
+    with pytest.raises(StoreError, match="did not write"):
+        store.get(key)
+    assert len(store.check()) == 1
+    store.close()
+
+
+def test_a_damaged_content_is_told_by_check(tmp_path: Path) -> None:
+    store = DiskStore(tmp_path)
+    key = store.put(b"x" * 100)
+    store._cache.set(key, b"not zstd")
+    with pytest.raises(StoreError):
+        store.get(key)
+    assert len(store.check()) == 1
+    store.close()
+
+
+def test_a_lost_file_of_a_large_content_is_nothing(tmp_path: Path) -> None:
+    import random
+
+    store = DiskStore(tmp_path)
+    content = random.Random(1).randbytes(3 * LARGE_CONTENT_BYTES)
+    key = store.put(content)
+    [path] = tmp_path.rglob("*.val")
+    path.unlink()
+    assert store.get(key) is None
+    assert store.put(content) == key
+    assert store.get(key) == content
+    store.close()
+
+
+def test_a_removed_folder_is_no_place_to_put_things(tmp_path: Path) -> None:
+    import shutil
+
+    store = DiskStore(tmp_path / "contents")
+    shutil.rmtree(tmp_path / "contents")
+    with pytest.raises(StoreError):
+        store.put(b"x")
+    store.close()
