@@ -8,13 +8,20 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 import struct
 from typing import Any
 
-TILE_PIXELS = 750
-"""Pixels for a token of an image, after Anthropic's vision documentation (width x height / 750)."""
+PIXELS_PER_TOKEN = 750
+"""Anthropic: a token for so many pixels (vision documentation: width x height / 750)."""
 LARGEST_IMAGE_TOKENS = 1_600
-"""What an image weighs at most, and when its size cannot be seen: larger ones are scaled down."""
+"""Anthropic: what an image weighs at most; larger ones are scaled down."""
+TILE_PIXELS, TILE_TOKENS, BASE_TOKENS = 512, 170, 85
+"""OpenAI: an image is cut into tiles of 512 pixels, 170 tokens each, and 85 for the whole."""
+LONG_SIDE_PIXELS, SHORT_SIDE_PIXELS = 2_048, 768
+"""OpenAI: before it is cut, an image is scaled down to these sides."""
+UNSEEN_PIXELS = (1_024, 1_024)
+"""What is taken for an image whose size cannot be seen, such as one given by address."""
 
 
 def is_text_block(block: object) -> bool:
@@ -48,15 +55,32 @@ def without_envelope(text: str) -> str:
 
 
 def image_tokens(block: dict[str, Any]) -> int:
-    """Return what an image block weighs, by width x height / 750 and at most 1,600.
+    """Return what an image block weighs, by the rule that its provider documents.
 
-    Source: Anthropic's vision documentation; an image given by address weighs the most.
+    Anthropic: width x height / 750, at most 1,600. OpenAI (`image_url`): 85 tokens, and 170 for
+    each tile of 512 pixels once the image is scaled to 2,048 by 768; `detail: low` is 85.
     """
     encoded = _image_data(block)
     size = image_size(_head(encoded)) if encoded else None
+    if "image_url" in block:
+        return _tiled_tokens(*(size or UNSEEN_PIXELS), _detail(block))
     if size is None:
         return LARGEST_IMAGE_TOKENS
-    return max(1, min(LARGEST_IMAGE_TOKENS, size[0] * size[1] // TILE_PIXELS))
+    return max(1, min(LARGEST_IMAGE_TOKENS, size[0] * size[1] // PIXELS_PER_TOKEN))
+
+
+def _detail(block: dict[str, Any]) -> str:
+    address = block["image_url"]
+    return str((address if isinstance(address, dict) else block).get("detail", "auto"))
+
+
+def _tiled_tokens(width: int, height: int, detail: str) -> int:
+    """Return OpenAI's tokens for an image of so many pixels."""
+    if detail == "low" or not width or not height:
+        return BASE_TOKENS
+    scale = min(1.0, LONG_SIDE_PIXELS / max(width, height), SHORT_SIDE_PIXELS / min(width, height))
+    tiles = math.ceil(width * scale / TILE_PIXELS) * math.ceil(height * scale / TILE_PIXELS)
+    return BASE_TOKENS + TILE_TOKENS * tiles
 
 
 def _image_data(block: dict[str, Any]) -> str:

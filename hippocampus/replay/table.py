@@ -98,6 +98,11 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
             f"The floor, which knows the values that will be used and keeps only these of each "
             f"result and argument, costs {floor['cost_percent']:.1f} %."
         )
+    if everything["compactions"]:
+        told.append(
+            f"A host would have had to start its context anew {everything['compactions']:,} times to "
+            f"stay in the model's window; with hippocampus {ours['compactions']:,} times."
+        )
     raw = summary["raw"]
     if raw["reported_ratio"] is not None:
         told.append(
