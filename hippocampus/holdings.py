@@ -219,6 +219,7 @@ class Holdings:
         return Hints(
             tool=held.record.tool,
             arguments=held.record.arguments,
+            is_error=said[held.message].parts[held.part].is_error,
             task=_task(said[: held.message])[-TASK_CHARACTERS:],
             cited=_cited(said[held.message :], text),
             known=self._known,

@@ -10,6 +10,7 @@ from typing import Any
 
 from hippocampus import tokens
 from hippocampus.indexing.draft import Hints
+from hippocampus.indexing.failures import with_message
 from hippocampus.indexing.frame import as_content
 from hippocampus.indexing.select import choose
 from hippocampus.indexing.sniff import draft_of, kind_of
@@ -35,6 +36,8 @@ class Index:
 def index(text: str, hints: Hints, price: Price) -> Index:
     """Return what to keep of a content at a price."""
     draft = draft_of(text, hints)
+    if hints.is_error:
+        draft = with_message(draft, text)
     chosen = choose(draft, hints, price.without(tokens.count(draft.summary)))
     lines = tuple(as_content(line) for line in (draft.summary, *chosen))
     return Index(draft.kind, draft.summary, draft.key_data, lines, draft.ways)

@@ -30,7 +30,7 @@ WEIGHTS: dict[Shape, float] = {
     "url": 0.2,
     "empty": 0.0,
 }
-BANDS = ((1.5, 9.0, 2.0), (0.6, 1.5, 1.0), (0.25, 0.6, 0.4), (0.01, 0.25, 0.1))
+BANDS = ((2.0, 9.0, 9.0), (1.5, 2.0, 2.0), (0.6, 1.5, 1.0), (0.25, 0.6, 0.4), (0.01, 0.25, 0.1))
 """Pairs of like weight share lines: from, to, and what such a line weighs."""
 
 
@@ -67,7 +67,7 @@ def read(value: Any) -> Document:
         Line(f"{name}: {cell(text)} ({len(text):,} characters)", 0.8) for name, text in found.texts
     ]
     telling = [key for key in found.keys if TELLING.search(key)][:KEYS_SHOWN]
-    lines += [Line(text, 1.5, count=0) for text in packed(telling, "keys: ")]
+    lines += [Line(text, 0.8, count=0) for text in packed(telling, "keys: ")]
     data = _key_data(found)
     draft = Draft("json", _summary(value, found), tuple(lines), data, _ways(value), "values")
     return Document(draft, found.texts)

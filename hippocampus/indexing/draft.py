@@ -48,6 +48,8 @@ class Hints:
 
     tool: str = ""
     arguments: str = ""
+    is_error: bool = False
+    """The tool said that it failed: its message stays whole."""
     task: str = ""
     """The user's words so far."""
     cited: frozenset[str] | set[str] = frozenset()

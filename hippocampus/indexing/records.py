@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,9 +38,12 @@ CELL_CHARACTERS = 60
 CORE = {"key": 1, "label": 1, "state": 2, "words": 1, "date": 1, "number": 1, "path": 1, "id": 1}
 """How many columns of each role a row's own line has; the others follow in one of lower weight."""
 DETAIL_WEIGHT = 0.3
-OVERVIEW_WEIGHT = 1.5
-FEWEST_FOR_OVERVIEW = 4
+OVERVIEW_WEIGHT, STATES_WEIGHT = 6.0, 16.0
+FEWEST_FOR_OVERVIEW = 16
 MOST_STATES = 8
+MOST_STANDING_OUT = 2
+FREQUENT = 4
+"""A value among many that so many rows share is told with its count."""
 RARE_SHARE = 0.1
 RARE_FACTOR = 2.5
 """A row that differs where the others agree is asked about more: the one failed order."""
@@ -158,43 +161,99 @@ def _group_lines(group: list[Row], parent: int, first: int, weight: float) -> li
     columns = _columns(rows)
     constant = [each for each in columns if each.distinct == 1 and each.present == len(rows) > 1]
     varying = _worth(rows, [each for each in columns if each not in constant])
+    names = short_names([each.name for each in columns])
+    odd = _odd(rows, varying, names)
+    same = _constants(rows, constant, names)
+    lines = [Line(f"each: {same}", 1.5 * weight, parent=parent, count=0)] if same else []
+    if len(rows) >= FEWEST_FOR_OVERVIEW:
+        for few in (True, False):
+            kinds = [each for each in varying if (each.distinct <= MOST_STATES) is few]
+            told = packed(list(_overview(rows, kinds, _label(varying), names)), "all rows: ")
+            share = STATES_WEIGHT if few else OVERVIEW_WEIGHT
+            lines += [Line(text, share * weight, parent=parent, count=0) for text in told]
+        lines += [
+            Line(text, STATES_WEIGHT * weight, parent=parent, count=0)
+            for text in _standing_out(rows, varying, odd, names)
+        ]
     core = _core(varying, len(rows))
     details = [each for each in varying if each not in core]
-    names = short_names([each.name for each in columns])
     titles = " | ".join(names[each.name] for each in core)
-    lines = [Line(titles, 0.3 * weight, parent=parent, count=0)]
-    same = _constants(rows, constant, names)
-    if same:
-        lines.append(Line(f"all: {same}", 1.5 * weight, parent=first, count=0))
-    for text in packed(list(_overview(rows, varying, names)), "over all: "):
-        lines.append(Line(text, OVERVIEW_WEIGHT * weight, parent=first, count=0))
-    rare = _rare(rows, varying)
-    for row in group:
-        number = first + len(lines)
-        telling = weight * (RARE_FACTOR if rare(row.cells) else 1.0)
-        lines.append(Line(_cells(row.cells, core), telling, parent=first))
+    head = first + len(lines)
+    lines.append(Line(titles, 0.3 * weight, parent=parent, count=0))
+    for number, row in enumerate(group):
+        at = first + len(lines)
+        telling = weight * (RARE_FACTOR if number in odd else 1.0)
+        lines.append(Line(_cells(row.cells, core), telling, parent=head))
         detail = _pairs(row.cells, details, names)
         if detail:
-            lines.append(Line(f"  {detail}", DETAIL_WEIGHT * telling, parent=number, count=0))
+            lines.append(Line(f"  {detail}", DETAIL_WEIGHT * telling, parent=at, count=0))
         for path, inner in row.lists:
-            lines += listed(_ending(path, 2), inner, NESTED_WEIGHT * weight, number)
+            lines += listed(_ending(path, 2), inner, NESTED_WEIGHT * weight, at)
     return lines
 
 
+def _standing_out(
+    rows: Sequence[Cells],
+    columns: Sequence[Column],
+    odd: dict[int, list[str]],
+    names: dict[str, str],
+) -> Iterator[str]:
+    """Yield the rows that differ where the others agree: what is odd, their label and key."""
+    naming = [each for each in columns if _is_label(each) or _is_key(each, len(rows))][:2]
+    most = sorted(odd.items(), key=lambda each: -len(each[1]))
+    for number, fields in most[:MOST_STANDING_OUT]:
+        row = rows[number]
+        told = [f"{names[name]}={cell(row[name])}" for name in fields]
+        named = [cell(row[each.name]) for each in naming if row.get(each.name) is not None]
+        yield f"{', '.join(told)}: {' '.join(named)}"
+
+
 def _overview(
-    rows: Sequence[Cells], columns: Sequence[Column], names: dict[str, str]
+    rows: Sequence[Cells],
+    columns: Sequence[Column],
+    label: Column | None,
+    names: dict[str, str],
 ) -> Iterator[str]:
     """Yield what a column holds over all rows: counts of few values, the range of many."""
-    if len(rows) < FEWEST_FOR_OVERVIEW:
-        return
     for column in columns:
-        held = [row[column.name] for row in rows if row.get(column.name) not in (None, "")]
-        if column.shape in ("words", "flag") and column.distinct <= MOST_STATES:
-            counts = Counter(cell(value) for value in held).most_common()
-            yield f"{names[column.name]} {' '.join(f'{value}={count}' for value, count in counts)}"
-        elif column.shape in ("number", "date") and column.distinct > 1:
-            least, most = _range(held)
-            yield f"{names[column.name]} {cell(least)}..{cell(most)}"
+        told = "" if 2 * column.present < len(rows) else _spread(rows, column, label)
+        if told:
+            yield f"{names[column.name]} {told}"
+
+
+def _label(columns: Sequence[Column]) -> Column | None:
+    return next((each for each in columns if _is_label(each)), None)
+
+
+def _spread(rows: Sequence[Cells], column: Column, label: Column | None) -> str:
+    """Return what a column's values are, taken together."""
+    held = [row for row in rows if row.get(column.name) not in (None, "")]
+    if column.shape in ("number", "date"):
+        return _ends(held, column, label) if column.distinct > 1 else ""
+    if column.shape not in ("words", "flag", "id") or _is_key(column, len(rows)):
+        return ""
+    counts = Counter(cell(row[column.name]) for row in held).most_common()
+    frequent = [pair for pair in counts if len(counts) <= MOST_STATES or 20 * pair[1] > len(rows)]
+    if column.distinct > MOST_STATES and (not frequent or frequent[0][1] < FREQUENT):
+        return ""
+    told = [f"{value}={count}" for value, count in frequent[:MOST_STATES]]
+    others = [f"{len(counts) - len(told)} others"] if len(counts) > len(told) else []
+    empty = [f"empty={len(rows) - len(held)}"] if len(held) < len(rows) else []
+    return " ".join(told + others + empty)
+
+
+def _ends(held: Sequence[Cells], column: Column, label: Column | None) -> str:
+    """Return the least and the most of a column, with what the rows that have them are called."""
+    values = [row[column.name] for row in held]
+    ends = _range(values)
+    if label is None or column.shape == "date" or column.distinct < len(held):
+        return "..".join(cell(end) for end in ends)
+    found = [held[values.index(end)].get(label.name) for end in ends]
+    told = [
+        f"{cell(end)}" + (f" ({cell(name)})" if name and len(str(name)) < CELL_CHARACTERS else "")
+        for end, name in zip(ends, found, strict=True)
+    ]
+    return "..".join(told)
 
 
 def _range(held: Sequence[Any]) -> tuple[Any, Any]:
@@ -204,21 +263,24 @@ def _range(held: Sequence[Any]) -> tuple[Any, Any]:
         return min(held, key=str), max(held, key=str)
 
 
-def _rare(rows: Sequence[Cells], columns: Sequence[Column]) -> Callable[[Cells], bool]:
-    """Return what tells whether a row stands out: by a field or a state that few rows have."""
+def _odd(
+    rows: Sequence[Cells], columns: Sequence[Column], names: dict[str, str]
+) -> dict[int, list[str]]:
+    """Return the rows that stand out and by which columns: a field or a state that few rows have."""
     few = RARE_SHARE * len(rows)
-    fields = {each.name for each in columns if each.present <= few}
-    states = {
-        each.name: {value for value, count in _counts(rows, each).items() if count <= few}
+    fields = [each.name for each in columns if each.present <= few]
+    states = [
+        (each.name, {value for value, count in _counts(rows, each).items() if count <= few})
         for each in columns
         if each.shape == "words" and each.distinct <= MOST_STATES
-    }
-
-    def is_rare(row: Cells) -> bool:
-        told = any(row.get(name) not in (None, "") for name in fields & row.keys())
-        return told or any(str(row.get(name)) in odd for name, odd in states.items())
-
-    return is_rare
+    ]
+    found: dict[int, list[str]] = {}
+    for number, row in enumerate(rows):
+        told = [name for name, odd in states if str(row.get(name)) in odd and name not in fields]
+        told += [name for name in fields if row.get(name) not in (None, "")]
+        if told:
+            found[number] = [name for name in told if name in row and name in names]
+    return found
 
 
 def _counts(rows: Sequence[Cells], column: Column) -> Counter[str]:

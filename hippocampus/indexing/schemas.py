@@ -5,11 +5,13 @@ Pure. A star behind a name says that it is required.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hippocampus.indexing.draft import Draft, Line
+from hippocampus.indexing.lines import ranked
 from hippocampus.indexing.records import cell, packed
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
@@ -17,7 +19,15 @@ DEFINITIONS = ("$defs", "definitions", "schemas")
 MOST_DEFINITIONS = 3_000
 MOST_DEPTH = 8
 MOST_CHOICES = 8
-OVERVIEW_WEIGHT = 4.0
+MOST_COUNTED = 8
+OVERVIEW_WEIGHT, PLACES_WEIGHT, DEFINITION_WEIGHT = 12.0, 20.0, 0.7
+OPERATION_WEIGHT = 1.2
+TELLING = re.compile(r"[(\[=]")
+"""A member with choices, bounds or a default."""
+USUAL_MEDIA = "application/json"
+Operation = tuple[str, str, dict[str, Any]]
+"""Path, method, and what the document says of it."""
+Operations = Sequence[Operation]
 
 
 def read(value: Any) -> Draft | None:
@@ -36,14 +46,12 @@ def _openapi(document: dict[str, Any]) -> Draft:
     info = _dict(document.get("info"))
     operations = list(_operations(_dict(document["paths"])))
     definitions = _definitions(document)
-    lines = [
-        Line(text, OVERVIEW_WEIGHT, count=0)
-        for text in (_head(document, info), _methods(operations), *_places(document["paths"]))
-        if text
-    ]
+    overview = (_head(document, info), *_answers(document, operations))
+    lines = [Line(text, OVERVIEW_WEIGHT, count=0) for text in overview if text]
+    lines += _places(document["paths"])
+    lines += _definition_lines(definitions, operations)
     lines += _names(definitions)
-    lines += [Line(text, 1.2) for text in _told(operations)]
-    lines += _definition_lines(definitions)
+    lines += _told(operations)
     title = cell(info.get("title", "without title"))
     summary = (
         f"OpenAPI {cell(document.get('openapi') or document.get('swagger'))}, {title}, "
@@ -56,27 +64,82 @@ def _openapi(document: dict[str, Any]) -> Draft:
 
 def _head(document: dict[str, Any], info: dict[str, Any]) -> str:
     servers = [each.get("url") for each in _list(document.get("servers")) if isinstance(each, dict)]
+    servers = servers or [document.get("host")]
     told = {
         "version": info.get("version"),
-        "servers": " ".join(map(str, servers[:3])),
-        "security": " ".join(_dict(_dict(document.get("components")).get("securitySchemes"))),
+        "servers": " ".join(str(each) for each in servers[:3] if each),
+        "security": ", ".join(_security(document)),
+        "contact": " ".join(map(str, _dict(info.get("contact")).values())),
+        "license": _dict(info.get("license")).get("name"),
+        "tags": len(_list(document.get("tags"))),
     }
     return ", ".join(f"{name}={cell(each)}" for name, each in told.items() if each)
 
 
-def _methods(operations: list[tuple[str, str, dict[str, Any]]]) -> str:
-    counts = Counter(method for _, method, _ in operations)
-    return ", ".join(f"{method.upper()} {count}" for method, count in counts.most_common())
+def _security(document: dict[str, Any]) -> Iterator[str]:
+    """Yield the ways to sign in, with where the secret goes."""
+    schemes = _dict(document.get("components")).get("securitySchemes")
+    for name, scheme in _dict(schemes or document.get("securityDefinitions")).items():
+        told = (_dict(scheme).get(key) for key in ("type", "scheme", "in", "name"))
+        yield f"{name} ({' '.join(str(each) for each in told if each)})"
 
 
-def _places(paths: dict[str, Any]) -> Iterator[str]:
-    """Yield the first steps of the paths with how many there are below each."""
+def _answers(document: dict[str, Any], operations: Operations) -> Iterator[str]:
+    """Yield methods, parameters, responses and media types with how many operations have them."""
+    yield _counted("methods", (method.upper() for _, method, _ in operations))
+    yield _counted("parameters", _parameters(operations))
+    yield _counted("responses", (code for *_, each in operations for code in _responses(each)))
+    for name, response in _dict(_dict(document.get("components")).get("responses")).items():
+        told = cell(_dict(response).get("description", ""))
+        yield f"response {name}: {told} {' '.join(sorted(_coded(name, operations)))}".rstrip()
+    yield _counted("request bodies", (media for *_, each in operations for media in _media(each)))
+    old = [f"{method.upper()} {path}" for path, method, each in operations if each.get("deprecated")]
+    if old:
+        yield f"deprecated ({len(old)}): {', '.join(old[:MOST_CHOICES])}"
+
+
+def _counted(label: str, values: Iterable[str]) -> str:
+    counts = Counter(values).most_common()
+    told = [f"{value} {count}" for value, count in counts[:MOST_COUNTED]]
+    told += [f"{len(counts) - MOST_COUNTED} others"] if len(counts) > MOST_COUNTED else []
+    return f"{label}: {', '.join(told)}" if told else ""
+
+
+def _parameters(operations: Operations) -> Iterator[str]:
+    for _, _, operation in operations:
+        for each in (*_list(operation["_shared"]), *_list(operation.get("parameters"))):
+            parameter = _dict(each)
+            schema = _dict(parameter.get("schema")) or parameter
+            yield f"{_parameter(parameter)} {parameter.get('in', '')} {_type(schema)}".rstrip()
+
+
+def _responses(operation: dict[str, Any]) -> Iterator[str]:
+    yield from map(str, _dict(operation.get("responses")))
+
+
+def _coded(name: str, operations: Operations) -> set[str]:
+    """Return the status codes under which operations refer to a shared response."""
+    return {
+        str(code)
+        for *_, operation in operations
+        for code, response in _dict(operation.get("responses")).items()
+        if _last(_dict(response).get("$ref", "")) == name
+    }
+
+
+def _media(operation: dict[str, Any]) -> Iterator[str]:
+    yield from map(str, _dict(_dict(operation.get("requestBody")).get("content")))
+
+
+def _places(paths: dict[str, Any]) -> list[Line]:
+    """Return the first steps of the paths with how many there are below each."""
     counts = Counter("/".join(str(path).split("/")[:2]) for path in paths)
     told = [f"{place} {count}" if count > 1 else place for place, count in counts.most_common()]
-    yield from packed(told, "paths: ")
+    lines = [Line(text, PLACES_WEIGHT, count=0) for text in packed(told, "paths: ")]
+    return list(ranked(lines))
 
 
-def _operations(paths: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _operations(paths: dict[str, Any]) -> Iterator[Operation]:
     for path, item in paths.items():
         for method in METHODS:
             operation = _dict(item).get(method)
@@ -85,20 +148,30 @@ def _operations(paths: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any
                 yield str(path), method, {**operation, "_shared": shared}
 
 
-def _told(operations: list[tuple[str, str, dict[str, Any]]]) -> Iterator[str]:
-    """Yield a line for each operation; those of one path that say the same share it."""
-    lines: dict[tuple[str, str], list[str]] = {}
+def _told(operations: Operations) -> Iterator[Line]:
+    """Yield a line for each operation; those of one path, and those that take nothing, share it."""
+    found: dict[tuple[str, str], list[str]] = {}
     for path, method, operation in operations:
-        lines.setdefault((path, _operation(operation)), []).append(method.upper())
-    return (f"{' '.join(methods)} {path}{told}" for (path, told), methods in lines.items())
+        found.setdefault((path, _operation(operation, path)), []).append(method.upper())
+    bare: dict[str, list[str]] = {}
+    for (path, told), methods in found.items():
+        if told:
+            yield Line(f"{' '.join(methods)} {path}{told}", OPERATION_WEIGHT, count=len(methods))
+        else:
+            bare.setdefault(" ".join(methods), []).append(path)
+    for methods, paths in bare.items():
+        for text in packed(paths, f"{methods} "):
+            yield Line(text, OPERATION_WEIGHT, count=(text.count(", ") + 1) * len(methods.split()))
 
 
-def _operation(operation: dict[str, Any]) -> str:
+def _operation(operation: dict[str, Any], path: str) -> str:
+    """Return what an operation takes; a parameter that its path names is told by the path."""
     parameters = [*_list(operation["_shared"]), *_list(operation.get("parameters"))]
     told = [_parameter(_dict(each)) for each in parameters]
+    told = [each for each in told if f"{{{each.rstrip('*')}}}" not in path]
     body = _dict(operation.get("requestBody"))
-    if body:
-        told.append(f"body{'*' if body.get('required') else ''} {_body(body)}")
+    if body and (taken := _body(body)):
+        told.append(f"body{'*' if body.get('required') else ''} {taken}")
     return f" {', '.join(told)}" if told else ""
 
 
@@ -111,8 +184,8 @@ def _body(body: dict[str, Any]) -> str:
     for media, content in _dict(body.get("content")).items():
         schema = _dict(_dict(content).get("schema"))
         if "properties" in schema:
-            return "{" + ", ".join(_members(schema)) + "}"
-        return f"{_type(schema)} as {media}"
+            return "{" + ", ".join(_members(schema)) + "}" if schema["properties"] else ""
+        return _type(schema) if media == USUAL_MEDIA else f"{_type(schema)} as {media}"
     return _last(body.get("$ref", "any"))
 
 
@@ -164,6 +237,7 @@ def _type(schema: dict[str, Any]) -> str:
             return "|".join(_type(_dict(each)) for each in _list(schema[key])[:4])
     kind = schema.get("type", "")
     told = "|".join(map(str, kind)) if isinstance(kind, list) else str(kind)
+    told = str(schema["format"]) if told == "string" and "format" in schema else told
     if told == "array":
         told = f"[{_type(_dict(schema.get('items')))}]"
     if choices := _list(schema.get("enum")):
@@ -192,11 +266,18 @@ def _names(definitions: dict[str, dict[str, Any]]) -> list[Line]:
     ]
 
 
-def _definition_lines(definitions: dict[str, dict[str, Any]]) -> list[Line]:
+def _definition_lines(
+    definitions: dict[str, dict[str, Any]], operations: Operations = ()
+) -> list[Line]:
+    """Return the members of each definition; those that say what values may be come first."""
+    paths = {path for path, *_ in operations}
     lines: list[Line] = []
     for name, schema in list(definitions.items())[:MOST_DEFINITIONS]:
         members = list(_members(schema)) or [_type(schema) or "any"]
-        lines += [Line(text, 0.7) for text in packed(members, f"{name}: ")]
+        telling = sum(1 for each in members if TELLING.search(each))
+        apart = bool(operations) and f"/{name.replace('.', '/')}" not in paths
+        weight = DEFINITION_WEIGHT * (1 + telling) * (2.0 if apart else 1.0)
+        lines += [Line(text, weight) for text in packed(members, f"{name}: ")]
     return lines
 
 

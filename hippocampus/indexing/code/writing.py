@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from hippocampus.indexing.code.outline import Outline, Symbol, qualified
 from hippocampus.indexing.code.settings import Setting
 from hippocampus.indexing.draft import Draft, Line
-from hippocampus.indexing.lines import counted, cut, packed
+from hippocampus.indexing.lines import counted, cut, packed, ranked
 
-TITLE, TOP, MEMBERS, CONSTANTS = 2.0, 20.0, 20.0, 2.0
-NAMES_CHARACTERS = 150
-PRIVATE = 0.15
+TITLE, TOP, MEMBERS, CONSTANTS = 1.0, 20.0, 20.0, 2.0
+PRIVATE = 0.04
 """What names that begin with an underscore weigh of the others."""
 FEW_HOLDING = 3
 """So many classes are named where their methods are, and not in a list of their own."""
@@ -87,11 +86,13 @@ def _overview(symbols: list[Symbol]) -> Iterator[Line]:
     yield from packed(main, weight=MEMBERS)
 
 
-def _named(symbols: list[Symbol], label: str, weight: float) -> Iterator[Line]:
+def _named(
+    symbols: list[Symbol], label: str, weight: float, at: int | None = None
+) -> Iterator[Line]:
     """Yield names with their lines, those that others may use first."""
     public = [f"{each.name} {each.line}" for each in symbols if each.name[:1] != "_"]
     private = [f"{each.name} {each.line}" for each in symbols if each.name[:1] == "_"]
-    yield from packed(public, label, weight=weight, count=0, characters=NAMES_CHARACTERS)
+    yield from ranked(packed(public, label, weight=weight, count=0, at=at))
     yield from packed(private, label, weight=weight * PRIVATE, count=0)
 
 
@@ -111,7 +112,7 @@ def _add_members(lines: list[Line], symbols: list[Symbol]) -> None:
         weight = MEMBER if symbols[number].kind == "def" else MEMBERS
         label = _holder(symbols, number)
         members = [each for each in inside if each.kind != "const"]
-        lines += _named(members, label, weight)
+        lines += _named(members, label, weight, len(lines))
         fields = [f"{each.name} {each.line}" for each in inside if each.kind == "const"]
         lines += packed(fields, f"fields of {label}", weight=FIELDS, at=len(lines))
 

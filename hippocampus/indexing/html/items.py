@@ -27,6 +27,10 @@ CONTROL, FIELD, LINK, SIDE_LINK, AGAIN, MANY = 5.0, 6.0, 0.9, 0.4, 0.3, 2.0
 OUTLINE, OUTLINE_LEVEL, FEW_HEADINGS, REPEATED_HEADING = 12.0, 2, 6, 0.15
 HEAD, ROW, TEXT, LANDMARK, LINKED_TO = 1.4, 0.7, 0.6, 0.7, 1.5
 SIDE = re.compile(r"^(?:navigation|nav|footer|contentinfo|complementary|aside|menu|menubar)\b")
+PAGING = 3.0
+PAGES = re.compile(r"(?i)(?:next|prev(?:ious)?|older|newer)\b|[«»‹›]")
+NUMBERED_PAGE = re.compile(r"(?i)\bpage \d+ (?:of|/) \d+|\b\d+ ?[-–] ?\d+ of \d[\d,]*")
+"""How a page says which of many it is."""
 FIRST_STEP = re.compile(
     r"(?:[a-z][a-z0-9+.-]*:)?//[^/?#]+|[a-z]+:|[/.]*[^/?#]*[/?#]?", re.IGNORECASE
 )
@@ -146,6 +150,7 @@ class _Writer:
             self._message(item)
         else:
             weight = {"head": HEAD, "row": ROW, "text": TEXT}[item.kind]
+            weight = PAGING if NUMBERED_PAGE.search(item.text) else weight
             told = f"{cut(item.text, TEXT_CHARACTERS)}{_marks(item)}"
             self.lines.append(Line(told, weight, parent=self.heading))
 
@@ -156,6 +161,7 @@ class _Writer:
         label, weight = item.role or item.kind, CONTROL
         if item.kind == "link":
             weight = SIDE_LINK if self.is_side else LINK
+            weight = PAGING if PAGES.match(item.text) else weight
         elif self.counts[item.role, item.text] >= REPEATED:
             weight = AGAIN
         elif item.is_field:

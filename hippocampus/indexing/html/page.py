@@ -95,6 +95,8 @@ BLOCKS = frozenset(
 )
 STATES = ("checked", "disabled", "selected", "required", "readonly")
 MOST_TAGS = 80_000
+MOST_OPTIONS = 6
+"""Choices of a list that are told; of a longer one the chosen only."""
 LEAST_TEXT = 25
 """Shorter pieces of running text tell nothing by themselves."""
 MOST_BUFFERED = 40
@@ -162,7 +164,7 @@ class _Reader:
         self._linked = 0
         self._cells: list[str] = []
         self._is_head = False
-        self._label = ""
+        self._label, self._options = "", 0
 
     def text(self, markup: str) -> None:
         """Take what stands between two tags."""
@@ -253,6 +255,8 @@ class _Reader:
 
     def _roled(self, name: str, known: dict[str, str]) -> None:
         """Take a tag by its role, where it has one that a page is used by."""
+        if known.get("rel") == "canonical":
+            self.url = self.url or known.get("href", "")
         role = known.get("role", name if name in ("link", "heading") else "").lower()
         label = _label(known)
         if role in CONTROL_ROLES and (label or "ref" in known):
@@ -281,15 +285,19 @@ class _Reader:
             self._label = cut(words, 60)
         elif name == "select":
             self.items.append(_field(name, known, self._label))
-            self._label = ""
+            self._label, self._options = "", 0
         elif name == "option":
-            if "selected" in known and words:
-                self.items.append(
-                    Item("control", words, "option", known.get("value", ""), state="selected")
-                )
+            self._option(known, words)
         else:
             self._linked += len(words)
             self._pressed(name, known, words)
+
+    def _option(self, known: dict[str, str], words: str) -> None:
+        """Take a choice: those of a short list, and the chosen one of a long list."""
+        self._options += 1
+        state = "selected" if "selected" in known else ""
+        if words and (state or self._options <= MOST_OPTIONS):
+            self.items.append(Item("control", words, "option", known.get("value", ""), state=state))
 
     def _pressed(self, name: str, known: dict[str, str], words: str) -> None:
         label = words or _label(known)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from hippocampus.indexing.draft import Draft, Hints, Line
-from hippocampus.indexing.lines import counted, cut
+from hippocampus.indexing.lines import counted, cut, packed
+from hippocampus.indexing.logs.fields import spread
 from hippocampus.indexing.logs.places import Place, lines_of_places, places_of
 from hippocampus.indexing.logs.signs import ARROW, EXIT, FAILED, Sign, Told, sign_of, signs_for
 from hippocampus.indexing.logs.traces import Trace, lines_of, traces_of
@@ -22,6 +23,7 @@ STAMP = re.compile(
     r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
     r"|\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\b\d\d:\d\d:\d\d(?:[.,]\d+)?"
 )
+DAY = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ](?=\d\d:\d\d)")
 LEVELED = re.compile(r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b")
 FINDING = re.compile(r"(?i)\berror\b|\bwarning\b|:\d+:\d+:? |\(\d+,\d+\)|\b[A-Z]\d{3,4}\b")
 """What a place is found for; a place alone is a hit of a search."""
@@ -45,6 +47,7 @@ SHOWN_CHARACTERS = 240
 MESSAGE_CHARACTERS = 400
 MASK_CHARACTERS = 300
 """Characters of a line that its sign and its pattern are told from."""
+OVERVIEW = 12.0
 MOST_KEPT = 4
 """Lines of each sort that stand whatever the budget."""
 MOST_NAMED = 50
@@ -60,6 +63,14 @@ class Log:
     masks: Sequence[str]
     signed: dict[Sign, list[int]]
     """The numbers of the lines, from 0, by their sign."""
+
+    day: str = ""
+    """The date that opens every stamped line, where they are all of one day."""
+
+    def told(self, number: int) -> str:
+        """Return a line as it is told, without the day that all lines have."""
+        line = self.lines[number]
+        return line[len(self.day) :] if self.day and line.startswith(self.day) else line
 
     def of(self, *signs: Sign) -> list[int]:
         """Return the lines with one of some signs, in order."""
@@ -124,9 +135,22 @@ def extract(text: str, hints: Hints) -> Draft | None:
     places = places_of(log.lines, log.of("place"))
     traces = traces_of(log.lines, log.of("frame"))
     failed = _failed_ids(log)
-    blocks = [block for write in WRITERS for block in write(log, places, traces, failed)]
+    blocks = [*_overview(log)]
+    blocks += [block for write in WRITERS for block in write(log, places, traces, failed)]
     facts = _facts(log, places, traces, failed)
     return Draft("log", _summary(log, facts), _flat(blocks), facts, _ways(log))
+
+
+def _overview(log: Log) -> Iterator[Block]:
+    """Yield how many lines of each level there are, and what the fields of alike lines hold."""
+    found = (LEVELED.search(line[:STAMPED_CHARACTERS]) for line in log.lines)
+    levels = Counter(match[0] for match in found if match)
+    if len(levels) > 1:
+        told = ", ".join(f"{level} {count}" for level, count in levels.most_common())
+        yield Block(-1, [Line(f"levels: {told}", OVERVIEW, count=0)])
+    stamped = [at for at, line in enumerate(log.lines) if STAMP.search(line[:STAMPED_CHARACTERS])]
+    for line in packed(spread(log.lines, stamped)):
+        yield Block(-1, [replace(line, weight=OVERVIEW, count=0)])
 
 
 def read(text: str) -> Log:
@@ -138,7 +162,12 @@ def read(text: str) -> Log:
     signed: dict[Sign, list[int]] = {}
     for number, mask in enumerate(masks):
         signed.setdefault(known[mask], []).append(number)
-    return Log(lines, masks, signed)
+    return Log(lines, masks, signed, _day(lines))
+
+
+def _day(lines: Sequence[str]) -> str:
+    days = {match[0] for line in lines if (match := DAY.match(line))}
+    return days.pop() if len(days) == 1 else ""
 
 
 def _flat(blocks: Iterable[Block]) -> tuple[Line, ...]:
@@ -216,7 +245,7 @@ def _write_totals(
     patterns = patterns_of(log.masks, numbers)
     final = sorted(pattern.last for pattern in patterns)[-MOST_KEPT:]
     for pattern in patterns:
-        told = cut(log.lines[pattern.last], SHOWN_CHARACTERS) + _again(pattern)
+        told = cut(log.told(pattern.last), SHOWN_CHARACTERS) + _again(pattern)
         keep = pattern.last in final and _is_verdict(log, pattern.last)
         yield Block(pattern.last, [Line(told, 3.0 if keep else 1.3, keep, count=pattern.count)])
 
@@ -246,7 +275,7 @@ def _is_verdict(log: Log, number: int) -> bool:
     return near or VERDICT.search(log.lines[number][:SHOWN_CHARACTERS]) is not None
 
 
-SIGN_WEIGHTS: dict[Sign, float] = {"error": 3.0, "warning": 1.5, "command": 0.9, "plain": 0.5}
+SIGN_WEIGHTS: dict[Sign, float] = {"error": 3.5, "warning": 2.0, "command": 0.9, "plain": 0.5}
 HEAD_LINES = 3
 END_LINES = 25
 VERDICT = re.compile(r"(?i)pass|fail|error|\bok\b|exit")
@@ -274,7 +303,7 @@ def _numbered(log: Log, number: int) -> str:
     below = log.lines[number + 1][:SHOWN_CHARACTERS] if number + 1 < len(log.lines) else ""
     arrow = ARROW.match(below)
     place = f" {arrow['place']}" if arrow else ""
-    return f"{number + 1}: {cut(log.lines[number], SHOWN_CHARACTERS)}{place}"
+    return f"{number + 1}: {cut(log.told(number), SHOWN_CHARACTERS)}{place}"
 
 
 Writer = Callable[[Log, Sequence[Place], Sequence[Trace], dict[str, int]], Iterable[Block]]
@@ -320,7 +349,9 @@ def _span(log: Log) -> str:
     """Return the first and the last time told, as they are written."""
     first = _first_stamp(log.lines)
     last = _first_stamp(reversed(log.lines)) if first else ""
-    return f"{first} to {last}" if first != last else first
+    same_day = DAY.match(first)
+    last_told = last.removeprefix(same_day[0]) if same_day else last
+    return f"{first} to {last_told}" if first != last else first
 
 
 def _first_stamp(lines: Iterable[str]) -> str:
@@ -346,7 +377,9 @@ def _summary(log: Log, facts: dict[str, object]) -> str:
             parts.append(counted(number, noun))
     exit_code = facts.get("exit_code")
     parts += [f"exit code {exit_code}"] if exit_code is not None else []
-    parts += [str(facts[name]) for name in ("span", "exception") if name in facts]
+    parts += [str(facts["span"])] if "span" in facts else []
+    if "exception" in facts and not log.of("error", "total"):
+        parts.append(str(facts["exception"]))
     return ", ".join(parts)
 
 
