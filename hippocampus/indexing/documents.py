@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from hippocampus.indexing.cells import cell, packed, short_names
 from hippocampus.indexing.draft import Draft, Line
-from hippocampus.indexing.records import cell, packed, short_names, table
+from hippocampus.indexing.records import table
 from hippocampus.indexing.shapes import TELLING, Shape, shape_of
 
 MOST_VALUES = 60_000
@@ -182,8 +183,8 @@ def _pair_weight(key: str, value: Any) -> float:
 
 def _list_lines(name: str, items: list[Any], first: int) -> list[Line]:
     lines = [Line(f"{name}: {len(items)} items", 2.0, count=0)]
-    for text in packed([cell(item) for item in items], "  "):
-        lines.append(Line(text, 0.8, parent=first, count=text.count(", ") + 1))
+    told = packed([cell(item) for item in items], "  ")
+    lines += [Line(text, 0.8, parent=first, count=text.count(", ") + 1) for text in told]
     return lines
 
 

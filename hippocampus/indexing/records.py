@@ -9,32 +9,27 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from hippocampus.indexing.cells import (
+    CELL_CHARACTERS,
+    Cells,
+    Row,
+    cell,
+    ending,
+    packed,
+    read_row,
+    short_names,
+)
 from hippocampus.indexing.draft import Line
 from hippocampus.indexing.shapes import Shape, shape_of
 
-Cells = dict[str, Any]
-"""A record made flat: dotted path to scalar."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A record as a table reads it."""
-
-    cells: Cells
-    lists: tuple[tuple[str, Sequence[Any]], ...]
-    """The lists of records inside it, by path."""
-
-
 MOST_ROWS = 2_000
 """Rows behind these are counted and not read."""
-MOST_DEPTH = 8
 ALIKE = 0.5
 """Rows that share this much of their keys are of one group."""
 MOST_GROUPS = 12
-CELL_CHARACTERS = 60
 CORE = {"key": 1, "label": 1, "state": 2, "words": 1, "date": 1, "number": 1, "path": 1, "id": 1}
 """How many columns of each role a row's own line has; the others follow in one of lower weight."""
 DETAIL_WEIGHT = 0.3
@@ -50,7 +45,6 @@ RARE_FACTOR = 2.5
 NESTED_WEIGHT = 0.5
 MOST_NESTED = 400
 NESTED_COLUMNS = 3
-LINE_CHARACTERS = 120
 LABELS = re.compile(r"(?i)(?:name|title|label|subject|message|text|path)s?$")
 """Key names that say what a record is called, in APIs of all kinds."""
 ORDER: dict[Shape, int] = {
@@ -78,32 +72,9 @@ class Column:
     """In how many rows it stands."""
 
 
-def flat(record: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield path and value of each scalar of a record, and of each list of records inside it."""
-    if isinstance(record, dict) and depth < MOST_DEPTH:
-        for key, value in record.items():
-            yield from flat(value, f"{prefix}.{key}" if prefix else str(key), depth + 1)
-    elif isinstance(record, list) and depth < MOST_DEPTH:
-        if record and not any(isinstance(each, dict | list) for each in record):
-            yield prefix, ", ".join(map(str, record[:8])) + ("…" if len(record) > 8 else "")
-        elif len(record) == 1:
-            yield from flat(record[0], prefix, depth + 1)
-        elif record:
-            yield prefix, record
-    else:
-        yield prefix, record
-
-
-def _read(record: Any) -> Row:
-    found = list(flat(record))
-    cells = {path: value for path, value in found if not isinstance(value, list | dict)}
-    lists = tuple((path, value) for path, value in found if isinstance(value, list))
-    return Row(cells, lists)
-
-
 def listed(name: str, records: Sequence[Any], weight: float, parent: int | None) -> list[Line]:
     """Return a list of records inside a record as terse lines: its label and its id for each."""
-    rows = [_read(record).cells for record in records[:MOST_NESTED]]
+    rows = [read_row(record).cells for record in records[:MOST_NESTED]]
     columns = _worth(rows, [each for each in _columns(rows) if each.distinct > 1])[:NESTED_COLUMNS]
     items = [
         " ".join(cell(row[c.name]) for c in columns if row.get(c.name) is not None) for row in rows
@@ -112,26 +83,12 @@ def listed(name: str, records: Sequence[Any], weight: float, parent: int | None)
     return [Line(text, weight, parent=parent, count=0) for text in lines]
 
 
-def packed(items: Sequence[str], opening: str = "") -> Iterator[str]:
-    """Yield lines of joined items behind an opening, none much over `LINE_CHARACTERS`."""
-    line: list[str] = []
-    size = len(opening)
-    for item in items:
-        if line and size + len(item) > LINE_CHARACTERS:
-            yield opening + ", ".join(line)
-            line, size = [], len(opening)
-        line.append(item)
-        size += len(item) + 2
-    if line:
-        yield opening + ", ".join(line)
-
-
 def table(name: str, records: Sequence[Any], first: int = 0, weight: float = 1.0) -> list[Line]:
     """Return the lines of a list of records, a table for each group of rows of like keys.
 
     `first` is the number that the first line will have, `weight` what a row's line weighs.
     """
-    rows = [_read(record) for record in records[:MOST_ROWS]]
+    rows = [read_row(record) for record in records[:MOST_ROWS]]
     title = f"{name}: {len(records)} rows"
     lines = [Line(title, weight=0.5 * weight, count=0)]
     for group in _alike(rows):
@@ -166,30 +123,45 @@ def _group_lines(group: list[Row], parent: int, first: int, weight: float) -> li
     same = _constants(rows, constant, names)
     lines = [Line(f"each: {same}", 1.5 * weight, parent=parent, count=0)] if same else []
     if len(rows) >= FEWEST_FOR_OVERVIEW:
-        for few in (True, False):
-            kinds = [each for each in varying if (each.distinct <= MOST_STATES) is few]
-            told = packed(list(_overview(rows, kinds, _label(varying), names)), "all rows: ")
-            share = STATES_WEIGHT if few else OVERVIEW_WEIGHT
-            lines += [Line(text, share * weight, parent=parent, count=0) for text in told]
-        lines += [
-            Line(text, STATES_WEIGHT * weight, parent=parent, count=0)
-            for text in _standing_out(rows, varying, odd, names)
-        ]
+        lines += _together(rows, varying, odd, names, Line("", weight, parent=parent, count=0))
     core = _core(varying, len(rows))
-    details = [each for each in varying if each not in core]
     titles = " | ".join(names[each.name] for each in core)
     head = first + len(lines)
     lines.append(Line(titles, 0.3 * weight, parent=parent, count=0))
+    details = [each for each in varying if each not in core]
     for number, row in enumerate(group):
-        at = first + len(lines)
         telling = weight * (RARE_FACTOR if number in odd else 1.0)
+        at = first + len(lines)
         lines.append(Line(_cells(row.cells, core), telling, parent=head))
-        detail = _pairs(row.cells, details, names)
-        if detail:
-            lines.append(Line(f"  {detail}", DETAIL_WEIGHT * telling, parent=at, count=0))
-        for path, inner in row.lists:
-            lines += listed(_ending(path, 2), inner, NESTED_WEIGHT * weight, at)
+        lines += _below(row, _pairs(row.cells, details, names), at, telling, weight)
     return lines
+
+
+def _below(row: Row, detail: str, at: int, telling: float, weight: float) -> Iterator[Line]:
+    """Yield what stands below a row: its other cells, and the lists inside it."""
+    if detail:
+        yield Line(f"  {detail}", DETAIL_WEIGHT * telling, parent=at, count=0)
+    for path, inner in row.lists:
+        yield from listed(ending(path, 2), inner, NESTED_WEIGHT * weight, at)
+
+
+def _together(
+    rows: Sequence[Cells],
+    columns: Sequence[Column],
+    odd: dict[int, list[str]],
+    names: dict[str, str],
+    blank: Line,
+) -> Iterator[Line]:
+    """Yield what the rows are, taken together, and those that stand out of them.
+
+    `blank` has the weight of a row and the parent of all lines.
+    """
+    for few, share in ((True, STATES_WEIGHT), (False, OVERVIEW_WEIGHT)):
+        kinds = [each for each in columns if (each.distinct <= MOST_STATES) is few]
+        for text in packed(list(_overview(rows, kinds, _label(columns), names)), "all rows: "):
+            yield replace(blank, text=text, weight=share * blank.weight)
+    for text in _standing_out(rows, columns, odd, names):
+        yield replace(blank, text=text, weight=STATES_WEIGHT * blank.weight)
 
 
 def _standing_out(
@@ -394,35 +366,3 @@ def _pairs(row: Cells, columns: list[Column], names: dict[str, str]) -> str:
         for each in columns
         if row.get(each.name) not in (None, "", [], {}, False)
     )
-
-
-def cell(value: Any) -> str:
-    """Return a scalar as it stands in a line; identifiers whole, long words cut."""
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return str(value).lower()
-    text = " ".join(str(value)[: 4 * CELL_CHARACTERS].split())
-    if len(text) <= CELL_CHARACTERS or shape_of(text) in ("id", "path", "url"):
-        return text
-    return text[: CELL_CHARACTERS - 1] + "…"
-
-
-def short_names(paths: Sequence[str]) -> dict[str, str]:
-    """Return for each path its last steps, as few as tell it from the others."""
-    taken = Counter(_ending(path, steps) for path in paths for steps in range(1, MOST_DEPTH))
-    return {
-        path: next(
-            (
-                _ending(path, steps)
-                for steps in range(1, MOST_DEPTH)
-                if taken[_ending(path, steps)] == 1 or _ending(path, steps) == path
-            ),
-            path,
-        )
-        for path in paths
-    }
-
-
-def _ending(path: str, steps: int) -> str:
-    return ".".join(path.split(".")[-steps:])

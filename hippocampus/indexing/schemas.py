@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from hippocampus.indexing.cells import cell, packed
 from hippocampus.indexing.draft import Draft, Line
 from hippocampus.indexing.lines import ranked
-from hippocampus.indexing.records import cell, packed
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 DEFINITIONS = ("$defs", "definitions", "schemas")
@@ -93,7 +93,9 @@ def _answers(document: dict[str, Any], operations: Operations) -> Iterator[str]:
         told = cell(_dict(response).get("description", ""))
         yield f"response {name}: {told} {' '.join(sorted(_coded(name, operations)))}".rstrip()
     yield _counted("request bodies", (media for *_, each in operations for media in _media(each)))
-    old = [f"{method.upper()} {path}" for path, method, each in operations if each.get("deprecated")]
+    old = [
+        f"{method.upper()} {path}" for path, method, each in operations if each.get("deprecated")
+    ]
     if old:
         yield f"deprecated ({len(old)}): {', '.join(old[:MOST_CHOICES])}"
 
@@ -159,9 +161,9 @@ def _told(operations: Operations) -> Iterator[Line]:
             yield Line(f"{' '.join(methods)} {path}{told}", OPERATION_WEIGHT, count=len(methods))
         else:
             bare.setdefault(" ".join(methods), []).append(path)
-    for methods, paths in bare.items():
-        for text in packed(paths, f"{methods} "):
-            yield Line(text, OPERATION_WEIGHT, count=(text.count(", ") + 1) * len(methods.split()))
+    for taken, paths in bare.items():
+        for text in packed(paths, f"{taken} "):
+            yield Line(text, OPERATION_WEIGHT, count=(text.count(", ") + 1) * len(taken.split()))
 
 
 def _operation(operation: dict[str, Any], path: str) -> str:

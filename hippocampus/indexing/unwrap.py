@@ -6,6 +6,7 @@ progress bars.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import Any
@@ -49,7 +50,7 @@ def numbered_dump(text: str) -> tuple[str, int] | None:
     if len(found) < 2 or len(found) < NUMBERED_SHARE * len(sample):
         return None
     numbers = [int(match.group(1)) for match in found]
-    if any(after != before + 1 for before, after in zip(numbers, numbers[1:], strict=False)):
+    if any(after != before + 1 for before, after in itertools.pairwise(numbers)):
         return None
     stripped = [match.group(2) if (match := NUMBERED.match(line)) else line for line in lines]
     return "\n".join(stripped), numbers[0]

@@ -309,13 +309,11 @@ def test_both_outlines_of_python_agree_on_what_is_defined() -> None:
 def test_an_outline_reads_well() -> None:
     assert reads(source("py"), "py") == [
         "about: Keeps users.",
-        "class: User 11",
         "def: load 19",
         "const: LIMIT 8 = 10",
-        "in User 11: first 15",
-        "fields in User 11: name 12",
+        "class User(Base) 11: first 15",
+        "fields of class User(Base) 11: name 12",
         "import: os, a.b (c, d)",
-        "11 User(Base)",
         "15 User.first(self) -> str @property",
         "19 load(path, *, deep=False)",
         "20 TODO: read deep",

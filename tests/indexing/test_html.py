@@ -88,7 +88,7 @@ def test_a_page_reads_well() -> None:
         'text: User name #u = "bob"',
         "password: pw",
         "select: lang",
-        "option: English en (selected)",
+        "option: German de, English en (selected)",
         "button: Sign in #go",
         "## Help",
         "link: First → /help/1, Second → /help/2",

@@ -164,12 +164,10 @@ def test_hits_of_one_file_need_no_name() -> None:
 
 def test_a_log_keeps_hashes_whole_beside_their_subjects() -> None:
     draft = draft_of(LOG)
-    assert (
-        "2 commits, Thu Jan 4 09:00:00 2024 +0100 to Fri Jan 5 10:22:00 2024 +0100" in draft.summary
-    )
+    assert "2 commits, Jan 4 09:00 to Jan 5 10:22 2024" in draft.summary
     assert draft.lines[0].text == (
         "4f1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c (HEAD -> main) Read files lazily"
-        " (Ann, Fri Jan 5 10:22:00 2024 +0100)"
+        " (Ann, Jan 5 10:22)"
     )
     assert " files: src/a.py 12" in [line.text for line in draft.lines]
 

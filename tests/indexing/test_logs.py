@@ -148,7 +148,7 @@ def test_java_tells_each_cause_and_the_span_of_time() -> None:
     assert "no stock for sku-991" in kept(draft)
     assert "Caused by: java.sql.SQLException: timeout after 30s" in kept(draft)
     assert "order 5512-AB failed" in heavy(draft)
-    assert draft.key_data["span"] == "2025-11-21 10:00:01,123 to 2025-11-21 10:00:03,000"
+    assert draft.key_data["span"] == "2025-11-21 10:00:01,123 to 10:00:03,000"
 
 
 def test_cargo_sets_the_place_beside_the_error() -> None:
@@ -199,7 +199,7 @@ def test_repeats_are_told_once_with_their_true_count() -> None:
     served = next(line for line in draft.lines if "served" in line.text)
     assert served.count == 499
     assert served.text.endswith("×499")
-    assert "251: 2025-01-01 00:04:10 ERROR lost connection to db-7 after 3 tries" in heavy(draft)
+    assert "251: 00:04:10 ERROR lost connection to db-7 after 3 tries" in heavy(draft)
     assert sum(line.count for line in draft.lines) == 500
 
 

@@ -55,7 +55,7 @@ def test_the_outline_tells_true_line_numbers() -> None:
 
 def test_the_lead_weighs_most_and_figures_more_than_none() -> None:
     told = weights(read(PAGE))
-    assert told["The town was set on both sides of the river Pregel."] == 2.0
+    assert told["The town was set on both sides of the river Pregel."] == max(told.values())
     assert (
         told["Leonhard Euler counted 3, 3, 3 and 5."]
         > told["Some remark without anything in it follows here."]

@@ -62,7 +62,7 @@ def test_each_style_gives_its_rows_under_their_header(text: str) -> None:
 def test_columns_tell_types_ranges_values_and_the_key() -> None:
     told = [line.text for line in read(ORDERS).lines]
     assert "id: text key ord-1 to ord-3 3 distinct" in told
-    assert "amount: float 3.10 to 1200" in told
+    assert "amount: float 3.10 (ord-2) to 1200 (ord-3)" in told
     assert "day: date 2024-01-02 to 2024-02-03" in told
     assert "ord-1 | Ann, B | paid | 12.50 | 2024-01-02" in told
 
@@ -107,12 +107,15 @@ def test_what_a_database_prints_agrees_with_what_it_holds() -> None:
     base = sqlite3.connect(":memory:")
     base.execute("create table t (id integer, n integer)")
     base.executemany("insert into t values (?, ?)", [(at, at * at - 40) for at in range(60)])
-    low, high, count = base.execute("select min(n), max(n), count(*) from t").fetchone()
+    low, first, high, last, count = base.execute(
+        "select min(n), (select id from t order by n limit 1), max(n),"
+        " (select id from t order by n desc limit 1), count(*) from t"
+    ).fetchone()
     text = "id | n\n---+---\n" + "".join(f"{a} | {b}\n" for a, b in base.execute("select * from t"))
     base.close()
     draft = read(text)
     assert draft.key_data["rows"] == count
-    assert f"n: int {low} to {high}" in [line.text for line in draft.lines]
+    assert f"n: int {low} ({first}) to {high} ({last})" in [line.text for line in draft.lines]
 
 
 cells = st.text("abcxyz019 ", min_size=1, max_size=6).filter(lambda cell: cell.strip())

@@ -14,7 +14,7 @@ from hippocampus.indexing.code.settings import settings
 from hippocampus.indexing.code.writing import write_outline, write_settings
 from hippocampus.indexing.draft import Draft, Hints
 
-__all__ = ["extract", "extract_numbered", "recognises"]
+__all__ = ["extract", "extract_numbered", "outline_of", "recognises"]
 
 
 def recognises(text: str, hints: Hints | None = None) -> float:
@@ -39,6 +39,14 @@ def extract_numbered(text: str, hints: Hints, first_line: int = 1) -> Draft | No
     if reading.language is None:
         return write_settings(text, settings(text, first_line), first_line)
     return write_outline(text, _outline(text, reading.language, first_line), first_line)
+
+
+def outline_of(text: str) -> Outline | None:
+    """Return the names that a source makes, with their lines, or nothing where a text is none."""
+    reading = read_language(text)
+    if reading is None or reading.language is None:
+        return None
+    return _outline(text, reading.language, 1)
 
 
 def _outline(text: str, language: Language, first_line: int) -> Outline:

@@ -14,7 +14,7 @@ from hippocampus.indexing.draft import Draft, Line
 from hippocampus.indexing.lines import counted, cut, most_common, packed, ranked
 
 ItemKind = Literal["heading", "landmark", "control", "link", "message", "head", "row", "text"]
-MOST_ITEMS = 12_000
+MOST_ITEMS = 10_000
 MOST_LINES = 5_000
 LABEL_CHARACTERS = 70
 TEXT_CHARACTERS = 220

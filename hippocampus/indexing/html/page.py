@@ -108,8 +108,10 @@ def read_page(text: str) -> Page:
     shown = _shown(text)
     end = 0
     for match in TAG.finditer(shown):
-        reader.text(shown[end : match.start()])
-        reader.tag(match["name"].lower(), bool(match["close"]), match["attributes"])
+        if end != match.start():
+            reader.text(shown[end : match.start()])
+        name, close, attributes = match.group("name", "close", "attributes")
+        reader.tag(name.lower(), bool(close), attributes)
         end = match.end()
         if reader.tags >= MOST_TAGS or len(reader.items) >= MOST_ITEMS:
             break

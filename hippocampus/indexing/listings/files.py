@@ -106,9 +106,11 @@ def read_paths(lines: list[str]) -> list[File]:
     """Return the files of `find`, `du`, or a list of paths; a path above another is a folder."""
     found: list[File] = []
     for line in lines:
-        weighed = WEIGHED.fullmatch(line)
+        weighed = WEIGHED.fullmatch(line) if "\t" in line else None
         path, size = (weighed["name"], _bytes(weighed["size"])) if weighed else (line, None)
-        if TOTAL.match(path) or not path.strip("./"):
+        if ("0" <= path[:1] <= "9" or path[:1] == "t") and TOTAL.match(path):
+            continue
+        if not path.strip("./"):
             continue
         before, slash, name = path.rstrip("/").rpartition("/")
         found.append(File(before + slash, name, size, path.endswith("/")))

@@ -84,15 +84,18 @@ def _add_folder(lines: list[Line], folder: str, inside: list[File]) -> None:
     label = "" if apart or not folder else folder
     weight = _weight(inside[0].folder)
     if len(inside) > 3 * LEAST_ALIKE:
-        alike = _alike(inside)
+        templates = [_template(file) for file in inside]
+        alike = _alike(inside, templates)
         for first, last, number in alike.values():
             lines.append(
                 Line(f"{label}{first} … {last}: {number} alike", ALIKE * weight / 2, count=0)
             )
-        rest = [file for file in inside if _template(file) not in alike]
-        inside = [file for file in inside if _template(file) in alike]
-        _add_names(lines, label, rest, weight, apart=apart)
-        weight *= MANY_ALIKE
+        if alike:
+            pairs = list(zip(inside, templates, strict=True))
+            rest = [file for file, template in pairs if template not in alike]
+            inside = [file for file, template in pairs if template in alike]
+            _add_names(lines, label, rest, weight, apart=apart)
+            weight *= MANY_ALIKE
     _add_names(lines, label, inside, weight, apart=apart)
 
 
@@ -120,13 +123,12 @@ def _template(file: File) -> str:
     return DIGITS.sub("#", file.name)
 
 
-def _alike(inside: list[File]) -> dict[str, tuple[str, str, int]]:
+def _alike(inside: list[File], templates: list[str]) -> dict[str, tuple[str, str, int]]:
     """Return the templates that many names follow, with the first and the last name and count."""
-    counts = Counter(map(_template, inside))
+    counts = Counter(templates)
     found: dict[str, tuple[str, str, int]] = {}
-    for file in inside:
-        template = _template(file)
-        if "#" in template and counts[template] >= LEAST_ALIKE:
+    for file, template in zip(inside, templates, strict=True):
+        if counts[template] >= LEAST_ALIKE and "#" in template:
             first = found[template][0] if template in found else file.name
             found[template] = (first, file.name, counts[template])
     return found
@@ -166,7 +168,8 @@ def _sizes(plain: list[File]) -> Iterator[Line]:
 
 def _dates(plain: list[File]) -> Iterator[Line]:
     """Yield the oldest and the newest of the dates, with their files."""
-    dated = [(order, file) for file in plain if (order := _order(file.date))]
+    orders = {date: _order(date) for date in {file.date for file in plain}}
+    dated = [(order, file) for file in plain if (order := orders[file.date])]
     if len(dated) < 2 * MOST_NAMED:
         return
     newest, oldest = (end(dated, key=itemgetter(0)) for end in (max, min))

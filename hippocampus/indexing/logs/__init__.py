@@ -16,6 +16,7 @@ from hippocampus.indexing.logs.fields import spread
 from hippocampus.indexing.logs.places import Place, lines_of_places, places_of
 from hippocampus.indexing.logs.signs import ARROW, EXIT, FAILED, Sign, Told, sign_of, signs_for
 from hippocampus.indexing.logs.traces import Trace, lines_of, traces_of
+from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.templates import Pattern, masked, patterns_of
 from hippocampus.indexing.thin import LIGHT, put, thinned
 
@@ -281,12 +282,16 @@ END_LINES = 25
 VERDICT = re.compile(r"(?i)pass|fail|error|\bok\b|exit")
 BEARING = re.compile(r"\w")
 TAIL_LINES = 5
+FEW_FIELDS, WORDY = 3, 2.5
+"""An error told in words says more than one more line of a known form."""
 
 
 def _weight(log: Log, pattern: Pattern, weight: float) -> float:
     """The first and the last lines say what ran and how it ended; rare lines say more than common."""
     if pattern.first < HEAD_LINES or pattern.last >= len(log.lines) - TAIL_LINES:
         return max(weight, 1.0)
+    if weight > 1 and len(identifiers(log.told(pattern.first))) <= FEW_FIELDS:
+        weight *= WORDY
     return weight if pattern.count > 1 or weight > 1 else weight * 0.8
 
 

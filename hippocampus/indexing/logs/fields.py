@@ -14,7 +14,9 @@ MOST_LINES = 20_000
 MOST_FIELDS = 30
 MOST_VALUES = 8
 """Distinct values up to which a field is told by its values."""
-MEASURE = re.compile(r"(?P<name>[A-Za-z_][\w.-]{0,30}=)?(?P<number>\d+(?:\.\d+)?)(?P<unit>[A-Za-z%]{1,3})")
+MEASURE = re.compile(
+    r"(?P<name>[A-Za-z_][\w.-]{0,30}=)?(?P<number>\d+(?:\.\d+)?)(?P<unit>[A-Za-z%]{1,3})"
+)
 """A number with its unit."""
 FIXED = re.compile(r"(?!(?:INFO|DEBUG|TRACE|NOTICE)\b)[A-Za-z]+")
 """A word that belongs to a form of lines; a level tells how grave each is."""
@@ -32,7 +34,8 @@ def spread(lines: Sequence[str], numbers: Sequence[int]) -> Iterator[str]:
     rows = _alike(rows) if len(rows) >= FEWEST_LINES else []
     if len(rows) < FEWEST_LINES:
         return
-    yield f"{len(rows)} alike"
+    more = f" of the first {MOST_LINES:,}" if len(numbers) > MOST_LINES else ""
+    yield f"{len(rows)} alike{more}"
     for values in zip(*(row for row, _ in rows), strict=True):
         told = _field(values, [number for _, number in rows])
         if told:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from hippocampus.indexing.draft import Draft, Hints, Line
-from hippocampus.indexing.lines import counted
+from hippocampus.indexing.lines import counted, packed, ranked
 from hippocampus.indexing.prose.blocks import Block, blocks_of
+from hippocampus.indexing.prose.terms import terms_of
 from hippocampus.indexing.sentences import clip, links_of, sentences_of, unlinked, with_links
+from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.thin import LIGHT, put, thinned
 
 SAMPLE_CHARACTERS = 12_000
@@ -21,7 +24,10 @@ SHOWN_CHARACTERS = 280
 NAMED_CHARACTERS = 100_000
 """Names are looked for up to here."""
 MOST_NAMES = 14
-LEAD_SENTENCES = 3
+LEAD_SENTENCES, LEAD = 3, 5.0
+FEW_HEADINGS, OUTLINE_LEVEL, OUTLINE_CHARACTERS, OUTLINE, TERMS = 4, 3, 60, 12.0, 12.0
+CRUMB, CRUMB_CHARACTERS = 0.2, 24
+"""A piece so short says nothing, and costs more than it looks."""
 SHORT_SENTENCE = 45
 """A shorter one says little by itself."""
 MOST_LINES = 2_500
@@ -82,20 +88,31 @@ def extract(text: str, hints: Hints) -> Draft | None:
     for block in blocks_of(text):
         writer.write(block)
     writer.close()
-    names = _names(text)
-    if names:
-        writer.lines.insert(0, Line(f"names: {', '.join(names)}", 1.2, count=0))
+    above = _outline(writer, text)
+    if names := _names(text):
+        above.append(Line(f"names: {', '.join(names)}", 1.2, count=0))
+    writer.lines[:0] = above
     title = writer.title or clip(text.strip().split("\n", 1)[0], 120)
     facts = {"title": title, "headings": writer.headings, "links": len(writer.links)}
     summary = ", ".join([f"“{title}”", *_sizes(text, writer)])
     return Draft(
         "prose",
         summary,
-        _shifted(writer.lines, 1 if names else 0),
+        _shifted(writer.lines, len(above)),
         facts,
         _ways(text, writer),
         "sentences",
     )
+
+
+def _outline(writer: _Writer, text: str) -> list[Line]:
+    """Return the headings with their lines together, and the terms, where there are many."""
+    told = writer.outline if len(writer.outline) > FEW_HEADINGS else []
+    lines = list(ranked(packed(told, "outline", weight=OUTLINE, count=0)))
+    terms = [f"{term} {line}" for line, term in terms_of(text.split("\n"))]
+    if len(terms) > FEW_HEADINGS:
+        lines += ranked(packed(terms, "terms", weight=TERMS, count=0))
+    return lines
 
 
 def _sizes(text: str, writer: _Writer) -> Iterator[str]:
@@ -120,14 +137,9 @@ def _ways(text: str, writer: _Writer) -> tuple[str, ...]:
 
 
 def _shifted(lines: Sequence[Line], by: int) -> tuple[Line, ...]:
-    """Return lines whose parents count the lines put before them."""
-    if not by:
-        return thinned(lines)
+    """Return lines whose parents count the lines put before them; those have none."""
     moved = [
-        line
-        if line.parent is None
-        else Line(line.text, line.weight, line.keep, line.parent + by, line.count)
-        for line in lines
+        line if line.parent is None else replace(line, parent=line.parent + by) for line in lines
     ]
     return thinned(moved)
 
@@ -152,6 +164,7 @@ class _Writer:
         self.links: set[str] = set()
         self.title = ""
         self.headings = 0
+        self.outline: list[str] = []
         self._heading: int | None = None
         self._lead = LEAD_SENTENCES
         self._behind = 0
@@ -185,6 +198,8 @@ class _Writer:
         titles = not self.title and block.level <= 2
         self.title = self.title or told
         self.headings += 1
+        if block.level <= OUTLINE_LEVEL:
+            self.outline.append(f"{block.line} {clip(told, OUTLINE_CHARACTERS)}")
         weight = HEADING_WEIGHTS[min(block.level, len(HEADING_WEIGHTS)) - 1]
         line = Line(f"{block.line}: {'#' * block.level} {told}", weight, count=0)
         self._heading = None if titles else put(self.lines, line)
@@ -210,7 +225,7 @@ class _Writer:
         first, self._fresh = self._fresh, False
         if self._lead > 0 and len(sentence) > 20:
             self._lead -= 1
-            return 2.0
+            return LEAD
         weight = 0.7 if first else 0.4 if len(sentence) > SHORT_SENTENCE else 0.25
         if FIGURE.search(sentence):
             weight += (
@@ -242,6 +257,8 @@ class _Writer:
 
     def _put(self, text: str, weight: float, count: int = 1) -> None:
         if text.strip(" -"):
+            is_crumb = len(text) < CRUMB_CHARACTERS and not identifiers(text)
+            weight = weight * CRUMB if is_crumb else weight
             self.lines.append(Line(text, weight, parent=self._heading, count=count))
 
 

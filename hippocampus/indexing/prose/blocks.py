@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)[\s#]*$")
-UNDERLINE = re.compile(r" {0,3}(={3,}|-{3,})\s*")
+UNDERLINE = re.compile(r" {0,3}(={3,}|-{3,}|\*{4,}|~{4,}|\^{4,}|\"{4,})\s*")
+LEVELS = {"=": 1, "*": 1, "~": 3, "^": 3, '"': 4}
+"""How deep the heading above a line of such signs stands; under others, on the second level."""
 ITEM = re.compile(r"(\s*)(?:[-*+•·‣]|\d{1,4}[.)]|[a-z][.)])\s+(\S.*)")
 FENCE = re.compile(r"\s*(?:```|~~~)")
 NUMBERED = re.compile(
@@ -72,7 +74,7 @@ class _Reader:
             yield from self._flush()
             yield block
         elif len(self._held) == 1 and UNDERLINE.fullmatch(line[:200]):
-            level = 1 if "=" in line else 2
+            level = LEVELS.get(line.strip()[0], 2)
             yield Block("heading", self._held.pop(), self._start + 1, level)
         elif not _is_rule(line):
             self._hold(at, line)

@@ -1,0 +1,64 @@
+"""Which kind a content is told to be, whatever it comes wrapped in."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.indexing import kind_of
+from hippocampus.indexing.draft import Draft, Hints, Line
+from hippocampus.indexing.sniff import draft_of, joined
+
+CODE = "import os\n\n\nclass Reader:\n    def read(self, path: str) -> str:\n        return path\n"
+DIFF = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-a = 1\n+a = 2\n b = 3\n"
+CONTENTS = {
+    "json": json.dumps({"id": "a-1", "total": 2}),
+    "schema": json.dumps({"openapi": "3.0.0", "info": {}, "paths": {"/a": {"get": {}}}}),
+    "page": "<!DOCTYPE html><html><body><h1>Hi</h1><a href='/x'>next</a></body></html>",
+    "diff": DIFF,
+    "code": CODE,
+    "table": "name,size,owner\n" + "".join(f"f{at},{at * 7},ann\n" for at in range(12)),
+    "log": "".join(f"2024-05-01 10:00:{at:02} INFO served {at}\n" for at in range(20)),
+    "listing": "".join(f"./src/part_{at}/main.py\n" for at in range(20)),
+    "prose": "# The river\n\nThe river runs from the hills to the sea, and nobody knows why.\n" * 3,
+}
+
+
+@pytest.mark.parametrize("kind", CONTENTS)
+def test_each_kind_is_told_from_its_text(kind: str) -> None:
+    assert kind_of(CONTENTS[kind]) == kind
+
+
+@pytest.mark.parametrize("kind", ["diff", "log", "listing", "prose"])
+def test_a_text_block_around_it_changes_nothing(kind: str) -> None:
+    wrapped = json.dumps([{"type": "text", "text": CONTENTS[kind] * 3}])
+    assert kind_of(wrapped) == kind
+
+
+def test_line_numbers_around_code_are_taken_for_its_lines() -> None:
+    dump = "\n".join(f"{at:5}\t{line}" for at, line in enumerate(CODE.split("\n"), 101))
+    draft = draft_of(dump, Hints())
+    assert draft.kind == "code"
+    assert any("104" in line.text for line in draft.lines)
+
+
+def test_a_long_text_in_a_document_gives_it_its_kind() -> None:
+    document = json.dumps({"sha": "0fae11c2", "content": CONTENTS["log"] * 6})
+    draft = draft_of(document, Hints())
+    assert draft.kind == "log"
+    assert any("0fae11c2" in line.text for line in draft.lines)
+
+
+def test_joined_drafts_keep_their_parents() -> None:
+    inner = Draft("prose", "text", (Line("a"), Line("b", parent=0)))
+    lines = joined(Draft("json", "document", (Line("x"), Line("y", parent=0))), "body", inner).lines
+    assert [line.parent for line in lines] == [None, 0, None, 2, 3]
+
+
+@given(text=st.text(max_size=400))
+def test_every_text_has_a_draft_whose_parents_come_first(text: str) -> None:
+    lines = draft_of(text, Hints()).lines
+    assert all(line.parent is None or line.parent < at for at, line in enumerate(lines))
