@@ -11,7 +11,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -54,6 +54,10 @@ MIGRATIONS = (
         sent_tokens INTEGER NOT NULL
     ) STRICT;
     """,
+    """
+    ALTER TABLE call ADD COLUMN raw_cost REAL NOT NULL DEFAULT 0;
+    ALTER TABLE call ADD COLUMN sent_cost REAL NOT NULL DEFAULT 0
+    """,
 )
 """Each runs once, in a transaction, in this order; `user_version` counts the ones that ran."""
 SAVE = """
@@ -72,6 +76,10 @@ class Call:
     messages: int
     raw_tokens: int
     sent_tokens: int
+    raw_cost: float = 0.0
+    """What all calls up to this one would have cost without us, in base input tokens."""
+    sent_cost: float = 0.0
+    """What they have cost."""
 
 
 class Ledger:
@@ -139,8 +147,8 @@ class Ledger:
             )
             self._db.execute("DELETE FROM call WHERE turn > ?", (call.turn,))
             self._db.execute(
-                "INSERT OR REPLACE INTO call VALUES (?, ?, ?, ?)",
-                (call.turn, call.messages, call.raw_tokens, call.sent_tokens),
+                "INSERT OR REPLACE INTO call VALUES (?, ?, ?, ?, ?, ?)",
+                astuple(call),
             )
 
     def save(self, record: Record) -> None:

@@ -17,6 +17,7 @@ from typing import Any, Self, cast
 from hippocampus import ledger, policy, prices, recall, tokens
 from hippocampus.content import text_of, without_envelope
 from hippocampus.conversation import Item
+from hippocampus.account import Account
 from hippocampus.entry import Entry, Record
 from hippocampus.errors import RecallError, StoreError, nearest
 from hippocampus.holdings import Held, Holdings
@@ -122,6 +123,7 @@ class Session:
         self._ledger = Ledger(means.folder, session_id)
         self._records = {record.place: record for record in self._ledger.records()}
         last = self._ledger.last_call()
+        self._account = Account(last.raw_cost, last.sent_cost) if last else Account()
         self._start(last.messages if last else 0)
 
     def _start(self, sent: int) -> None:
@@ -155,30 +157,41 @@ class Session:
                 return cast("list[Item]", copy.copy(items))
 
     def _view(self, items: Sequence[Item]) -> list[Item]:
-        window, holdings = self._window, self._holdings
+        window, holdings, means = self._window, self._holdings, self._means
         before = len(window.raw)
         reading = window.read(items)
         if reading.kept < before:
             holdings.drop_from(reading.kept)
         for number in range(reading.kept, len(window.raw)):
             self._show(holdings.take(number))
-        standing = Standing(window.turn, window.sent, window.shown_tokens)
-        decisions = plan(holdings.candidates(), standing, self._means.prices, self._means.policy)
-        self._commit(decisions)
+        standing = Standing(window.turn, window.sent, window.shown_tokens, self._account.balance)
+        decisions = plan(holdings.candidates(), standing, means.prices, means.policy)
+        self._commit(decisions, self._keep(decisions))
         window.sent = len(window.raw)
         return window.write(items)
 
-    def _commit(self, decisions: list[Decision]) -> None:
-        """Put on disk what leaves, write it down, and only then change the view."""
+    def _keep(self, decisions: list[Decision]) -> list[Held]:
+        """Put on disk what leaves the view, and return it."""
         leaving = self._holdings.leave({decision.entry_id for decision in decisions})
         for held in leaving:
-            self._means.store.put(held.original)
-        window = self._window
-        sent_tokens = sum(window.shown_tokens) - sum(decision.saves for decision in decisions)
-        call = Call(window.turn, len(window.raw), sum(window.raw_tokens), sent_tokens)
+            self._means.store.put(self._holdings.original(held))
+        return leaving
+
+    def _commit(self, decisions: list[Decision], leaving: list[Held]) -> None:
+        """Change the view and write down what was changed and why; a failure sends the raw list."""
+        window, account = self._window, self._account
+        self._show(leaving)
+        account.add(window, self._means.prices)
+        call = Call(
+            window.turn,
+            len(window.raw),
+            sum(window.raw_tokens),
+            sum(window.shown_tokens),
+            account.raw_cost,
+            account.sent_cost,
+        )
         self._ledger.commit([held.record for held in leaving], decisions, call)
         self._records.update({held.record.place: held.record for held in leaving})
-        self._show(leaving)
 
     def _show(self, entries: Sequence[Held]) -> None:
         """Let entries stand in the view in place of their contents."""

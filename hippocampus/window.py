@@ -26,6 +26,8 @@ class Window:
         self._turns: list[int] = []
         self.sent = sent
         """How many leading messages of the view were in the last request."""
+        self.unchanged = 0
+        """How many leading messages of the view are the same as in the last request."""
 
     @property
     def turn(self) -> int:
@@ -45,6 +47,7 @@ class Window:
         """
         reading = self._reader.read(items)
         self._drop_from(reading)
+        self.unchanged = self.sent
         for message in reading.messages[reading.kept :]:
             self._append(message)
         return reading
@@ -70,6 +73,7 @@ class Window:
     def show(self, number: int, part: int, text: str) -> None:
         """Let a text stand in place of a part of a message."""
         edited = with_texts(self.shown[number], {part: text})
+        self.unchanged = min(self.unchanged, number)
         self.shown[number] = edited
         self.shown_tokens[number] = tokens.weigh(edited, self._encoding)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
+import sqlite3
 import subprocess
 import sys
 import time
@@ -14,7 +16,7 @@ import pytest
 from conversations import EAGER, FRAME, no_fallback, reading
 
 from hippocampus import Hippocampus
-from hippocampus.ledger import Ledger
+from hippocampus.ledger import MIGRATIONS, Call, Ledger, file_name
 
 HERE = Path(__file__).parent
 TURNS = 60
@@ -178,11 +180,14 @@ def test_the_decisions_and_calls_of_a_session_stay(tmp_path: Path) -> None:
 
 
 def test_the_oldest_ledger_opens(tmp_path: Path) -> None:
-    made = Ledger(tmp_path, "s")
-    assert made.records() == []
-    assert made.last_call() is None
-    made.close()
-    again = Ledger(tmp_path, "s")
-    assert again._db.execute("PRAGMA user_version").fetchone() == (1,)
-    assert again.check() == []
-    again.close()
+    """A file of the first schema, with a call in it, gets the columns that came later."""
+    path = tmp_path / file_name("s")
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.executescript(MIGRATIONS[0] + "PRAGMA user_version = 1;")
+        db.execute("INSERT INTO call VALUES (3, 7, 900, 400)")
+        db.commit()
+    opened = Ledger(tmp_path, "s")
+    assert opened.last_call() == Call(3, 7, 900, 400, 0.0, 0.0)
+    assert opened._db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
+    assert opened.check() == []
+    opened.close()
