@@ -1,0 +1,111 @@
+"""How words, globs and patterns of a policy find their texts: in linear time, by RE2. Pure.
+
+Compiled once for each distinct expression and kept by it, so that policies stay plain data.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from typing import Any
+
+import re2
+
+LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+UNSPACED = (
+    r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
+)
+"""Scripts whose words are not set apart by spaces, or carry their particles glued on."""
+LETTER = r"[\p{L}\p{M}\p{N}_]"
+GLOB = re.compile(r"\*|\?|\[(?P<no>!?)(?P<any>[^\]]+)\]|.", re.DOTALL)
+
+
+def fold(text: str) -> str:
+    """Return a text as words are compared: without case, width and what is mere typography.
+
+    >>> fold("Straße") == fold("STRASSE"), fold("J\N{RIGHT SINGLE QUOTATION MARK}AI  dit")
+    (True, "j'ai dit")
+    """
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    folded = " ".join(plain.casefold().split())
+    if folded.isascii():
+        return folded
+    return folded.replace("\u0131", "i").replace("\u0307", "").replace("\u2019", "'")
+
+
+@functools.lru_cache(maxsize=4_096)
+def expression(pattern: str) -> Any:
+    """Return a compiled RE2 expression.
+
+    Raises:
+        ValueError: it is none, or would need too much memory.
+
+    """
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as wrong:
+        told = wrong.args[0].decode("utf-8", "replace") if wrong.args else ""
+        raise ValueError(f"{pattern!r} is no RE2 expression: {told}") from None
+
+
+def has_word(folded: str, wanted: tuple[str, ...]) -> bool:
+    """Say whether any of some words or phrases stands in a folded text, as a whole word.
+
+    >>> has_word(fold("ALWAYS, I said"), ("always",)), has_word(fold("tall"), ("all",))
+    (True, False)
+    """
+    return any(_stands(word, folded) for word in _folded(wanted))
+
+
+@functools.lru_cache(maxsize=4_096)
+def _folded(wanted: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(fold, wanted))
+
+
+def _stands(word: str, text: str) -> bool:
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (_joins(text[at - 1 : at], word[0]) or _joins(word[-1], text[end : end + 1])):
+            return True
+        at = text.find(word, at + 1)
+    return False
+
+
+def _joins(left: str, right: str) -> bool:
+    """Say whether two letters side by side are of one word, as far as their script tells."""
+    return _is_of_spaced_word(left) and _is_of_spaced_word(right)
+
+
+@functools.lru_cache(maxsize=4_096)
+def _is_of_spaced_word(letter: str) -> bool:
+    """Say whether a letter belongs to words that are set apart by spaces."""
+    in_word = expression(LETTER).search(letter)
+    return bool(in_word) and not expression(f"[{UNSPACED}]").search(letter)
+
+
+@functools.lru_cache(maxsize=4_096)
+def globs(wanted: tuple[str, ...]) -> Any:
+    """Return the expression that any of some globs makes, for a full match without case.
+
+    >>> bool(globs(("browser*", "*_snapshot")).fullmatch("take_Snapshot"))
+    True
+    """
+    return expression("(?is)" + "|".join(GLOB.sub(_glob_part, each) for each in wanted))
+
+
+def _glob_part(found: re.Match[str]) -> str:
+    if found[0] in {"*", "?"}:
+        return ".*" if found[0] == "*" else "."
+    if found["any"]:
+        chosen = re.sub(r"[\\^\[]", r"\\\g<0>", found["any"])
+        return f"[{'^' if found['no'] else ''}{chosen}]"
+    return str(re2.escape(found[0]))
+
+
+def searchable(text: str) -> str:
+    """Return a text of the same length that RE2 takes: it knows no lone surrogates."""
+    return LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)

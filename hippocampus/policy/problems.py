@@ -1,0 +1,126 @@
+"""What is wrong with a policy's data, in sentences: what is expected, what was found, what is near."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from hippocampus.errors import nearest
+from hippocampus.policy.fields import Policy
+from hippocampus.policy.rules import Action, Match, Rule
+from hippocampus.policy.tree import Path, Problem, Tree
+
+EXPECTED = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "dict_type": "a mapping",
+    "tuple_type": "a list",
+    "model_type": "a mapping of fields",
+    "model_attributes_type": "a mapping of fields",
+    "string_too_short": "text that is not empty",
+    "invalid_key": "text as a key",
+}
+"""By pydantic's name for a problem, what should have stood there."""
+QUOTABLE = ("string_type", "invalid_key")
+BOUNDS = {
+    "greater_than_equal": ("at least", "ge"),
+    "less_than_equal": ("at most", "le"),
+}
+QUOTED = re.compile(r"'([^']*)'")
+LONGEST_FOUND = 60
+OWNERS: tuple[tuple[str, type[BaseModel]], ...] = (
+    ("under `match`", Match),
+    ("under `action`", Action),
+    ("in a rule", Rule),
+    ("at the top of the file", Policy),
+)
+"""Where a field belongs that stands in the wrong place."""
+
+
+def problems_of(tree: Tree, failure: ValidationError) -> Iterator[Problem]:
+    """Yield every problem that a validation has found, with its place in the text."""
+    for error in failure.errors(include_url=False):
+        path = tuple(key for key in error["loc"] if key != "[key]")
+        yield tree.problem(_sentence(error, path), path)
+
+
+def _sentence(error: Any, path: Path) -> str:
+    kind, found = error["type"], error["input"]
+    if kind == "extra_forbidden":
+        return _unknown(str(path[-1]), fields_at(path[:-1]))
+    if kind == "missing":
+        return f"field {path[-1]!r} is missing"
+    if kind == "literal_error":
+        return _none_of(QUOTED.findall(error["ctx"]["expected"]), found)
+    if kind in BOUNDS:
+        word, bound = BOUNDS[kind]
+        return f"expected {word} {error['ctx'][bound]}, found {_shown(found)}"
+    if kind in EXPECTED:
+        quotes = "; put it in quotes" if kind in QUOTABLE and _is_scalar(found) else ""
+        return f"expected {EXPECTED[kind]}, found {_shown(found)}{quotes}"
+    return str(error["msg"]).removeprefix("Value error, ")
+
+
+def _none_of(words: list[str], found: Any) -> str:
+    near = nearest(found, words) if isinstance(found, str) else ()
+    hint = f"; did you mean {', '.join(near)}?" if near else ""
+    return f"expected one of {', '.join(words)}; found {_shown(found)}{hint}"
+
+
+def _unknown(name: str, fields: tuple[str, ...]) -> str:
+    near = nearest(name, fields)
+    homes = [where for where, model in OWNERS if name in names_of(model)]
+    told = [f"unknown field {name!r}"]
+    if homes:
+        told.append(f"it belongs {' or '.join(homes)}")
+    if near or not homes:
+        told.append(f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(fields)}")
+    return "; ".join(told)
+
+
+def names_of(model: type[BaseModel]) -> tuple[str, ...]:
+    """Return the fields of a model as they are written in a file."""
+    return tuple(field.alias or name for name, field in model.model_fields.items())
+
+
+def fields_at(path: Path) -> tuple[str, ...]:
+    """Return the fields that may stand at a path of a policy."""
+    model: type[BaseModel] = Policy
+    for key in path:
+        if isinstance(key, str):
+            field = next(
+                each for name, each in model.model_fields.items() if key == (each.alias or name)
+            )
+            model = next(_models(field.annotation), model)
+    return names_of(model)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models(inner)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, bool | int | float)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, bool):
+        return str(value).lower()
+    told = repr(value) if len(str(value)) <= LONGEST_FOUND else f"{str(value)[:LONGEST_FOUND]!r}…"
+    return f"text {told}" if isinstance(value, str) else f"the number {told}"

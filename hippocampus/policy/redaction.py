@@ -1,0 +1,146 @@
+"""What a rule takes out of a text before anybody sees it, and how. Pure; nothing is stored here."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from hippocampus.policy.matching import expression, searchable
+from hippocampus.policy.shorthand import OneOrMany
+from hippocampus.policy.words import RedactionKind
+
+
+def is_card(text: str) -> bool:
+    """Say whether digits add up as those of a payment card do (Luhn, ISO/IEC 7812-1).
+
+    >>> is_card("4111 1111 1111 1111"), is_card("4111 1111 1111 1112")
+    (True, False)
+    """
+    digits = [int(each) for each in reversed(text) if each.isdigit()]
+    doubled = [sum(divmod(2 * each, 10)) for each in digits[1::2]]
+    return (sum(digits[::2]) + sum(doubled)) % 10 == 0
+
+
+def is_iban(text: str) -> bool:
+    """Say whether the check digits of an account number hold (ISO 13616).
+
+    >>> is_iban("DE89 3704 0044 0532 0130 00"), is_iban("DE88 3704 0044 0532 0130 00")
+    (True, False)
+    """
+    letters = "".join(text.split())
+    return int("".join(str(int(each, 36)) for each in letters[4:] + letters[:4])) % 97 == 1
+
+
+PRIVATE_KEY = r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)"
+KNOWN_TOKENS = (
+    r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_]){0,4}[A-Za-z0-9]{16,}"
+    r"|\bgh[pousr]_[A-Za-z0-9]{20,}"
+    r"|\bgithub_pat_\w{20,}"
+    r"|\bglpat-[\w\-]{16,}"
+    r"|\bxox[abeprs]-[A-Za-z0-9\-]{10,}"
+    r"|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
+    r"|\bAIza[\w\-]{30,}"
+    r"|\bhf_[A-Za-z0-9]{20,}"
+    r"|\beyJ[\w\-]{8,}\.[\w\-]+\.[\w\-]*"
+)
+"""Keys and tokens that are recognised by how they begin, whoever issued them."""
+BEARER = r"(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=\-]{12,})"
+LABELLED = (
+    r"(?i)(?:passw(?:or)?d|passphrase|pwd|secret|token|api[ _\-]?key|access[ _\-]?key|credentials?)"
+    r"""\\?["']?\s*[:=]\s*(?:\\?"([^"\[\\\n][^"\\\n]{3,})|'([^'\[\n][^'\n]{3,})|([^\s"'\\,;\[][^\s"',;]{5,}))"""
+)
+IN_ADDRESS = r"\b[A-Za-z][A-Za-z0-9+.\-]*://[^\s:/@]*:([^\s@/\[][^\s@/]*)@"
+Check = Callable[[str], bool]
+KINDS: dict[RedactionKind, tuple[tuple[str, Check | None], ...]] = {
+    "card": ((r"\b(?:\d[ \-]?){12,18}\d\b", is_card),),
+    "email": ((r"[\p{L}\p{N}._%+\-]+@[\p{L}\p{N}\-]+(?:\.[\p{L}\p{N}\-]+)+", None),),
+    "iban": ((r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b", is_iban),),
+    "phone": ((r"\+\d(?:[ ().\-]{0,2}\d){6,14}\b", None),),
+    "secret": tuple(
+        (each, None) for each in (PRIVATE_KEY, KNOWN_TOKENS, BEARER, LABELLED, IN_ADDRESS)
+    ),
+}
+"""Where an expression has groups, only what a group holds is taken out."""
+
+
+def _checked(pattern: str) -> str:
+    expression(pattern)
+    return pattern
+
+
+class Redaction(BaseModel):
+    """What to take out: named kinds, and what matches a pattern."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
+    )
+
+    kinds: Annotated[tuple[RedactionKind, ...], OneOrMany()] = ()
+    """Named kinds: `card`, `email`, `iban`, `phone` (with country code), `secret`."""
+    patterns: Annotated[
+        tuple[Annotated[str, Field(min_length=1), AfterValidator(_checked)], ...], OneOrMany()
+    ] = ()
+    """RE2 expressions; where one has groups, only what a group holds is taken out."""
+    original: bool = False
+    """Take it out of the stored original too; then no recall brings it back."""
+
+    def redacted(self, text: str) -> str:
+        """Return the text with `[redacted …]` in place of what must not be seen.
+
+        >>> Redaction(kinds=("email",)).redacted("write to ada@example.org")
+        'write to [redacted email]'
+        """
+        pieces: list[str] = []
+        end = 0
+        for start, stop, name in sorted(self._found(searchable(text))):
+            if stop <= end:
+                continue
+            if start >= end:
+                pieces += (text[end:start], f"[redacted {name}]" if name else "[redacted]")
+            end = stop
+        return "".join((*pieces, text[end:]))
+
+    def __or__(self, other: Redaction) -> Redaction:
+        """Return what takes out everything that either of two takes out."""
+        return Redaction(
+            kinds=tuple(dict.fromkeys(self.kinds + other.kinds)),
+            patterns=tuple(dict.fromkeys(self.patterns + other.patterns)),
+            original=self.original or other.original,
+        )
+
+    def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
+        for kind in self.kinds:
+            for pattern, holds in KINDS[kind]:
+                yield from _spans(text, pattern, holds, kind)
+        for pattern in self.patterns:
+            yield from _spans(text, pattern, None, "")
+
+
+def _spans(
+    text: str, pattern: str, holds: Check | None, name: str
+) -> Iterator[tuple[int, int, str]]:
+    """Yield where a pattern matches; of one with groups, where these match."""
+    compiled = expression(pattern)
+    for match in compiled.finditer(text):
+        groups = range(1, compiled.groups + 1) if compiled.groups else (0,)
+        for start, stop in map(match.span, groups):
+            if start < stop and (holds is None or holds(text[start:stop])):
+                yield start, stop, name
+
+
+@functools.lru_cache(maxsize=64)
+def joined(redactions: tuple[Redaction, ...]) -> Redaction:
+    """Return what takes out everything that any of some takes out."""
+    return functools.reduce(lambda one, other: one | other, redactions)
+
+
+def redacted(text: str, *kinds: RedactionKind, patterns: tuple[str, ...] = ()) -> str:
+    """Return a text without what some kinds and patterns find in it.
+
+    >>> redacted("api_key = 8f2c-11aa-90", "secret")
+    'api_key = [redacted secret]'
+    """
+    return Redaction(kinds=kinds, patterns=patterns).redacted(text)

@@ -1,0 +1,56 @@
+"""Shorter ways to write a value in a policy file, read into its one form and told in its schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+
+@dataclass(frozen=True, slots=True)
+class OneOrMany:
+    """A list that may be written as its only item."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Read a single item as a list of it."""
+        return core_schema.no_info_before_validator_function(self._listed, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Tell both forms."""
+        many = handler(schema)
+        return {"anyOf": [many["items"], many]}
+
+    @staticmethod
+    def _listed(value: Any) -> tuple[Any, ...]:
+        return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """A mapping that may be written as the value of its main field."""
+
+    field: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Read what is no mapping as the main field."""
+
+        def whole(value: Any) -> Any:
+            return {self.field: value} if isinstance(value, str | list) else value
+
+        return core_schema.no_info_before_validator_function(whole, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Tell both forms."""
+        whole = handler(schema)
+        main = handler.resolve_ref_schema(whole)["properties"][self.field]
+        return {"anyOf": [{key: main[key] for key in main if key != "title"}, whole]}

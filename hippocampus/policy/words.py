@@ -1,0 +1,39 @@
+"""The fixed words of the policy language, as types. Nothing is read or matched here."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+EntryType = Literal["tool_result", "message", "state", "memory"]
+Priority = Literal["critical", "high", "normal", "low"]
+Encoding = Literal["manual", "auto"]
+Level = Literal["none", "light", "normal", "aggressive"]
+RuleMode = Literal["all", "first"]
+PriceTable = Literal["anthropic-5m", "anthropic-1h", "openai", "gemini", "none"]
+Kind = Literal[
+    "arguments",
+    "binary",
+    "branches",
+    "code",
+    "commits",
+    "config",
+    "diff",
+    "empty",
+    "hits",
+    "json",
+    "listing",
+    "log",
+    "page",
+    "prose",
+    "schema",
+    "status",
+    "table",
+    "text",
+]
+"""What a content can be; `text` is what no other kind takes."""
+RedactionKind = Literal["card", "email", "iban", "phone", "secret"]
+
+ERROR_SOURCE = "error"
+"""The `source.type` of every failed result, whatever its tool."""
+UNNAMED_SOURCE = "tool"
+"""The `source.type` of a result whose tool has no name."""

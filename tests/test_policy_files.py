@@ -1,0 +1,324 @@
+"""Policy files: what one extends, every problem at its place, and YAML that means harm."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pickle
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_policy import problems
+from typer.testing import CliRunner
+
+from hippocampus import prices
+from hippocampus.cli import app
+from hippocampus.errors import PolicyError
+from hippocampus.policy import Policy, Subject, load, shipped, text_of
+from hippocampus.policy.tree import MOST_NODES, TreeError, read
+
+ROOT = Path(__file__).parent.parent
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / f"{name}.yaml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def one_rule(match: str = "{}", action: str = "{}") -> str:
+    return f"lifecycle_policies:\n  - match: {match}\n    action: {action}\n"
+
+
+# Problems
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "told"),
+    [
+        ("rules: frist", ":1:1", "expected one of all, first; found text 'frist'; did you mean first?"),
+        ("prices: openia", ":1:1", "did you mean openai"),
+        ("model: gpt-9", ":1:1", "unknown model 'gpt-9'; did you mean gpt-"),
+        ("compression: agressive", ":1:1", "did you mean aggressive"),
+        ("compression: 0", ":1:1", "or the most tokens"),
+        ("compression: true", ":1:1", "found True"),
+        ("strong: 1.5", ":1:1", "expected at most 1.0, found the number 1.5"),
+        ("exponent: .nan", ":1:1", "found the number nan"),
+        ("budget_tokens: 1.5", ":1:1", "expected a whole number, found the number 1.5"),
+        ("budget_tokens: yes", ":1:1", "expected a whole number, found true"),
+        ("budget_tokens:", ":1:1", "expected a whole number, found nothing"),
+        ("name: 5", ":1:1", "expected text, found the number 5; put it in quotes"),
+        ("fresh_turns: 1", ":1:1", "expected a mapping, found the number 1"),
+        ("fresh_turns: {cod: 1}", ":1:15", "found text 'cod'; did you mean code?"),
+        ("decay_rates: {message: -1}", ":1:15", "expected at least 0"),
+        ("source_types: {'a[z-b]': x}", ":1:1", "no RE2 expression"),
+        ("decay_rate: 1", ":1:1", "it belongs under `action`; did you mean decay_rates"),
+        ("lifecycle_policies: {}", ":1:1", "expected a list, found a mapping"),
+        ("lifecycle_policies:\n  - match: {}", ":2:5", "field 'action' is missing"),
+        ("lifecycle_policies:\n  - 5", ":2:5", "expected a mapping of fields, found the number 5"),
+        (one_rule("{type: tool}"), ":2:13", "did you mean tool_result"),
+        (one_rule("{priority: [low, hi]}"), ":2:29", "did you mean high"),
+        (one_rule("{kind: cod}"), ":2:13", "did you mean code"),
+        (one_rule("{contains: [yes]}"), ":2:24", "expected text, found true; put it in quotes"),
+        (one_rule("{contains: ' '}"), ":2:13", "only space"),
+        (one_rule("{contains: ''}"), ":2:13", "text that is not empty"),
+        (one_rule("{pattern: '(?=a)'}"), ":2:13", "no RE2 expression"),
+        (one_rule("{pattern: '((a{99}){99}){99}'}"), ":2:13", "no RE2 expression"),
+        (one_rule("{tokens: {}}"), ":2:13", "expected `over`, `under` or both"),
+        (one_rule("{tokens: {over: 5, under: 6}}"), ":2:13", "nothing is over 5 and under 6"),
+        (one_rule("{arguments: {path: 5}}"), ":2:25", "put it in quotes"),
+        (one_rule("{source: x}"), ":2:13", "did you mean source.type"),
+        (one_rule("{source_type: x}"), ":2:13", "did you mean source.type"),
+        (one_rule("{persist: true}"), ":2:13", "it belongs under `action`"),
+        (one_rule(action="{tool: x}"), ":3:14", "it belongs under `match`"),
+        (one_rule(action="{priority: urgent}"), ":3:14", "expected one of critical, high, normal, low"),
+        (one_rule(action="{persist: 'yes'}"), ":3:14", "expected true or false, found text 'yes'"),
+        (one_rule(action="{redact: emial}"), ":3:14", "did you mean email"),
+        (one_rule(action="{redact: {pattern: x}}"), ":3:23", "did you mean patterns"),
+        (one_rule(action="{source: {name: x}}"), ":3:14", "field 'type' is missing"),
+        ("extends: defualt", ":1:1", "no policy 'defualt'"),
+        ("name: a\nname: b", ":2:1", "'name' stands twice; first in line 1"),
+        ("1: 2", ":1:1", "expected text as a key"),
+    ],
+)  # fmt: skip
+def test_a_problem_says_what_is_expected_and_what_is_near(
+    tmp_path: Path, text: str, place: str, told: str
+) -> None:
+    found = problems(tmp_path, text)
+    assert [each for each in found if each.startswith(f"{place}: ") and told in each], found
+    assert len(found) == 1
+
+
+def test_every_problem_of_every_level_is_told_at_once(tmp_path: Path) -> None:
+    write(tmp_path, "base", "strong: 2\n")
+    text = "extends: base.yaml\nrules: any\nrules: all\n" + one_rule("{type: x}", "{pin: 3}")
+    path = write(tmp_path, "mine", text)
+    with pytest.raises(PolicyError) as told:
+        load(path)
+    places = [
+        re.sub(r"^.*/(\w+\.yaml:\d+:\d+): .* @ ", r"\1 ", each) for each in told.value.problems
+    ]
+    assert places == [
+        "mine.yaml:3:1 $.rules",
+        "mine.yaml:5:13 $.lifecycle_policies[0].match.type",
+        "mine.yaml:6:14 $.lifecycle_policies[0].action.pin",
+        "base.yaml:1:1 $.strong",
+    ]
+
+
+def test_a_path_quotes_what_is_no_name(tmp_path: Path) -> None:
+    (found,) = problems(tmp_path, one_rule("{source.type: 5}"))
+    assert found.endswith('@ $.lifecycle_policies[0].match["source.type"]')
+
+
+def test_rules_of_one_name_are_a_problem(tmp_path: Path) -> None:
+    rule = "  - {name: a, match: {}, action: {}}\n"
+    (found,) = problems(tmp_path, "lifecycle_policies:\n" + 2 * rule)
+    assert "rules of the same name: a" in found
+
+
+# What one extends
+
+BASE = """
+index_over_tokens: 7
+decay_rates: {tool_result: 0.5}
+source_types: {"*": thing}
+lifecycle_policies:
+  - {name: kept, match: {}, action: {floor: 0.1}}
+  - {match: {}, action: {decay_rate: 0.9}}
+  - {name: replaced, match: {}, action: {pin: true}}
+"""
+
+
+def test_a_policy_has_what_it_leaves_out_from_the_one_it_extends(tmp_path: Path) -> None:
+    write(tmp_path, "base", BASE)
+    own = "decay_rates: {message: 0.2}\nsource_types: {'r*': read}\nfresh_turns: {code: 3}\n"
+    rules = "lifecycle_policies:\n  - {name: replaced, match: {}, action: {decay_rate: 0.1}}\n"
+    policy = load(write(tmp_path, "mine", f"extends: base.yaml\n{own}{rules}"))
+    assert (policy.name, policy.index_over_tokens) == ("mine", 7)
+    assert policy.decay_rates["tool_result"], policy.decay_rates["message"] == (0.5, 0.2)
+    assert policy.fresh_turns == {"code": 3, "prose": 1}
+    assert [policy.source_type_of(tool) for tool in ("read", "write")] == ["read", "thing"]
+    treatment = policy.treat(Subject("tool_result"))
+    assert treatment.because == {"floor": "kept", "decay_rate": "replaced"}
+    assert treatment.pin is None
+    assert [rule.name for rule in policy.lifecycle_policies] == ["kept", "base rule 2", "replaced"]
+
+
+def test_where_the_first_rule_counts_the_own_rules_come_first(tmp_path: Path) -> None:
+    write(tmp_path, "base", BASE)
+    policy = load(write(tmp_path, "mine", "extends: base.yaml\nrules: first\n" + one_rule()))
+    assert policy.treat(Subject("tool_result")).because == {}
+    assert len(policy.lifecycle_policies) == 4
+
+
+def test_a_chain_and_a_shipped_name_are_followed_and_a_cycle_is_told(tmp_path: Path) -> None:
+    write(tmp_path, "one", "extends: two.yaml\nstrong: 0.6")
+    write(tmp_path, "two", "extends: coding")
+    policy = load(tmp_path / "one.yaml")
+    assert (policy.strong, policy.fresh_turns["code"]) == (0.6, 25)
+    write(tmp_path, "two", "extends: ./one.yaml")
+    with pytest.raises(PolicyError, match=r"extend itself: one\.yaml → two\.yaml → one"):
+        load(tmp_path / "one.yaml")
+
+
+def test_the_shipped_policies_differ_and_every_number_has_its_reason() -> None:
+    assert set(shipped()) == {
+        "default", "coding", "browser", "research", "service", "long-context",
+    }  # fmt: skip
+    assert len({load(name).model_dump_json() for name in shipped()}) == 6
+    for path in shipped().values():
+        assert bare_numbers(path.read_text("utf-8")) == []
+
+
+def bare_numbers(text: str) -> list[str]:
+    """The lines with a number that no comment stands above, in the same block or its parent's."""
+    lines, bare = text.splitlines(), []
+    for at, line in enumerate(lines):
+        above = lines[:at]
+        block = above[max((n for n, each in enumerate(above) if not each.strip()), default=0) :]
+        if re.search(r"^ *[^# ].*: \[?\d", line) and not any("#" in each for each in block):
+            bare.append(line)
+    return bare
+
+
+def test_default_keeps_the_instructions_of_people_in_many_languages() -> None:
+    told = [
+        "Always run the tests.", "Merk dir: keine Tabs.", "N\u2019oublie pas les tests",
+        "Recuerda esto", "Lembre-se disso", "Zapamiętaj to", "Всегда запускай тесты",
+        "请务必运行测试", "必ずテストを実行して", "항상 테스트를 실행해", "हमेशा परीक्षण चलाएँ", "BUNU UNUTMA",
+    ]  # fmt: skip
+    policy = load("default")
+    for text in told:
+        assert policy.treat(Subject("message", source_type="user", text=text)).persist, text
+        spoken = Subject("message", source_type="assistant", text=text)
+        assert policy.treat(spoken).because == {}
+        assert policy.treat(Subject("tool_result", text=text)).because == {}
+    assert not policy.treat(Subject("message", source_type="user", text="run the tests")).because
+
+
+# YAML that means harm
+
+LAUGHS = "a0: &a0 [x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join(['*a' + str(n - 1)] * 9)}]\n" for n in range(1, 12)
+)
+MERGES = "a0: &a0 {x: 1}\n" + "".join(
+    f"a{n}: &a{n} {{<<: [{', '.join(['*a' + str(n - 1)] * 9)}]}}\n" for n in range(1, 12)
+)
+CHAIN = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 3_000))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LAUGHS, MERGES, CHAIN, "a: &a [*a]", "a: &a {b: *a}", "- " * 5_000, "[" * 400_000,
+        "{a: " * 5_000, "[" + "x," * (MOST_NODES + 1) + "]", "a: !!python/name:os.system",
+        "a: !!binary aGk=", "a: !!set {x}", "a: !x y", "--- 1\n--- 2", "a: 0x" + "f" * 9_000,
+        "? [a]\n: 1", "a: \ud7ff\ufffe", "%YAML 9.9\n---\na: 1", "a: 1" + "0" * 5_000,
+    ],
+    ids=range(19),
+)  # fmt: skip
+def test_hostile_yaml_is_refused_at_once_and_in_bounds(tmp_path: Path, text: str) -> None:
+    started = time.perf_counter()
+    assert problems(tmp_path, text)
+    assert time.perf_counter() - started < 20
+
+
+def test_anchors_and_merges_within_bounds_are_fine(tmp_path: Path) -> None:
+    text = """
+lifecycle_policies:
+  - match: &tests {type: tool_result, tool: &names ["*test*", "check"]}
+    action: &fast {decay_rate: 0.3}
+  - match: {<<: *tests, tool: *names, error: true}
+    action: {<<: *fast, floor: 0.1}
+"""
+    policy = load(write(tmp_path, "mine", text))
+    subject = Subject("tool_result", tool="check", is_error=True)
+    assert policy.treat(subject).because == {"decay_rate": "rule 2", "floor": "rule 2"}
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=60))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    with contextlib.suppress(TreeError):
+        assert isinstance(read(text).twice, tuple)
+
+
+def test_a_date_is_text_and_a_mark_of_byte_order_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(b"\xef\xbb\xbfname: 2026-02-01\n")
+    assert load(path).name == "2026-02-01"
+
+
+def test_a_policy_crosses_a_process_boundary() -> None:
+    policy = load("coding")
+    policy.treat(Subject("tool_result", tool="read"))
+    assert pickle.loads(pickle.dumps(policy)) == policy
+
+
+# The command
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    done = CliRunner().invoke(app, ["policy", *arguments])
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_check_tells_all_problems_of_all_files_and_ends_with_1(tmp_path: Path) -> None:
+    good, bad = write(tmp_path, "good", "strong: 0.4"), write(tmp_path, "bad", "strong: 4\nx: 1")
+    status, out, err = run("check", str(good), str(bad), "coding")
+    assert status == 1
+    assert out.splitlines() == [f"{good}: policy good, 0 rules", "coding: policy coding, 7 rules"]
+    assert [line.split(": ")[0] for line in err.splitlines()] == [f"{bad}:1:1", f"{bad}:2:1"]
+    assert run("check", *shipped())[0] == 0
+
+
+def test_show_prints_the_file_and_resolved_what_works(tmp_path: Path) -> None:
+    assert run("show", "coding")[1] == text_of("coding")
+    status, out, _ = run("show", "coding", "--resolved")
+    resolved = load(write(tmp_path, "resolved", out))
+    assert status == 0
+    assert "extends" not in out
+    assert resolved == load("coding").model_copy(update={"extends": None})
+
+
+def test_schema_names_every_field_and_word() -> None:
+    status, out, _ = run("schema")
+    schema = json.loads(out)
+    assert status == 0
+    assert set(schema["properties"]) == set(Policy.model_fields)
+    assert all(each.get("description") for each in schema["properties"].values())
+    assert all(each.get("description") for each in schema["$defs"]["Action"]["properties"].values())
+    assert "source.type" in schema["$defs"]["Match"]["properties"]
+    for word in ("aggressive", "tool_result", "critical", "email", "listing", *prices.TABLES):
+        assert f'"{word}"' in out
+
+
+RECORDING: list[dict[str, Any]] = [
+    {"role": "user", "content": "Remember: never push."},
+    {"role": "assistant", "content": "", "tool_calls": [
+        {"id": "c1", "type": "function",
+         "function": {"name": "get_config", "arguments": '{"path": "a.py"}'}}]},
+    {"role": "tool", "tool_call_id": "c1", "content": "important: keep me"},
+    {"role": "assistant", "content": "Done."},
+]  # fmt: skip
+
+
+def test_explain_says_which_rule_decided_what(tmp_path: Path) -> None:
+    path = tmp_path / "session.json"
+    path.write_text(json.dumps(RECORDING), "utf-8")
+    status, out, _ = run("explain", str(path), "--json")
+    rows = [row for row in json.loads(out) if row["because"]]
+    assert status == 0
+    assert [(row["message"], row["source.type"], row["because"]) for row in rows] == [
+        (0, "user", {"priority": "instructions", "persist": "instructions"}),
+        (2, "config.get", {"decay_rate": "configuration", "persist": "configuration"}),
+    ]
+    mine = write(tmp_path, "mine", one_rule("{contains: important}", "{pin: true, floor: 0.0}"))
+    _, table, _ = run("explain", str(path), "--policy", str(mine))
+    assert "floor: 0.0 (rule 1)" in table
+    assert "pin withheld" in table
