@@ -27,8 +27,8 @@ class Account:
 
     def add(self, window: Window, prices: Prices) -> None:
         """Add a call: the list and its view as they stand now."""
-        raw_prefix, prefix = sum(window.raw_tokens[: window.sent]), window.unchanged
-        self.raw_cost += prices.call_cost(raw_prefix, sum(window.raw_tokens))
-        self.sent_cost += prices.call_cost(
-            sum(window.shown_tokens[:prefix]), sum(window.shown_tokens)
-        )
+        raw, shown = sum(window.raw_tokens), sum(window.shown_tokens)
+        fresh = sum(window.raw_tokens[window.sent :])
+        changed = sum(window.shown_tokens[window.unchanged :])
+        self.raw_cost += prices.call_cost(raw - fresh, raw)
+        self.sent_cost += prices.call_cost(shown - changed, shown)

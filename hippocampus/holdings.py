@@ -1,4 +1,4 @@
-"""The large contents of a message list: which entries they are, and how these would read.
+"""The large contents of a message list: which entries they are, who uses them, what is due.
 
 Pure over a window: records in, records out. Nothing is stored and nothing is shown here.
 """
@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections import Counter
-from collections.abc import Container, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
 
 from hippocampus import tokens
 from hippocampus.conversation import Message, Part
 from hippocampus.decay import strength
+from hippocampus.digest import Run
 from hippocampus.entry import (
     Decay,
     Entry,
     Lifecycle,
+    Modifiers,
     Record,
     Source,
     Stage,
@@ -26,43 +27,33 @@ from hippocampus.entry import (
     entry_id,
     storable,
 )
-from hippocampus.indexing import Hints, frame, index, kind_of, price_of
-from hippocampus.indexing import arguments as call_arguments
+from hippocampus.held import Held, original_of
+from hippocampus.indexing import kind_of
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.worth import SLICE_TOKENS
+from hippocampus.names import Names
 from hippocampus.plan import Candidate
-from hippocampus.policy import Policy
+from hippocampus.policy import Policy, Subject, Treatment
 from hippocampus.prices import Prices
 from hippocampus.summaries import Summaries
 from hippocampus.window import Window
+from hippocampus.writing import Writer
 
-FADE_OVER = 100
-FADED = 80
-FADE_VIEW = 8000
-FADE_AFTER = 6
-SLEEP_AFTER = 20
-SLEEP_OVER = 150
-SLEEP_SHARE = 15
-USE = 0.05
-FEW = 3
-NAMES_ASLEEP = 8
-TASK_CHARACTERS = 4_000
-"""How much of the user's latest words tells what an entry should keep."""
+CHANCE_OF_USE = 0.05
+"""How likely a content at full strength is needed in a form that its shorter text does not show."""
+SLEEPING_ARGUMENTS_OVER = 50
+PATH_KEYS = ("path", "file_path", "filename", "file", "filepath", "target_file")
+"""Argument names under which tools of all makers name the file that they read or write."""
+WRITTEN_CHARACTERS = 80
+"""A call with a file's name and so much other text writes the file."""
 
 
-@dataclass(slots=True)
-class Held:
-    """A large content of the list: its record, where it stands, its exact bytes."""
+class Shown(NamedTuple):
+    """A text that stands in place of a part of a message."""
 
-    record: Record
     message: int
     part: int
-    due_turn: int
-    """The first turn at which it may be shortened."""
-    large: bool
-    """Whether its size alone makes it an entry; else it has to fade first."""
-    shorter: Record | None = None
-    """What it becomes next, once that is written."""
+    text: str
 
 
 class Holdings:
@@ -85,91 +76,181 @@ class Holdings:
         self._prices = prices
         self._encoding = encoding
         self._summaries = summaries
+        self._names = Names()
+        self._writer = Writer(window, self._names, policy, prices, summaries)
         self.held: list[Held] = []
         """What stands in full or as an entry, and may become shorter."""
-        self._known: Counter[str] = Counter()
-        """How many texts of the view name an identifier; full contents do not count."""
-        self._named: dict[str, list[Held]] = {}
-        """Which contents name an identifier."""
         self._calls: dict[str, tuple[int, int, Part]] = {}
         self._places: dict[tuple[int, int], str] = {}
+        self._latest: dict[str, Held] = {}
+        """By tool and arguments, the newest result."""
+        self.noted: list[tuple[Record, bytes]] = []
+        """Words of the user that the policy wants to keep, until they are written down."""
+        self._files: dict[str, list[Held]] = {}
+        """By file name, the results of calls that named it."""
+
+    # What comes and goes
 
     def drop_from(self, kept: int) -> None:
         """Forget what stands behind the messages that are still the same."""
         self.held = [held for held in self.held if held.message < kept]
-        self._named = {
-            name: [held for held in citing if held.message < kept]
-            for name, citing in self._named.items()
-        }
         self._calls = {id_: call for id_, call in self._calls.items() if call[0] < kept}
         self._places = {at: place for at, place in self._places.items() if at[0] < kept}
-        shown = (text for message in self._window.shown[:kept] for text in message.texts())
-        self._known = Counter(itertools.chain.from_iterable(map(identifiers, shown)))
+        self._latest = {key: held for key, held in self._latest.items() if held.message < kept}
+        self._names.keep_before(kept)
+        self._names.show_only(_texts(self._window.shown[:kept]))
 
-    def take(self, number: int) -> list[Held]:
-        """Note what is large in a new message; return what is an entry already."""
-        indexed: list[Held] = []
-        if self._window.raw[number].role == "assistant":
-            self._see_accesses(self._window.raw[number])
-        for at, part in enumerate(self._window.raw[number].parts):
+    def fold(self, run: Run) -> None:
+        """Forget what stands in turns that a digest tells."""
+        self.held = [held for held in self.held if not run.start <= held.message < run.end]
+        self._names.show_only(_texts(self._window.shown))
+
+    def take(self, number: int) -> list[Shown]:
+        """Note what is large in a new message; return what stands in place of its parts."""
+        shown: list[Shown] = []
+        message = self._window.raw[number]
+        if message.role != "system":
+            self._see_accesses(message)
+        for at, part in enumerate(message.parts):
             if part.kind == "call":
                 self._calls[part.call_id] = (number, at, part)
             elif part.kind == "result":
-                indexed += self._take_result(number, at, part)
+                shown += self._take_result(number, at, part)
+            elif part.kind == "text" and message.role == "user":
+                self._take_words(number, part)
             if (number, at) not in self._places:
-                self._known.update(identifiers(part.text))
-        return indexed
+                self._names.show(identifiers(part.text))
+        return shown
 
     def _see_accesses(self, message: Message) -> None:
-        """Reset the strength of what an answer cites: by its id, or by a value that few have."""
-        for name in {name for text in message.texts() for name in identifiers(text)}:
-            citing = self._named.get(name, ())
-            if len(citing) <= FEW:
-                for held in citing:
-                    held.record = _touched(held.record, self._window.turn)
-                    held.shorter = None
+        """Reset the strength of what a message points at, and associate what it names together."""
+        said = [part.text for part in message.parts if part.kind != "result"]
+        cited = self._names.cited_by(said)
+        for held in cited:
+            held.touch(self._window.turn)
+        ids = [held.record.entry.id for held in cited]
+        for held in cited if len(cited) > 1 else ():
+            held.associate(ids)
 
-    def _take_result(self, number: int, at: int, part: Part) -> list[Held]:
+    def _take_words(self, number: int, part: Part) -> None:
+        """Note what the user wants to be kept; the message itself stays as it is."""
+        weight = self._weigh(part.text)
+        said = Subject("message", source_type="user", text=part.text, tokens=weight)
+        treatment = self._policy.treat(said)
+        original = part.text.encode("utf-8", "surrogatepass")
+        place = f"message:{number}:{content_key(original)}"
+        if not treatment.persist or place in self._records:
+            return
+        entry = self._new_entry(number, part, place, content_key(original), treatment)
+        told = entry.model_copy(update={"type": "message", "summary": storable(part.text[:200])})
+        record = Record(
+            told,
+            place,
+            content_key(original),
+            "text",
+            "message",
+            "user",
+            "",
+            weight,
+            Stage.FULL,
+            "",
+        )
+        self.noted.append((record, original))
+
+    def _take_result(self, number: int, at: int, part: Part) -> list[Shown]:
         call_number, call_at, call = self._calls.get(part.call_id, (number, at, part))
         named = replace(part, tool=part.tool or call.tool)
         argued = call.text if call is not part else ""
-        large = self._policy.indexes(self._weigh(part.text), lambda: kind_of(part.text))
-        taken = [self._hold(number, at, named, argued, large=large)]
+        treatment = self._treat(named, argued)
+        tokens_of = self._weigh(part.text)
+        large = self._policy.indexes(tokens_of, lambda: kind_of(part.text), treatment)
+        held = self._hold(number, at, named, argued, large=large, treatment=treatment)
+        if held:
+            self._supersede(held, named.tool, argued)
+        taken = [held]
         if call is not part:
-            large = self._policy.shortens_arguments(self._weigh(call.text))
+            large = self._policy.shortens_arguments(self._weigh(call.text), treatment)
             taken.append(self._hold(call_number, call_at, call, "", large=large))
-        return [held for held in taken if held and held.record.stage is not Stage.FULL]
+            self._outdate_files(call, held)
+        shown = [Shown(number, at, treatment.redacted(part.text))] if treatment.redact else []
+        entries = [each for each in taken if each and each.record.stage is not Stage.FULL]
+        return shown + [Shown(each.message, each.part, each.record.shown) for each in entries]
+
+    def _treat(self, part: Part, argued: str) -> Treatment:
+        return self._policy.treat(
+            Subject(
+                "tool_result",
+                tool=part.tool,
+                text=part.text,
+                tokens=self._weigh(part.text),
+                kind=lambda: kind_of(part.text),
+                is_error=part.is_error,
+                arguments=argued,
+            )
+        )
 
     def _weigh(self, text: str) -> int:
         return tokens.count(text, self._encoding)
 
-    def _hold(self, number: int, at: int, part: Part, argued: str, *, large: bool) -> Held | None:
-        small = not large and self._weigh(part.text) <= FADE_OVER
+    def _hold(  # noqa: PLR0913 - a part, where it stands, and what is said of it
+        self,
+        number: int,
+        at: int,
+        part: Part,
+        argued: str,
+        *,
+        large: bool,
+        treatment: Treatment | None = None,
+    ) -> Held | None:
+        small = not large and self._weigh(part.text) <= self._policy.fade_over_tokens
         if small or (number, at) in self._places:
             return None
+        treated = treatment or Treatment()
         place = self._place(number, at, part)
-        form, original = original_of(self._window.raw[number], part)
-        record = self._records.get(place)
-        if record is None:
-            record = self._new_record(number, part, argued, place, content_key(original), form)
-        fresh = self._policy.fresh_turns_of(record.kind, record.tokens) if large else FADE_AFTER
-        held = Held(record, number, at, self._window.turn_of(number) + fresh, large)
+        record = self._records.get(place) or self._new_record(number, part, argued, place, treated)
+        fresh = self._policy.fresh_turns_of(record.kind, record.tokens, treated) if large else 0
+        held = Held(record, number, at, self._window.turn_of(number) + fresh, large, treated)
         self._note(held, part)
         return held
 
     def _note(self, held: Held, part: Part) -> None:
+        """Count what a content names, and start on its summary."""
         self.held.append(held)
-        for name in identifiers(part.text) | {held.record.entry.id}:
-            self._named.setdefault(name, []).append(held)
-        if part.kind == "result":
-            self._known.update(self._shown_names(held))
-        elif held.record.stage is not Stage.FULL:
-            self._known.subtract(identifiers(part.text))
-            self._known.update(self._shown_names(held))
-        if held.record.stage is not Stage.FULL:
-            return
-        if self._summaries and part.kind == "result":
+        self._names.hold(held, part.text)
+        indexed = held.record.stage is not Stage.FULL
+        if part.kind == "call" and indexed:
+            self._names.hide(identifiers(part.text))
+        if part.kind == "result" or indexed:
+            self._names.show(self._writer.names_of(held))
+        if self._summaries and part.kind == "result" and not indexed:
             self._summaries.ask(held.record.place, part.text)
+
+    def _supersede(self, held: Held, tool: str, argued: str) -> None:
+        """Let an older result of the same call be due: the newer one stands for it."""
+        key = f"{tool}\0{_normal(argued)}"
+        before = self._latest.get(key)
+        self._latest[key] = held
+        if before is None or before.message >= held.message:
+            return
+        if before.record.content == held.record.content:
+            turn, id_ = before.record.entry.source.turn, before.record.entry.id
+            held.note = f"unchanged since turn {turn}, see {id_}"
+        else:
+            before.supersede(f"superseded at turn {held.record.entry.source.turn}")
+        held.associate([before.record.entry.id])
+
+    def _outdate_files(self, call: Part, held: Held | None) -> None:
+        """Say of earlier reads of a file that a call has written it since."""
+        name, written = _file_of(call.text)
+        if not name:
+            return
+        if written:
+            for earlier in self._files.pop(name, ()):
+                earlier.mark(f"stale: written at turn {self._window.turn}")
+        elif held:
+            self._files.setdefault(name, []).append(held)
+
+    # What its record is
 
     def _place(self, number: int, at: int, part: Part) -> str:
         """Return what names a content in this conversation, however the list is cut or marked.
@@ -183,23 +264,54 @@ class Holdings:
         self._places[number, at] = f"{named}:{before}"
         return self._places[number, at]
 
-    def _new_record(  # noqa: PLR0913, PLR0917 - the fields of a record
-        self, number: int, part: Part, argued: str, place: str, content: str, form: str
+    def _new_record(
+        self, number: int, part: Part, argued: str, place: str, treatment: Treatment
     ) -> Record:
+        form, original = original_of(self._window.raw[number], part)
+        content = content_key(original)
+        return Record(
+            entry=self._new_entry(number, part, place, content, treatment),
+            place=place,
+            content=content,
+            form=form,
+            kind="arguments" if part.kind == "call" else kind_of(part.text),
+            tool=storable(part.tool),
+            arguments=storable(argued),
+            tokens=self._weigh(part.text),
+            stage=Stage.FULL,
+            shown=part.text,
+        )
+
+    def _new_entry(
+        self, number: int, part: Part, place: str, content: str, treatment: Treatment
+    ) -> Entry:
         turn = self._window.turn_of(number)
-        tool = storable(part.tool)
-        entry = Entry(
+        source = self._policy.source_type_of(storable(part.tool), part.is_error)
+        if part.kind == "text":
+            source = "user"
+        expires = treatment.expires_after_turns
+        return Entry(
             id=self._free_id(place, content),
             type="tool_result",
-            source=Source(type=tool or "tool", ref=content, turn=turn),
+            source=Source(type=source or "tool", ref=content, turn=turn),
             summary="",
-            decay=Decay(last_access=turn),
-            lifecycle=Lifecycle(created=turn),
-        )
-        weight = self._weigh(part.text)
-        kind = "arguments" if part.kind == "call" else kind_of(part.text)
-        return Record(
-            entry, place, content, form, kind, tool, storable(argued), weight, Stage.FULL, part.text
+            strength=self._policy.initial_strength,
+            decay=Decay(
+                rate=self._policy.decay_rate_of(
+                    "message" if part.kind == "text" else "tool_result", treatment
+                ),
+                floor=treatment.floor or 0.0,
+                last_access=turn,
+            ),
+            modifiers=Modifiers(
+                priority=treatment.priority or "normal",
+                encoding=treatment.encoding or ("manual" if part.kind == "text" else "auto"),
+            ),
+            lifecycle=Lifecycle(
+                created=turn,
+                expires=None if expires is None else turn + expires,
+                persist=bool(treatment.persist),
+            ),
         )
 
     def _free_id(self, place: str, content: str) -> str:
@@ -208,191 +320,121 @@ class Holdings:
         tries = (entry_id(self._session, place, content, attempt) for attempt in itertools.count())
         return next(candidate for candidate in tries if candidate not in taken)
 
+    # What is due
+
     def candidates(self) -> list[Candidate]:
         """Return what may be shortened at this turn, each with its next text written."""
+        view_tokens = sum(self._window.shown_tokens)
+        missing = self._prices.recall_cost(view_tokens, SLICE_TOKENS)
+        due = [held for held in self.held if self._is_due(held, view_tokens)]
+        for held in due:
+            if held.shorter is None:
+                full = held.record.stage is Stage.FULL
+                held.shorter = (self._writer.indexed if full else self._writer.asleep)(held)
+        strong = self._strong() if due else set()
+        return [
+            self._candidate(held, held.shorter, missing, strong) for held in due if held.shorter
+        ]
 
-        found = []
-        for held in self.held:
-            if held.record.stage is Stage.FULL and self._is_due(held):
-                if held.shorter is None:
-                    held.shorter = self._indexed(held)
-                found.append(self._candidate(held))
-            elif held.record.stage is Stage.INDEXED and self._may_sleep(held):
-                if held.shorter is None:
-                    held.shorter = self._asleep(held)
-                found.append(self._candidate(held))
-        return found
-
-    def _is_due(self, held: Held) -> bool:
-        if held.large:
-            return held.due_turn <= self._window.turn
-        if sum(self._window.shown_tokens) < FADE_VIEW:
+    def _is_due(self, held: Held, view_tokens: int) -> bool:
+        if held.treatment.pin or held.record.entry.modifiers.priority == "critical":
             return False
-        return self._window.turn - held.record.entry.decay.last_access >= FADE_AFTER
+        turn, stage = self._window.turn, held.record.stage
+        idle = turn - held.record.entry.decay.last_access
+        if stage is Stage.FULL and held.large:
+            return held.due_turn <= turn
+        if view_tokens < self._policy.fade_view_tokens:
+            return False
+        if stage is Stage.FULL:
+            return idle >= self._policy.fade_after_turns or bool(held.note and not held.due_turn)
+        return stage is Stage.INDEXED and held.large and self._may_sleep(held, idle)
 
-    def _may_sleep(self, held: Held) -> bool:
-        idle = self._window.turn - held.record.entry.decay.last_access
-        return (
-            held.large
-            and idle >= SLEEP_AFTER
-            and self._weigh(held.record.shown)
-            > (SLEEP_OVER if held.record.kind != "arguments" else 50)
-        )
+    def _may_sleep(self, held: Held, idle: int) -> bool:
+        over = self._policy.sleep_over_tokens
+        least = SLEEPING_ARGUMENTS_OVER if held.record.kind == "arguments" else over
+        ended = held.record.entry.lifecycle.expires
+        old = idle >= self._policy.sleep_after_turns or (ended and self._window.turn > ended)
+        return bool(old or not held.due_turn) and self._weigh(held.record.shown) > least
 
-    def _candidate(self, held: Held) -> Candidate:
-        assert held.shorter is not None
+    def _strong(self) -> set[str]:
+        """Return the ids of the entries that are strong enough to slow those beside them."""
+        turn, least = self._window.turn, self._policy.strong
+        entries = (held.record.entry for held in self.held)
+        return {entry.id for entry in entries if strength(entry, turn) >= least}
+
+    def _candidate(
+        self, held: Held, shorter: Record, missing: float, strong: set[str]
+    ) -> Candidate:
         record = held.record
         arrives = held.large and record.stage is Stage.FULL
-        chance = 0.0 if arrives else USE * strength(record.entry, self._window.turn)
+        associated = not strong.isdisjoint(record.entry.modifiers.associations)
+        fading = strength(record.entry, self._window.turn, associated=associated)
         return Candidate(
             record.entry.id,
             held.message,
             self._weigh(record.shown),
-            self._weigh(held.shorter.shown),
+            self._weigh(shorter.shown),
             held.due_turn,
-            chance * self._prices.recall_cost(sum(self._window.shown_tokens), SLICE_TOKENS),
-            held.shorter.stage,
+            0.0 if arrives else CHANCE_OF_USE * fading * missing,
+            shorter.stage,
             faded=not arrives,
         )
 
     def leave(self, chosen: set[str]) -> list[Held]:
         """Let the chosen contents take their next stage, and return them."""
-        leaving = [held for held in self.held if held.record.entry.id in chosen and held.shorter]
-        for held in leaving:
-            assert held.shorter is not None
-            self._known.subtract(self._shown_names(held))
-            held.record, held.shorter = held.shorter, None
-            self._known.update(self._shown_names(held))
+        leaving = []
+        for held in self.held:
+            if held.shorter and held.record.entry.id in chosen:
+                self._names.hide(self._writer.names_of(held))
+                held.record, held.shorter = held.shorter, None
+                self._names.show(self._writer.names_of(held))
+                leaving.append(held)
         return leaving
 
     def original(self, held: Held) -> bytes:
-        """Return the exact bytes of a content, as the message holds it."""
-        message = self._window.raw[held.message]
-        return original_of(message, message.parts[held.part])[1]
+        """Return the bytes to keep of a content: as the message holds it, unless it is redacted."""
+        part = self._writer.part_of(held)
+        redaction = held.treatment.redact
+        if redaction and redaction.original:
+            return held.treatment.redacted(part.text).encode("utf-8", "surrogatepass")
+        return original_of(self._window.raw[held.message], part)[1]
 
-    def _indexed(self, held: Held) -> Record:
-        """Return the record as an index entry."""
-        record = replace(held.record, stage=Stage.INDEXED)
-        part = self._window.raw[held.message].parts[held.part]
-        if part.kind == "call":
-            return self._short_arguments(record, part, self._known_beside(held))
-        view_tokens = sum(self._window.shown_tokens)
-        compression = self._policy.compression if held.large else FADED
-        price = price_of(record.kind, compression, self._prices, view_tokens, self._window.turn)
-        kept = index(part.text, self._hints(held), price)
-        summary = (self._summaries and self._summaries.take(record.place)) or kept.summary
-        told = [_opening(record), frame.as_content(summary), *kept.lines[1:]]
-        if held.large:
-            told.append(frame.last_line(record.entry.id, kept.ways, part.text.count("\n") + 1))
-        return _written(record, "\n".join(told), summary, kept.key_data)
+    def update(self, record: Record) -> None:
+        """Let a content have its record as it was written down."""
+        for held in self.held:
+            if held.record.place == record.place:
+                held.record = record
 
-    def _asleep(self, held: Held) -> Record:
-        """Return the record as the line or two that a dormant entry leaves in its place."""
-        record = replace(held.record, stage=Stage.DORMANT)
-        part = self._window.raw[held.message].parts[held.part]
-        if part.kind == "call":
-            named = f"[{record.entry.id} · {record.tokens} tokens]"
-            return replace(
-                record,
-                shown=storable(
-                    call_arguments.shorten(
-                        part.text, named, 0, NAMES_ASLEEP, self._known_beside(held)
-                    )
-                ),
-            )
-        room = FADED + record.tokens // SLEEP_SHARE
-        price = price_of(record.kind, room, self._prices, 0, self._window.turn)
-        kept = index(part.text, self._hints(held), price)
-        told = (_opening(record), frame.as_content(record.entry.summary), *kept.lines[1:])
-        return replace(record, shown=storable("\n".join(told)))
-
-    def _known_beside(self, held: Held) -> Container[str]:
-        """Return what the view names elsewhere than in this content's own entry."""
-        return _Elsewhere(self._known, self._shown_names(held))
-
-    def _shown_names(self, held: Held) -> set[str]:
-        """Return what a content names in the view; a large result in full is soon gone from it."""
-        if held.record.stage is not Stage.FULL:
-            return identifiers(held.record.shown)
-        part = self._window.raw[held.message].parts[held.part]
-        return set() if held.large and part.kind == "result" else identifiers(part.text)
-
-    def _short_arguments(self, record: Record, part: Part, known: Container[str]) -> Record:
-        shown = call_arguments.shorten(
-            part.text, f"[{record.entry.id} · {record.tokens} tokens]", known=known
-        )
-        return _written(record, shown, f"arguments of {record.tool}", {})
-
-    def _hints(self, held: Held) -> Hints:
-        """Return what was said before a content arrived, and what was taken from it since."""
-        said = self._window.raw
-        text = said[held.message].parts[held.part].text
-        return Hints(
-            tool=held.record.tool,
-            arguments=held.record.arguments,
-            is_error=said[held.message].parts[held.part].is_error,
-            task=_task(said[: held.message])[-TASK_CHARACTERS:],
-            cited=_cited(said[held.message :], text),
-            known=self._known_beside(held),
-            content_tokens=held.record.tokens,
-        )
+    def ids(self, run: Run) -> dict[str, str]:
+        """Return the ids of the entries in a run, by the calls whose results they are."""
+        inside = (held for held in self.held if run.start <= held.message < run.end)
+        return {
+            self._writer.part_of(held).call_id: held.record.entry.id
+            for held in inside
+            if held.record.stage is not Stage.FULL
+        }
 
 
-@dataclass(frozen=True, slots=True)
-class _Elsewhere(Container[str]):
-    """The identifiers that stand in the view, without one entry's own."""
-
-    counts: Counter[str]
-    own: set[str]
-
-    def __contains__(self, name: object) -> bool:
-        return self.counts.get(cast("str", name), 0) > (name in self.own)
+def _texts(messages: list[Message]) -> list[str]:
+    return [text for message in messages for text in message.texts()]
 
 
-def _touched(record: Record, turn: int) -> Record:
-    decay = record.entry.decay.model_copy(update={"last_access": turn})
-    return replace(record, entry=record.entry.model_copy(update={"strength": 1.0, "decay": decay}))
+def _normal(arguments: str) -> str:
+    """Return arguments so that the same ones in another order are the same text."""
+    try:
+        return json.dumps(json.loads(arguments), sort_keys=True)
+    except (ValueError, RecursionError):
+        return arguments
 
 
-def _opening(record: Record) -> str:
-    turn = record.entry.source.turn
-    return frame.first_line(record.entry.id, record.tool, turn, record.tokens, record.kind)
-
-
-def _written(record: Record, shown: str, summary: str, key_data: dict[str, Any]) -> Record:
-    told = {"summary": summary, "key_data": key_data or None}
-    return replace(record, entry=record.entry.model_copy(update=told), shown=storable(shown))
-
-
-def _task(said: list[Message]) -> str:
-    """Return the user's words."""
-    return " ".join(
-        part.text
-        for message in said
-        if message.role == "user"
-        for part in message.parts
-        if part.kind == "text"
-    )
-
-
-def _cited(since: list[Message], text: str) -> set[str]:
-    """Return what the assistant has written since that stands in a text."""
-    return {
-        value
-        for message in since
-        if message.role == "assistant"
-        for written in message.texts()
-        for value in identifiers(written)
-        if value in text
-    }
-
-
-def original_of(message: Message, part: Part) -> tuple[str, bytes]:
-    """Return how the message holds a content, and its exact bytes."""
-    value: Any = message.raw
-    for key in part.place:
-        value = value[key]
-    if isinstance(value, str):
-        return "text", value.encode("utf-8", "surrogatepass")
-    form = "blocks" if isinstance(value, list) else "object"
-    return form, json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+def _file_of(arguments: str) -> tuple[str, bool]:
+    """Return the file that a call names, and whether the call brings text to write into it."""
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return "", False
+    if not isinstance(value, dict):
+        return "", False
+    name = next((value[key] for key in PATH_KEYS if isinstance(value.get(key), str)), "")
+    others = (inner for key, inner in value.items() if key not in PATH_KEYS)
+    return name, any(isinstance(each, str) and len(each) > WRITTEN_CHARACTERS for each in others)

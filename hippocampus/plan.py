@@ -5,20 +5,25 @@ Pure: turns and tokens in, `Decision`s out. No text is rendered and nothing is s
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.entry import Stage
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy import typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
 LEAST_FADED_TOKENS = 30
 """What fading must save at least for one content; many of them go in one edit."""
 CAUTION = 0.4
 """Other contents that an edit rewrites count so much more: the calls to come are a guess."""
-HORIZON_CALLS = 200
-"""The calls still to come are never taken to be more than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,8 @@ class Standing:
     """What each message of the view weighs, before anything is decided."""
     balance: float = float("inf")
     """What the session has saved so far, and a little: no edit may cost more than this."""
+    cold: bool = False
+    """Whether the provider has forgotten the last request, so that an edit rewrites nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,66 +82,85 @@ def plan(
     candidates: Sequence[Candidate], standing: Standing, prices: Prices, policy: Policy
 ) -> list[Decision]:
     """Return what to commit now: arrivals at once, older content where the edit pays."""
-    due = [
+    due = _due(candidates, standing.turn, policy)
+    sent = 0 if standing.cold else standing.sent_messages
+    cached = [each for each in due if each.message < sent]
+    reason = "the cache is cold" if standing.cold else "on arrival: nothing is cached yet"
+    decisions = [
+        Decision(each.entry_id, each.stage, reason, each.saves, 0.0)
+        for each in due
+        if each.message >= sent
+    ]
+    return decisions + _worth_an_edit(cached, standing, prices, policy.horizon_calls)
+
+
+def _due(candidates: Sequence[Candidate], turn: int, policy: Policy) -> list[Candidate]:
+    """Return what may be shortened at a turn and saves enough."""
+    least = (max(1, policy.smallest_gain_tokens), LEAST_FADED_TOKENS)
+    return [
         each
         for each in candidates
-        if each.due_turn <= standing.turn and each.saves >= _least(each, policy)
+        if each.due_turn <= turn and each.full_tokens - each.indexed_tokens >= least[each.faded]
     ]
-    arrived = [each for each in due if each.message >= standing.sent_messages]
-    cached = [each for each in due if each.message < standing.sent_messages]
-    decisions = [
-        Decision(each.entry_id, each.stage, "on arrival: nothing is cached yet", each.saves, 0.0)
-        for each in arrived
-    ]
-    return decisions + _worth_an_edit(cached, standing, prices)
 
 
-def _least(candidate: Candidate, policy: Policy) -> int:
-    least = LEAST_FADED_TOKENS if candidate.faded else policy.smallest_gain_tokens
-    return max(1, least)
-
-
-def _worth_an_edit(cached: list[Candidate], standing: Standing, prices: Prices) -> list[Decision]:
+def _worth_an_edit(
+    cached: list[Candidate], standing: Standing, prices: Prices, horizon_calls: int
+) -> list[Decision]:
     """Return the batch of cached contents, from some place on, whose edit gains the most.
 
     An edit rewrites all that stands behind it, so whoever edits at a place edits everything due
     behind it too. The calls still to come are taken to be as many as there were (Lindy).
     """
-    calls = min(HORIZON_CALLS, max(1, standing.turn))
-    best_gain, best, cheapest = 0.0, 0, 0.0
-    saved, full, risk = 0, 0, 0.0
-    ordered = sorted(cached, key=lambda each: -each.message)
-    behind = _behind(standing)
-    for size, candidate in enumerate(ordered, start=1):
-        saved += candidate.saves
-        full += candidate.full_tokens
-        risk += candidate.risk
-        stands = behind[candidate.message]
-        caution = CAUTION * (prices.write - prices.read) * max(0, stands - full)
-        once = _once(behind[0] - stands, stands, saved, prices)
-        gain = calls * prices.read * saved - once - risk - caution
-        if gain > best_gain and once + risk <= standing.balance:
-            best_gain, best, cheapest = gain, size, once
-    batch = ordered[:best]
+    if not cached:
+        return []
+    calls = min(horizon_calls, max(1, standing.turn))
+    ordered = sorted(cached, key=attrgetter("message"), reverse=True)
+    tails = _tails(ordered, standing, prices)
+    rewritten = CAUTION * (prices.write - prices.read) * tails.others
+    gain = calls * prices.read * tails.saved - tails.once - tails.risk - rewritten
+    gain[tails.once + tails.risk > standing.balance] = 0.0
+    best = int(gain.argmax())
+    if gain[best] <= 0:
+        return []
+    batch = ordered[: best + 1]
     reason = f"pays within {calls} calls, one edit of {len(batch)}"
+    costs = float(tails.once[best]) / len(batch)
     return [
-        Decision(each.entry_id, each.stage, reason, each.saves, cheapest / len(batch))
+        Decision(each.entry_id, each.stage, reason, each.full_tokens - each.indexed_tokens, costs)
         for each in batch
     ]
 
 
-def _behind(standing: Standing) -> list[int]:
-    """Return for each message the tokens from its start to the end of what was sent."""
-    sent = standing.message_tokens[: standing.sent_messages]
-    return list(itertools.accumulate(reversed(sent)))[::-1]
+class _Tails(NamedTuple):
+    """Of each number of contents, counted from the newest, what it means to edit these."""
+
+    saved: Floats
+    risk: Floats
+    others: Floats
+    """The tokens of other contents that are rewritten."""
+    once: Floats
+    """What the edit costs once, beside leaving the request as it is."""
 
 
-def _once(before: int, behind: int, saved: int, prices: Prices) -> float:
-    """Return what the edit costs once, beside leaving the request as it is.
+def _tails(ordered: list[Candidate], standing: Standing, prices: Prices) -> _Tails:
+    """Return what each batch saves and costs.
 
     All behind the edit is written instead of read; and what stands before it is too where it is
     less than the smallest prefix that a provider caches.
     """
-    return prices.call_cost(before, before + behind - saved) - prices.call_cost(
-        before + behind, before + behind
-    )
+    import numpy as np
+
+    def column(name: str) -> Floats:
+        return np.fromiter(map(attrgetter(name), ordered), np.float64, len(ordered))
+
+    sent = np.asarray(standing.message_tokens[: standing.sent_messages], np.float64)
+    total = float(sent.sum())
+    before = (np.cumsum(sent) - sent)[column("message").astype(np.intp)]
+    full = np.cumsum(column("full_tokens"))
+    saved = full - np.cumsum(column("indexed_tokens"))
+    cached = np.where(before >= prices.smallest_prefix_tokens, before, 0.0)
+    written = prices.write * (total - saved - cached)
+    once = prices.read * cached + written - prices.call_cost(int(total), int(total))
+    others = np.maximum(0.0, total - before - full)
+    return _Tails(saved, np.cumsum(column("risk")), others, once)

@@ -9,18 +9,32 @@ import copy
 import json
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, cast
 
-from hippocampus import ledger, policy, prices, recall, tokens
+from hippocampus import compaction, digest, ledger, messages, policy, prices, recall, tokens
+from hippocampus.account import Account
 from hippocampus.content import text_of, without_envelope
 from hippocampus.conversation import Item
-from hippocampus.account import Account
-from hippocampus.entry import Entry, Record
+from hippocampus.digest import Run
+from hippocampus.entry import (
+    Decay,
+    Entry,
+    Lifecycle,
+    Modifiers,
+    Record,
+    Source,
+    Stage,
+    content_key,
+    storable,
+)
+from hippocampus.entry import entry_id as make_id
 from hippocampus.errors import RecallError, StoreError, nearest
-from hippocampus.holdings import Held, Holdings
+from hippocampus.held import Held
+from hippocampus.holdings import Holdings, Shown
 from hippocampus.ledger import Call, Ledger
 from hippocampus.plan import Decision, Standing, plan
 from hippocampus.policy import Policy
@@ -32,6 +46,9 @@ from hippocampus.window import Window
 LOG = logging.getLogger("hippocampus")
 CONTENTS_FOLDER = "contents"
 SESSIONS_FOLDER = "sessions"
+LIMIT_REASON = "the view passed its limit: old turns told in short"
+CACHE_SECONDS = 300.0
+"""How long a provider keeps a prefix at least; behind that its cache is taken to be cold."""
 SUMMARY_SECONDS = 2.0
 """How long a turn waits for a summary at most."""
 
@@ -140,23 +157,24 @@ class Session:
             means.summaries,
         )
 
-    def __call__(self, items: Sequence[Item]) -> list[Item]:
+    def __call__(self, items: Sequence[Item], *, idle_seconds: float = 0.0) -> list[Item]:
         """Return the view of a message list: what to send instead of it.
 
         The list is not changed. It may be in OpenAI Chat, OpenAI Responses or Anthropic format,
-        and the view has the same. Never raises because of its own failures: then it returns the
+        and the view has the same. `idle_seconds` since the last call tell whether the provider's
+        cache has gone cold, so that an edit of the past costs nothing. Never raises because of its own failures: then it returns the
         messages as they are, and logs why.
         """
         with self._lock:
             try:
-                return self._view(items)
+                return self._view(items, cold=idle_seconds > CACHE_SECONDS)
             except Exception:  # law 3: a failure of the memory never breaks the agent's loop
                 LOG.exception("session %s: sending the messages as they are", self.id)
                 self.failures += 1
                 self._start(self._window.sent)
                 return cast("list[Item]", copy.copy(items))
 
-    def _view(self, items: Sequence[Item]) -> list[Item]:
+    def _view(self, items: Sequence[Item], *, cold: bool) -> list[Item]:
         window, holdings, means = self._window, self._holdings, self._means
         before = len(window.raw)
         reading = window.read(items)
@@ -164,9 +182,15 @@ class Session:
             holdings.drop_from(reading.kept)
         for number in range(reading.kept, len(window.raw)):
             self._show(holdings.take(number))
-        standing = Standing(window.turn, window.sent, window.shown_tokens, self._account.balance)
+        if reading.kept == 0:
+            self._fold_again()
+        balance = self._account.balance
+        standing = Standing(window.turn, window.sent, window.shown_tokens, balance, cold)
         decisions = plan(holdings.candidates(), standing, means.prices, means.policy)
-        self._commit(decisions, self._keep(decisions))
+        leaving = self._keep(decisions)
+        self._show([Shown(each.message, each.part, each.record.shown) for each in leaving])
+        digests = self._compact()
+        self._commit(decisions, [held.record for held in leaving], digests)
         window.sent = len(window.raw)
         return window.write(items)
 
@@ -177,10 +201,45 @@ class Session:
             self._means.store.put(self._holdings.original(held))
         return leaving
 
-    def _commit(self, decisions: list[Decision], leaving: list[Held]) -> None:
-        """Change the view and write down what was changed and why; a failure sends the raw list."""
+    def _limit(self) -> int:
+        """Return the tokens that no view should pass; 0 knows no limit."""
+        policy = self._means.policy
+        threshold = int(policy.context_threshold * self._means.prices.window_tokens)
+        limits = [each for each in (policy.budget_tokens, threshold) if each]
+        return min(limits, default=0)
+
+    def _compact(self) -> list[Record]:
+        """Tell old turns as digests where the view passes its limit, and return these."""
+        window, limit = self._window, self._limit()
+        if not limit or sum(window.shown_tokens) <= limit:
+            return []
+        taken = {record.entry.id for record in self._records.values()}
+        digests = []
+        for run in compaction.old_runs(window, limit):
+            self._means.store.put(compaction.original_of(window, run))
+            record = compaction.record_of(self.id, window, run, self._holdings.ids(run), taken)
+            taken.add(record.entry.id)
+            digests.append(record)
+            self._fold(run, record)
+        return digests
+
+    def _fold(self, run: Run, record: Record) -> None:
+        self._window.fold(run.start, run.end, record.shown)
+        self._holdings.fold(run)
+
+    def _fold_again(self) -> None:
+        """Show the newest digests that were committed, wherever their turns stand unchanged."""
+        for record in reversed(self._records.values()):
+            run = compaction.run_of(record)
+            if run is None or run.end > len(self._window.raw) or self._window.is_folded(run.start):
+                continue
+            content = content_key(compaction.original_of(self._window, run))
+            if content == record.content:
+                self._fold(run, record)
+
+    def _commit(self, decisions: list[Decision], left: list[Record], digests: list[Record]) -> None:
+        """Write down what was changed and why; a failure sends the raw list."""
         window, account = self._window, self._account
-        self._show(leaving)
         account.add(window, self._means.prices)
         call = Call(
             window.turn,
@@ -190,13 +249,24 @@ class Session:
             account.raw_cost,
             account.sent_cost,
         )
-        self._ledger.commit([held.record for held in leaving], decisions, call)
-        self._records.update({held.record.place: held.record for held in leaving})
+        told = [
+            Decision(each.entry.id, each.stage, LIMIT_REASON, each.tokens, 0.0) for each in digests
+        ]
+        records = [*left, *digests, *self._noted()]
+        self._ledger.commit(records, [*decisions, *told], call)
+        self._records.update({record.place: record for record in records})
 
-    def _show(self, entries: Sequence[Held]) -> None:
-        """Let entries stand in the view in place of their contents."""
-        for held in entries:
-            self._window.show(held.message, held.part, held.record.shown)
+    def _noted(self) -> list[Record]:
+        """Put on disk what the user wants to be kept, and return it."""
+        noted, self._holdings.noted = self._holdings.noted, []
+        for _, original in noted:
+            self._means.store.put(original)
+        return [record for record, _ in noted]
+
+    def _show(self, texts: Sequence[Shown]) -> None:
+        """Let texts stand in the view in place of what they stand for."""
+        for shown in texts:
+            self._window.show(*shown)
 
     # What comes back
 
@@ -260,6 +330,8 @@ class Session:
         """
         record = self._record_of(entry_id)
         original = self._read(record).decode("utf-8", "surrogatepass")
+        if record.form == "messages":
+            return digest.transcript(messages.read(json.loads(original)))
         if record.form == "blocks":
             original = text_of(json.loads(original))
         return without_envelope(original)
@@ -295,11 +367,59 @@ class Session:
         """An access resets the strength."""
         fresh = record.entry.decay.model_copy(update={"last_access": turn})
         entry = record.entry.model_copy(update={"strength": 1.0, "decay": fresh})
-        self._records[record.place] = replace(record, entry=entry)
         try:
-            self._ledger.save(self._records[record.place])
+            self._save(replace(record, entry=entry))
         except StoreError as failure:  # the content was found; that counts more than its strength
             LOG.warning("session %s: access not written down: %s", self.id, failure)
+
+    # What the host says
+
+    def pin(self, entry_id: str) -> None:
+        """Keep an entry as it stands: it does not fade any more, and it outlives the session.
+
+        Raises:
+            RecallError: there is no such entry.
+
+        """
+        with self._lock:
+            record = self._record_of(entry_id)
+            told = record.entry.modifiers.model_copy(
+                update={"priority": "critical", "encoding": "manual"}
+            )
+            lasting = record.entry.lifecycle.model_copy(update={"persist": True})
+            pinned = record.entry.model_copy(update={"modifiers": told, "lifecycle": lasting})
+            self._save(replace(record, entry=pinned))
+
+    def state(self, text: str) -> str:
+        """Note the state of the task, such as `deploying to staging`; return its entry's id.
+
+        Raises:
+            StoreError: it cannot be written down.
+
+        """
+        with self._lock:
+            content = self._means.store.put(text.encode("utf-8", "surrogatepass"))
+            turn = self._window.turn
+            place = f"state:{turn}:{content}"
+            entry = Entry(
+                id=make_id(self.id, place, content),
+                type="state",
+                source=Source(type="state", ref=content, turn=turn),
+                summary=storable(text),
+                decay=Decay(rate=self._means.policy.decay_rate_of("state"), last_access=turn),
+                modifiers=Modifiers(encoding="manual"),
+                lifecycle=Lifecycle(created=turn),
+            )
+            weight = tokens.count(text, self._means.encoding)
+            self._save(
+                Record(entry, place, content, "text", "state", "", "", weight, Stage.FULL, "")
+            )
+            return entry.id
+
+    def _save(self, record: Record) -> None:
+        self._records[record.place] = record
+        self._holdings.update(record)
+        self._ledger.save(record)
 
     # What is known of it
 
@@ -315,14 +435,29 @@ class Session:
         """Return every change made to the view, with the turn in which it was made."""
         return self._ledger.decisions()
 
-    def status(self) -> dict[str, int]:
-        """Return the sizes of the list and of its view in tokens, and the number of entries."""
+    def status(self) -> dict[str, Any]:
+        """Return the live figures of the session.
+
+        Turn and failures; tokens of the list and of its view; what all calls would have cost
+        without us and what they cost, in base input tokens, and the difference in dollars; entries
+        by stage; contents that are due but not shortened, since the edit does not pay yet; and the
+        tokens by which the view passes its limit, 0 where it fits.
+        """
+        window, account = self._window, self._account
+        sent, limit = sum(window.shown_tokens), self._limit()
+        stages = Counter(str(record.stage) for record in self._records.values())
         return {
-            "turn": self._window.turn,
+            "turn": window.turn,
             "failures": self.failures,
-            "raw_tokens": sum(self._window.raw_tokens),
-            "sent_tokens": sum(self._window.shown_tokens),
+            "raw_tokens": sum(window.raw_tokens),
+            "sent_tokens": sent,
+            "raw_cost": round(account.raw_cost, 1),
+            "sent_cost": round(account.sent_cost, 1),
+            "saved_dollars": self._means.prices.dollars(account.raw_cost - account.sent_cost),
             "entries": len(self._records),
+            "stages": dict(stages),
+            "due": len(self._holdings.candidates()),
+            "over_limit_tokens": max(0, sent - limit) if limit else 0,
         }
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Sequence
 
 from hippocampus import tokens
-from hippocampus.conversation import Item, Message, with_texts
+from hippocampus.conversation import Item, Message, Part, with_texts
 from hippocampus.messages import Reading, RunningReader, snapshot
 
 
@@ -24,6 +24,7 @@ class Window:
         self.raw_tokens: list[int] = []
         self.shown_tokens: list[int] = []
         self._turns: list[int] = []
+        self._folds: list[tuple[int, int]] = []
         self.sent = sent
         """How many leading messages of the view were in the last request."""
         self.unchanged = 0
@@ -58,6 +59,8 @@ class Window:
         if kept < len(self.raw):
             same = _same_words(self.raw[kept:], reading.messages[kept:])
             self.sent = min(self.sent, kept + same)
+        if any(end > kept for _, end in self._folds):
+            self._unfold_from(kept)
         columns = (self.raw, self.shown, self.raw_tokens, self.shown_tokens, self._turns)
         for column in columns:
             del column[kept:]
@@ -77,15 +80,43 @@ class Window:
         self.shown[number] = edited
         self.shown_tokens[number] = tokens.weigh(edited, self._encoding)
 
+    def fold(self, start: int, end: int, text: str) -> None:
+        """Let one message of the assistant stand in place of the messages of a run."""
+        item: Item = {"role": "assistant", "content": text}
+        for number in range(start, end):
+            first = number == start
+            part = (Part("text", text, (0, "content")),) if first else ()
+            folded = Message("assistant", part, (item,) if first else ())
+            self.shown[number] = folded
+            self.shown_tokens[number] = tokens.weigh(folded, self._encoding) if first else 0
+        inside = [fold for fold in self._folds if start <= fold[0] and fold[1] <= end]
+        self._folds = [*(fold for fold in self._folds if fold not in inside), (start, end)]
+        self.unchanged = min(self.unchanged, start)
+
+    def is_folded(self, number: int) -> bool:
+        """Say whether a message is told by a digest."""
+        return any(start <= number < end for start, end in self._folds)
+
+    def _unfold_from(self, kept: int) -> None:
+        """Show the messages of a run again whose end has changed."""
+        for start, end in self._folds:
+            if end > kept:
+                self.shown[start:kept] = self.raw[start:kept]
+                self.shown_tokens[start:kept] = self.raw_tokens[start:kept]
+                self.sent = min(self.sent, start)
+        self._folds = [fold for fold in self._folds if fold[1] <= kept]
+
     def write(self, items: Sequence[Item]) -> list[Item]:
         """Return the view: the caller's own items, and copies of the edited ones."""
         view: list[Item] = []
+        start = at = 0
         for raw, shown in zip(self.raw, self.shown, strict=True):
-            start = len(view)
-            if raw is shown:
-                view.extend(items[start : start + len(raw.raw)])
-            else:
-                view.extend(snapshot(item) for item in shown.raw)
+            if raw is not shown:
+                view.extend(items[start:at])
+                view.extend(map(snapshot, shown.raw))
+                start = at + len(raw.raw)
+            at += len(raw.raw)
+        view.extend(items[start:])
         return view
 
 

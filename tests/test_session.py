@@ -352,13 +352,13 @@ def test_what_is_known_is_what_the_view_shows(memory: Hippocampus) -> None:
     items = reading(4)
     with fresh(memory) as session, no_fallback():
         session(items)
-        known = set(+session._holdings._known)
+        known = set(+session._holdings._names.shown)
         name = session.id
         session(items[:3])
-        assert set(+session._holdings._known) < known
+        assert set(+session._holdings._names.shown) < known
     with memory.session(name) as session, no_fallback():
         session(items)
-        assert set(+session._holdings._known) == known
+        assert set(+session._holdings._names.shown) == known
 
 
 def test_threads_may_share_a_session(memory: Hippocampus) -> None:

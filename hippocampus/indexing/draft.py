@@ -5,7 +5,7 @@ An extractor writes a `Draft` and does not choose; `select` chooses what fits an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,7 +54,7 @@ class Hints:
     """The user's words so far."""
     cited: frozenset[str] | set[str] = frozenset()
     """Identifiers of the content that the agent has used already; they stay."""
-    known: frozenset[str] | set[str] = frozenset()
+    known: Container[str] = frozenset()
     """Identifiers that stand in the view already."""
     content_tokens: int = 1_000
     """What the whole content weighs."""

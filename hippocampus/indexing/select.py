@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from hippocampus import tokens
 from hippocampus.indexing.draft import Draft, Hints, Line
@@ -75,11 +75,14 @@ class _Chosen:
     def __init__(self, lines: Sequence[Line], most_tokens: int) -> None:
         self._lines = lines
         self._most = most_tokens
+        self._texts: set[str] = set()
         self.numbers: set[int] = set()
         self.tokens = 0
 
     def add(self, number: int) -> None:
-        """Take a line and its headings, where they fit together."""
+        """Take a line and its headings, where they fit together; what is said already is not."""
+        if self._lines[number].text in self._texts:
+            return
         wanted: list[int] = []
         at: int | None = number
         while at is not None and at not in self.numbers and at not in wanted:
@@ -88,6 +91,7 @@ class _Chosen:
         cost = sum(tokens.count(self._lines[each].text) + 1 for each in wanted)
         if self.tokens + cost <= self._most:
             self.numbers.update(wanted)
+            self._texts.update(self._lines[each].text for each in wanted)
             self.tokens += cost
 
 
@@ -155,8 +159,8 @@ def chances_of(draft: Draft, hints: Hints) -> list[float]:
     ]
 
 
-def _novelty(found: set[str], known: frozenset[str] | set[str]) -> dict[str, float]:
-    new = len(found - known)
+def _novelty(found: set[str], known: Container[str]) -> dict[str, float]:
+    new = sum(name not in known for name in found)
     return {"new": math.log1p(new), "old": float(bool(found) and not new)}
 
 

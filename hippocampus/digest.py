@@ -1,0 +1,134 @@
+"""Old turns told in a few lines: what was asked of which tool, what came of it, under which ids.
+
+Pure text over messages that were read; which turns are old enough is the session's to decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hippocampus import tokens
+from hippocampus.conversation import Message, Part
+from hippocampus.indexing.frame import as_content
+
+CALL_CHARACTERS = 70
+OUTCOME_CHARACTERS = 70
+WORDS_CHARACTERS = 160
+SHARE = 12
+"""A digest has at most a twelfth of the tokens of what it stands for."""
+LEAST_TOKENS = 120
+MOST_TOKENS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Messages in a row that become one digest: everything but the user's own words."""
+
+    start: int
+    end: int
+
+
+def runs_of(messages: Sequence[Message], start: int, end: int) -> list[Run]:
+    """Return the runs between two messages; what the user said by itself stays between them."""
+    runs: list[Run] = []
+    at = start
+    while at < end:
+        if _is_kept(messages[at]):
+            at += 1
+            continue
+        stop = at
+        while stop < end and not _is_kept(messages[stop]):
+            stop += 1
+        runs.append(Run(at, stop))
+        at = stop
+    return runs
+
+
+def _is_kept(message: Message) -> bool:
+    if message.role == "system":
+        return True
+    return message.role == "user" and all(part.kind != "result" for part in message.parts)
+
+
+def boundaries(messages: Sequence[Message]) -> list[int]:
+    """Return the numbers of messages before which no tool call is still open."""
+    open_calls: set[str] = set()
+    found: list[int] = []
+    for number, message in enumerate(messages):
+        if not open_calls:
+            found.append(number)
+        for part in message.parts:
+            if part.kind == "call":
+                open_calls.add(part.call_id)
+            elif part.kind == "result":
+                open_calls.discard(part.call_id)
+    return found
+
+
+def opening_end(messages: Sequence[Message]) -> int:
+    """Return how many leading messages stay: the system's and the first of the user."""
+    for number, message in enumerate(messages):
+        if message.role == "user":
+            return number + 1
+        if message.role != "system":
+            return number
+    return len(messages)
+
+
+def tell(messages: Sequence[Message], ids: Mapping[str, str], known_tokens: int) -> str:
+    """Return the lines of a digest; `ids` names the entry of a call id where there is one."""
+    room = min(MOST_TOKENS, max(LEAST_TOKENS, known_tokens // SHARE))
+    lines = [line for message in messages for line in _lines(message, ids)]
+    kept: list[str] = []
+    for line in _telling_first(lines):
+        room -= tokens.count(line) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    chosen = set(kept)
+    told = [line for line in lines if line in chosen]
+    left = len(lines) - len(told)
+    return "\n".join([*told, f"… {left} more steps"] if left else told)
+
+
+def _telling_first(lines: Sequence[str]) -> list[str]:
+    """Return the lines in the order in which they are worth keeping: errors, words, then calls."""
+    rank = {"!": 0, '"': 1}
+    return sorted(dict.fromkeys(lines), key=lambda line: rank.get(line[:1], 2))
+
+
+def _lines(message: Message, ids: Mapping[str, str]) -> list[str]:
+    found = []
+    for part in message.parts:
+        if part.kind == "call":
+            entry = ids.get(part.call_id)
+            named = f" [{entry}]" if entry else ""
+            found.append(f"{part.tool}({_cut(part.text, CALL_CHARACTERS)}){named}")
+        elif part.kind == "result" and (part.is_error or part.call_id not in ids):
+            mark = "! " if part.is_error else "  -> "
+            found.append(mark + _cut(part.text, OUTCOME_CHARACTERS))
+        elif part.kind == "text" and part.text.strip():
+            found.append(_quoted(message, part))
+    return [as_content(line) for line in found]
+
+
+def _quoted(message: Message, part: Part) -> str:
+    who = "user: " if message.role == "user" else ""
+    return f'"{who}{_cut(part.text, WORDS_CHARACTERS)}"'
+
+
+def _cut(text: str, most: int) -> str:
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def transcript(messages: Sequence[Message]) -> str:
+    """Return messages as a text that can be searched and paged: every part whole."""
+    told = []
+    for message in messages:
+        for part in message.parts:
+            head = f"{part.tool} {part.call_id}" if part.kind in ("call", "result") else ""
+            told.append(f"--- {message.role} {part.kind} {head}".rstrip())
+            told.append(part.text)
+    return "\n".join(told)

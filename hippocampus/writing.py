@@ -1,0 +1,146 @@
+"""How entries read: the text that stands for a content at each stage. Pure over a window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from hippocampus.conversation import Message, Part
+from hippocampus.entry import Compression, Record, Stage, storable
+from hippocampus.held import Held
+from hippocampus.indexing import Hints, frame, index, price_of
+from hippocampus.indexing import arguments as call_arguments
+from hippocampus.indexing.shapes import identifiers
+from hippocampus.names import Elsewhere, Names
+from hippocampus.policy import Policy
+from hippocampus.prices import Prices
+from hippocampus.summaries import Summaries
+from hippocampus.window import Window
+
+TASK_CHARACTERS = 4_000
+"""How much of the user's latest words tells what an entry should keep."""
+SLEEPING_SHARE = 15
+"""A dormant entry of a large content may have a token more for so many of the content."""
+NAMES_OF_SLEEPING_ARGUMENTS = 8
+
+
+class Writer:
+    """Writes the next text of a content."""
+
+    def __init__(
+        self,
+        window: Window,
+        names: Names,
+        policy: Policy,
+        prices: Prices,
+        summaries: Summaries | None,
+    ) -> None:
+        self._window = window
+        self._names = names
+        self._policy = policy
+        self._prices = prices
+        self._summaries = summaries
+
+    def indexed(self, held: Held) -> Record:
+        """Return the record as an index entry."""
+        record = replace(held.record, stage=Stage.INDEXED)
+        part = self.part_of(held)
+        if part.kind == "call":
+            known = self._known_beside(held)
+            shown = call_arguments.shorten(part.text, _short_frame(record), known=known)
+            return _told(record, shown, f"arguments of {record.tool}", {})
+        faded = self._policy.faded_tokens
+        compression = self._policy.compression_of(held.treatment) if held.large else faded
+        lines, summary, key_data, ways = self._index(held, part, compression)
+        if held.large:
+            lines.append(frame.last_line(record.entry.id, ways, part.text.count("\n") + 1))
+        return _told(record, "\n".join(lines), summary, key_data)
+
+    def asleep(self, held: Held) -> Record:
+        """Return the record as the line or two that a dormant entry leaves in its place."""
+        record = replace(held.record, stage=Stage.DORMANT)
+        part = self.part_of(held)
+        if part.kind == "call":
+            known, most = self._known_beside(held), NAMES_OF_SLEEPING_ARGUMENTS
+            shown = call_arguments.shorten(part.text, _short_frame(record), 0, most, known)
+            return replace(record, shown=storable(shown))
+        room = self._policy.faded_tokens + record.tokens // SLEEPING_SHARE
+        lines = self._index(held, part, room)[0]
+        return replace(record, shown=storable("\n".join(lines)))
+
+    def _index(
+        self, held: Held, part: Part, compression: Compression
+    ) -> tuple[list[str], str, dict[str, Any], tuple[str, ...]]:
+        """Return first line, summary and kept lines of an entry, and what a record wants to know."""
+        record = held.record
+        view_tokens = sum(self._window.shown_tokens)
+        price = price_of(record.kind, compression, self._prices, view_tokens, self._window.turn)
+        text = held.treatment.redacted(part.text)
+        kept = index(text, self._hints(held, text), price)
+        summary = (self._summaries and self._summaries.take(record.place)) or kept.summary
+        opening = frame.first_line(
+            record.entry.id, record.tool, record.entry.source.turn, record.tokens, record.kind
+        )
+        note = [held.note] if held.note else []
+        lines = [opening, *note, frame.as_content(summary), *kept.lines[1:]]
+        return lines, summary, kept.key_data, kept.ways
+
+    def part_of(self, held: Held) -> Part:
+        """Return the part of the list that a content is."""
+        return self._window.raw[held.message].parts[held.part]
+
+    def names_of(self, held: Held) -> set[str]:
+        """Return what a content names in the view; a large result in full is soon gone from it."""
+        if held.record.stage is not Stage.FULL:
+            return identifiers(held.record.shown)
+        part = self.part_of(held)
+        return set() if held.large and part.kind == "result" else identifiers(part.text)
+
+    def _known_beside(self, held: Held) -> Elsewhere:
+        return Elsewhere(self._names.shown, self.names_of(held))
+
+    def _hints(self, held: Held, text: str) -> Hints:
+        """Return what was said before a content arrived, and what was taken from it since."""
+        said = self._window.raw
+        return Hints(
+            tool=held.record.tool,
+            arguments=held.record.arguments,
+            is_error=self.part_of(held).is_error,
+            task=_task(said[: held.message])[-TASK_CHARACTERS:],
+            cited=_cited(said[held.message :], text),
+            known=self._known_beside(held),
+            content_tokens=held.record.tokens,
+        )
+
+
+def _short_frame(record: Record) -> str:
+    return f"[{record.entry.id} · {record.tokens} tokens]"
+
+
+def _told(record: Record, shown: str, summary: str, key_data: dict[str, Any]) -> Record:
+    told = {"summary": summary, "key_data": key_data or None}
+    return replace(record, entry=record.entry.model_copy(update=told), shown=storable(shown))
+
+
+def _task(said: Sequence[Message]) -> str:
+    """Return the user's words."""
+    return " ".join(
+        part.text
+        for message in said
+        if message.role == "user"
+        for part in message.parts
+        if part.kind == "text"
+    )
+
+
+def _cited(since: Sequence[Message], text: str) -> set[str]:
+    """Return what the assistant has written since that stands in a text."""
+    return {
+        value
+        for message in since
+        if message.role == "assistant"
+        for written in message.texts()
+        for value in identifiers(written)
+        if value in text
+    }
