@@ -123,10 +123,12 @@ class Ledger:
             for turn, entry_id, stage, reason, saves, costs in rows
         ]
 
-    def last_call(self) -> Call | None:
-        """Return the request that was sent last."""
+    def last_call(self, before_turn: int | None = None) -> Call | None:
+        """Return the request that was sent last, in any turn or before one."""
+        bound = before_turn if before_turn is not None else 1 << 62
+        sql = "SELECT * FROM call WHERE turn < ? ORDER BY turn DESC LIMIT 1"
         with _as_store_error(self._path):
-            row = self._db.execute("SELECT * FROM call ORDER BY turn DESC LIMIT 1").fetchone()
+            row = self._db.execute(sql, (bound,)).fetchone()
         return Call(*row) if row else None
 
     def commit(self, records: Iterable[Record], decisions: Iterable[Decision], call: Call) -> None:

@@ -184,6 +184,7 @@ class Session:
             self._show(holdings.take(number))
         if reading.kept == 0:
             self._fold_again()
+        self._account = self._account_before(window.turn)
         balance = self._account.balance
         standing = Standing(window.turn, window.sent, window.shown_tokens, balance, cold)
         decisions = plan(holdings.candidates(), standing, means.prices, means.policy)
@@ -193,6 +194,11 @@ class Session:
         self._commit(decisions, [held.record for held in leaving], digests)
         window.sent = len(window.raw)
         return window.write(items)
+
+    def _account_before(self, turn: int) -> Account:
+        """Return the sums before a turn: a second call in it decides by the same as the first."""
+        last = self._ledger.last_call(turn)
+        return Account(last.raw_cost, last.sent_cost) if last else Account()
 
     def _keep(self, decisions: list[Decision]) -> list[Held]:
         """Put on disk what leaves the view, and return it."""
