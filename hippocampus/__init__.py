@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from hippocampus.errors import StoreError as StoreError
     from hippocampus.plan import Decision as Decision
     from hippocampus.policy import Policy as Policy
-    from hippocampus.session import Hippocampus as Hippocampus
+    from hippocampus.memory import Hippocampus as Hippocampus
     from hippocampus.session import Session as Session
 
 _HOMES = {
     "Decision": "plan",
     "Entry": "entry",
-    "Hippocampus": "session",
+    "Hippocampus": "memory",
     "HippocampusError": "errors",
     "Policy": "policy",
     "PolicyError": "errors",

@@ -66,12 +66,39 @@ class ModelError(HippocampusError):
 class RecallError(HippocampusError):
     """A recall cannot be served; `reason` says why in one word, the text says what to do instead.
 
-    `reason` is `never_existed`, `other_session`, `expired`, `bad_request` or `no_match`.
+    `reason` is `never_existed`, `other_session`, `expired`, `stale`, `too_large`, `bad_request` or
+    `no_match`.
     """
 
-    def __init__(self, reason: str, text: str, entry_id: str | None = None) -> None:
+    def __init__(  # noqa: PLR0913 - what is known of a failure, each by its name
+        self,
+        reason: str,
+        text: str,
+        entry_id: str | None = None,
+        *,
+        tool: str = "",
+        arguments: str = "",
+        near: Iterable[str] = (),
+        owner: str = "",
+        when: str = "",
+        rule: str = "",
+        versions: Iterable[str] = (),
+    ) -> None:
         self.reason = reason
         self.entry_id = entry_id
+        self.tool = tool
+        """The call that made the content, by its tool's name and its arguments as JSON."""
+        self.arguments = arguments
+        self.near = tuple(near)
+        """Of *never existed*: the ids that look most like it."""
+        self.owner = owner
+        """Of *other session*: that session."""
+        self.when = when
+        """Of *expired*: when it was removed, as an ISO date and time."""
+        self.rule = rule
+        """Of *expired*: the retention rule that removed it."""
+        self.versions = tuple(versions)
+        """Of *stale*: how to ask for the stored version and for the present one."""
         super().__init__(text)
 
 

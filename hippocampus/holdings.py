@@ -35,6 +35,7 @@ from hippocampus.names import Names
 from hippocampus.plan import Candidate
 from hippocampus.policy import Policy, Subject, Treatment
 from hippocampus.prices import Prices
+from hippocampus.recall import TOOL_NAME
 from hippocampus.summaries import Summaries
 from hippocampus.window import Window
 from hippocampus.writing import Writer
@@ -160,6 +161,8 @@ class Holdings:
     def _take_result(self, number: int, at: int, part: Part) -> list[Shown]:
         call_number, call_at, call = self._calls.get(part.call_id, (number, at, part))
         named = replace(part, tool=part.tool or call.tool)
+        if named.tool == TOOL_NAME:
+            return []
         argued = call.text if call is not part else ""
         treatment = self._treat(named, argued)
         tokens_of = self._weigh(part.text)

@@ -24,6 +24,18 @@ def at_path(value: Any, path: str) -> list[Any]:
     return found
 
 
+def reached(value: Any, path: str) -> tuple[str, Any]:
+    """Return how far a path leads, as a path, and what stands there; the first of many counts."""
+    led, there = "$", value
+    for step in _steps(path):
+        below = _below(there, step)
+        if not below:
+            break
+        led += "[0]" if step is EVERY else f"[{step}]" if isinstance(step, int) else f".{step}"
+        there = below[0]
+    return led, there
+
+
 def _steps(path: str) -> list[Any]:
     text = path.strip().removeprefix("$")
     steps: list[Any] = []

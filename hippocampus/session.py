@@ -10,14 +10,20 @@ import json
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self, cast
 
-from hippocampus import compaction, digest, ledger, messages, policy, prices, recall, tokens
+from hippocampus import (
+    compaction,
+    digest,
+    messages,
+    recall,
+    retrieval,
+    tokens,
+)
 from hippocampus.account import Account
-from hippocampus.content import text_of, without_envelope
 from hippocampus.conversation import Item
 from hippocampus.digest import Run
 from hippocampus.entry import (
@@ -32,91 +38,28 @@ from hippocampus.entry import (
     storable,
 )
 from hippocampus.entry import entry_id as make_id
-from hippocampus.errors import RecallError, StoreError, nearest
+from hippocampus.errors import RecallError, StoreError
 from hippocampus.held import Held
 from hippocampus.holdings import Holdings, Shown
 from hippocampus.ledger import Call, Ledger
 from hippocampus.plan import Decision, Standing, plan
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
-from hippocampus.store import ContentStore, DiskStore
+from hippocampus.recall import pending
+from hippocampus.store import ContentStore
 from hippocampus.summaries import Summaries
 from hippocampus.window import Window
 
 LOG = logging.getLogger("hippocampus")
-CONTENTS_FOLDER = "contents"
-SESSIONS_FOLDER = "sessions"
 LIMIT_REASON = "the view passed its limit: old turns told in short"
 CACHE_SECONDS = 300.0
 """How long a provider keeps a prefix at least; behind that its cache is taken to be cold."""
-SUMMARY_SECONDS = 2.0
-"""How long a turn waits for a summary at most."""
-
-
-class Hippocampus:
-    """The memory of one state directory: its sessions, and the contents that they put away."""
-
-    def __init__(  # noqa: PLR0913 - each is one thing that a user may want to set
-        self,
-        state_dir: str | Path,
-        *,
-        policy: str | Path | Policy = "default",
-        model: str | None = None,
-        prices: Prices | None = None,
-        summarise: Callable[[str], str] | None = None,
-        summary_seconds: float = SUMMARY_SECONDS,
-    ) -> None:
-        """Open (and make, where it is missing) a state directory.
-
-        `policy` is a shipped policy's name or a file's path. `model` sets prices, context window
-        and tokenizer; without it prices are Anthropic's for its 5-minute cache. `summarise` may
-        write an entry's summary line: it is called in a thread, beside the turn, and a turn waits
-        for it `summary_seconds` at most (0 takes what is ready); where it fails or is late the
-        entry keeps the line that is written without a model.
-
-        Raises:
-            PolicyError: the policy cannot be read; every problem is told.
-            ModelError: no model of that name is known.
-            StoreError: the directory cannot be used.
-
-        """
-        folder = Path(state_dir)
-        self._store = DiskStore(folder / CONTENTS_FOLDER)
-        self._means = _Means(
-            folder=folder / SESSIONS_FOLDER,
-            store=self._store,
-            policy=policy if isinstance(policy, Policy) else _load_policy(policy),
-            prices=prices or _prices_of(model),
-            encoding=tokens.encoding_for(model),
-            summaries=Summaries(summarise, summary_seconds) if summarise else None,
-        )
-
-    def session(self, session_id: str) -> Session:
-        """Return the session of an id; the same id after a restart is the same session.
-
-        Raises:
-            StoreError: the session's ledger cannot be opened.
-
-        """
-        return Session(session_id, self._means)
-
-    def close(self) -> None:
-        """Close the content store; a summary under way is not waited for."""
-        self._store.close()
-        if self._means.summaries:
-            self._means.summaries.close()
-
-
-def _load_policy(named: str | Path) -> Policy:
-    return policy.load(named)
-
-
-def _prices_of(model: str | None) -> Prices:
-    return prices.TABLES["anthropic-5m"] if model is None else prices.model_prices(model)
+RECALLS_BOUND = 4
+"""A model may ask for so many times what one recall returns by the policy."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Means:
+class Means:
     """What the sessions of one memory share."""
 
     folder: Path
@@ -127,10 +70,19 @@ class _Means:
     summaries: Summaries | None
 
 
+def _text_in(record: Record, content: bytes) -> str:
+    """Return the text of a content as the model would read it."""
+    if record.form == "messages":
+        return digest.transcript(
+            messages.read(json.loads(content.decode("utf-8", "surrogatepass")))
+        )
+    return retrieval.text_in(record, content)
+
+
 class Session:
     """One agent's conversation: `session(messages)` returns the messages to send."""
 
-    def __init__(self, session_id: str, means: _Means) -> None:
+    def __init__(self, session_id: str, means: Means) -> None:
         """Open the ledger of a session; made by `Hippocampus.session` alone."""
         self.id = session_id
         self.failures = 0
@@ -140,6 +92,9 @@ class Session:
         self._ledger = Ledger(means.folder, session_id)
         self._records = {record.place: record for record in self._ledger.records()}
         last = self._ledger.last_call()
+        self._retrieval = retrieval.Retrieval(
+            means.folder.parent, session_id, means.store, _text_in
+        )
         self._account = Account(last.raw_cost, last.sent_cost) if last else Account()
         self._start(last.messages if last else 0)
 
@@ -261,6 +216,7 @@ class Session:
         records = [*left, *digests, *self._noted()]
         self._ledger.commit(records, [*decisions, *told], call)
         self._records.update({record.place: record for record in records})
+        self._retrieval.fill({record.entry.id: record for record in records})
 
     def _noted(self) -> list[Record]:
         """Put on disk what the user wants to be kept, and return it."""
@@ -287,34 +243,73 @@ class Session:
 
     def recall(  # noqa: PLR0913 - each is one way to name a slice
         self,
-        entry_id: str,
+        entry_id: str | None = None,
         *,
         pattern: str | None = None,
         lines: tuple[int, int] | None = None,
         path: str | None = None,
+        query: str | None = None,
         head: int | None = None,
         tail: int | None = None,
+        context: int = 0,
         max_tokens: int | None = None,
     ) -> str:
         """Return a slice of what an entry stands for, within `max_tokens` (the policy's default).
 
-        `lines` counts from 1 and includes both ends; `pattern` is an RE2 expression; `path` names
-        a part of JSON, such as `$.items[3].id`. Without a selector the whole content comes back,
-        byte for byte, where it fits.
+        `lines` counts from 1 and includes both ends; `pattern` is an RE2 expression, shown with
+        `context` lines around each match; `path` names a part of JSON (`$.items[3].id`), of a table
+        (`rows[3]`, `columns.name`), of code (a symbol) or of a page (a ref, a selector, a heading);
+        `query` are words. Without a selector the whole content comes back, byte for byte, where it
+        fits. Without an id, `query` searches everything that was put away.
 
         Raises:
-            RecallError: nothing can be served; `reason` says why.
+            RecallError: nothing can be served; `reason` says why, and the text what to do instead.
 
         """
-        text = self.text(entry_id)
-        record = self._record_of(entry_id)
-        turn = self._window.turn
+        request = recall.Request(pattern, lines, path, head, tail, query, context)
         bound = self._means.policy.recall_tokens if max_tokens is None else max_tokens
-        request = recall.Request(pattern, lines, path, head, tail)
-        found = recall.take(text, request, max(1, bound))
-        with self._lock:
-            self._touch(record, turn)
+        if entry_id is None:
+            return self._search(query, bound)
+        record = self._record_of(entry_id)
+        found = self._retrieval.take(record, request, bound)
+        self._accessed([record])
         return found
+
+    def _search(self, query: str | None, bound: int) -> str:
+        """Return the best lines of everything that was put away."""
+        if not query:
+            raise RecallError("bad_request", "name an entry_id, or a query to search everything")
+        known = self._known()
+        with self._lock:
+            texts = [text for each in self._window.shown for text in each.texts()]
+        shown = set().union(*map(recall.names_in, texts))
+        found = self._retrieval.search(query, known, bound, shown)
+        self._accessed([known[entry_id] for entry_id in found.entry_ids if entry_id in known])
+        return found.text
+
+    def handle(self, items: Sequence[Item]) -> list[Item]:
+        """Return the messages to append that answer the recalls pending at the end of a list.
+
+        Each call is answered: what cannot be served is told in words. In Anthropic's format, where
+        all results of an answer belong into one message, put your own tools' results into it.
+
+        Raises:
+            MessagesError: the list is in none of the three formats.
+
+        """
+        return retrieval.handle(items, self._serve)
+
+    def _serve(self, call: pending.Call) -> str:
+        most = self._means.policy.recall_tokens
+        bound = most if call.max_tokens is None else min(call.max_tokens, RECALLS_BOUND * most)
+        asked = {each.name: getattr(call.request, each.name) for each in fields(call.request)}
+        return self.recall(call.entry_id, **asked, max_tokens=bound)
+
+    def _accessed(self, records: Sequence[Record]) -> None:
+        with self._lock:
+            turn = self._window.turn
+            for record in records:
+                self._touch(record, turn)
 
     def content(self, entry_id: str) -> Any:
         """Return the whole content of an entry exactly as the message list held it.
@@ -324,7 +319,7 @@ class Session:
 
         """
         record = self._record_of(entry_id)
-        original = self._read(record).decode("utf-8", "surrogatepass")
+        original = self._retrieval.original(record).decode("utf-8", "surrogatepass")
         return original if record.form == "text" else json.loads(original)
 
     def text(self, entry_id: str) -> str:
@@ -334,40 +329,18 @@ class Session:
             RecallError: nothing can be served; `reason` says why.
 
         """
-        record = self._record_of(entry_id)
-        original = self._read(record).decode("utf-8", "surrogatepass")
-        if record.form == "messages":
-            return digest.transcript(messages.read(json.loads(original)))
-        if record.form == "blocks":
-            original = text_of(json.loads(original))
-        return without_envelope(original)
+        return self._retrieval.text(self._record_of(entry_id))
+
+    def _known(self) -> dict[str, Record]:
+        """Return the entries by id, those that another process put away too."""
+        known = {record.entry.id: record for record in self._ledger.records()}
+        return known | {record.entry.id: record for record in self._records.values()}
 
     def _record_of(self, entry_id: str) -> Record:
         known = {record.entry.id: record for record in self._records.values()}
         if entry_id not in known:  # another process may have put it away
-            known = {record.entry.id: record for record in self._ledger.records()}
-        if entry_id in known:
-            return known[entry_id]
-        owner = ledger.owner_of(self._means.folder, entry_id)
-        if owner is not None:
-            told = f"entry {entry_id} belongs to session {owner!r}, not to this one; do not retry"
-            raise RecallError("other_session", told, entry_id)
-        near = ", ".join(nearest(entry_id, known)) or "none"
-        told = f"entry {entry_id} never existed here; entries with a like id: {near}; do not retry"
-        raise RecallError("never_existed", told, entry_id)
-
-    def _read(self, record: Record) -> bytes:
-        try:
-            original = self._means.store.get(record.content)
-        except StoreError as damage:
-            raise RecallError("expired", f"{damage}; call {record.tool} again") from damage
-        if original is None:
-            told = (
-                f"the content of {record.entry.id} is no longer stored; call {record.tool} again "
-                f"with {record.arguments or 'the same arguments'}"
-            )
-            raise RecallError("expired", told, record.entry.id)
-        return original
+            known = self._known()
+        return self._retrieval.record_of(entry_id, known)
 
     def _touch(self, record: Record, turn: int) -> None:
         """An access resets the strength."""
@@ -468,6 +441,7 @@ class Session:
 
     def close(self) -> None:
         """End the session; the same id opens it again."""
+        self._retrieval.close()
         self._ledger.close()
 
     def __enter__(self) -> Self:

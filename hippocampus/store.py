@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import diskcache
 import zstandard
@@ -22,6 +23,20 @@ SIZE_LIMIT_BYTES = 1 << 50
 """diskcache evicts above its limit; this one is never reached."""
 LARGE_CONTENT_BYTES = 1 << 15
 """Contents over this go to files of their own beside the database."""
+
+
+NEVER_SECONDS = 1e10
+"""When a content expires after its last put: in 300 years. What the cache keeps renewable is its
+expiry alone, so this is how it knows when a content was last put."""
+
+
+class Kept(NamedTuple):
+    """A stored content, not unpacked."""
+
+    key: str
+    packed_bytes: int
+    put_at: float
+    """When it was last put, in seconds since 1970."""
 
 
 class ContentStore(Protocol):
@@ -80,7 +95,6 @@ class DiskStore:
             )
         self._folder = folder
         self._database = folder / diskcache.core.DBNAME
-        self._packer = zstandard.ZstdCompressor(level=3)
 
     def put(self, content: bytes) -> str:
         """Keep a content and return its key.
@@ -92,9 +106,12 @@ class DiskStore:
         key = content_key(content)
         with _as_store_error(self._folder):
             self._database.stat()  # SQLite would go on writing into a file that was removed
-            packed = self._packer.compress(content)
-            if self._cache.get(key) != packed:  # not there, or lost or damaged since
-                self._cache.set(key, packed)
+            packed = zstandard.ZstdCompressor(level=3).compress(content)
+            with self._cache.transact(retry=True):
+                if self._cache.get(key) == packed:
+                    self._cache.touch(key, expire=NEVER_SECONDS)
+                else:  # not there, or lost or damaged since
+                    self._cache.set(key, packed, expire=NEVER_SECONDS)
         return key
 
     def get(self, key: str) -> bytes | None:
@@ -106,10 +123,13 @@ class DiskStore:
         """
         with _as_store_error(self._folder):
             packed = self._cache.get(key)
-            if packed is None:
-                return None
+        if packed is None:
+            return None
+        try:
             content = zstandard.ZstdDecompressor().decompress(packed)
-        if content_key(content) != key:
+        except zstandard.ZstdError:
+            content = None
+        if content is None or content_key(content) != key:
             raise StoreError(f"content {key[:12]} in {self._folder} is damaged")
         return content
 
@@ -123,17 +143,45 @@ class DiskStore:
         with _as_store_error(self._folder):
             return bool(self._cache.delete(key))
 
-    def check(self) -> list[str]:
-        """Return a sentence for each damaged content; empty when all is well."""
-        problems = []
+    def keys(self) -> list[str]:
+        """Return the keys of all contents, sorted."""
         with _as_store_error(self._folder):
-            keys = list(self._cache.iterkeys())
-        for key in keys:
+            return list(self._cache.iterkeys())
+
+    def kept(self, key: str) -> Kept | None:
+        """Return what is known of a stored content without unpacking it, or nothing."""
+        with _as_store_error(self._folder):
+            packed, until = self._cache.get(key, expire_time=True)
+        if packed is None:
+            return None
+        return Kept(key, len(packed), (until or NEVER_SECONDS) - NEVER_SECONDS)
+
+    def drop_older(self, key: str, moment: float) -> bool:
+        """Remove a content unless it was put after a moment; say whether it was removed.
+
+        Both in one transaction: who puts a content and then refers to it finds it there.
+        """
+        with _as_store_error(self._folder), self._cache.transact(retry=True):
+            found = self.kept(key)
+            return found is not None and found.put_at <= moment and bool(self._cache.delete(key))
+
+    def check(self) -> list[str]:
+        """Return a sentence for each damaged or stray object; empty when all is well."""
+        problems = []
+        for key in self.keys():
             try:
-                self.get(key)
+                if self.get(key) is None:
+                    problems.append(f"content {key[:12]} in {self._folder} has lost its file")
             except StoreError as damage:
                 problems.append(str(damage))
-        return problems
+        return problems + self._strays()
+
+    def _strays(self) -> list[str]:
+        """Return a sentence for each file beside the database that belongs to no content."""
+        with _as_store_error(self._folder), warnings.catch_warnings():
+            warnings.simplefilter("always")
+            found = [str(each.message) for each in self._cache.check()]
+        return [f"store {self._folder}: {told}" for told in found if told.startswith("unknown")]
 
     def close(self) -> None:
         """Close the database."""

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 import re2
 
 from hippocampus.errors import RecallError
+from hippocampus.memory import Hippocampus
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.replay.measure import Measured, Script, measure
-from hippocampus.session import Hippocampus, Session
+from hippocampus.session import Session
 
 
 @dataclass(frozen=True, slots=True)

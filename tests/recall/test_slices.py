@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 import re2
 from conversations import text as texts
@@ -13,8 +16,6 @@ from hippocampus.errors import RecallError
 from hippocampus.recall import Request, take, tool
 
 LINES = "\n".join(f"line {number} of id_{number:03d}" for number in range(1, 101))
-NOTE_TOKENS = 30
-"""What the sentence about what was left out may weigh beyond the bound."""
 
 
 @given(texts())
@@ -28,6 +29,10 @@ requests = st.builds(
     lines=st.none() | st.tuples(st.integers(-5, 200), st.integers(-5, 200)),
     head=st.none() | st.integers(-5, 200),
     tail=st.none() | st.integers(-5, 200),
+    query=st.none() | st.sampled_from(["", "row user name", "the", "\ud800"]),
+    path=st.none()
+    | st.sampled_from(["", "$", "$[0]", "rows[0]", "columns.id", "main", "#x", "e1", "["]),
+    context=st.integers(-1, 3),
 )
 
 
@@ -38,9 +43,10 @@ def test_a_slice_is_bounded_or_says_why_there_is_none(
     try:
         found = take(content, request, bound)
     except RecallError as told:
-        assert told.reason in ("bad_request", "no_match")  # noqa: PT017 - either outcome is right
+        assert told.reason in ("bad_request", "no_match", "too_large")  # noqa: PT017 - each is right
     else:
-        assert tokens.count(found) <= bound + NOTE_TOKENS
+        assert tokens.count(found) <= bound
+        assert take(content, request, bound) == found
 
 
 @given(st.data(), texts().filter(lambda text: len(text.strip()) > 5))
@@ -62,7 +68,65 @@ def test_lines_come_with_their_numbers() -> None:
 def test_what_does_not_fit_says_where_to_go_on() -> None:
     found = take(LINES, Request(), 100)
     assert found.startswith("1: line 1 of id_001\n")
-    assert found.endswith(", …])")
+    at = int(found.rsplit("[", 1)[1].split(",")[0])
+    assert found.endswith(f"(lines {at} to 100 are left out; ask for lines=[{at}, 100])")
+    assert f"{at - 1}: line" in found
+
+
+def test_matches_that_do_not_fit_are_counted() -> None:
+    found = take(LINES, Request(pattern="of"), 100)
+    shown, left = re.search(r"\((\d+) lines shown, (\d+) left out", found).groups()
+    assert int(shown) + int(left) == 100
+
+
+def test_a_bound_too_small_for_anything_says_so() -> None:
+    with pytest.raises(RecallError, match="ask for 64 or more") as told:
+        take(LINES, Request(), 1)
+    assert told.value.reason == "too_large"
+
+
+def test_a_part_of_a_file_keeps_its_own_line_numbers() -> None:
+    text = "\n".join(f"{number:>6}\tx = {number}" for number in range(200, 260))
+    assert take(text, Request(lines=(210, 211)), 500).startswith("210:    210\tx = 210\n211:")
+    assert take(text, Request(pattern="x = 222$"), 500).startswith("222: ")
+    with pytest.raises(RecallError, match=r"ask \[200, 259\]"):
+        take(text, Request(lines=(1, 2)), 500)
+
+
+def test_json_on_one_line_is_paged_and_so_are_the_texts_in_it() -> None:
+    rows = [{"id": f"row_{number}", "body": "one\ntwo of it\nthree"} for number in range(30)]
+    found = take(json.dumps(rows), Request(pattern="row_7\\b", context=2), 500)
+    assert '"id": "row_7"' in found
+    assert found.count("\n") == 4
+    assert "two of it" in take(json.dumps(rows), Request(lines=(3, 3)), 500)
+
+
+def test_context_lines_stand_beside_each_match_once() -> None:
+    found = take(LINES, Request(pattern="id_0(10|12|50)", context=2), 2_000)
+    numbers = [line.split()[0] for line in found.split("\n")]
+    assert numbers == [
+        "8-",
+        "9-",
+        "10:",
+        "11-",
+        "12:",
+        "13-",
+        "14-",
+        "--",
+        "48-",
+        "49-",
+        "50:",
+        "51-",
+        "52-",
+    ]
+
+
+def test_a_query_finds_the_passages_with_its_words() -> None:
+    text = "\n\n".join(f"## Part {n}\n" + f"filler number{n} " * 20 for n in range(50))
+    text += "\n\n## Refunds\nA refund is paid within 14 days to the card that was charged."
+    assert "14 days" in take(text, Request(query="when are refunds paid"), 200)
+    with pytest.raises(RecallError, match="no word"):
+        take(text, Request(query="zebra"), 200)
 
 
 def test_of_a_long_line_only_the_surroundings_of_a_match_come() -> None:
@@ -107,7 +171,7 @@ def test_lone_surrogates_stay_in_a_slice() -> None:
 
 def test_the_tool_has_the_shape_of_each_format() -> None:
     assert tool("openai")["function"]["name"] == "recall"
-    assert tool("responses")["parameters"]["required"] == ["entry_id"]
+    assert "required" not in tool("responses")["parameters"]
     assert tool("anthropic")["input_schema"]["type"] == "object"
     with pytest.raises(ValueError, match="'openai', 'responses', 'anthropic'"):
         tool("gemini")

@@ -1,0 +1,104 @@
+"""Elements of pages: by a ref of a snapshot, an id, or a simple selector of HTML. Pure, linear."""
+
+from __future__ import annotations
+
+import re
+
+import re2
+
+from hippocampus.recall.fitting import Shown
+from hippocampus.recall.patterns import compiled, matching
+from hippocampus.recall.sections import lines_of
+
+REF = re.compile(r"(?:ref=|uid=|@)?[\"\[]?(?P<ref>[A-Za-z]{0,3}\d[\w.:-]{0,20})[\"\]]?")
+SELECTOR = re.compile(
+    r"(?P<tag>[a-zA-Z][\w-]*)?(?:#(?P<id>[\w:-]+)|\.(?P<class>[\w-]+)|"
+    r"\[(?P<name>[\w:-]+)=[\"']?(?P<value>[^\"'\]]+)[\"']?\])?"
+)
+VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())  # noqa: SIM905 - reads better so
+TAG_NAME = re.compile(r"<([a-zA-Z][\w-]*)")
+MOST_ELEMENTS = 200
+UNCLOSED_CHARACTERS = 2_000
+"""Of an element that is never closed."""
+
+
+def find(text: str, path: str) -> list[Shown]:
+    """Return the elements that a ref or a selector names."""
+    wanted = path.strip()
+    if ref := REF.fullmatch(wanted):
+        return _by_ref(text, ref["ref"])
+    selector = SELECTOR.fullmatch(wanted)
+    if selector is None or not wanted or "<" not in text:
+        return []
+    return _elements(text, _opening(selector))
+
+
+def _by_ref(text: str, ref: str) -> list[Shown]:
+    """Return the line that has a ref, with the lines that are indented below it."""
+    named = re2.escape(ref)
+    pattern = rf"(?:\b(?:ref|uid)=\"?{named}\"?(?:[^\w]|$)|\[{named}\]|^[\s\-*]*@?{named}[:\s])"
+    first = next(matching(text, pattern), None)
+    if first is None or "<html" in text[:2_000]:
+        return _elements(text, rf"<[a-z][^<>]*(?:id|ref|data-ref|uid)\s*=\s*[\"']?{named}[\"'\s/>]")
+    lines = text.split("\n")
+    indent = _indent(lines[first.number - 1])
+    end = first.number
+    while end < len(lines) and lines[end].strip() and _indent(lines[end]) > indent:
+        end += 1
+    return [Shown(at + 1, lines[at]) for at in range(first.number - 1, end)]
+
+
+def _opening(selector: re.Match[str]) -> str:
+    """Return a pattern for the opening tags that a selector names."""
+    tag = re2.escape(selector["tag"]) if selector["tag"] else "[a-z][a-z0-9-]*"
+    if selector["id"]:
+        return _with_attribute(tag, "id", re2.escape(selector["id"]))
+    if selector["class"]:
+        inside = rf"[^\"'<>]*\b{re2.escape(selector['class'])}\b[^\"'<>]*"
+        return _with_attribute(tag, "class", inside)
+    if selector["name"]:
+        return _with_attribute(tag, re2.escape(selector["name"]), re2.escape(selector["value"]))
+    return rf"<{tag}[\s/>]"
+
+
+def _with_attribute(tag: str, name: str, value: str) -> str:
+    return rf"<{tag}\s[^<>]*\b{name}\s*=\s*(?:\"{value}\"|'{value}'|{value}[\s/>])"
+
+
+def _elements(text: str, opening: str) -> list[Shown]:
+    data = text.encode("utf-8", "replace")
+    wanted = compiled(f"(?i)(?s){opening}", across_lines=True)
+    found: list[Shown] = []
+    end = 0
+    for count, match in enumerate(wanted.finditer(data)):
+        if count >= MOST_ELEMENTS:
+            break
+        if match.start() >= end:
+            end = _end(data, match.start())
+            found += _lines(text, data, match.start(), end)
+    return found
+
+
+def _lines(text: str, data: bytes, start: int, end: int) -> list[Shown]:
+    if text.isascii():
+        return lines_of(text, start, end)
+    first = len(data[:start].decode("utf-8", "ignore"))
+    return lines_of(text, first, first + len(data[start:end].decode("utf-8", "ignore")))
+
+
+def _end(data: bytes, start: int) -> int:
+    """Return where the element ends that opens at a place."""
+    tag = TAG_NAME.match(data[start : start + 100].decode("utf-8", "ignore"))
+    close = data.find(b">", start) + 1 or len(data)
+    if tag is None or tag[1].lower() in VOID or data[close - 2 : close] == b"/>":
+        return close
+    depth = 0
+    for each in compiled(rf"(?i)</?{tag[1]}[\s/>]", across_lines=True).finditer(data[start:]):
+        depth += -1 if each.group()[1:2] == b"/" else 1
+        if depth == 0:
+            return (data.find(b">", start + each.start()) + 1) or len(data)
+    return min(len(data), start + UNCLOSED_CHARACTERS)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

@@ -1,0 +1,260 @@
+"""The words of everything that a session has put away, in an SQLite file of its own beside it.
+
+Derived data: what is missing in it is read from the contents again, and the file may be removed.
+Which session or content is meant, and what a hit looks like, is not known here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from hippocampus.errors import StoreError
+from hippocampus.recall.paging import pages
+from hippocampus.recall.ranking import Span, passages
+from hippocampus.recall.words import STOP_WORDS, WORD, spread
+
+BUSY_SECONDS = 10.0
+QUIET_SECONDS = 0.3
+"""For so long nothing must be added before the index is filled."""
+MOST_TERMS = 40
+"""The rarest words of a query count; a long message has hundreds."""
+MOST_READ, LEAST_TERMS = 24_000, 3
+"""So many occurrences are scored, which takes 15 ms, but those of a few words in any case."""
+MOST_COUNTED = 200_000
+"""So many occurrences of a query's words are counted, which takes 10 ms; later words are left out."""
+COMMON_SHARE = 0.3
+"""Words in more of the passages than this tell nothing, where a query has others."""
+ABOUT_WEIGHT = 0.7
+"""What a word counts in the tool's name and arguments, beside one in the content."""
+ABOUT_CHARACTERS = 400
+SCHEMA = """
+    CREATE TABLE IF NOT EXISTS content (number INTEGER PRIMARY KEY, entry_id TEXT UNIQUE) STRICT;
+    CREATE TABLE IF NOT EXISTS passage (
+        number INTEGER PRIMARY KEY,
+        content INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        last INTEGER NOT NULL
+    ) STRICT;
+    CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(
+        words, about, content='', tokenize='porter unicode61 remove_diacritics 2'
+    );
+"""
+BEST = """
+    SELECT entry_id, first, last, score FROM (
+        SELECT rowid AS found, bm25(search, 1.0, ?) AS score FROM search
+        WHERE search MATCH ? ORDER BY score LIMIT ?
+    )
+    JOIN passage ON passage.number = found
+    JOIN content ON content.number = passage.content
+    ORDER BY score, found DESC
+"""
+
+
+class Content(NamedTuple):
+    """What may be searched of one entry."""
+
+    text: str
+    about: str
+    """The tool's name and the call's arguments."""
+
+
+class Hit(NamedTuple):
+    """A passage that fits a query."""
+
+    entry_id: str
+    span: Span
+    score: float
+
+
+Read = Callable[[str], Content | None]
+"""Returns the content of an entry, or nothing where it can no longer be had."""
+
+
+class Passages:
+    """The index of one session's contents; `:memory:` as a path keeps it in memory."""
+
+    def __init__(self, path: Path | str, read: Read) -> None:
+        """Open the index; what it lacks is filled in by `fill` or by the next search."""
+        self._path = path
+        self._read = read
+        self._lock = threading.RLock()
+        self._waiting: dict[str, None] = {}
+        self._timer: threading.Timer | None = None
+        self._db: sqlite3.Connection | None = None
+
+    def fill(self, entry_ids: Iterable[str]) -> None:
+        """Index entries once nothing was added for a moment: while a model answers, that is.
+
+        A caller whose turns follow each other at once never waits for it; what is left when the
+        index is closed is indexed by a later search.
+        """
+        with self._lock:
+            self._waiting.update(dict.fromkeys(entry_ids))
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = threading.Timer(QUIET_SECONDS, self._settle_quietly)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def settle(self) -> None:
+        """Index what waits, at once.
+
+        Raises:
+            StoreError: the file cannot be written.
+
+        """
+        while self._waiting:
+            with self._lock:
+                entry_id = next(iter(self._waiting), None)
+                if entry_id is not None:
+                    self._add_missing([entry_id])
+                    self._waiting.pop(entry_id, None)
+
+    def _settle_quietly(self) -> None:
+        with contextlib.suppress(StoreError):  # a search meets it again, and tells
+            self.settle()
+
+    def search(self, query: str, entry_ids: Sequence[str], most: int = 50) -> list[Hit]:
+        """Return the passages of these entries that fit a query, the best first.
+
+        Raises:
+            StoreError: the file cannot be read or written.
+
+        """
+        self._add_missing(entry_ids)
+        with self._lock, self._opened() as db:
+            wanted = _rarest(db, query)
+            if not wanted:
+                return []
+            match = " OR ".join(f'"{term}"' for term in wanted)
+            rows = db.execute(BEST, (ABOUT_WEIGHT, match, most)).fetchall()
+        kept = set(entry_ids)
+        return [
+            Hit(id_, Span(first, last), -score) for id_, first, last, score in rows if id_ in kept
+        ]
+
+    def _add_missing(self, entry_ids: Sequence[str]) -> None:
+        for entry_id in entry_ids:
+            with self._lock, self._opened() as db:
+                if not _has(db, entry_id) and (content := self._read(entry_id)) is not None:
+                    _add(db, entry_id, content)
+
+    def close(self) -> None:
+        """Close the file; entries that wait to be indexed are left for a later search."""
+        with self._lock:
+            self._waiting.clear()
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._db is not None:
+                self._db.close()
+            self._db = None
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        try:
+            if self._db is None:
+                self._db = _open(self._path)
+            yield self._db
+        except (OSError, sqlite3.Error) as failure:
+            raise StoreError(f"search index {self._path}: {failure}") from failure
+
+
+def _open(path: Path | str) -> sqlite3.Connection:
+    """Open the file; one that is damaged is begun anew, for nothing is lost with it."""
+    db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = OFF")
+        for statement in SCHEMA.split(";"):
+            db.execute(statement)
+    except sqlite3.DatabaseError as damage:
+        db.close()
+        if isinstance(damage, sqlite3.OperationalError):
+            raise
+        Path(path).unlink()
+        return _open(path)
+    return db
+
+
+def _has(db: sqlite3.Connection, entry_id: str) -> bool:
+    found = db.execute("SELECT 1 FROM content WHERE entry_id = ?", (entry_id,)).fetchone()
+    return found is not None
+
+
+def _add(db: sqlite3.Connection, entry_id: str, content: Content) -> None:
+    lines = pages(content.text)
+    spans = passages(lines)
+    about = _storable(spread(content.about[:ABOUT_CHARACTERS]))
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if not _has(db, entry_id):
+            _insert(db, entry_id, lines, spans, about)
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def _insert(
+    db: sqlite3.Connection, entry_id: str, lines: Sequence[str], spans: Sequence[Span], about: str
+) -> None:
+    number = db.execute("INSERT INTO content (entry_id) VALUES (?)", (entry_id,)).lastrowid
+    (last,) = db.execute("SELECT coalesce(max(number), 0) FROM passage").fetchone()
+    rows = list(enumerate(spans, start=last + 1))
+    db.executemany(
+        "INSERT INTO passage VALUES (?, ?, ?, ?)",
+        [(at, number, span.first, span.last) for at, span in rows],
+    )
+    db.executemany(
+        "INSERT INTO search (rowid, words, about) VALUES (?, ?, ?)",
+        [
+            (at, _storable(spread("\n".join(lines[span.first - 1 : span.last]))), about)
+            for at, span in rows
+        ],
+    )
+
+
+def _rarest(db: sqlite3.Connection, query: str) -> list[str]:
+    """Return the words of a query that tell most: those in the fewest passages."""
+    (total,) = db.execute("SELECT coalesce(max(number), 0) FROM passage").fetchone()
+    holding = _counted(db, query)
+    ranked = sorted(holding, key=lambda word: (_is_coded(word), holding[word]))
+    telling = [word for word in ranked if holding[word] <= COMMON_SHARE * total]
+    chosen: list[str] = []
+    read = 0
+    for word in (telling or ranked)[:MOST_TERMS]:
+        read += holding[word]
+        if read > MOST_READ and len(chosen) >= LEAST_TERMS:
+            break
+        chosen.append(word)
+    return chosen
+
+
+def _counted(db: sqlite3.Connection, query: str) -> Mapping[str, int]:
+    """Return the words of a query that are known, with the number of passages that hold them."""
+    holding: dict[str, int] = {}
+    read = 0
+    for word in dict.fromkeys(WORD.findall(_storable(spread(query)).lower())):
+        if read < MOST_COUNTED and word not in STOP_WORDS and (known := _known(db, word)):
+            holding[word] = known
+            read += known
+    return holding
+
+
+def _is_coded(word: str) -> bool:
+    """Say whether a word is a piece of an id: who asks with it has it already."""
+    return any(sign.isdigit() for sign in word)
+
+
+def _known(db: sqlite3.Connection, word: str) -> int:
+    row = db.execute("SELECT count(*) FROM search WHERE search MATCH ?", (f'"{word}"',)).fetchone()
+    return int(row[0])
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,149 @@
+"""The lines of a content that a regular expression matches, in time linear to both. Pure.
+
+RE2 searches the bytes of the whole content at once; no line is looked at that does not match.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import re2
+
+from hippocampus.errors import RecallError
+from hippocampus.recall.fitting import GAP, Shown
+
+LONGEST_PATTERN_CHARACTERS = 2_000
+LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+WHOLE_TEXT_SIGNS = re.compile(r"\\[AzQC]|\(\?[a-zA-Z]*-?[a-zA-Z]*[msU]")
+"""What means another thing in a text than in each of its lines."""
+LONG_LINE_CHARACTERS = 400
+"""Of a longer line only the surroundings of a match are returned."""
+AROUND_CHARACTERS = 150
+MOST_CONTEXT_LINES = 50
+
+
+def matching(text: str, pattern: str, context: int = 0) -> Iterator[Shown]:
+    """Yield the lines that match; of long lines, what surrounds each match.
+
+    With `context`, so many lines before and after each match stand beside it.
+
+    Raises:
+        RecallError: the pattern is no regular expression of RE2.
+
+    """
+    found = _found(text, pattern)
+    if context <= 0:
+        yield from found
+        return
+    yield from _with_context(found, text.split("\n"), min(context, MOST_CONTEXT_LINES))
+
+
+def _found(text: str, pattern: str) -> Iterator[Shown]:
+    wanted = compiled(pattern)
+    if LONE_SURROGATES.search(text) or WHOLE_TEXT_SIGNS.search(pattern):
+        yield from each_line(text.split("\n"), wanted)
+        return
+    yield from _in_bytes(text.encode(), compiled(f"(?m){pattern}"), wanted)
+
+
+def compiled(pattern: str, *, across_lines: bool = False) -> Any:
+    """Return a pattern ready to search with; it matches within lines unless told otherwise.
+
+    Raises:
+        RecallError: it is none, or too long.
+
+    """
+    if len(pattern) > LONGEST_PATTERN_CHARACTERS:
+        most = f"{LONGEST_PATTERN_CHARACTERS:,} characters"
+        raise RecallError("bad_request", f"the pattern is longer than {most}; ask by query")
+    options = re2.Options()
+    options.log_errors = False
+    options.never_nl = not across_lines
+    try:
+        return re2.compile(_searchable(pattern), options)
+    except re2.error as wrong:
+        told = f"pattern {pattern!r} is no regular expression (RE2): {wrong}"
+        raise RecallError("bad_request", told) from None
+
+
+def each_line(lines: Iterable[str], wanted: Any) -> Iterator[Shown]:
+    """Yield what `matching` yields, the slow way: line by line."""
+    for number, line in enumerate(lines, start=1):
+        if len(line) > LONG_LINE_CHARACTERS:
+            yield from (Shown(number, part) for part in _excerpts(line, wanted))
+        elif wanted.search(_searchable(line)):
+            yield Shown(number, line)
+
+
+def _in_bytes(data: bytes, anywhere: Any, in_line: Any) -> Iterator[Shown]:
+    number, counted, at = 1, 0, 0
+    while at <= len(data) and (match := anywhere.search(data, at)):
+        start = data.rfind(b"\n", 0, match.start()) + 1
+        end = data.find(b"\n", match.start())
+        end = len(data) if end < 0 else end
+        number += data.count(b"\n", counted, start)
+        counted, at = start, end + 1
+        line = data[start:end].decode()
+        if len(line) <= LONG_LINE_CHARACTERS:
+            yield Shown(number, line)
+        else:
+            yield from (Shown(number, part) for part in _excerpts(line, in_line))
+
+
+def _excerpts(line: str, wanted: Any) -> Iterator[str]:
+    """Yield the surroundings of the matches in a long line, matches close together as one."""
+    searched = _searchable(line)
+    data = searched.encode()
+    start = end = -1
+    for first, last in _spans(wanted, data, plain=searched.isascii()):
+        if start >= 0 and first < end:
+            continue
+        if start >= 0:
+            yield _excerpt(line, start, end)
+        start, end = max(0, first - AROUND_CHARACTERS), min(len(line), last + AROUND_CHARACTERS)
+    if start >= 0:
+        yield _excerpt(line, start, end)
+
+
+def _spans(wanted: Any, data: bytes, *, plain: bool) -> Iterator[tuple[int, int]]:
+    """Yield where matches start and end, in characters."""
+    at = characters = 0
+    for match in wanted.finditer(data):
+        if plain:
+            yield match.span()
+            continue
+        characters += len(data[at : match.start()].decode("utf-8", "ignore"))
+        at = match.start()
+        yield characters, characters + len(data[at : match.end()].decode("utf-8", "ignore"))
+
+
+def _excerpt(line: str, start: int, end: int) -> str:
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
+
+
+def _searchable(text: str) -> str:
+    """Return a text of the same length that RE2 takes: it knows no lone surrogates."""
+    return LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _with_context(found: Iterator[Shown], lines: list[str], context: int) -> Iterator[Shown]:
+    """Yield matches with the lines around them, each line once."""
+    shown_to = 0
+    ahead = next(found, None)
+    while ahead is not None:
+        match, ahead = ahead, next(found, None)
+        first = max(shown_to + 1, match.number - context)
+        if shown_to and first > shown_to + 1:
+            yield Shown(0, GAP)
+        yield from (_beside(number, lines) for number in range(first, match.number))
+        yield match
+        before_next = ahead.number - 1 if ahead else len(lines)
+        shown_to = max(match.number, min(match.number + context, before_next))
+        yield from (_beside(number, lines) for number in range(match.number + 1, shown_to + 1))
+
+
+def _beside(number: int, lines: list[str]) -> Shown:
+    line = lines[number - 1]
+    return Shown(number, line if len(line) <= LONG_LINE_CHARACTERS else f"{line[:200]}…", "-")

@@ -1,0 +1,140 @@
+"""Passages of a content, and which of them fit some words best: BM25. Pure.
+
+An embedding, where one is given, may reorder the best; nothing is loaded or stored here.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from hippocampus.errors import RecallError
+from hippocampus.recall.fitting import GAP, Shown, fit
+from hippocampus.recall.words import terms
+
+K1, B = 1.2, 0.75
+"""BM25's usual constants (Robertson and Zaragoza 2009, section 3.2)."""
+SMALLEST_CHARACTERS, LARGEST_CHARACTERS = 240, 700
+"""A passage ends at the next start from the first size on, and at the second in any case."""
+OPENINGS = ("{", "- ", "* ", "#", "<h", "<tr", "<li", "def ", "class ", "function ", "export ")
+MOST_PASSAGES = 200
+WORDS_WEIGHT = 0.6
+"""What BM25 counts where an embedding counts the rest."""
+
+Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+"""Turns texts into vectors of one length, such as a local model's `encode`."""
+
+
+class Span(NamedTuple):
+    """A run of lines, from 1, both ends in it."""
+
+    first: int
+    last: int
+
+
+def passages(lines: Sequence[str]) -> list[Span]:
+    """Return the passages of a content: records, paragraphs, blocks, none of them long."""
+    spans: list[Span] = []
+    first, size, indent = 1, 0, 0
+    for number, line in enumerate(lines, start=1):
+        if size and (
+            size >= LARGEST_CHARACTERS or (size >= SMALLEST_CHARACTERS and _opens(line, indent))
+        ):
+            spans.append(Span(first, number - 1))
+            first, size = number, 0
+        if not size:
+            indent = len(line) - len(line.lstrip())
+        size += len(line) + 1
+    if size:
+        spans.append(Span(first, len(lines)))
+    return spans
+
+
+def _opens(line: str, indent: int) -> bool:
+    """Say whether something begins with a line: a record, a paragraph, what is indented less."""
+    bare = line.lstrip()
+    if not bare:
+        return True
+    return bare.startswith(OPENINGS) or len(line) - len(bare) < indent
+
+
+def best_of(lines: Sequence[str], query: str, max_tokens: int, embed: Embed | None = None) -> str:
+    """Return the passages that fit a query best, in their order in the content.
+
+    Raises:
+        RecallError: no word of the query stands in the content, or nothing fits.
+
+    """
+    spans = passages(lines)
+    texts = ["\n".join(lines[span.first - 1 : span.last]) for span in spans]
+    ranked = reordered(query, texts, scores(terms(query), texts), embed)
+    if not ranked:
+        told = "no word of the query stands in this content; try other words or a pattern"
+        raise RecallError("no_match", told)
+    shown = _shown(lines, [spans[at] for at in ranked[:MOST_PASSAGES]])
+    return fit(shown, max_tokens, _note)
+
+
+def _note(_shown: int, _left: int, _number: int) -> str:
+    return "(weaker passages are left out; ask with fewer words or by lines)"
+
+
+def _shown(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[Shown]:
+    for at, span in enumerate(spans):
+        if at:
+            yield Shown(0, GAP)
+        for number in range(span.first, span.last + 1):
+            if lines[number - 1].strip():
+                yield Shown(number, lines[number - 1])
+
+
+def scores(wanted: Sequence[str], texts: Sequence[str]) -> list[float]:
+    """Return what each text scores by BM25 for some words; 0 where it has none of them."""
+    counted = [Counter(terms(text)) for text in texts]
+    sizes = [counts.total() for counts in counted]
+    mean = sum(sizes) / max(1, len(sizes)) or 1.0
+    worth = {term: _worth(sum(term in each for each in counted), len(texts)) for term in wanted}
+    return [
+        sum(
+            worth[term] * counts[term] * (K1 + 1)
+            / (counts[term] + K1 * (1 - B + B * size / mean))
+            for term in worth
+            if term in counts
+        )
+        for counts, size in zip(counted, sizes, strict=True)
+    ]  # fmt: skip
+
+
+def _worth(holding: int, total: int) -> float:
+    return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
+
+
+def reordered(
+    query: str, texts: Sequence[str], scored: Sequence[float], embed: Embed | None = None
+) -> list[int]:
+    """Return the numbers of the texts that score at all, the best first.
+
+    With an embedding the best of them are ordered by a weighted sum of both scores, each relative
+    to its largest; an embedding that fails counts as none.
+    """
+    found = [at for at, score in enumerate(scored) if score > 0]
+    best = heapq.nsmallest(MOST_PASSAGES, found, key=lambda at: (-scored[at], at))
+    if embed is None or len(best) < 2:
+        return best
+    asked, *vectors = embed([query, *(texts[at] for at in best)])
+    near = [_cosine(asked, vector) for vector in vectors]
+    top = scored[best[0]]
+    mixed = {
+        at: WORDS_WEIGHT * scored[at] / top + (1 - WORDS_WEIGHT) * close
+        for at, close in zip(best, near, strict=True)
+    }
+    return sorted(best, key=lambda at: (-mixed[at], at))
+
+
+def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    product = sum(a * b for a, b in zip(one, other, strict=True))
+    sizes = math.sqrt(sum(a * a for a in one) * sum(b * b for b in other))
+    return product / sizes if sizes else 0.0

@@ -1,0 +1,70 @@
+"""The section below a heading, in Markdown, in HTML and in snapshots of pages. Pure."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hippocampus.recall.fitting import Shown
+
+HEADING = re.compile(
+    r"^(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]{0,300})$"
+    r"|<h(?P<level>[1-6])\b[^>]{0,500}>(?P<inner>[^\n]{0,500}?)</h(?P=level)>"
+    r"|^[ \t]*(?:- )?(?:\S{1,12} )?heading \"(?P<named>[^\"\n]{1,300})\"(?P<state>[^\n]{0,200})",
+    re.MULTILINE | re.IGNORECASE,
+)
+LEVEL = re.compile(r"level=\"?(\d)")
+TAG = re.compile(r"<[^>]{0,500}>")
+
+
+class Heading(NamedTuple):
+    """One heading: where it stands, how deep it is, what it says."""
+
+    start: int
+    level: int
+    title: str
+
+
+@functools.lru_cache(maxsize=2)
+def _headings(text: str) -> list[Heading]:
+    return [_heading(match) for match in HEADING.finditer(text)]
+
+
+def _heading(match: re.Match[str]) -> Heading:
+    if match["marks"]:
+        return Heading(match.start(), len(match["marks"]), match["title"].strip("# \t"))
+    if match["level"]:
+        title = TAG.sub("", match["inner"])
+        return Heading(match.start(), int(match["level"]), " ".join(title.split()))
+    level = LEVEL.search(match["state"])
+    return Heading(match.start(), int(level[1]) if level else 2, match["named"])
+
+
+def names(text: str) -> Sequence[str]:
+    """Return the headings, the upper ones first."""
+    return [each.title for each in sorted(_headings(text), key=lambda heading: heading.level)]
+
+
+def find(text: str, path: str) -> list[Shown]:
+    """Return the section below the heading that says this, or starts with it."""
+    wanted = " ".join(path.strip().strip("#").split()).casefold()
+    found = _headings(text)
+    titles = [each.title.casefold() for each in found]
+    if not wanted:
+        return []
+    at = next((at for at, title in enumerate(titles) if title == wanted), None)
+    if at is None:
+        at = next((at for at, title in enumerate(titles) if title.startswith(wanted)), None)
+    if at is None:
+        return []
+    behind = (each.start for each in found[at + 1 :] if each.level <= found[at].level)
+    return lines_of(text, found[at].start, next(behind, len(text)))
+
+
+def lines_of(text: str, start: int, end: int) -> list[Shown]:
+    """Return the lines of a part of a text, numbered as in the whole."""
+    first = text.count("\n", 0, start) + 1
+    lines = text[start:end].rstrip().split("\n")
+    return [Shown(number, line) for number, line in enumerate(lines, start=first)]

@@ -1,0 +1,121 @@
+"""A slice of one content: by lines, pattern, path or words, always within a bound. Pure."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hippocampus import tokens
+from hippocampus.errors import RecallError
+from hippocampus.recall import places, ranking
+from hippocampus.recall.fitting import Note, Shown, fit, numbered
+from hippocampus.recall.paging import first_number, paged, pages
+from hippocampus.recall.patterns import matching
+
+MOST_COUNTED = 1_000
+"""Matches behind these are not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Which part of a content is wanted; without any selector, all of it or its start."""
+
+    pattern: str | None = None
+    lines: tuple[int, int] | None = None
+    path: str | None = None
+    head: int | None = None
+    tail: int | None = None
+    query: str | None = None
+    context: int = 0
+    """Lines before and after each line that the pattern matches."""
+
+
+def take(text: str, request: Request, max_tokens: int) -> str:
+    """Return the wanted part of a text and a note of what was left out, within `max_tokens`.
+
+    JSON that stands on one line is paged: its lines are those of the same value, one item each.
+
+    Raises:
+        RecallError: the pattern, path or range is not one, nothing is there, or nothing fits.
+
+    """
+    if request.path is not None:
+        found = _renumbered(places.at(text, request.path), first_number(text))
+        return fit(found, max_tokens, _more_of_path(request.path))
+    if request.pattern is not None:
+        return _by_pattern(text, request.pattern, request.context, max_tokens)
+    if request.query is not None:
+        return ranking.best_of(pages(text), request.query, max_tokens)
+    return _by_lines(text, request, max_tokens)
+
+
+def _by_lines(text: str, request: Request, max_tokens: int) -> str:
+    lines = pages(text)
+    start = first_number(text)
+    first, last = _range(request, start, start + len(lines) - 1)
+    everything = last - first + 1 == len(lines) and len(text) <= 40 * max_tokens
+    if everything and tokens.count(text) <= max_tokens:
+        return text
+    wanted = lines[first - start : last - start + 1]
+    return fit(numbered(wanted, first), max_tokens, _more_lines(last))
+
+
+def _renumbered(found: Iterator[Shown], start: int) -> Iterator[Shown]:
+    """Yield lines with the numbers that a file's part itself gives them."""
+    for each in found:
+        yield each._replace(number=each.number + start - 1) if each.number else each
+
+
+def _more_lines(last: int) -> Note:
+    def note(_shown: int, _left: int, number: int) -> str:
+        return f"(lines {number} to {last} are left out; ask for lines=[{number}, {last}])"
+
+    return note
+
+
+def _more_of_path(path: str) -> Note:
+    shown = path if len(path) <= 20 else f"{path[:20]}…"
+
+    def note(_shown: int, _left: int, _number: int) -> str:
+        return f"(more stands at {shown}; ask for a longer path or more max_tokens)"
+
+    return note
+
+
+def _by_pattern(text: str, pattern: str, context: int, max_tokens: int) -> str:
+    found = _renumbered(_matches(text, pattern, context), first_number(text))
+
+    def note(shown: int, left: int, number: int) -> str:
+        more = left + sum(1 for _ in itertools.islice(found, MOST_COUNTED))
+        known = f"{more}+" if more > MOST_COUNTED else str(more)
+        return f"({shown} lines shown, {known} left out from line {number} on; narrow the pattern)"
+
+    return fit(found, max_tokens, note)
+
+
+def _matches(text: str, pattern: str, context: int) -> Iterator[Shown]:
+    """Yield what matches; where nothing in the pages does, what matches in the text as it is."""
+    readable = paged(text)
+    found = matching(readable, pattern, context)
+    first = next(found, None)
+    if first is not None:
+        yield first
+        yield from found
+    elif readable is not text:
+        yield from matching(text, pattern, 0)
+
+
+def _range(request: Request, start: int, end: int) -> tuple[int, int]:
+    """Return the first and the last line that are wanted, of those from `start` to `end`."""
+    if request.lines is not None:
+        first, last = request.lines
+        if first > min(last, end) or last < start:
+            told = f"lines {first} to {last} are no range; ask [{start}, {end}]"
+            raise RecallError("bad_request", told)
+        return max(start, first), min(last, end)
+    if request.head is not None:
+        return start, min(start + max(1, request.head) - 1, end)
+    if request.tail is not None:
+        return max(start, end - max(1, request.tail) + 1), end
+    return start, end

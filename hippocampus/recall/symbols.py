@@ -1,0 +1,102 @@
+"""The source of a symbol in code, by its name or by `Outer.name`. Pure; nothing is parsed twice."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+
+import re2
+
+from hippocampus.indexing import unwrap
+from hippocampus.indexing.code import outline_of
+from hippocampus.indexing.code.outline import Symbol, qualified
+from hippocampus.recall.fitting import Shown
+from hippocampus.recall.patterns import matching
+
+NAME = re.compile(r"[\w$:.<>#-]{1,200}(?:\(\))?")
+MAKING = (
+    r"^\s*(?:[\w@<>\[\]]+\s+){0,4}(?:def|class|func|fn|function|struct|enum|interface|type|trait|"
+    r"impl|module|const|let|var|CREATE TABLE|create table)\s+(?:\([^)]*\)\s*)?%s\b"
+)
+"""How a name is made where no outline of the source is at hand."""
+LARGEST_CHARACTERS = 200_000
+"""Of a larger source no outline is made."""
+CLOSING = re.compile(r"\s*[)\]]")
+
+
+def find(text: str, path: str) -> list[Shown]:
+    """Return the lines in which a symbol is made, whole."""
+    name = path.strip().removesuffix("()")
+    if not NAME.fullmatch(name):
+        return []
+    lines = text.split("\n")
+    return [
+        shown
+        for start in _starts(text, name)
+        if start < len(lines)
+        for shown in _whole(lines, _bare(text), start)
+    ]
+
+
+@functools.lru_cache(maxsize=2)
+def _bare(text: str) -> list[str]:
+    """Return the lines of a source without the numbers that a dump may carry."""
+    dump = unwrap.numbered_dump(text)
+    return (dump[0] if dump else text).split("\n")
+
+
+def names(text: str) -> Sequence[str]:
+    """Return the names of a source, outer ones first."""
+    found = _symbols(text)
+    made = [at for at, symbol in enumerate(found) if symbol.kind not in ("import", "main")]
+    made.sort(key=lambda at: found[at].parent is not None)
+    return [qualified(found, at) for at in made]
+
+
+@functools.lru_cache(maxsize=2)
+def _symbols(text: str) -> list[Symbol]:
+    """Return the symbols of a text that is code, each with its line in the text."""
+    if len(text) > LARGEST_CHARACTERS:
+        return []
+    outline = outline_of("\n".join(_bare(text)))
+    return outline.symbols if outline else []
+
+
+def _starts(text: str, name: str) -> list[int]:
+    """Return where a symbol of that name is made, as line numbers from 0."""
+    symbols = _symbols(text)
+    made = [
+        symbol.line - 1
+        for at, symbol in enumerate(symbols)
+        if symbol.kind != "import" and (symbol.name == name or qualified(symbols, at).endswith(name))
+        and (symbol.name == name.rsplit(".", 1)[-1])
+    ]  # fmt: skip
+    last = name.rsplit(".", 1)[-1].rsplit("::", 1)[-1]
+    return made or [each.number - 1 for each in matching(text, MAKING % re2.escape(last))]
+
+
+def _whole(lines: Sequence[str], bare: Sequence[str], start: int) -> list[Shown]:
+    """Return a symbol's lines: from its decorators to the last line that is indented more."""
+    indent = _indent(bare[start])
+    first = start
+    while first and bare[first - 1].lstrip().startswith("@") and _indent(bare[first - 1]) == indent:
+        first -= 1
+    end = start + 1
+    while end < len(bare) and _belongs(bare[end], indent):
+        end += 1
+    if end < len(bare) and bare[end].lstrip().startswith(("}", "end")):
+        end += 1
+    while end > start + 1 and not bare[end - 1].strip():
+        end -= 1
+    return [Shown(number + 1, lines[number]) for number in range(first, end)]
+
+
+def _belongs(line: str, indent: int) -> bool:
+    if not line.strip() or _indent(line) > indent:
+        return True
+    return _indent(line) == indent and (CLOSING.match(line) is not None or line.strip() == "{")
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

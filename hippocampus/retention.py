@@ -1,0 +1,297 @@
+"""Which stored contents go, when and why; what went leaves a tombstone, so that a recall can say it.
+
+Planning is pure: holdings and rules in, removals out, the present handed in. Only `collect` removes.
+A content that any session's ledger refers to is kept while that session is, and while one of them
+has pinned it; what no ledger refers to goes after a grace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from hippocampus.errors import StoreError
+from hippocampus.store import DiskStore
+
+CONTENTS_FOLDER = "contents"
+SESSIONS_FOLDER = "sessions"
+TOMBSTONES_FILE = "tombstones.sqlite3"
+BUSY_SECONDS = 10.0
+DAY_SECONDS = 86_400.0
+ORPHAN_GRACE_SECONDS = DAY_SECONDS
+"""A content is put before its ledger says so; for so long nobody has to refer to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How long contents are kept; without any rule only what no session refers to goes."""
+
+    max_age_days: float | None = None
+    """Contents of sessions that were idle for longer go; 0 is every session that is idle."""
+    max_bytes: int | None = None
+    """Over this, as stored, the contents that were idle longest go; 0 keeps pinned ones alone."""
+    session_days: Mapping[str, float] = field(default_factory=dict)
+    """By glob on a session's name, its own age in days; the first that fits counts."""
+    orphan_grace_seconds: float = ORPHAN_GRACE_SECONDS
+    """How long a content may be without a session that refers to it; 0 not at all."""
+
+    def days_of(self, session: str) -> float | None:
+        """Return how many days a session may be idle before its contents go."""
+        globs = (glob for glob in self.session_days if fnmatch.fnmatchcase(session, glob))
+        glob = next(globs, None)
+        return self.max_age_days if glob is None else self.session_days[glob]
+
+
+class Reference(NamedTuple):
+    """One entry of one session that stands for a content."""
+
+    session: str
+    entry_id: str
+    content: str
+    pinned: bool
+    active_at: float
+    """When the session was last active, in seconds since 1970."""
+
+
+class Holding(NamedTuple):
+    """A stored content with all that refer to it."""
+
+    key: str
+    packed_bytes: int
+    put_at: float
+    references: tuple[Reference, ...]
+
+    @property
+    def active_at(self) -> float:
+        """Return when it was last put, or a session that refers to it was last active."""
+        return max((each.active_at for each in self.references), default=self.put_at)
+
+
+class Removal(NamedTuple):
+    """A content that goes, and the rule that says so."""
+
+    key: str
+    packed_bytes: int
+    rule: str
+    sessions: tuple[str, ...]
+
+
+class Tombstone(NamedTuple):
+    """What is left of a content."""
+
+    when: str
+    """An ISO date and time, in UTC."""
+    rule: str
+
+
+def plan(holdings: Sequence[Holding], rules: Rules, now: float) -> list[Removal]:
+    """Return what goes, in the order in which it goes; pinned contents never do."""
+    free = [each for each in holdings if not any(ref.pinned for ref in each.references)]
+    going = [
+        _removal(each, rule) for each in free if (rule := _rule_of(each, rules, now)) is not None
+    ]
+    gone = {each.key for each in going}
+    return [*going, *_over_size(holdings, free, gone, rules)]
+
+
+def _removal(holding: Holding, rule: str) -> Removal:
+    sessions = sorted({each.session for each in holding.references})
+    return Removal(holding.key, holding.packed_bytes, rule, tuple(sessions))
+
+
+def _rule_of(holding: Holding, rules: Rules, now: float) -> str | None:
+    """Return the rule by which a content goes: each session that refers to it must let it go."""
+    if not holding.references:
+        grace = rules.orphan_grace_seconds
+        return "no session refers to it" if now - holding.put_at >= grace else None
+    told = []
+    for each in holding.references:
+        days = rules.days_of(each.session)
+        if days is None or now - each.active_at < days * DAY_SECONDS:
+            return None
+        told.append(f"sessions idle for over {days:g} days")
+    return told[0]
+
+
+def _over_size(
+    holdings: Sequence[Holding], free: Sequence[Holding], gone: set[str], rules: Rules
+) -> Iterator[Removal]:
+    """Yield what goes so that the rest fits, what was idle longest first."""
+    if rules.max_bytes is None:
+        return
+    left = sum(each.packed_bytes for each in holdings if each.key not in gone)
+    for each in sorted(free, key=lambda holding: (holding.active_at, holding.key)):
+        if left <= rules.max_bytes:
+            return
+        if each.key not in gone and each.references:
+            left -= each.packed_bytes
+            yield _removal(each, f"contents over {rules.max_bytes} bytes together")
+
+
+def collect(folder: Path, removals: Iterable[Removal], started: float) -> list[Removal]:
+    """Remove contents and return those that went; others were put again since `started`.
+
+    A tombstone is written first, so that a crash in between leaves nothing unexplained.
+
+    Raises:
+        StoreError: the state directory cannot be read or written.
+
+    """
+    store = DiskStore(folder / CONTENTS_FOLDER)
+    when = datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds")
+    try:
+        with tombstones(folder) as graves:
+            return [each for each in removals if _remove(store, graves, each, when, started)]
+    finally:
+        store.close()
+
+
+def _remove(
+    store: DiskStore, graves: sqlite3.Connection, removal: Removal, when: str, started: float
+) -> bool:
+    graves.execute(
+        "INSERT OR REPLACE INTO tombstone VALUES (?, ?, ?)", (removal.key, when, removal.rule)
+    )
+    removed = store.drop_older(removal.key, started)
+    if not removed and store.has(removal.key):
+        graves.execute("DELETE FROM tombstone WHERE content = ?", (removal.key,))
+    return removed
+
+
+@contextlib.contextmanager
+def tombstones(folder: Path) -> Iterator[sqlite3.Connection]:
+    """Open the tombstones of a state directory."""
+    path = folder / TOMBSTONES_FILE
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with contextlib.closing(
+            sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+        ) as db:
+            db.execute(
+                "CREATE TABLE IF NOT EXISTS tombstone"
+                " (content TEXT PRIMARY KEY, removed TEXT NOT NULL, rule TEXT NOT NULL) STRICT"
+            )
+            yield db
+    except (OSError, sqlite3.Error) as failure:
+        raise StoreError(f"tombstones {path}: {failure}") from failure
+
+
+def tombstone(folder: Path, content: str) -> Tombstone | None:
+    """Return what is left of a content that retention removed, or nothing.
+
+    Raises:
+        StoreError: the tombstones cannot be read.
+
+    """
+    if not (folder / TOMBSTONES_FILE).exists():
+        return None
+    with tombstones(folder) as db:
+        found = db.execute("SELECT removed, rule FROM tombstone WHERE content = ?", (content,))
+        row = found.fetchone()
+    return Tombstone(*row) if row else None
+
+
+def holdings(folder: Path) -> list[Holding]:
+    """Return every stored content of a state directory with all that refer to it.
+
+    Raises:
+        StoreError: the store or a ledger cannot be read; then nothing may be removed.
+
+    """
+    by_key: dict[str, list[Reference]] = {}
+    store = DiskStore(folder / CONTENTS_FOLDER)
+    try:
+        kept = [found for key in store.keys() if (found := store.kept(key)) is not None]  # noqa: SIM118 - a store is no mapping
+    finally:
+        store.close()
+    for each in references(folder):
+        by_key.setdefault(each.content, []).append(each)
+    return [Holding(*each, references=tuple(by_key.get(each.key, ()))) for each in kept]
+
+
+def references(folder: Path) -> Iterator[Reference]:
+    """Yield what the ledgers of a state directory refer to.
+
+    Raises:
+        StoreError: a ledger cannot be read.
+
+    """
+    for path in sorted((folder / SESSIONS_FOLDER).glob("*.sqlite3")):
+        try:
+            yield from _references(path)
+        except (OSError, sqlite3.Error, ValueError) as failure:
+            raise StoreError(f"ledger {path}: {failure}") from failure
+
+
+def _references(path: Path) -> list[Reference]:
+    active = _active_at(path)  # before it is opened: a reader may make an empty log
+    address = f"file:{quote(str(path))}?mode=ro"
+    with contextlib.closing(sqlite3.connect(address, timeout=BUSY_SECONDS, uri=True)) as db:
+        if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'entry'").fetchone() is None:
+            return []
+        (session,) = db.execute("SELECT name FROM session").fetchone() or ("",)
+        rows = db.execute("SELECT id, content, entry FROM entry").fetchall()
+    return [
+        Reference(session, entry_id, content, is_pinned(json.loads(entry)), active)
+        for entry_id, content, entry in rows
+    ]
+
+
+def is_pinned(entry: Mapping[str, Any]) -> bool:
+    """Say whether an entry keeps its content: critical, or meant to outlive its session."""
+    critical = entry.get("modifiers", {}).get("priority") == "critical"
+    return critical or bool(entry.get("lifecycle", {}).get("persist"))
+
+
+def _active_at(path: Path) -> float:
+    """Return when a ledger was last written, its log included."""
+    log = path.with_name(f"{path.name}-wal")
+    written = [path, *([log] if log.exists() and log.stat().st_size else [])]
+    return max(each.stat().st_mtime for each in written)
+
+
+def verify(folder: Path) -> list[str]:
+    """Return a sentence for each damaged, missing or orphaned object; empty when all is well.
+
+    Raises:
+        StoreError: the store cannot be opened.
+
+    """
+    store = DiskStore(folder / CONTENTS_FOLDER)
+    try:
+        problems = store.check()
+        known = set(store.keys())
+    finally:
+        store.close()
+    referred, unread = _readable_references(folder)
+    missing = [each for each in referred if each.content not in known]
+    problems += unread
+    problems += [
+        f"entry {each.entry_id} of session {each.session!r}: its content {each.content[:12]} is lost"
+        for each in missing
+        if tombstone(folder, each.content) is None
+    ]
+    orphans = sorted(known - {each.content for each in referred})
+    if not unread:
+        problems += [f"content {key[:12]} is an orphan: no session refers to it" for key in orphans]
+    return problems
+
+
+def _readable_references(folder: Path) -> tuple[list[Reference], list[str]]:
+    """Return the references of the ledgers that can be read, and a sentence for each other one."""
+    found: list[Reference] = []
+    unread: list[str] = []
+    for path in sorted((folder / SESSIONS_FOLDER).glob("*.sqlite3")):
+        try:
+            found += _references(path)
+        except (OSError, sqlite3.Error, ValueError) as failure:
+            unread.append(f"ledger {path}: {failure}")
+    return found, unread

@@ -1,0 +1,119 @@
+"""Live re-fetch: what was captured may be had again from where it came, in a declared order.
+
+Degrades as section 7.3 of the protocol says: the full content, else the stored copy, else the
+summary with a stale mark, else a clear loss. What is asked, and when, is a session's decision.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+from hippocampus.sources import files, web
+from hippocampus.sources.custom import Source, Sources
+from hippocampus.sources.plan import Fetched, SourcePlan, Unavailable, Wanted, plan_of
+from hippocampus.sources.tools import RepeatableTools
+
+__all__ = [
+    "Captured",
+    "Fetched",
+    "Outcomes",
+    "RepeatableTools",
+    "Source",
+    "SourcePlan",
+    "Sources",
+    "Unavailable",
+    "Wanted",
+    "difference",
+    "fetch",
+    "known_sources",
+    "plan_of",
+]
+DIFFERENCE_LINES = 40
+DIFFERENCE_CHARACTERS = 4_000
+MOST_COMPARED_LINES = 5_000
+"""Longer texts are told to differ, not how: a diff of them takes seconds."""
+PROTOCOL_PERCENT = {"full": 89, "partial": 8, "failed": 3}
+"""What section 12.2 of the protocol reports."""
+
+
+class Captured(NamedTuple):
+    """What is at hand of a content: its stored copy, where it still is, and its summary."""
+
+    read: Callable[[], str | None]
+    summary: str
+
+
+def known_sources(tools: RepeatableTools | None = None) -> Sources:
+    """Return the sources that come with the package: `file`, `http` and `tool`."""
+    sources = Sources()
+    sources.add("file", files.fetch)
+    sources.add("http", web.fetch)
+    sources.add("tool", (tools or RepeatableTools()).fetch)
+    return sources
+
+
+def fetch(wanted: Wanted, captured: Captured, plan: SourcePlan, sources: Sources) -> Fetched:
+    """Return the best that is to be had of a content; never raises for a source's failure."""
+    tried: list[str] = []
+    for name in plan.order:
+        try:
+            present = sources.find(name)(wanted, plan)
+        except Unavailable as reason:
+            tried.append(f"{name}: {reason}")
+            continue
+        return _compared(present, captured.read(), name, tuple(tried))
+    return _fallen_back(captured, plan, tuple(tried))
+
+
+def _compared(present: str, stored: str | None, name: str, tried: tuple[str, ...]) -> Fetched:
+    if stored is None or present == stored:
+        return Fetched("full", present, name, tried=tried)
+    return Fetched("full", present, name, True, difference(stored, present), tried)  # noqa: FBT003 - a field
+
+
+def _fallen_back(captured: Captured, plan: SourcePlan, tried: tuple[str, ...]) -> Fetched:
+    for fallback in plan.fallbacks:
+        if fallback == "stored" and (stored := captured.read()) is not None:
+            return Fetched("full", stored, "store", tried=tried)
+        if fallback == "summary" and captured.summary:
+            told = f"{captured.summary}\n(stale: only the summary is left; do not rely on it)"
+            return Fetched("partial", told, "summary", tried=tried)
+    return Fetched("failed", "", "nothing", tried=tried)
+
+
+def difference(stored: str, present: str) -> str:
+    """Return how a text has changed since it was stored, as a short unified diff."""
+    before, after = stored.split("\n"), present.split("\n")
+    if max(len(before), len(after)) > MOST_COMPARED_LINES:
+        return f"(changed: {len(before):,} lines then, {len(after):,} lines at present)"
+    told = difflib.unified_diff(before, after, "stored", "present", lineterm="", n=1)
+    lines = list(itertools.islice(told, DIFFERENCE_LINES + 1))
+    cut = "\n".join(lines[:DIFFERENCE_LINES])[:DIFFERENCE_CHARACTERS]
+    return f"{cut}\n(more differs)" if len(lines) > DIFFERENCE_LINES else cut
+
+
+class Outcomes:
+    """How often a recall had the full content, its summary only, or nothing."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, outcome: str) -> None:
+        """Count one."""
+        self._counts[outcome] += 1
+
+    def counts(self) -> dict[str, int]:
+        """Return the counts of `full`, `partial` and `failed`."""
+        return {name: self._counts[name] for name in PROTOCOL_PERCENT}
+
+    def percent(self) -> dict[str, float]:
+        """Return each in percent of all; all zero where nothing was counted."""
+        total = self._counts.total()
+        return {
+            name: round(100 * count / total, 1) if total else 0.0
+            for name, count in self.counts().items()
+        }

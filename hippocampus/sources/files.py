@@ -1,0 +1,55 @@
+"""The source `file`: a file under a folder that the policy names; nothing outside is ever opened."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from hippocampus.sources.plan import SourcePlan, Unavailable, Wanted
+
+PATH_ARGUMENTS = ("path", "file_path", "file", "filename", "filepath", "uri")
+
+
+def fetch(wanted: Wanted, plan: SourcePlan) -> str:
+    """Return the text of the file that a call named.
+
+    Raises:
+        Unavailable: it lies under no allowed folder, is gone, no plain file, too large or no text.
+
+    """
+    named = wanted.named(*PATH_ARGUMENTS).removeprefix("file://")
+    path = _allowed(named, plan.roots)
+    try:
+        data = _read(path, plan.largest_bytes)
+    except OSError as failure:
+        raise Unavailable(f"{named} cannot be read: {failure.strerror}") from failure
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as failure:
+        raise Unavailable(f"{named} is no text in UTF-8") from failure
+
+
+def _allowed(named: str, roots: tuple[str, ...]) -> Path:
+    """Return the real path of a file, with links resolved, if a root holds it."""
+    for root in roots:
+        try:
+            folder = Path(root).resolve(strict=True)
+            path = (folder / named).resolve(strict=True)
+        except (OSError, ValueError, RuntimeError):
+            continue
+        if path.is_relative_to(folder):
+            return path
+    raise Unavailable(f"{named} lies in none of the folders that the policy allows, or is gone")
+
+
+def _read(path: Path, largest_bytes: int) -> bytes:
+    """Read a plain file; a link put there since, a pipe or a device is none."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(handle, "rb") as opened:
+        status = os.fstat(opened.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise Unavailable(f"{path.name} is no plain file")
+        if status.st_size > largest_bytes:
+            raise Unavailable(f"{path.name} is larger than {largest_bytes:,} bytes")
+        return opened.read(largest_bytes)

@@ -1,0 +1,55 @@
+"""Answers: each says not to retry and what to do instead, with the original call."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from hippocampus.entry import Entry, Record, Source, Stage
+from hippocampus.errors import RecallError
+from hippocampus.recall import answers
+
+RECORD = Record(
+    Entry(id="abcd2345", type="tool_result", source=Source(type="t", ref="r", turn=3), summary="s"),
+    "place", "key", "text", "json", "list_orders", '{"page": 2}', 900, Stage.INDEXED, "shown",
+)  # fmt: skip
+EVERY = {
+    "never_existed": answers.never_existed("abcd2346", ["abcd2345", "zzzzzzzz"]),
+    "other_session": answers.other_session("abcd2345", "nightly"),
+    "expired": answers.expired(
+        RECORD, "2026-01-02T03:04:05+00:00", "sessions idle for over 30 days"
+    ),
+    "stale": answers.stale(RECORD, "orders.csv", "-a\n+b"),
+    "too_large": answers.too_large(RECORD, 9_000, 500),
+    "no_match": answers.completed(RecallError("no_match", "nothing matches"), RECORD),
+    "bad_request": answers.completed(RecallError("bad_request", "no pattern"), RECORD),
+}
+
+
+@pytest.mark.parametrize("reason", EVERY)
+def test_each_answer_says_not_to_retry_and_what_to_do_instead(reason: str) -> None:
+    problem = EVERY[reason]
+    assert problem.reason == reason
+    told = answers.render(problem)
+    assert told.startswith(f"recall failed ({reason.replace('_', ' ')}): ")
+    assert "o not retry" in told
+    assert any(way in told for way in ("call ", "search with query", "narrow it"))
+    assert vars(pickle.loads(pickle.dumps(problem))) == vars(problem)
+
+
+def test_the_answers_carry_fields() -> None:
+    assert EVERY["never_existed"].near == ("abcd2345",)
+    assert EVERY["other_session"].owner == "nightly"
+    assert EVERY["expired"].when.startswith("2026-01-02")
+    assert EVERY["expired"].rule == "sessions idle for over 30 days"
+    assert len(EVERY["stale"].versions) == 2
+    for reason in ("expired", "stale", "too_large", "no_match", "bad_request"):
+        assert EVERY[reason].tool == "list_orders"
+        assert EVERY[reason].arguments == '{"page": 2}'
+        assert EVERY[reason].entry_id == "abcd2345"
+
+
+@pytest.mark.parametrize("reason", ["expired", "stale", "no_match", "bad_request"])
+def test_the_original_call_stands_in_the_text(reason: str) -> None:
+    assert 'call list_orders again with {"page": 2}' in str(EVERY[reason])

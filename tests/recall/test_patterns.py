@@ -1,0 +1,71 @@
+"""Patterns: the search over all bytes finds what the slow search line by line does, in linear time."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from conversations import text as texts
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.errors import RecallError
+from hippocampus.recall.patterns import compiled, each_line, matching
+
+PATTERNS = [
+    "",
+    "a",
+    "^a",
+    "b$",
+    "^$",
+    "x*",
+    r"\d+",
+    r"\s",
+    "[^x]",
+    "é",
+    r"a\nb",
+    "(?i)A",
+    r"\bb\b",
+    "漢|x$",
+]
+LINES = st.text("ab xé漢\n\r1", max_size=120) | st.text("ab \n", min_size=900, max_size=1_500)
+
+
+@given(LINES | texts(), st.sampled_from(PATTERNS))
+def test_the_fast_search_finds_what_the_slow_one_does(text: str, pattern: str) -> None:
+    slow = list(each_line(text.split("\n"), compiled(pattern)))
+    assert list(matching(text, pattern)) == slow
+
+
+@given(LINES, st.sampled_from(PATTERNS), st.integers(1, 3))
+def test_context_adds_lines_and_takes_none_away(text: str, pattern: str, context: int) -> None:
+    plain = list(matching(text, pattern))
+    around = [each for each in matching(text, pattern, context) if each.number]
+    assert [each for each in around if each.mark == ":"] == plain
+    numbers = [each.number for each in around]
+    assert numbers == sorted(numbers)
+
+
+HOSTILE = [
+    "(a+)+$b",
+    "(x+x+)+y",
+    "(.*)*\\1",
+    "(a|a)*c",
+    "((a{1,100}){1,100}){1,100}",
+    "[a-q][^u-z]{13}x",
+]
+
+
+@pytest.mark.parametrize("pattern", HOSTILE)
+def test_no_pattern_can_take_forever(pattern: str) -> None:
+    started = time.perf_counter()
+    try:
+        assert list(matching("a" * 200_000, pattern)) == []
+    except RecallError as told:
+        assert told.reason == "bad_request"  # noqa: PT017 - either outcome is right
+    assert time.perf_counter() - started < 3
+
+
+def test_a_pattern_of_any_length_is_refused_in_words() -> None:
+    with pytest.raises(RecallError, match="longer than 2,000 characters"):
+        list(matching("x", "x" * 3_000))

@@ -1,0 +1,118 @@
+"""Pending recalls: found in each format among other calls, answered so that the list stays valid."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.messages import read
+from hippocampus.recall.pending import Answer, answered, extended, pending, read_call
+from hippocampus.replay.measure import unpaired
+
+FORMATS = ("openai", "responses", "anthropic")
+
+
+def asked(format_name: str, calls: list[tuple[str, str, str]]) -> list[dict]:
+    """A user's question and an assistant message with calls: id, tool, arguments."""
+    question = {"role": "user", "content": "what of it?"}
+    if format_name == "openai":
+        told = [
+            {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
+            for id_, name, arguments in calls
+        ]
+        return [question, {"role": "assistant", "content": None, "tool_calls": told}]
+    if format_name == "responses":
+        return [question, *(
+            {"type": "function_call", "call_id": id_, "name": name, "arguments": arguments}
+            for id_, name, arguments in calls
+        )]  # fmt: skip
+    blocks = [
+        {"type": "tool_use", "id": id_, "name": name, "input": json.loads(arguments)}
+        for id_, name, arguments in calls
+    ]
+    return [question, {"role": "assistant", "content": [{"type": "text", "text": "so"}, *blocks]}]
+
+
+def result(format_name: str, call_id: str) -> dict:
+    if format_name == "openai":
+        return {"role": "tool", "tool_call_id": call_id, "content": "42"}
+    if format_name == "responses":
+        return {"type": "function_call_output", "call_id": call_id, "output": "42"}
+    return {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": call_id, "content": "42"}],
+    }
+
+
+CALLS = [
+    ("c1", "recall", '{"entry_id": "abcd2345", "lines": [3, 9], "max_tokens": 100}'),
+    ("c2", "weather", '{"city": "Bonn"}'),
+    ("c3", "recall", '{"query": "refunds"}'),
+]
+
+
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_parallel_recalls_are_found_among_others_and_answered(format_name: str) -> None:
+    items = asked(format_name, CALLS)
+    found = pending(items)
+    assert [call.call_id for call in found] == ["c1", "c3"]
+    assert (found[0].entry_id, found[0].request.lines, found[0].max_tokens) == (
+        "abcd2345",
+        (3, 9),
+        100,
+    )
+    assert (found[1].entry_id, found[1].request.query) == (None, "refunds")
+    given_ = {call.call_id: Answer("slice", is_error=call.call_id == "c3") for call in found}
+    for before in ([], [result(format_name, "c2")]):
+        whole = extended([*items, *before], answered([*items, *before], given_))
+        if not before:
+            assert unpaired(read(whole)) == ["call 'c2' has no result"]
+            whole = [*whole, result(format_name, "c2")]
+        assert unpaired(read(whole)) == []
+        assert pending(whole) == []
+
+
+def test_anthropics_results_share_one_message_before_its_text() -> None:
+    items = asked("anthropic", CALLS)
+    others = result("anthropic", "c2")
+    others["content"].append({"type": "text", "text": "go on"})
+    whole = extended(
+        [*items, others], answered(items, {"c1": Answer("a"), "c3": Answer("b", True)})
+    )
+    assert len(whole) == 3
+    assert [block["type"] for block in whole[-1]["content"]] == ["tool_result"] * 3 + ["text"]
+    assert whole[-1]["content"][2]["is_error"]
+    assert len(others["content"]) == 2
+
+
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_nothing_is_pending_without_a_recall(format_name: str) -> None:
+    items = asked(format_name, [CALLS[1]])
+    assert pending(items) == []
+    assert answered(items, {}) == []
+    assert pending(items[:1]) == []
+    assert pending([]) == []
+
+
+WRONG = [
+    "not json", "[]", "7", "{}", '{"entry_id": 7}', '{"entry_id": "a", "lines": "1-2"}',
+    '{"entry_id": "a", "lines": [1]}', '{"entry_id": "a", "max_tokens": "many"}',
+    '{"entry_id": "a", "max_tokens": true}', '{"entry_id": "a", "page": 3}', '{"pattern": "x"}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", WRONG)
+def test_wrong_arguments_are_told_and_not_guessed(arguments: str) -> None:
+    [call] = pending(asked("openai", [("c1", "recall", arguments)]))
+    assert call.problem is not None
+    assert call.problem.reason == "bad_request"
+
+
+@given(st.dictionaries(st.sampled_from(["entry_id", "lines", "pattern", "path", "query", "head", "max_tokens", "x"]),
+    st.none() | st.integers() | st.text(max_size=5) | st.lists(st.integers(), max_size=3) | st.floats(), max_size=5))  # fmt: skip
+def test_any_arguments_are_read_or_refused(asked_for: dict) -> None:
+    call = read_call("c", asked_for)
+    assert call.problem is not None or call.entry_id is not None or call.request.query is not None

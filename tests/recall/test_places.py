@@ -1,0 +1,158 @@
+"""Paths: each kind of content is read as what it is, and a wrong path lists the right ones."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hippocampus.errors import RecallError
+from hippocampus.recall import Request, take
+
+CODE = '''import os
+
+
+class Store:
+    """Keeps."""
+
+    @property
+    def size(self) -> int:
+        return 1
+
+    def put(
+        self,
+        key: str,
+    ) -> None:
+        if key:
+            pass
+
+    def get(self, key: str) -> str:
+        return key
+
+
+def main() -> None:
+    Store().put("x")
+
+
+LIMIT = 10
+'''
+SCRIPT = """export class Theme {
+  private name: string;
+
+  render(text: string): string {
+    if (text) {
+      return text;
+    } else {
+      return "";
+    }
+  }
+}
+
+export function load(name: string) {
+  return new Theme();
+}
+"""
+CSV = "id,name,total\n" + "\n".join(f"{n},user {n},{n * 10}" for n in range(40))
+PAGE = """<!DOCTYPE html><html><head><title>Shop</title></head><body>
+<nav class="top menu"><a href="/">Home</a></nav>
+<h1>Orders</h1><p>All of them.</p>
+<h2>Open</h2><div id="open-list"><div>Order 17</div><img src="x.png">
+</div>
+<h2>Closed</h2><p class="note">None.</p>
+<button data-testid="go" ref="e12">Go</button>
+</body></html>"""
+SNAPSHOT = """- banner [ref=e1]:
+  - link "Home" [ref=e2]:
+    - /url: /
+- main [ref=e3]:
+  - heading "Orders" [level=1] [ref=e4]
+  - list [ref=e5]:
+    - listitem [ref=e6]: Order 17
+    - listitem [ref=e16]: Order 18
+  - heading "Closed" [level=1] [ref=e7]
+  - button "Submit" [ref=e8]
+"""
+NOTES = "# Guide\nintro\n\n## Install\npip it\n\n### On Windows\nelse\n\n## Use\nrun it\n"
+
+
+def at(text: str, path: str) -> str:
+    return take(text, Request(path=path), 2_000)
+
+
+def test_json_is_read_by_its_path() -> None:
+    text = json.dumps({"items": [{"id": n, "name": f"n{n}"} for n in range(50)]})
+    assert at(text, "$.items[3].name") == "1: n3"
+    assert at(text, "rows[3].name") == at(text, "$.items[3].name")
+    assert at(text, "columns.name").split("\n")[49] == "50: n49"
+    with pytest.raises(RecallError, match=r"\$\.items\[0\] has the keys id, name"):
+        at(text, "$.items[0].title")
+    with pytest.raises(RecallError, match="is a list of 50"):
+        at(text, "$.items[99]")
+
+
+def test_json_inside_a_text_is_read_too() -> None:
+    inner = json.dumps({"rows": [{"id": "abc"}] * 30})
+    assert at(json.dumps({"result": inner}), "$.result.rows[2].id") == "1: abc"
+
+
+def test_a_table_has_rows_and_columns() -> None:
+    assert at(CSV, "rows[3]") == "id: 3\nname: user 3\ntotal: 30"
+    assert at(CSV, "rows[-1].name") == "name: user 39"
+    assert at(CSV, "columns.total").startswith("[0] 0\n[1] 10")
+    with pytest.raises(RecallError, match=r"columns\.name"):
+        at(CSV, "columns.nam")
+
+
+def test_code_is_asked_for_by_a_symbols_name() -> None:
+    assert (
+        at(CODE, "Store.get") == "18:     def get(self, key: str) -> str:\n19:         return key"
+    )
+    assert at(CODE, "size").split("\n")[0] == "7:     @property"
+    assert at(CODE, "put").count("\n") == 5
+    assert at(CODE, "main()").endswith('Store().put("x")')
+    assert at(CODE, "LIMIT") == "26: LIMIT = 10"
+    with pytest.raises(RecallError, match=r"Store\.get"):
+        at(CODE, "Store.gett")
+
+
+def test_code_with_braces_ends_at_the_brace() -> None:
+    assert at(SCRIPT, "render").split("\n")[-1] == "10:   }"
+    assert at(SCRIPT, "load").split("\n")[-1] == "15: }"
+    assert at(SCRIPT, "Theme").count("\n") == 10
+
+
+def test_a_numbered_dump_is_code_too() -> None:
+    dump = "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(CODE.split("\n"), 101))
+    assert at(dump, "main").startswith("122:    122\tdef main() -> None:")
+
+
+def test_a_page_has_selectors_and_headings() -> None:
+    assert at(PAGE, "#open-list").startswith('4: <div id="open-list"><div>Order 17</div>')
+    assert at(PAGE, "#open-list").endswith("</div>")
+    assert at(PAGE, ".menu") == '2: <nav class="top menu"><a href="/">Home</a></nav>'
+    assert at(PAGE, "p.note") == '6: <p class="note">None.</p>'
+    assert at(PAGE, "[data-testid=go]").endswith(">Go</button>")
+    assert at(PAGE, "img") == '4: <img src="x.png">'
+    assert at(PAGE, "e12").endswith(">Go</button>")
+    assert "Order 17" in at(PAGE, "Open")
+    assert "None." not in at(PAGE, "Open")
+    assert "None." in at(PAGE, "Orders")
+
+
+def test_a_snapshot_has_refs_and_headings() -> None:
+    assert at(SNAPSHOT, "e2") == '2:   - link "Home" [ref=e2]:\n3:     - /url: /'
+    assert at(SNAPSHOT, "ref=e6") == "7:     - listitem [ref=e6]: Order 17"
+    assert at(SNAPSHOT, "Orders").count("Order ") == 2
+    assert "Submit" not in at(SNAPSHOT, "Orders")
+
+
+def test_prose_is_asked_for_by_heading() -> None:
+    assert at(NOTES, "Install").endswith("8: else")
+    assert at(NOTES, "## use") == "10: ## Use\n11: run it"
+    with pytest.raises(RecallError, match="Install"):
+        at(NOTES, "Instal lation")
+
+
+def test_a_json_path_into_another_kind_says_so() -> None:
+    with pytest.raises(RecallError, match="no JSON"):
+        at(NOTES, "$.a")

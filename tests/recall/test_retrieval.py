@@ -1,0 +1,104 @@
+"""Retrieval: what a session hands out, what it says when it cannot, and what a search touches."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hippocampus import retention
+from hippocampus.entry import Entry, Record, Source, Stage
+from hippocampus.errors import RecallError, StoreError
+from hippocampus.ledger import Call, Ledger
+from hippocampus.recall import Request
+from hippocampus.retrieval import Retrieval, handle
+from hippocampus.store import DiskStore, MemoryStore
+
+
+def record(entry_id: str, key: str, form: str = "text") -> Record:
+    entry = Entry(
+        id=entry_id, type="tool_result", source=Source(type="t", ref=key, turn=1), summary="s"
+    )
+    return Record(
+        entry, entry_id, key, form, "json", "list_rows", '{"all": 1}', 9, Stage.INDEXED, "shown"
+    )
+
+
+def test_text_comes_out_of_every_form(state: Path) -> None:
+    store = MemoryStore()
+    retrieval = Retrieval(state, "s", store)
+    plain = record("aaaa2222", store.put(b"one\ntwo"))
+    blocks = record("bbbb2222", store.put(b'[{"type": "text", "text": "three"}]'), "blocks")
+    assert retrieval.text(plain) == "one\ntwo"
+    assert retrieval.text(blocks) == "three"
+    assert retrieval.take(plain, Request(lines=(2, 2)), 100) == "2: two"
+    with pytest.raises(RecallError, match=r'call list_rows again with \{"all": 1\}') as told:
+        retrieval.take(plain, Request(pattern="zebra"), 100)
+    assert (told.value.reason, told.value.entry_id) == ("no_match", "aaaa2222")
+
+
+def test_ids_of_others_and_of_nobody_are_told_apart(state: Path) -> None:
+    mine = record("aaaa2222", "k")
+    ledger = Ledger(state / "sessions", "other")
+    ledger.commit([record("bbbb2222", "k")], [], Call(1, 1, 1, 1))
+    ledger.close()
+    retrieval = Retrieval(state, "s", MemoryStore())
+    assert retrieval.record_of("aaaa2222", {"aaaa2222": mine}) is mine
+    with pytest.raises(RecallError) as told:
+        retrieval.record_of("bbbb2222", {"aaaa2222": mine})
+    assert (told.value.reason, told.value.owner) == ("other_session", "other")
+    with pytest.raises(RecallError) as told:
+        retrieval.record_of("aaaa2223", {"aaaa2222": mine})
+    assert (told.value.reason, told.value.near) == ("never_existed", ("aaaa2222",))
+
+
+def test_what_retention_removed_is_expired_with_its_rule(state: Path) -> None:
+    store = DiskStore(state / "contents")
+    gone = record("aaaa2222", store.put(b"one"))
+    retrieval = Retrieval(state, "s", store)
+    going = retention.plan(retention.holdings(state), retention.Rules(orphan_grace_seconds=0), 2e9)
+    retention.collect(state, going, 2e9)
+    with pytest.raises(RecallError) as told:
+        retrieval.text(gone)
+    assert (told.value.reason, told.value.rule) == ("expired", "no session refers to it")
+    assert told.value.when == "2033-05-18T03:33:20+00:00"
+    damaged = record("bbbb2222", store.put(b"two"))
+    store._cache.set(damaged.content, b"no zstd")
+    with pytest.raises(RecallError, match="damaged"):
+        retrieval.text(damaged)
+    store.close()
+
+
+def test_a_search_says_which_entries_it_found(state: Path) -> None:
+    store = MemoryStore()
+    records = {
+        "aaaa2222": record("aaaa2222", store.put(b"refunds go to card_9911")),
+        "bbbb2222": record("bbbb2222", store.put(b"bbbb2222:\nships leave at nine")),
+        "cccc2222": record("cccc2222", "0" * 64),
+    }
+    retrieval = Retrieval(state, "s", store)
+    retrieval.fill(records)
+    found = retrieval.search("which card for refunds", records, 400)
+    assert found.entry_ids == ("aaaa2222",)
+    assert found.text == "aaaa2222:\n1: refunds go to card_9911"
+    assert retrieval.search("ships", records, 400).entry_ids == ("bbbb2222",)
+    retrieval.close()
+    assert (state / "search").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_failing_disk_answers_a_call_and_breaks_no_loop() -> None:
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "recall", "arguments": '{"entry_id": "a"}'},
+    }
+    items = [{"role": "assistant", "tool_calls": [call]}]
+
+    def serve(_call: object) -> str:
+        raise StoreError("disk full")
+
+    [added] = handle(items, serve)
+    assert added["tool_call_id"] == "c1"
+    assert "disk full" in added["content"]
+    assert json.dumps(added)

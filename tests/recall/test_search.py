@@ -1,0 +1,138 @@
+"""Search over all that was put away: the same bytes each time, bounded, and nothing lost with its file."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus import recall, tokens
+from hippocampus.errors import RecallError
+from hippocampus.recall.passages import Content, Passages
+from hippocampus.recall.ranking import best_of, passages, scores
+from hippocampus.recall.searching import names_in
+from hippocampus.recall.words import terms
+
+TEXTS = {
+    "orders01": "\n".join(
+        f"order_{n:04} was shipped to customer_{n % 7} in box {n}" for n in range(300)
+    ),
+    "refunds1": "Refunds are paid within 14 days.\n\nA refund goes to card_9911, never to cash.",
+    "themecss": '{"getUserTheme": {"colour": "#ff8800", "name": "sunset"}, "other": 1}' * 1,
+    "hanzi001": "退款政策：十四天内退款。\n订单状态：已发货。",
+}
+
+
+def opened(path: Path | str = ":memory:") -> Passages:
+    return Passages(
+        path, lambda id_: Content(TEXTS[id_], f"tool_of_{id_}") if id_ in TEXTS else None
+    )
+
+
+def search(index: Passages, query: str, bound: int = 800, **more) -> str:
+    return recall.search(index, query, bound, list(TEXTS), TEXTS.__getitem__, **more)
+
+
+def test_words_find_the_entry_and_its_lines() -> None:
+    index = opened()
+    assert search(index, "to which card does a refund go").startswith("refunds1:\n")
+    assert "card_9911" in search(index, "to which card does a refund go")
+    assert "#ff8800" in search(index, "colour of the user theme")
+    assert "退款政策" in search(index, "退款")
+    index.close()
+
+
+def test_two_searches_return_the_same_bytes() -> None:
+    one, two = opened(), opened()
+    assert search(one, "order box customer") == search(one, "order box customer")
+    assert search(one, "order box customer") == search(two, "order box customer")
+    one.close()
+    two.close()
+
+
+@given(
+    st.text(max_size=60) | st.sampled_from(['"', "a OR b", "NEAR(", "refund*", "-x", "words:y"]),
+    st.integers(1, 400),
+)
+def test_any_query_is_words_and_any_answer_bounded(query: str, bound: int) -> None:
+    index = opened()
+    try:
+        assert tokens.count(search(index, query, bound)) <= bound
+    except RecallError as told:
+        assert told.reason in ("no_match", "too_large")  # noqa: PT017 - either is right
+    index.close()
+
+
+def test_lines_that_say_nothing_more_than_the_view_come_last() -> None:
+    index = opened()
+    known = names_in(TEXTS["orders01"].replace("order_0250", ""))
+    found = search(index, "order was shipped to customer", 100, known=known)
+    assert "order_0250" in found
+    index.close()
+
+
+def test_what_another_process_filled_is_found_and_a_lost_file_is_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite3"
+    index = opened(path)
+    index.fill(["refunds1"])
+    index.settle()
+    index.close()
+    again = Passages(path, lambda _: None)
+    assert again.search("refund", ["refunds1"])[0].entry_id == "refunds1"
+    again.close()
+    path.write_bytes(b"no database at all, " * 100)
+    index = opened(path)
+    assert "card_9911" in search(index, "refund card")
+    index.close()
+
+
+def test_only_the_entries_that_are_asked_for_are_searched() -> None:
+    index = opened()
+    search(index, "refund")
+    with pytest.raises(RecallError):
+        recall.search(index, "refund", 500, ["orders01"], TEXTS.__getitem__)
+    index.close()
+
+
+def test_an_embedding_may_reorder() -> None:
+    text = ["apples are red", "", "apples are green", "", "apples are of no colour"]
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[1.0, float("green" in each or "leaf" in each)] for each in texts]
+
+    long = [line + " word" * 60 if line else "" for line in text]
+    assert best_of(long, "apples leaf", 90, embed).startswith("3: apples are green")
+    assert best_of(long, "apples leaf", 90).startswith("1: apples are red")
+
+
+def test_bm25_scores_what_its_formula_says() -> None:
+    found = scores(["refund"], ["a refund of it", "no word of that kind", "refund refund refund"])
+    assert found[1] == 0
+    assert found[2] > found[0] > 0
+
+
+@given(st.lists(st.text("ab {\n", max_size=80), max_size=60))
+def test_passages_cover_every_line_once(lines: list[str]) -> None:
+    spans = passages(lines)
+    covered = [number for span in spans for number in range(span.first, span.last + 1)]
+    assert covered == list(range(1, len(covered) + 1))
+    assert all(not line for line in lines[len(covered) :])
+
+
+def test_names_are_taken_apart() -> None:
+    assert terms("getUserTheme of the user_themes") == ["user", "them", "user", "them"]
+
+
+def test_the_index_is_filled_in_a_quiet_moment(tmp_path: Path) -> None:
+    index = opened(tmp_path / "s.sqlite3")
+    index.fill(["refunds1"])
+    deadline = time.monotonic() + 10
+    while index._waiting and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert Passages(tmp_path / "s.sqlite3", lambda _: None).search("refund", ["refunds1"])
+    index.fill(["orders01"])
+    index.close()
+    assert index._db is None

@@ -1,0 +1,132 @@
+"""Order, fallbacks and outcomes: full, else the stored copy, else the summary, else a clear loss."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from hippocampus.sources import (
+    Captured,
+    Outcomes,
+    RepeatableTools,
+    SourcePlan,
+    Sources,
+    Unavailable,
+    Wanted,
+    difference,
+    fetch,
+    known_sources,
+    plan_of,
+)
+
+WANTED = Wanted("orders", {"page": 2})
+
+
+def captured(stored: str | None = "a\nb", summary: str = "2 lines") -> Captured:
+    return Captured(lambda: stored, summary)
+
+
+def test_the_first_source_that_answers_counts(tmp_path: Path) -> None:
+    tools = RepeatableTools({"orders": lambda page: f"page {page}"})
+    plan = SourcePlan(("file", "tool"), roots=(str(tmp_path),))
+    found = fetch(WANTED, captured("page 2"), plan, known_sources(tools))
+    assert (found.outcome, found.content, found.source, found.changed) == (
+        "full",
+        "page 2",
+        "tool",
+        False,
+    )
+    assert found.tried == ("file: the call of orders names no path",)
+
+
+def test_what_changed_is_told_with_a_diff() -> None:
+    tools = RepeatableTools({"orders": lambda page: "a\nc"})
+    found = fetch(WANTED, captured(), SourcePlan(("tool",)), known_sources(tools))
+    assert found.changed
+    assert "-b\n+c" in found.difference
+    assert difference("\n".join("ab" * 9_000), "x").startswith("(changed: ")
+    assert difference("x\n" * 500, "y\n" * 500).endswith("(more differs)")
+
+
+def test_it_degrades_step_by_step() -> None:
+    plan, sources = SourcePlan(("tool",)), known_sources()
+    assert fetch(WANTED, captured(), plan, sources).source == "store"
+    gone = fetch(WANTED, captured(None), plan, sources)
+    assert (gone.outcome, gone.source) == ("partial", "summary")
+    assert "stale" in gone.content
+    lost = fetch(WANTED, captured(None, ""), plan, sources)
+    assert (lost.outcome, lost.content) == ("failed", "")
+    assert lost.tried == ("tool: orders is not registered as safe to repeat",)
+    strict = SourcePlan(("tool",), fallbacks=())
+    assert fetch(WANTED, captured(), strict, sources).outcome == "failed"
+
+
+def boom(page: int) -> str:
+    raise RuntimeError("no database")
+
+
+@pytest.mark.parametrize(
+    ("tool", "told"),
+    [(boom, "no database"), (lambda page: time.sleep(5), "took over"), (lambda page: {1, 2}, "neither text"),
+     (lambda page: "x" * 2_000, "more than 1,000"), (lambda: "", "unexpected keyword")],
+)  # fmt: skip
+def test_a_tool_that_fails_is_one_that_cannot_answer(tool: object, told: str) -> None:
+    plan = SourcePlan(("tool",), timeout_seconds=0.2, largest_bytes=1_000)
+    found = fetch(WANTED, captured(), plan, known_sources(RepeatableTools({"orders": tool})))
+    assert found.source == "store"
+    assert told in found.tried[0]
+
+
+def test_a_tools_value_is_json() -> None:
+    tools = RepeatableTools()
+    tools.register("orders", lambda page: [{"page": page}])
+    assert "orders" in tools
+    assert (
+        fetch(WANTED, captured(), SourcePlan(("tool",)), known_sources(tools)).content
+        == '[{"page": 2}]'
+    )
+
+
+def test_custom_sources_are_named_by_a_decorator() -> None:
+    sources = Sources()
+
+    @sources("tickets")
+    def tickets(wanted: Wanted, plan: SourcePlan) -> str:
+        if plan.options["tickets"]["down"]:
+            raise Unavailable("down for the night")
+        return f"ticket of {wanted.tool}"
+
+    plan = SourcePlan(("tickets",), options={"tickets": {"down": False}})
+    assert fetch(WANTED, captured(), plan, sources).content == "ticket of orders"
+    plan = SourcePlan(("ticket", "tickets"), options={"tickets": {"down": True}})
+    assert fetch(WANTED, captured(), plan, sources).tried == (
+        "ticket: there is no source 'ticket'; like it: tickets",
+        "tickets: down for the night",
+    )
+
+
+def test_outcomes_are_counted_in_percent() -> None:
+    outcomes = Outcomes()
+    assert outcomes.percent() == {"full": 0.0, "partial": 0.0, "failed": 0.0}
+    for outcome in ("full", "full", "full", "partial"):
+        outcomes.add(outcome)
+    assert outcomes.counts() == {"full": 3, "partial": 1, "failed": 0}
+    assert outcomes.percent() == {"full": 75.0, "partial": 25.0, "failed": 0.0}
+
+
+def test_a_plan_is_read_from_a_policys_source() -> None:
+    plan = plan_of("file", {"roots": ["docs"], "timeout_seconds": 2, "fallbacks": ["summary"]})
+    assert plan == SourcePlan(("file",), 2, fallbacks=("summary",), roots=("docs",))
+    plan = plan_of("tickets", {"order": ["tickets", "http"], "project": "x"})
+    assert plan.order == ("tickets", "http")
+    assert plan.options == {"tickets": {"project": "x"}}
+    for wrong in (
+        {"roots": "docs"},
+        {"timeout_seconds": 0},
+        {"fallbacks": ["hope"]},
+        {"allow_private": 1},
+    ):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            plan_of("file", wrong)

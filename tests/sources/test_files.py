@@ -1,0 +1,63 @@
+"""The source `file`: only under its roots, links resolved, never a device."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hippocampus.sources import SourcePlan, Unavailable, Wanted
+from hippocampus.sources.files import fetch
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "allowed"
+    folder.mkdir()
+    (folder / "a.txt").write_text("hälló")
+    (tmp_path / "secret.txt").write_text("secret")
+    return folder
+
+
+def wanted(path: object, key: str = "path") -> Wanted:
+    return Wanted("read", {key: path})
+
+
+def test_a_file_under_a_root_is_read(root: Path) -> None:
+    plan = SourcePlan(roots=(str(root),))
+    for named in ("a.txt", str(root / "a.txt"), f"file://{root}/a.txt", "./x/../a.txt"):
+        (root / "x").mkdir(exist_ok=True)
+        assert fetch(wanted(named), plan) == "hälló"
+    assert fetch(wanted("a.txt", "file_path"), plan) == "hälló"
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["../secret.txt", "/etc/passwd", "link.txt", "dir/secret.txt", "gone.txt", "a\0b", "", 7, "."],
+)
+def test_what_lies_outside_or_is_no_file_is_not_opened(root: Path, named: object) -> None:
+    (root / "link.txt").symlink_to(root.parent / "secret.txt")
+    (root / "dir").symlink_to(root.parent)
+    with pytest.raises(Unavailable):
+        fetch(wanted(named), SourcePlan(roots=(str(root),)))
+
+
+def test_without_roots_no_file_is_opened(root: Path) -> None:
+    with pytest.raises(Unavailable, match="none of the folders"):
+        fetch(wanted(str(root / "a.txt")), SourcePlan())
+
+
+def test_a_pipe_and_a_large_file_are_refused_at_once(root: Path) -> None:
+    os.mkfifo(root / "pipe")
+    plan = SourcePlan(roots=(str(root),), largest_bytes=3)
+    with pytest.raises(Unavailable, match="no plain file"):
+        fetch(wanted("pipe"), plan)
+    with pytest.raises(Unavailable, match="larger than 3"):
+        fetch(wanted("a.txt"), plan)
+
+
+def test_bytes_that_are_no_text_are_refused(root: Path) -> None:
+    (root / "b").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(Unavailable, match="no text"):
+        fetch(wanted("b"), SourcePlan(roots=(str(root),)))

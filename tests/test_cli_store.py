@@ -1,0 +1,100 @@
+"""`hippocampus gc` and `hippocampus store`: dry first, exact, and no folder made by looking."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from hippocampus.cli import app
+from hippocampus.entry import Entry, Record, Source, Stage
+from hippocampus.ledger import Call, Ledger
+from hippocampus.store import DiskStore
+
+CONTENT = b"caf\xc3\xa9 \xff\x00 exactly"
+
+
+def hippocampus(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(each) for each in arguments])
+
+
+@pytest.fixture
+def kept(state: Path) -> str:
+    """The key of a content that an idle session refers to."""
+    store = DiskStore(state / "contents")
+    key = store.put(CONTENT)
+    store.close()
+    entry = Entry(
+        id="abcd2345", type="tool_result", source=Source(type="t", ref=key, turn=1), summary="s"
+    )
+    ledger = Ledger(state / "sessions", "nightly-1")
+    record = Record(entry, "p", key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown")
+    ledger.commit([record], [], Call(1, 1, 1, 1))
+    ledger.close()
+    then = time.time() - 40 * 86_400
+    for path in (state / "sessions").iterdir():
+        os.utime(path, (then, then))
+    return key
+
+
+def test_gc_says_first_and_removes_when_told(state: Path, kept: str) -> None:
+    dry = hippocampus("gc", state, "--max-age-days", 30)
+    assert dry.exit_code == 0
+    assert kept[:12] in dry.output
+    assert "would be removed; --apply removes them" in dry.output
+    assert "abcd2345" in hippocampus("store", "ls", state).output
+    done = hippocampus("gc", state, "--session", "nightly-*=7", "--apply")
+    assert "1 contents, " in done.output
+    assert (
+        "0 contents, 0 bytes would be removed"
+        in hippocampus("gc", state, "--max-age-days", 30).output
+    )
+    assert hippocampus("store", "verify", state).exit_code == 0
+
+
+def test_show_writes_a_content_byte_for_byte(state: Path, kept: str) -> None:
+    assert hippocampus("store", "show", state, "abcd2345").stdout_bytes == CONTENT
+    assert hippocampus("store", "show", state, kept[:10]).stdout_bytes == CONTENT
+    missing = hippocampus("store", "show", state, "nope")
+    assert missing.exit_code == 2
+    assert "store ls" in missing.output
+
+
+def test_verify_ends_with_1_on_damage(state: Path, kept: str) -> None:
+    store = DiskStore(state / "contents")
+    store.drop(kept)
+    store.close()
+    found = hippocampus("store", "verify", state)
+    assert found.exit_code == 1
+    assert "abcd2345" in found.output
+
+
+def test_stats_count(state: Path, kept: str) -> None:
+    lines = dict(
+        line.rsplit(None, 1) for line in hippocampus("store", "stats", state).output.splitlines()
+    )
+    assert (lines["contents"], lines["sessions"], lines["orphans"]) == ("1", "1", "0")
+
+
+@pytest.mark.parametrize(
+    "command", [("gc",), ("store", "ls"), ("store", "verify"), ("store", "stats")]
+)
+def test_a_folder_that_is_no_state_directory_stays_as_it_is(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    found = hippocampus(*command, tmp_path)
+    assert found.exit_code == 2
+    assert "no state directory" in found.output
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--session", "x"), ("--session", "=3"), ("--max-bytes", "-1"), ("--max-age-days", "nan")],
+)
+def test_wrong_options_are_told(state: Path, kept: str, options: tuple[str, str]) -> None:
+    assert hippocampus("gc", state, *options).exit_code == 2
+    assert hippocampus("store", "verify", state).exit_code == 0

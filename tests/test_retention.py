@@ -1,0 +1,212 @@
+"""Retention: dry first, pins and sharers respected, safe beside a writer, explained afterwards."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus import retention
+from hippocampus.entry import Entry, Lifecycle, Modifiers, Record, Source, Stage
+from hippocampus.errors import StoreError
+from hippocampus.ledger import Call, Ledger
+from hippocampus.retention import DAY_SECONDS, Holding, Reference, Rules
+from hippocampus.store import DiskStore
+
+NOW = 1_000_000_000.0
+
+
+def put(state: Path, session: str, content: bytes, entry_id: str, **more) -> str:
+    """Put a content away as a session does: into the store first, then into its ledger."""
+    store = DiskStore(state / "contents")
+    key = store.put(content)
+    store.close()
+    entry = Entry(
+        id=entry_id,
+        type="tool_result",
+        source=Source(type="t", ref=key, turn=1),
+        summary="s",
+        **more,
+    )
+    record = Record(entry, entry_id, key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown")
+    ledger = Ledger(state / "sessions", session)
+    ledger.commit([record], [], Call(1, 1, 1, 1))
+    ledger.close()
+    return key
+
+
+def age(state: Path, days: float) -> None:
+    """Make every ledger look as if nobody had written it for so many days."""
+    then = time.time() - days * DAY_SECONDS
+    for path in (state / "sessions").iterdir():
+        os.utime(path, (then, then))
+
+
+def run(state: Path, rules: Rules, now: float | None = None) -> list[str]:
+    started = time.time() if now is None else now
+    removals = retention.plan(retention.holdings(state), rules, started)
+    return [each.key for each in retention.collect(state, removals, started)]
+
+
+def test_contents_of_idle_sessions_go_and_leave_a_tombstone(state: Path) -> None:
+    old = put(state, "old", b"one", "aaaa1111")
+    age(state, 40)
+    young = put(state, "young", b"two", "bbbb2222")
+    assert run(state, Rules(max_age_days=30)) == [old]
+    left = retention.tombstone(state, old)
+    assert left is not None
+    assert left.rule == "sessions idle for over 30 days"
+    assert left.when.endswith("+00:00")
+    assert retention.tombstone(state, young) is None
+    assert retention.verify(state) == []
+
+
+def test_what_sessions_share_is_kept_while_one_of_them_is(state: Path) -> None:
+    key = put(state, "old", b"shared", "aaaa1111")
+    age(state, 40)
+    assert put(state, "young", b"shared", "bbbb2222") == key
+    assert run(state, Rules(max_age_days=30)) == []
+    age(state, 40)
+    assert run(state, Rules(max_age_days=30)) == [key]
+
+
+@pytest.mark.parametrize(
+    "pin", [{"modifiers": Modifiers(priority="critical")}, {"lifecycle": Lifecycle(persist=True)}]
+)
+def test_pinned_contents_stay_whatever_the_rules(state: Path, pin: dict) -> None:
+    put(state, "old", b"pinned", "aaaa1111", **pin)
+    age(state, 400)
+    assert run(state, Rules(max_age_days=0, max_bytes=0)) == []
+
+
+def test_over_the_size_what_was_idle_longest_goes(state: Path) -> None:
+    first = put(state, "first", os.urandom(4_000), "aaaa1111")
+    age(state, 9)
+    put(state, "second", os.urandom(4_000), "bbbb2222")
+    assert run(state, Rules(max_bytes=5_000)) == [first]
+
+
+def test_sessions_have_their_own_age_by_name(state: Path) -> None:
+    nightly = put(state, "nightly-7", b"one", "aaaa1111")
+    put(state, "main", b"two", "bbbb2222")
+    age(state, 5)
+    assert run(state, Rules(max_age_days=90, session_days={"nightly-*": 3})) == [nightly]
+
+
+def test_orphans_go_after_their_grace(state: Path) -> None:
+    store = DiskStore(state / "contents")
+    key = store.put(b"nobody's")
+    store.close()
+    assert run(state, Rules()) == []
+    assert run(state, Rules(), time.time() + 2 * DAY_SECONDS) == [key]
+
+
+def test_planning_removes_nothing(state: Path) -> None:
+    put(state, "s", b"one", "aaaa1111")
+    age(state, 40)
+    removals = retention.plan(retention.holdings(state), Rules(max_age_days=1), time.time())
+    assert len(removals) == 1
+    assert len(retention.holdings(state)) == 1
+
+
+def test_a_content_put_again_since_the_start_stays_and_has_no_tombstone(state: Path) -> None:
+    key = put(state, "old", b"one", "aaaa1111")
+    age(state, 40)
+    started = time.time()
+    removals = retention.plan(retention.holdings(state), Rules(max_age_days=30), started)
+    put(state, "young", b"one", "bbbb2222")
+    assert retention.collect(state, removals, started) == []
+    assert retention.tombstone(state, key) is None
+    assert retention.verify(state) == []
+
+
+def test_beside_writers_no_reference_dangles(state: Path) -> None:
+    """Many put the same contents and refer to them while others collect: each that refers has it."""
+    put(state, "seed", b"0", "seed0000")
+    done = threading.Event()
+
+    def collect() -> None:
+        while not done.is_set():
+            run(state, Rules(orphan_grace_seconds=0))
+
+    worker = threading.Thread(target=collect)
+    worker.start()
+    for number in range(40):
+        put(state, f"s{number % 3}", str(number % 5).encode(), f"id{number:06}")
+    done.set()
+    worker.join()
+    assert retention.verify(state) == []
+
+
+references = st.builds(
+    Reference, st.sampled_from("abc"), st.text("xyz", min_size=1, max_size=3), st.just("k"),
+    st.booleans(), st.floats(NOW - 90 * DAY_SECONDS, NOW),
+)  # fmt: skip
+holding = st.builds(
+    Holding, st.uuids().map(str), st.integers(0, 10_000), st.floats(NOW - 90 * DAY_SECONDS, NOW),
+    st.lists(references, max_size=3).map(tuple),
+)  # fmt: skip
+rules = st.builds(
+    Rules, st.none() | st.floats(0, 100), st.none() | st.integers(0, 50_000),
+    st.dictionaries(st.sampled_from(["a", "b*", "*"]), st.floats(0, 100)),
+)  # fmt: skip
+
+
+@given(st.lists(holding, max_size=12, unique_by=lambda each: each.key), rules)
+def test_a_plan_names_each_once_spares_pins_and_fits(
+    held: list[Holding], given_rules: Rules
+) -> None:
+    going = [each.key for each in retention.plan(held, given_rules, NOW)]
+    assert len(set(going)) == len(going)
+    pinned = {each.key for each in held if any(ref.pinned for ref in each.references)}
+    assert not pinned & set(going)
+    left = [each for each in held if each.key not in going]
+    if (
+        given_rules.max_bytes is not None
+        and sum(each.packed_bytes for each in left) > given_rules.max_bytes
+    ):
+        assert all(each.key in pinned or not each.references for each in left)
+
+
+def test_verify_names_what_is_damaged_lost_or_nobodys(state: Path) -> None:
+    damaged = put(state, "s", b"x" * 100, "aaaa1111")
+    lost = put(state, "s", b"y" * 100, "bbbb2222")
+    store = DiskStore(state / "contents")
+    orphan = store.put(b"nobody's")
+    store._cache.set(damaged, b"no zstd")
+    store.drop(lost)
+    store.close()
+    (state / "contents" / "ab").mkdir()
+    (state / "contents" / "ab" / "stray.val").write_bytes(b"?")
+    told = "\n".join(retention.verify(state))
+    assert f"entry bbbb2222 of session 's': its content {lost[:12]} is lost" in told
+    assert f"content {orphan[:12]} is an orphan" in told
+    assert "stray.val" in told
+    assert len(told.split("\n")) == 4
+
+
+def test_nothing_is_removed_beside_a_ledger_that_cannot_be_read(state: Path) -> None:
+    put(state, "s", b"one", "aaaa1111")
+    (state / "sessions" / "broken.sqlite3").write_bytes(b"no database" * 100)
+    with pytest.raises(StoreError, match="broken"):
+        run(state, Rules(max_age_days=0))
+    assert any("broken" in each for each in retention.verify(state))
+
+
+def test_tombstones_that_cannot_be_read_are_told(state: Path) -> None:
+    state.mkdir()
+    (state / "tombstones.sqlite3").write_bytes(b"no database" * 100)
+    with pytest.raises(StoreError, match="tombstones"):
+        retention.tombstone(state, "k")
+
+
+def test_a_ledger_without_tables_is_one_without_references(state: Path) -> None:
+    put(state, "s", b"one", "aaaa1111")
+    sqlite3.connect(state / "sessions" / "empty.sqlite3").close()
+    assert len(retention.holdings(state)[0].references) == 1
