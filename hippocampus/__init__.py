@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from hippocampus.errors import PolicyError as PolicyError
     from hippocampus.errors import RecallError as RecallError
     from hippocampus.errors import StoreError as StoreError
+    from hippocampus.memory import Hippocampus as Hippocampus
     from hippocampus.plan import Decision as Decision
     from hippocampus.policy import Policy as Policy
-    from hippocampus.memory import Hippocampus as Hippocampus
     from hippocampus.session import Session as Session
 
 _HOMES = {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from hippocampus.conversation import Message, Part
+from hippocampus.decay import accessed
 from hippocampus.entry import Record
 from hippocampus.policy import UNTREATED, Treatment
 
@@ -32,12 +33,18 @@ class Held:
     """What the entry has to say beside its content: superseded, stale, unchanged."""
     shorter: Record | None = None
     """What it becomes next, once that is written."""
+    weighed: tuple[str, int] = ("", 0)
+    """The text that stands in the view, and its tokens."""
 
-    def touch(self, turn: int) -> None:
+    def weight(self, weigh: Callable[[str], int]) -> int:
+        """Return what it weighs as it stands in the view; counted once for each text."""
+        if self.weighed[0] is not self.record.shown:
+            self.weighed = (self.record.shown, weigh(self.record.shown))
+        return self.weighed[1]
+
+    def touch(self, turn: int, initial: float) -> None:
         """Take an access: full strength from this turn on."""
-        decay = self.record.entry.decay.model_copy(update={"last_access": turn})
-        entry = self.record.entry.model_copy(update={"strength": 1.0, "decay": decay})
-        self.record = replace(self.record, entry=entry)
+        self.record = replace(self.record, entry=accessed(self.record.entry, turn, initial))
         self.shorter = None
 
     def associate(self, others: Iterable[str]) -> None:

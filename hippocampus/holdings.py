@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -128,7 +128,7 @@ class Holdings:
         said = [part.text for part in message.parts if part.kind != "result"]
         cited = self._names.cited_by(said)
         for held in cited:
-            held.touch(self._window.turn)
+            held.touch(self._window.turn, self._policy.initial_strength)
         ids = [held.record.entry.id for held in cited]
         for held in cited if len(cited) > 1 else ():
             held.associate(ids)
@@ -334,15 +334,18 @@ class Holdings:
             if held.shorter is None:
                 full = held.record.stage is Stage.FULL
                 held.shorter = (self._writer.indexed if full else self._writer.asleep)(held)
-        strong = self._strong() if due else set()
+        strong = self._strong(due)
         return [
             self._candidate(held, held.shorter, missing, strong) for held in due if held.shorter
         ]
 
     def _is_due(self, held: Held, view_tokens: int) -> bool:
-        if held.treatment.pin or held.record.entry.modifiers.priority == "critical":
+        stage = held.record.stage
+        if stage is Stage.DORMANT or held.treatment.pin:
             return False
-        turn, stage = self._window.turn, held.record.stage
+        if held.record.entry.modifiers.priority == "critical":
+            return False
+        turn = self._window.turn
         idle = turn - held.record.entry.decay.last_access
         if stage is Stage.FULL and held.large:
             return held.due_turn <= turn
@@ -357,12 +360,13 @@ class Holdings:
         least = SLEEPING_ARGUMENTS_OVER if held.record.kind == "arguments" else over
         ended = held.record.entry.lifecycle.expires
         old = idle >= self._policy.sleep_after_turns or (ended and self._window.turn > ended)
-        return bool(old or not held.due_turn) and self._weigh(held.record.shown) > least
+        return bool(old or not held.due_turn) and held.weight(self._weigh) > least
 
-    def _strong(self) -> set[str]:
-        """Return the ids of the entries that are strong enough to slow those beside them."""
+    def _strong(self, due: Sequence[Held]) -> set[str]:
+        """Return the ids of the associated entries that are strong enough to slow those due."""
+        named = {id_ for held in due for id_ in held.record.entry.modifiers.associations}
         turn, least = self._window.turn, self._policy.strong
-        entries = (held.record.entry for held in self.held)
+        entries = (each.record.entry for each in self.held if each.record.entry.id in named)
         return {entry.id for entry in entries if strength(entry, turn) >= least}
 
     def _candidate(
@@ -371,11 +375,12 @@ class Holdings:
         record = held.record
         arrives = held.large and record.stage is Stage.FULL
         associated = not strong.isdisjoint(record.entry.modifiers.associations)
-        fading = strength(record.entry, self._window.turn, associated=associated)
+        exponent = self._policy.exponent
+        fading = strength(record.entry, self._window.turn, associated=associated, exponent=exponent)
         return Candidate(
             record.entry.id,
             held.message,
-            self._weigh(record.shown),
+            held.weight(self._weigh),
             self._weigh(shorter.shown),
             held.due_turn,
             0.0 if arrives else CHANCE_OF_USE * fading * missing,

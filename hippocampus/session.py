@@ -25,6 +25,7 @@ from hippocampus import (
 )
 from hippocampus.account import Account
 from hippocampus.conversation import Item
+from hippocampus.decay import accessed
 from hippocampus.digest import Run
 from hippocampus.entry import (
     Decay,
@@ -344,8 +345,7 @@ class Session:
 
     def _touch(self, record: Record, turn: int) -> None:
         """An access resets the strength."""
-        fresh = record.entry.decay.model_copy(update={"last_access": turn})
-        entry = record.entry.model_copy(update={"strength": 1.0, "decay": fresh})
+        entry = accessed(record.entry, turn, self._means.policy.initial_strength)
         try:
             self._save(replace(record, entry=entry))
         except StoreError as failure:  # the content was found; that counts more than its strength

@@ -65,7 +65,9 @@ def test_openai_counts_tiles(size: tuple[int, int] | None, detail: str, weight: 
     if size:
         data = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", *size)
         url = f"data:image/png;base64,{base64.b64encode(data).decode()}"
-    assert image_tokens({"type": "image_url", "image_url": {"url": url, "detail": detail}}) == weight
+    assert (
+        image_tokens({"type": "image_url", "image_url": {"url": url, "detail": detail}}) == weight
+    )
     assert image_tokens({"type": "input_image", "image_url": url, "detail": detail}) == weight
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.plan import HORIZON_CALLS, Candidate, Standing, plan
+from hippocampus.plan import CAUTION, Candidate, Standing, plan
 from hippocampus.policy import Policy
 from hippocampus.prices import TABLES, Prices
 
@@ -63,15 +63,17 @@ def test_the_batch_is_the_best_of_all_tails(
     fresh = {c.entry_id for c in due if c.message >= standing.sent_messages}
     cached = [c for c in due if c.message < standing.sent_messages]
     assert fresh <= decisions
-    calls = min(HORIZON_CALLS, max(1, standing.turn))
+    calls = min(POLICY.horizon_calls, max(1, standing.turn))
 
     def gain(tail: list[Candidate]) -> float:
         if not tail:
             return 0.0
-        saved = sum(c.saves for c in tail)
-        behind = sum(standing.message_tokens[tail[0].message : standing.sent_messages])
-        kept = calls * prices.read * saved
-        return kept - (prices.write * (behind - saved) - prices.read * behind)
+        saved, full = sum(c.saves for c in tail), sum(c.full_tokens for c in tail)
+        before = sum(standing.message_tokens[: tail[0].message])
+        total = sum(standing.message_tokens[: standing.sent_messages])
+        once = prices.call_cost(before, total - saved) - prices.call_cost(total, total)
+        others = max(0, total - before - full)
+        return calls * prices.read * saved - once - CAUTION * (prices.write - prices.read) * others
 
     best = max(gain(cached[at:]) for at in range(len(cached) + 1))
     chosen = [c for c in cached if c.entry_id in decisions]

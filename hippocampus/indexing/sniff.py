@@ -6,6 +6,7 @@ nothing. Wrappings come off first.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -57,6 +58,18 @@ FALLBACK = _Reader("text", lambda _text, _hints: 0.0, plain.extract)
 
 def draft_of(text: str, hints: Hints) -> Draft:
     """Return a content as the extractor of its kind reads it."""
+    return _read(text, hints.tool, hints.arguments)
+
+
+def kind_of(text: str) -> str:
+    """Return the kind of a text."""
+    return _read(text, "", "").kind
+
+
+@functools.lru_cache(maxsize=8)
+def _read(text: str, tool: str, arguments: str) -> Draft:
+    """Read a content once for its arrival and for its entry, which follow each other."""
+    hints = Hints(tool=tool, arguments=arguments)
     value = unwrap.json_value(text)
     if isinstance(value, str):
         return _draft_of_text(value, hints)
@@ -114,12 +127,20 @@ def _draft_of_text(text: str, hints: Hints) -> Draft:
 
 def _ranked(text: str, hints: Hints) -> list[_Reader]:
     """Return the readers to ask, the surest first; the fallback takes what nobody knows."""
-    sure = [(reader.recognises(text, hints), reader) for reader in READERS]
+    sure = [(_confidence(reader, text, hints), reader) for reader in READERS]
     believed = [each for each in sure if each[0] >= LEAST_CONFIDENCE]
     ranked = sorted(believed, key=lambda each: -each[0])
     return [*(reader for _, reader in ranked), FALLBACK]
 
 
-def kind_of(text: str) -> str:
-    """Return the kind of a text, without reading all of it where that can be avoided."""
-    return draft_of(text, Hints()).kind
+def _confidence(reader: _Reader, text: str, hints: Hints) -> float:
+    """Return how sure a reader is; only code asks what the call said."""
+    if reader.kind == "code":
+        return reader.recognises(text, hints)
+    return _confidence_without_hints(reader, text)
+
+
+@functools.lru_cache(maxsize=8 * len(READERS))
+def _confidence_without_hints(reader: _Reader, text: str) -> float:
+    """A content is read when it arrives, when its entry is made and when that is shortened."""
+    return reader.recognises(text, Hints())

@@ -146,6 +146,8 @@ def _starts(at: int, messages: Sequence[Message]) -> list[int]:
 
 
 def _common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
+    if old == new[: len(old)]:  # as it nearly always is, and compared without a step in Python
+        return len(old)
     for index, (before, after) in enumerate(zip(old, new, strict=False)):
         if before is not after and before != after:
             return index
@@ -155,7 +157,11 @@ def _common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
 def snapshot(value: Any) -> Any:
     """Copy the containers of a JSON value, so that a later edit by its owner is noticed."""
     if isinstance(value, dict):
-        return {key: snapshot(inner) for key, inner in value.items()}
+        copy = dict(value)
+        for key, inner in value.items():
+            if type(inner) is not str and isinstance(inner, dict | list):
+                copy[key] = snapshot(inner)
+        return copy
     if isinstance(value, list):
         return [snapshot(inner) for inner in value]
     return value

@@ -56,16 +56,32 @@ def policy_fields() -> str:
     told = docstrings(policy.Policy)
     rows = ["| field | in `default` | meaning |", "|---|---|---|"]
     rows += [
-        f"| `{name}` | `{_yaml(shipped[name])}` | {told[name]} |"
+        f"| `{name}` | `{_yaml(shipped[name])}` | {' '.join(told[name].split())} |"
         for name in policy.Policy.model_fields
     ]
     return "\n".join(rows)
 
 
+MOST_ITEMS = 4
+
+
 def _yaml(value: object) -> str:
-    if isinstance(value, dict):
+    if isinstance(value, dict) and len(value) <= MOST_ITEMS:
         return "{" + ", ".join(f"{key}: {inner}" for key, inner in value.items()) + "}"
-    return str(value)
+    if isinstance(value, dict | list | tuple):
+        return f"{len(value)} entries"
+    return "none" if value is None else str(value)
+
+
+def rule_fields(part: type) -> str:
+    """A table of what a match can ask or an action can say."""
+    told = docstrings(part)
+    rows = ["| key | meaning |", "|---|---|"]
+    rows += [
+        f"| `{field.alias or name}` | {' '.join(told[name].split())} |"
+        for name, field in part.model_fields.items()  # type: ignore[attr-defined]
+    ]
+    return "\n".join(rows)
 
 
 def docstrings(kind: type) -> dict[str, str]:
@@ -142,18 +158,40 @@ def compression() -> str:
     return "\n".join(measure.table(rows))
 
 
+def curve() -> str:
+    """Cost and visible values of the examples under budgets, beside the other strategies."""
+    from tests.bench import budget_curve
+
+    return budget_curve.table([ROOT / "examples" / "transcripts"])
+
+
 QUICK: dict[str, Callable[[], str]] = {
     "replay": lambda: as_text(said(*REPLAY)),
     "help-hippocampus": help_of,
     "help-replay": lambda: help_of("replay"),
     "help-explain": lambda: help_of("explain"),
+    "help-policy": lambda: help_of("policy"),
+    "help-policy-check": lambda: help_of("policy", "check"),
+    "help-policy-show": lambda: help_of("policy", "show"),
+    "help-policy-schema": lambda: help_of("policy", "schema"),
+    "help-policy-explain": lambda: help_of("policy", "explain"),
+    "help-gc": lambda: help_of("gc"),
+    "help-store": lambda: help_of("store"),
+    "help-memory": lambda: help_of("memory"),
+    "help-bench": lambda: help_of("bench", "locomo"),
     "policy": policy_fields,
+    "match": lambda: rule_fields(policy.Match),
+    "action": lambda: rule_fields(policy.Action),
     "prices": price_tables,
     "chance": chance,
     "bounds": bounds,
 }
-SLOW: dict[str, Callable[[], str]] = {"compression": compression, "entries": entries}
-"""Written only when named: their contents are built from what is installed on the machine."""
+SLOW: dict[str, Callable[[], str]] = {
+    "compression": compression,
+    "curve": curve,
+    "entries": entries,
+}
+"""Written only when named: they take long, or are built from what the machine has installed."""
 BLOCKS = QUICK | SLOW
 
 

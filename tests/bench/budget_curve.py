@@ -1,0 +1,60 @@
+"""What the view costs and shows under a budget: a curve of ours beside the points of the others.
+
+    python -m tests.bench.budget_curve PATH...
+
+Cost and tokens are in percent of sending everything, at Anthropic's prices for its 5-minute cache;
+a call with a hidden value is charged a recall, for every strategy alike.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from hippocampus import policy, prices
+from hippocampus.replay.readers import find_files
+from hippocampus.replay.run import OURS, Options, replay_files, summarise
+from hippocampus.replay.strategies import EVERYTHING
+
+BUDGETS = (4_000, 8_000, 16_000, 32_000, 64_000, 0)
+"""The view is kept under so many tokens; 0 sets no budget."""
+PRICES = prices.TABLES["anthropic-5m"]
+COLUMNS = ("tokens_percent", "cost_percent", "visible_percent")
+
+
+def figures(files: Sequence[Path], budget_tokens: int, *, compare: bool) -> dict[str, Any]:
+    """Return the figures of each strategy over all files under a budget."""
+    told = policy.load("default").model_copy(update={"budget_tokens": budget_tokens})
+    outcomes = replay_files(files, Options(told, PRICES, compare=compare))
+    replayed = [one for outcome in outcomes if isinstance(outcome, list) for one in outcome]
+    found: dict[str, Any] = summarise(replayed)[1].figures(EVERYTHING.name, PRICES)["strategies"]
+    return found
+
+
+def rows(files: Sequence[Path]) -> Iterator[str]:
+    """Yield the table's rows: ours by budget, then the others and the floor."""
+    others: dict[str, Any] = {}
+    for budget in BUDGETS:
+        others = figures(files, budget, compare=budget == 0)
+        name = f"{OURS}, {f'{budget:,} tokens' if budget else 'no budget'}"
+        yield row(name, others.pop(OURS))
+    yield from (row(name, each) for name, each in others.items())
+
+
+def row(name: str, told: dict[str, Any]) -> str:
+    """One strategy."""
+    shown = " | ".join(f"{told[column]:.1f}" for column in COLUMNS)
+    return f"| {name} | {shown} | {told['peak_tokens']:,} |"
+
+
+def table(paths: Sequence[str | Path]) -> str:
+    """The table as Markdown."""
+    files = find_files([Path(each) for each in paths])
+    head = ["| strategy | tokens % | net cost % | visible % | peak |", "|---|--:|--:|--:|--:|"]
+    return "\n".join([*head, *rows(files)])
+
+
+if __name__ == "__main__":
+    print(table(sys.argv[1:] or ["examples/transcripts"]))
