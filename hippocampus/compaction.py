@@ -52,8 +52,8 @@ def _is_worth(window: Window, run: Run) -> bool:
 
 
 def original_of(window: Window, run: Run) -> bytes:
-    """Return the provider's own items of a run, as JSON."""
-    items: list[Item] = write(window.raw[run.start : run.end])
+    """Return the provider's own items of a run, as JSON; redacted where a rule says so."""
+    items: list[Item] = write(window.telling(run.start, run.end))
     return json.dumps(items, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
@@ -85,7 +85,7 @@ def record_of(
     weight = sum(window.raw_tokens[run.start : run.end])
     turn = window.turn_of(run.end - 1)
     first = window.turn_of(run.start)
-    told = digest.tell(window.raw[run.start : run.end], ids, weight)
+    told = digest.tell(window.telling(run.start, run.end), ids, weight)
     opening = f"[{named} · digest · turns {first}–{turn} · {weight} tokens · {KIND}]"
     closing = frame.last_line(named, (), run.end - run.start + 1)
     entry = Entry(

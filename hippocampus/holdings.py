@@ -175,9 +175,10 @@ class Holdings:
             large = self._policy.shortens_arguments(self._weigh(call.text), treatment)
             taken.append(self._hold(call_number, call_at, call, "", large=large))
             self._outdate_files(call, held)
-        shown = [Shown(number, at, treatment.redacted(part.text))] if treatment.redact else []
+        if treatment.redact:
+            self._window.redact(number, at, treatment.redacted(part.text))
         entries = [each for each in taken if each and each.record.stage is not Stage.FULL]
-        return shown + [Shown(each.message, each.part, each.record.shown) for each in entries]
+        return [Shown(each.message, each.part, each.record.shown) for each in entries]
 
     def _treat(self, part: Part, argued: str) -> Treatment:
         return self._policy.treat(

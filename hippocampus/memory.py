@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hippocampus import policy, prices, tokens
 from hippocampus.policy import Policy
@@ -15,8 +16,12 @@ from hippocampus.session import Means, Session
 from hippocampus.store import DiskStore
 from hippocampus.summaries import Summaries
 
+if TYPE_CHECKING:
+    from hippocampus.facts import Facts
+
 CONTENTS_FOLDER = "contents"
 SESSIONS_FOLDER = "sessions"
+FACTS_FILE = "memory.sqlite3"
 SUMMARY_SECONDS = 2.0
 """How long a turn waits for a summary at most."""
 
@@ -49,13 +54,16 @@ class Hippocampus:
 
         """
         folder = Path(state_dir)
+        declared = policy if isinstance(policy, Policy) else _load_policy(policy)
+        self._folder = folder
+        self._facts: Facts | None = None
         self._store = DiskStore(folder / CONTENTS_FOLDER)
         self._means = Means(
             folder=folder / SESSIONS_FOLDER,
             store=self._store,
-            policy=policy if isinstance(policy, Policy) else _load_policy(policy),
-            prices=prices or _prices_of(model),
-            encoding=tokens.encoding_for(model),
+            policy=declared,
+            prices=prices or _prices_of(declared, model),
+            encoding=tokens.encoding_for(model or declared.model),
             summaries=Summaries(summarise, summary_seconds) if summarise else None,
         )
 
@@ -68,9 +76,25 @@ class Hippocampus:
         """
         return Session(session_id, self._means)
 
+    @property
+    def facts(self) -> Facts:
+        """Return the long-term memory of this directory: facts and memories in one SQLite file.
+
+        Raises:
+            FactError: the file cannot be opened.
+
+        """
+        if self._facts is None:
+            from hippocampus.facts import Facts
+
+            self._facts = Facts(self._folder / FACTS_FILE)
+        return self._facts
+
     def close(self) -> None:
         """Close the content store; a summary under way is not waited for."""
         self._store.close()
+        if self._facts is not None:
+            self._facts.close()
         if self._means.summaries:
             self._means.summaries.close()
 
@@ -79,5 +103,8 @@ def _load_policy(named: str | Path) -> Policy:
     return policy.load(named)
 
 
-def _prices_of(model: str | None) -> Prices:
-    return prices.TABLES["anthropic-5m"] if model is None else prices.model_prices(model)
+def _prices_of(declared: Policy, model: str | None) -> Prices:
+    """Return the caller's model's prices, else what the policy names, else Anthropic's."""
+    if model is None and declared.prices is None and declared.model is None:
+        return prices.TABLES["anthropic-5m"]
+    return prices.prices_for(declared.prices, model or declared.model)

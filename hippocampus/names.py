@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from typing import cast
 from hippocampus.held import Held
 from hippocampus.indexing.shapes import identifiers
 
+ID = re.compile(r"\b[a-z2-7]{8,12}\b")
+"""What an entry's id looks like; one in five has no digit and reads as a word."""
 DISTINCTIVE = 3
 """A name that more contents have points at none of them."""
 
@@ -58,7 +61,7 @@ class Names:
     def cited_by(self, texts: Iterable[str]) -> list[Held]:
         """Return the contents that texts point at by an id or by a name that few contents have."""
         found: dict[int, Held] = {}
-        for name in {name for text in texts for name in identifiers(text)}:
+        for name in {name for text in texts for name in identifiers(text) | set(ID.findall(text))}:
             for held in self._distinct(name):
                 found[id(held)] = held
         return sorted(found.values(), key=lambda held: (held.message, held.part))

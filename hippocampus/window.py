@@ -25,6 +25,8 @@ class Window:
         self.shown_tokens: list[int] = []
         self._turns: list[int] = []
         self._folds: list[tuple[int, int]] = []
+        self.told: dict[int, Message] = {}
+        """Messages that a digest has to tell otherwise than they stand: redacted ones."""
         self.sent = sent
         """How many leading messages of the view were in the last request."""
         self.unchanged = 0
@@ -61,6 +63,7 @@ class Window:
             self.sent = min(self.sent, kept + same)
         if any(end > kept for _, end in self._folds):
             self._unfold_from(kept)
+        self.told = {number: told for number, told in self.told.items() if number < kept}
         columns = (self.raw, self.shown, self.raw_tokens, self.shown_tokens, self._turns)
         for column in columns:
             del column[kept:]
@@ -79,6 +82,16 @@ class Window:
         self.unchanged = min(self.unchanged, number)
         self.shown[number] = edited
         self.shown_tokens[number] = tokens.weigh(edited, self._encoding)
+
+    def redact(self, number: int, part: int, text: str) -> None:
+        """Let a text stand for a part, and for good: nothing tells what stood there."""
+        told = self.told.get(number, self.raw[number])
+        self.told[number] = with_texts(told, {part: text})
+        self.show(number, part, text)
+
+    def telling(self, start: int, end: int) -> list[Message]:
+        """Return messages as they may be told."""
+        return [self.told.get(number, self.raw[number]) for number in range(start, end)]
 
     def fold(self, start: int, end: int, text: str) -> None:
         """Let one message of the assistant stand in place of the messages of a run."""

@@ -241,3 +241,22 @@ def test_redacted_words_stand_in_no_view(tmp_path: Path) -> None:
         assert "ann@example.org" not in json.dumps(view)
         assert "as ever" in text_of(view, 2)
     memory.close()
+
+
+def test_a_digest_tells_nothing_redacted(tmp_path: Path) -> None:
+    file = tmp_path / "p.yaml"
+    action = {"redact": {"kinds": ["email"], "original": True}}
+    rules = [{"match": {"type": "tool_result"}, "action": action}]
+    file.write_text(json.dumps({"lifecycle_policies": rules, "budget_tokens": 900}))
+    items: list[dict[str, Any]] = [{"role": "user", "content": "Who is it?"}]
+    for number in range(40):
+        said = f"It is ann{number}@example.org, as ever and ever. " * 3
+        items += [call(number, "who"), result(number, said)]
+    memory = Hippocampus(tmp_path / "state", policy=file)
+    with memory.session("s") as session:
+        view = grow(session, items)
+        assert "example.org" not in json.dumps(view)
+        digests = [record for record in session.records() if record.kind == "digest"]
+        assert digests
+        assert all("example.org" not in session.text(each.entry.id) for each in digests)
+    memory.close()

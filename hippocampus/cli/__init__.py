@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from hippocampus.cli import explaining, replaying
+from hippocampus.cli import benching, explaining, memory, policies, replaying, storing
 
 app = typer.Typer(
     name="hippocampus",
@@ -17,6 +17,11 @@ app = typer.Typer(
 )
 app.command("replay")(replaying.replay)
 app.command("explain")(explaining.explain)
+app.add_typer(policies.app, name="policy")
+app.command("gc")(storing.gc)
+app.add_typer(storing.app, name="store")
+app.add_typer(memory.app, name="memory")
+app.add_typer(benching.app, name="bench")
 
 
 def main() -> None:

@@ -1,1 +1,1 @@
-"""Models that help where one is given: plain callables over HTTP, each file standing alone."""
+"""Models that help where one is given: plain callables, each provider's file standing alone."""

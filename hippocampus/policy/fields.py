@@ -115,7 +115,7 @@ class Policy(Declared):
     budget_tokens: Count = 0
     """The view is kept under this; 0 sets no budget but the window's."""
     context_threshold: Share = 0.8
-    """The share of the model's window that the view may fill before it must shrink; 0 is always."""
+    """The share of the model's window that the view may fill before it must shrink; 0 sets none."""
     horizon_calls: Count = 200
     """The calls still to come are never taken to be more than this; with 0 no edit pays."""
     prices: PriceTable | None = None
@@ -123,7 +123,7 @@ class Policy(Declared):
     model: Annotated[Text, AfterValidator(_known_model)] | None = None
     """The model whose prices and window count, where the caller names none."""
     initial_strength: Share = 1.0
-    """The strength of an entry when it is made or accessed; 0 is due from the start."""
+    """The strength of an entry when it is made; with 0 it has none until it is accessed."""
     exponent: Rate = 0.5
     """How steep the power law of forgetting is; 0 forgets nothing."""
     decay_rates: Annotated[dict[EntryType, Rate], BeforeValidator(_all_rates)] = Field(

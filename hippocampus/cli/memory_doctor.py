@@ -1,0 +1,112 @@
+"""What `hippocampus memory doctor` reports: what there is to work with, and whether it works.
+
+Nothing is made or changed; the probe works in a folder of its own that it removes.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from hippocampus.cli.memory_opening import complete, embed, existing, opened, rerank
+
+SAID = "Chose SQLite for storage. Zero dependencies."
+ASKED = "what did we choose for storage?"
+
+
+def report(path: Path, *, probe: bool) -> dict[str, Any]:
+    """Return one object a thing, each with `ok`, and `ok` for all."""
+    from hippocampus.models.local_embedding import installed
+
+    found: dict[str, Any] = {
+        "python": {"version": platform.python_version(), "ok": sys.version_info >= (3, 11)},
+        "sqlite": _sqlite(),
+        "database": _database(path),
+        "models": _models(),
+        "local_embedding": {"installed": installed(), "ok": True},
+    }
+    stored, given = found["database"].get("embedding_model"), found["models"]["embed"]
+    if stored and given and stored != given:
+        told = (
+            f"the database is embedded with {stored!r}, not {given!r}: hippocampus memory reembed"
+        )
+        found["models"] |= {"problem": told, "ok": False}
+    if probe:
+        found["probe"] = _probe()
+    return {**found, "ok": all(each["ok"] for each in found.values())}
+
+
+def _sqlite() -> dict[str, Any]:
+    """Say whether full text works as the store needs it, by trying."""
+    found: dict[str, Any] = {"version": sqlite3.sqlite_version, "ok": True}
+    db = sqlite3.connect(":memory:")
+    for name, tokenizer in (("fts5", "porter unicode61"), ("trigram", "trigram")):
+        try:
+            db.execute(f"CREATE VIRTUAL TABLE {name} USING fts5(body, tokenize='{tokenizer}')")
+            found[name] = True
+        except sqlite3.Error:
+            found[name] = found["ok"] = False
+    db.close()
+    return found
+
+
+def _database(path: Path) -> dict[str, Any]:
+    from hippocampus.errors import HippocampusError
+
+    found: dict[str, Any] = {"path": str(path), "exists": path.exists(), "problems": [], "ok": True}
+    if not path.exists():
+        found["writable"] = found["ok"] = _can_make(path)
+        return found
+    found["writable"] = os.access(path, os.W_OK)
+    try:
+        facts = existing(path)
+        found |= {"memories": facts.count(agent="*"), "problems": facts.check()}
+        found["embedding_model"] = facts.stats().embedding_model
+        facts.close()
+    except HippocampusError as failure:
+        found["problems"] = [str(failure)]
+    found["ok"] = found["writable"] and not found["problems"]
+    return found
+
+
+def _can_make(path: Path) -> bool:
+    """Say whether a file could be made there, by its nearest folder that exists."""
+    folder = next(each for each in path.absolute().parents if each.exists())
+    return folder.is_dir() and os.access(folder, os.W_OK)
+
+
+def _models() -> dict[str, Any]:
+    """Name the models that the environment sets; none is asked, and no key is shown."""
+    from hippocampus.errors import HippocampusError
+
+    try:
+        found = {"embed": embed(), "complete": complete(), "rerank": rerank()}
+    except HippocampusError as wrong:
+        return {"embed": None, "problem": str(wrong), "ok": False}
+    named = {
+        name: None if each is None else getattr(each, "model", "by completions")
+        for name, each in found.items()
+    }
+    return {**named, "ok": True}
+
+
+def _probe() -> dict[str, Any]:
+    """Write a text and ask for it, with the models that the environment names."""
+    started = time.perf_counter()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            facts = opened(Path(folder) / "probe.sqlite3", models=True)
+            facts.store(SAID, type="decision")
+            text = facts.retrieve(ASKED)
+            problems = facts.check()
+            facts.close()
+    except Exception as failure:  # noqa: BLE001 - whatever is wrong is what a doctor reports
+        return {"ok": False, "problem": f"{type(failure).__name__}: {failure}"}
+    seconds = round(time.perf_counter() - started, 3)
+    return {"ok": "SQLite" in text and not problems, "problems": problems, "seconds": seconds}

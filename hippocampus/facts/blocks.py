@@ -1,0 +1,102 @@
+"""Memory blocks: named texts of an agent, changed by appending and by replacing."""
+
+from __future__ import annotations
+
+from hippocampus.entry import storable
+from hippocampus.facts.database import Database
+from hippocampus.facts.errors import BlockError
+from hippocampus.facts.kinds import EVERY_AGENT, Block, Clock, FactPolicy
+
+
+class Blocks:
+    """The blocks of one file; a block is named by agent, scope and key."""
+
+    def __init__(self, database: Database, policy: FactPolicy, clock: Clock, agent: str) -> None:
+        self._db = database
+        self._policy = policy
+        self._clock = clock
+        self._agent = agent
+
+    def get(self, key: str, *, agent: str | None = None, scope: str = "") -> Block | None:
+        """Return a block, or nothing where it is missing."""
+        found = self._db.rows(
+            "SELECT agent, scope, key, value, updated FROM block"
+            " WHERE agent = ? AND scope = ? AND key = ?",
+            (agent or self._agent, scope, key),
+        )
+        return Block(*found[0]) if found else None
+
+    def list(self, *, agent: str | None = None, scope: str | None = None) -> list[Block]:
+        """Return the blocks of an agent (`*` is all) and a scope (none is all), by key."""
+        agent = agent or self._agent
+        found = self._db.rows(
+            "SELECT agent, scope, key, value, updated FROM block WHERE (? OR agent = ?)"
+            " AND (? OR scope = ?) ORDER BY agent, scope, key",
+            (agent == EVERY_AGENT, agent, scope is None, scope),
+        )
+        return [Block(*row) for row in found]
+
+    def set(self, key: str, value: str, *, agent: str | None = None, scope: str = "") -> Block:
+        """Write a block, whatever stood there.
+
+        Raises:
+            BlockError: the key is empty or the value is too long.
+
+        """
+        if not key.strip():
+            raise BlockError("empty", key, "a memory block needs a name")
+        most = self._policy.block_characters
+        if most and len(value) > most:
+            raise BlockError(
+                "too_long", key, f"block {key!r} would have {len(value)} characters; {most} fit"
+            )
+        block = Block(agent or self._agent, scope, storable(key), storable(value), self._clock())
+        self._db.run(
+            "INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?)",
+            (block.agent, block.scope, block.key, block.value, block.updated),
+        )
+        return block
+
+    def append(self, key: str, text: str, *, agent: str | None = None, scope: str = "") -> Block:
+        """Add a text to a block after a newline; make the block where it is missing.
+
+        Raises:
+            BlockError: the block would be too long.
+
+        """
+        with self._db.transaction():
+            old = self.get(key, agent=agent, scope=scope)
+            value = f"{old.value}\n{text}" if old and old.value else text
+            return self.set(key, value, agent=agent, scope=scope)
+
+    def replace(
+        self, key: str, old: str, new: str, *, agent: str | None = None, scope: str = ""
+    ) -> Block:
+        """Put one text in the place of another wherever it stands in a block, literally.
+
+        Raises:
+            BlockError: the block is missing, the text does not stand in it, or it gets too long.
+
+        """
+        with self._db.transaction():
+            block = self.get(key, agent=agent, scope=scope)
+            if block is None:
+                raise BlockError("missing", key, f"there is no memory block {key!r}")
+            if not old:
+                raise BlockError("empty", key, "the text to replace is empty")
+            if old not in block.value:
+                raise BlockError("no_match", key, f"block {key!r} does not contain {old!r}")
+            return self.set(key, block.value.replace(old, new), agent=agent, scope=scope)
+
+    def delete(self, key: str, *, agent: str | None = None, scope: str = "") -> bool:
+        """Delete a block and say whether it was there."""
+        return bool(
+            self._db.run(
+                "DELETE FROM block WHERE agent = ? AND scope = ? AND key = ?",
+                (agent or self._agent, scope, key),
+            )
+        )
+
+    def count(self) -> int:
+        """Return how many blocks all agents have."""
+        return int(self._db.value("SELECT count(*) FROM block"))

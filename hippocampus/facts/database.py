@@ -1,0 +1,134 @@
+"""The open SQLite file of the fact store: pragmas, migrations, transactions, errors.
+
+What the tables mean is not known here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from hippocampus.errors import StoreError
+from hippocampus.facts.schema import MIGRATIONS
+
+BUSY_SECONDS = 10.0
+CACHE_KIB = 65_536
+MAPPED_BYTES = 1 << 28
+
+Row = tuple[Any, ...]
+
+
+class Database:
+    """One connection, for one thread at a time; other processes have their own."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = str(path)
+        self._lock = threading.RLock()
+        with self.guarded():
+            if self.path != ":memory:":
+                Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.connection = sqlite3.connect(
+                self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            self._prepare()
+            self._migrate()
+
+    def _prepare(self) -> None:
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = NORMAL",
+            f"cache_size = -{CACHE_KIB}",
+            f"mmap_size = {MAPPED_BYTES}",
+            "temp_store = MEMORY",
+        ):
+            self.connection.execute(f"PRAGMA {pragma}")
+
+    def _migrate(self) -> None:
+        """Bring the file up to date; of two processes that open it at once, one does the work."""
+        if self._applied() == len(MIGRATIONS):
+            return
+        with self.transaction():
+            self.connection.execute(
+                "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name TEXT)"
+            )
+            for number, (name, script) in enumerate(MIGRATIONS[self._applied() :], self._applied()):
+                for statement in script.split(";"):
+                    self.connection.execute(statement)
+                self.connection.execute("INSERT INTO migration VALUES (?, ?)", (number, name))
+
+    def _applied(self) -> int:
+        known = self.rows("SELECT 1 FROM sqlite_schema WHERE name = 'migration'")
+        if not known:
+            return 0
+        applied = [name for (name,) in self.rows("SELECT name FROM migration ORDER BY number")]
+        if applied != [name for name, _ in MIGRATIONS[: len(applied)]]:
+            raise StoreError(f"fact store {self.path} was written by a later version")
+        return len(applied)
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Run one statement and return its rows."""
+        with self.guarded():
+            return self.connection.execute(sql, values).fetchall()
+
+    def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """Run one statement and return the first column of its first row, or nothing."""
+        found = self.rows(sql, values)
+        return found[0][0] if found else None
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """Run one change and return how many rows it touched."""
+        with self.guarded():
+            return self.connection.execute(sql, values).rowcount
+
+    def run_many(self, sql: str, values: Sequence[Sequence[Any]]) -> None:
+        """Run one change for each row of values."""
+        with self.guarded():
+            self.connection.executemany(sql, values)
+
+    def meta(self, key: str) -> str | None:
+        """Return what the file says of itself under a key."""
+        found: str | None = self.value("SELECT value FROM meta WHERE key = ?", (key,))
+        return found
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Write what the file says of itself under a key."""
+        self.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write all or nothing; inside another transaction, be a part of it."""
+        with self.guarded():
+            if self.connection.in_transaction:
+                yield
+                return
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self.connection.execute("ROLLBACK")
+                raise
+            self.connection.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Let one thread at the file, and say `StoreError` where SQLite fails."""
+        with self._lock:
+            try:
+                yield
+            except (OSError, sqlite3.Error) as failure:
+                raise StoreError(f"fact store {self.path}: {failure}") from failure
+
+    def check(self) -> list[str]:
+        """Return a sentence for each thing that SQLite finds wrong with the file."""
+        found = [text for (text,) in self.rows("PRAGMA integrity_check")]
+        found += [f"orphan in {row[0]}" for row in self.rows("PRAGMA foreign_key_check")]
+        return [f"{self.path}: {text}" for text in found if text != "ok"]
+
+    def close(self) -> None:
+        """Close the file."""
+        with self.guarded():
+            self.connection.close()

@@ -1,0 +1,73 @@
+"""A store's contents out of and into files: our JSON, hippo's JSON, crib's database, a MEMORY.md.
+
+Which of them a file is, is told from the file itself. What each looks like stands in its own module.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hippocampus.facts.errors import FactError
+from hippocampus.facts.exchange import crib, hippo, markdown, ours
+from hippocampus.facts.exchange.bundle import Bundle, Imported, bring
+
+if TYPE_CHECKING:
+    from hippocampus.facts.store import Facts
+
+__all__ = ["Imported", "export", "import_file"]
+SQLITE = b"SQLite format 3\0"
+
+
+def export(
+    facts: Facts, agent: str | None = None, *, format_name: str = "hippocampus"
+) -> dict[str, Any]:
+    """Return all of an agent as one JSON object: `hippocampus` (ours, of all agents with "*") or `hippo`.
+
+    Raises:
+        FactError: another format.
+
+    """
+    formats = {"hippocampus": ours.document, "hippo": hippo.document}
+    if format_name not in formats:
+        raise FactError(f"no format {format_name!r}; there are {', '.join(formats)}")
+    return formats[format_name](facts, facts.agent if agent is None else agent)
+
+
+def import_file(
+    facts: Facts, path: Path, *, agent: str | None = None, embedding_model: str | None = None
+) -> Imported:
+    """Bring in what a file holds and is not there yet; the same file again changes nothing.
+
+    `agent` is whose memory it becomes; without it the file's own agent, or else the store's.
+    `embedding_model` names the model of vectors in a file that does not say it.
+
+    Raises:
+        FactError: the file is of no known form.
+        StoreError: it cannot be read or written.
+
+    """
+    bundle = _read(path, facts.agent, embedding_model)
+    return bring(facts, bundle, agent)
+
+
+def _read(path: Path, agent: str, embedding_model: str | None) -> Bundle:
+    try:
+        content = path.read_bytes()
+    except OSError as failure:
+        raise FactError(f"{path}: {failure.strerror or failure}") from None
+    if content.startswith(SQLITE):
+        return crib.bundle(path, agent)
+    text = content.decode("utf-8-sig", "replace")
+    if not text.lstrip().startswith("{"):
+        return markdown.bundle(text, agent)
+    try:
+        document = json.loads(text)
+    except ValueError as wrong:
+        raise FactError(f"{path}: no JSON: {wrong}") from None
+    if ours.is_one(document):
+        return ours.bundle(document)
+    if hippo.is_one(document):
+        return hippo.bundle(document, embedding_model)
+    raise FactError(f"{path}: neither an export of hippocampus nor of hippo")

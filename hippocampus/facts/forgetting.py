@@ -1,0 +1,129 @@
+"""Deleting, replacing and taking in memories as they are: the changes that ask no rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from hippocampus.facts import minhash, search
+from hippocampus.facts.claims import parse
+from hippocampus.facts.errors import FactError
+from hippocampus.facts.kinds import Action, Memory, Outcome, Recalled
+from hippocampus.facts.moments import day
+from hippocampus.facts.recalling import Asked, Recalling
+from hippocampus.facts.rooms import Matrix, Rooms
+from hippocampus.facts.words import content_words, words
+
+
+class Forgetting:
+    """Changes memories by id or by meaning."""
+
+    def __init__(self, rooms: Rooms, recalling: Recalling) -> None:
+        self._rooms = rooms
+        self._recalling = recalling
+
+    def delete(self, ids: Iterable[str]) -> list[Memory]:
+        """Delete for good, and bring back what these had superseded."""
+        with self._rooms.database.transaction():
+            gone = dict(self._rooms.memories.by_id(ids).values())
+            self._rooms.delete(gone)
+        return list(gone.values())
+
+    def forget(
+        self, query: str, asked: Asked, threshold: float, most: int, *, dry_run: bool
+    ) -> list[Recalled]:
+        """Delete the memory of an id, or what a query means, closest first."""
+        named = self._rooms.memories.by_id([query.strip()])
+        found = [Recalled(m, search.NO_SCORE, day(m.valid_from)) for _, m in named.values()]
+        if not named:
+            found = self._matching(query, asked, threshold)[:most]
+        if not dry_run:
+            self.delete([result.memory.id for result in found])
+        return found
+
+    def _matching(self, query: str, asked: Asked, threshold: float) -> list[Recalled]:
+        """Return what is at least as close to a query as the threshold, closest first."""
+        if not query.strip():
+            return []
+        candidates = self._recalling.candidates(query, asked)
+        cosines = self._recalling.cosines(query, candidates)
+        wanted = content_words(query)
+        close = {
+            row: cosines[row] if row in cosines else search.coverage(wanted, words(memory.content))
+            for row, memory in candidates.items()
+        }
+        ordered = sorted((row for row in close if close[row] >= threshold), key=lambda r: -close[r])
+        return [
+            Recalled(
+                candidates[row],
+                replace(search.NO_SCORE, total=close[row]),
+                day(candidates[row].valid_from),
+            )
+            for row in ordered
+        ]
+
+    def update(self, memory_id: str, content: str) -> Memory:
+        """Put another content in a memory's place."""
+        if not content.strip():
+            raise FactError("the new content is empty")
+        vectors = self._rooms.embedded([content])
+        with self._rooms.database.transaction():
+            found = self._rooms.memories.by_id([memory_id])
+            if not found:
+                raise FactError(f"there is no memory {memory_id!r}")
+            row, old = found[memory_id]
+            sign = minhash.signatures([content])[0]
+            self._rooms.memories.rewrite(row, old, content, minhash.packed(sign))
+            self._rooms.vectors.drop([row])
+            if vectors is not None:
+                self._rooms.put_vectors({row: vectors[0]})
+                self._rooms.memories.embedded([row], self._rooms.embed_model)
+            self._retell(row, self._rooms.memories.by_row([row])[row])
+            return self._rooms.memories.by_row([row])[row]
+
+    def _retell(self, row: int, memory: Memory) -> None:
+        """Write the triple of a fact's text anew."""
+        self._rooms.triples.delete([row])
+        relation = parse(memory.content).relation if memory.kind == "fact" else None
+        if relation is not None:
+            self._rooms.triples.add(row, memory, relation)
+
+    def take_in(
+        self, memories: Iterable[Memory], embeddings: Mapping[str, Matrix], model: str | None
+    ) -> list[Outcome]:
+        """Write memories as they are; those whose id is there are refused."""
+        listed = list(memories)
+        with self._rooms.database.transaction():
+            known = set(self._rooms.memories.by_id(memory.id for memory in listed))
+            row = self._rooms.memories.next_row()
+            outcomes: list[Outcome] = []
+            new: dict[int, Memory] = {}
+            for memory in listed:
+                if memory.id in known:
+                    outcomes.append(Outcome(Action.REFUSED, "that id is there already", memory))
+                    continue
+                known.add(memory.id)
+                new[row + len(new)] = memory
+                outcomes.append(Outcome(Action.ADDED, "taken in", memory))
+            self._write(new, embeddings, model)
+        return outcomes
+
+    def _write(
+        self, new: dict[int, Memory], embeddings: Mapping[str, Matrix], model: str | None
+    ) -> None:
+        rooms = self._rooms
+        held = rooms.database.meta("embedding_model")
+        model = model or held or rooms.embed_model
+        vectors = {row: embeddings[m.id] for row, m in new.items() if m.id in embeddings}
+        rooms.memories.insert(
+            [
+                (row, replace(m, embedding_model=model if row in vectors else None), None)
+                for row, m in new.items()
+            ]
+        )
+        rooms.memories.index((row, memory.content) for row, memory in new.items())
+        for row, memory in new.items():
+            self._retell(row, memory)
+        if vectors and model is not None:
+            rooms.vectors.lock(model, len(next(iter(vectors.values()))))
+            rooms.vectors.put(vectors)

@@ -1,0 +1,314 @@
+"""What the fact store keeps and answers: memories, triples, blocks, outcomes, and the policy.
+
+Data only: nothing here computes, reads a clock or touches the disk. Times are seconds since 1970,
+UTC; ids are UUIDs of version 7, which sort by time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+Kind = Literal["fact", "memory"]
+"""A fact is an atomic claim that can be superseded; a memory is kept word by word."""
+Embed = Callable[[list[str]], "np.ndarray[Any, Any]"]
+"""Texts to one row of numbers each; its attribute `model`, or else its name, names the model."""
+Complete = Callable[[str], str]
+"""A prompt to an answer."""
+Rerank = Callable[[str, list[str]], Sequence[float]]
+"""A query and texts to one score each, higher is better."""
+Clock = Callable[[], float]
+"""The time in seconds since 1970, UTC."""
+
+TYPES = ("fact", "preference", "event", "note", "decision", "correction", "error")
+EVERY_AGENT = "*"
+NEVER = float("inf")
+"""A half-life that never ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where something was learnt; empty where that is not known."""
+
+    session: str = ""
+    turn: int | None = None
+    entry_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One fact or memory as it is kept."""
+
+    id: str
+    kind: Kind
+    type: str
+    content: str
+    intensity: float
+    """The running mean of how much it mattered, 0..1; scriptling calls it importance."""
+    agent: str
+    scope: str
+    """The name of a part of the agent's memory; empty is the whole."""
+    tags: tuple[str, ...]
+    origin: Origin
+    created: float
+    accessed: float
+    accesses: int
+    encounters: int
+    valid_from: float
+    valid_until: float | None
+    """When it stopped being true; none is still true."""
+    known_until: float | None
+    """When it was learnt that it is not true, or that another stands for it; none is current."""
+    superseded_by: str | None
+    removed: str | None
+    """Why `compact` took it away: `faded`, `old` or `merged`; none is there."""
+    embedding_model: str | None
+    raw: str
+    """The text that it was extracted from; empty where that is the content itself."""
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """One relation between two entities, with when it was true and when it was known."""
+
+    id: int
+    subject: str
+    predicate: str
+    object: str
+    valid_from: float
+    valid_until: float | None
+    known_from: float
+    known_until: float | None
+    memory_id: str
+    """The fact that says it."""
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A named text of an agent."""
+
+    agent: str
+    scope: str
+    key: str
+    value: str
+    updated: float
+
+
+class Action(StrEnum):
+    """What remembering did."""
+
+    ADDED = "added"
+    STRENGTHENED = "strengthened"
+    """It was there already; its intensity and its count of encounters moved."""
+    SUPERSEDED = "superseded"
+    """It stands in the place of `others`, which are kept as history."""
+    MERGED = "merged"
+    """It says the same as one that is there, in other or more words; the fuller one stands."""
+    KEPT_APART = "kept_apart"
+    """It is close to `others` but says something else; both are true."""
+    REFUSED = "refused"
+    """Nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one text, and why."""
+
+    action: Action
+    reason: str
+    memory: Memory | None
+    """The memory that stands for the text; none when it was refused."""
+    others: tuple[str, ...] = ()
+    """Ids of what was superseded, merged into or kept apart."""
+    triples: tuple[Triple, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The parts of a result's score, each between 0 and 1, and their weighted sum."""
+
+    total: float
+    keyword: float = 0.0
+    """BM25 against the best hit of the query."""
+    neighbour: float = 0.0
+    """What the turns beside it in its session matched, at the policy's share."""
+    vector: float = 0.0
+    """Cosine of query and content, calibrated."""
+    triple: float = 0.0
+    """Whether a triple of an entity that the query names says it."""
+    minhash: float = 0.0
+    """Estimated share of common words and shingles."""
+    strength: float = 0.0
+    recency: float = 0.0
+    importance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """One result: a memory, its score with parts, and its triples."""
+
+    memory: Memory
+    score: Score
+    date: str
+    """The day from which it is true, as `2026-02-09`."""
+    triples: tuple[Triple, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A text to remember or to store in a batch."""
+
+    content: str
+    type: str | None = None
+    intensity: float | None = None
+    scope: str = ""
+    tags: tuple[str, ...] = ()
+    origin: Origin = Origin()
+    at: float | None = None
+    """When it was said; none is the clock's time."""
+    valid_from: float | None = None
+    """When it became true; none is when it was said."""
+    valid_until: float | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What `compact` removed, or would remove."""
+
+    removed: tuple[str, ...]
+    merged: tuple[str, ...]
+    remaining: int
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """How much is kept."""
+
+    current: Mapping[str, int]
+    """Current memories by kind."""
+    superseded: int
+    removed: int
+    triples: int
+    blocks: int
+    agents: Mapping[str, int]
+    """Memories by agent, superseded ones too."""
+    embedding_model: str | None
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each part of a score weighs; the presets are in `PRESETS`."""
+
+    keyword: float = 0.0
+    neighbour: float = 0.0
+    vector: float = 0.0
+    triple: float = 0.0
+    minhash: float = 0.0
+    strength: float = 0.0
+    recency: float = 0.0
+    importance: float = 0.0
+    recency_days: float = 100.0
+    """The time constant of an exponential recency, or the span of a linear one."""
+    recency_linear: bool = False
+
+
+PRESETS: Mapping[str, Weights] = MappingProxyType(
+    {
+        # Without embeddings hippo's similarity is the keyword score: the larger of both counts.
+        "hippo": Weights(keyword=0.6, vector=0.6, strength=0.3, recency=0.1, recency_days=100.0),
+        "scriptling": Weights(
+            keyword=0.3,
+            minhash=0.3,
+            importance=0.2,
+            recency=0.2,
+            recency_days=30.0,
+            recency_linear=True,
+        ),
+        "ours": Weights(
+            keyword=1.0,
+            neighbour=1.1,
+            vector=0.5,
+            triple=0.8,
+            strength=0.02,
+            recency=0.02,
+            recency_days=100.0,
+        ),
+    }
+)
+"""`hippo`: 0.6 similarity, 0.3 strength, 0.1 recency; `scriptling`: 0.3, 0.3, 0.2, 0.2."""
+
+HALF_LIFE_DAYS: Mapping[str, float] = MappingProxyType(
+    {
+        "fact": 90.0,
+        "event": 30.0,
+        "note": 7.0,
+        "preference": NEVER,
+        "decision": 180.0,
+        "correction": 180.0,
+        "error": 60.0,
+    }
+)
+HIPPO_HALF_LIFE_DAYS = 28.881132523331054
+"""ln 2 / (0.001 an hour × 24)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactPolicy:
+    """How memories fade, conflict and rank."""
+
+    half_life_days: Mapping[str, float] = field(default_factory=lambda: HALF_LIFE_DAYS)
+    """By type; `NEVER` does not fade."""
+    other_half_life_days: float = 90.0
+    """For the types that are not in the table."""
+    resistance: float = 0.3
+    """How much each further access slows the fading; 0 lets accesses count for nothing."""
+    hide_below: float = 0.05
+    """What is weaker is not returned, and not deleted; 0 hides nothing."""
+    prune_below: float = 0.1
+    """What is weaker is taken away by `compact`; 0 keeps all."""
+    prune_after_days: float = 180.0
+    """What was not accessed for longer goes too, preferences included; 0 keeps all."""
+    boost: float = 0.02
+    """What an access adds to the intensity, up to 1; 0 adds nothing."""
+    reinforce: Literal["confirmed", "returned"] = "confirmed"
+    """Whether only what `confirm` names counts as accessed, or all that a recall returned."""
+    duplicate_cosine: float = 0.93
+    new_cosine: float = 0.78
+    candidates: int = 5
+    """How many of the nearest are compared by cosine."""
+    duplicate_minhash: float = 0.85
+    new_minhash: float = 0.50
+    preset: str = "ours"
+    """Which of `PRESETS` ranks a recall."""
+    importance: float = 0.5
+    type: str = "note"
+    limit: int = 10
+    """How many results a recall returns; -1 is all."""
+    block_characters: int = 100_000
+    """The longest block; 0 is no limit."""
+    content_characters: int = 1_000_000
+    """The longest content; 0 is no limit."""
+
+
+POLICIES: Mapping[str, FactPolicy] = MappingProxyType(
+    {
+        "default": FactPolicy(),
+        "hippo": FactPolicy(
+            half_life_days=MappingProxyType({}),
+            other_half_life_days=HIPPO_HALF_LIFE_DAYS,
+            reinforce="returned",
+            preset="hippo",
+        ),
+        "scriptling": FactPolicy(preset="scriptling", resistance=0.0, boost=0.0, hide_below=0.0),
+    }
+)

@@ -1,0 +1,62 @@
+"""Dates and times of callers, to and from seconds since 1970. No clock is read here."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hippocampus.facts.errors import FactError
+
+Moment = float | str | datetime
+"""Seconds since 1970, an ISO 8601 date or time, or a datetime; without a zone it is UTC."""
+
+
+def seconds(moment: Moment) -> float:
+    """Return a moment as seconds since 1970.
+
+    >>> seconds("2026-02-09")
+    1770595200.0
+
+    Raises:
+        FactError: the text is no date of ISO 8601.
+
+    """
+    if isinstance(moment, int | float):
+        return float(moment)
+    if isinstance(moment, str):
+        try:
+            moment = datetime.fromisoformat(moment.strip())
+        except ValueError as problem:
+            raise FactError(f"{moment!r} is no date such as 2026-02-09T14:30:00Z") from problem
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def optional_seconds(moment: Moment | None) -> float | None:
+    """Return a moment as seconds since 1970, or nothing."""
+    return None if moment is None else seconds(moment)
+
+
+def day(at: float) -> str:
+    """Return the day of a time, UTC.
+
+    >>> day(1770595200.0)
+    '2026-02-09'
+    """
+    return _utc(at).strftime("%Y-%m-%d")
+
+
+def stamp(at: float) -> str:
+    """Return a time to the second, UTC.
+
+    >>> stamp(1770595200.0)
+    '2026-02-09T00:00:00Z'
+    """
+    return _utc(at).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _utc(at: float) -> datetime:
+    return datetime.fromtimestamp(at, tz=UTC)
+
+
+def first_moment(valid_from: Moment | None, at: Moment | None) -> float | None:
+    """Return when something began to be true: as said, else when it was learnt."""
+    return optional_seconds(at if valid_from is None else valid_from)

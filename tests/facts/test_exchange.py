@@ -1,0 +1,382 @@
+"""Exports and imports: what is read back is what was written, and a second import changes nothing."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hippocampus.errors import HippocampusError
+from hippocampus.facts.errors import FactError
+from hippocampus.facts.exchange import export, import_file
+from hippocampus.facts.store import Facts
+
+NOW = 1_771_500_000.0
+"""A day in February 2026, on which nothing here has faded."""
+
+
+def clock() -> float:
+    return NOW
+
+
+def embed(texts: list[str]) -> np.ndarray:
+    return np.array([[len(text), text.count("e"), 1.0] for text in texts], np.float32)
+
+
+def filled(path: Path, *, vectors: bool = True) -> Facts:
+    """A store with all that one can hold."""
+    facts = Facts(path, embed=embed if vectors else None, agent="ann", clock=clock)
+    facts.remember("Alice lives in Berlin.", at="2026-01-05")
+    facts.remember("Alice lives in Bangkok.", at="2026-02-09")
+    facts.remember("Alice likes tea.", tags=("drinks",), intensity=0.9)
+    facts.store("Chose SQLite for storage.", type="decision", metadata={"why": ["small", 1]})
+    facts.store("日本語のメモ → 🙂", scope="work", type="note")
+    facts.store("Only Ben's.", agent="ben")
+    facts.alias("Alice", "Ali", agent="ann")
+    facts.blocks.append("persona", "kind\nbrief")
+    facts.blocks.append("persona", "strict", scope="work")
+    return facts
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> Iterator[Facts]:
+    made = filled(tmp_path / "first.sqlite3")
+    yield made
+    assert made.check() == []
+    made.close()
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Facts]:
+    made = Facts(tmp_path / "second.sqlite3", agent="somebody", clock=clock)
+    yield made
+    assert made.check() == []
+    made.close()
+
+
+def written(folder: Path, document: Any, name: str = "export.json") -> Path:
+    path = folder / name
+    path.write_text(document if isinstance(document, str) else json.dumps(document), "utf-8")
+    return path
+
+
+def without_time(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: each for key, each in document.items() if key not in {"exported_at", "exportedAt"}}
+
+
+def test_our_json_gives_the_same_store(facts: Facts, other: Facts, tmp_path: Path) -> None:
+    document = export(facts, "*")
+    done = import_file(other, written(tmp_path, document))
+    assert done.source == "hippocampus"
+    assert done.skipped == ()
+    assert done.memories == len(document["memories"]) == 6
+    again = export(other, "*")
+    for each in (*document["triples"], *again["triples"]):
+        each.pop("id")
+    assert without_time(again) == without_time(document)
+
+
+def test_what_was_imported_works_as_before(facts: Facts, other: Facts, tmp_path: Path) -> None:
+    import_file(other, written(tmp_path, export(facts, "ann")), agent="zoe")
+    assert other.agents() == {"zoe": 5}
+    found = other.recall("Where does Alice live?", agent="zoe")
+    assert "Bangkok" in found[0].memory.content
+    assert all("Berlin" not in each.memory.content for each in found)
+    then = other.recall("Where does Alice live?", agent="zoe", as_of="2026-01-20")
+    assert "Berlin" in then[0].memory.content
+    assert other.triples("ali", agent="zoe")
+    assert other.blocks.get("persona", agent="zoe", scope="work").value == "strict"
+    replaced = other.remember("Alice lives in Oslo.", agent="zoe")
+    assert replaced[0].action == "superseded"
+
+
+@pytest.mark.parametrize("format_name", ["hippocampus", "hippo"])
+def test_the_same_import_again_changes_nothing(
+    facts: Facts, other: Facts, tmp_path: Path, format_name: str
+) -> None:
+    path = written(tmp_path, export(facts, "ann", format_name=format_name))
+    first = import_file(other, path)
+    before = export(other, "*")
+    second = import_file(other, path)
+    assert without_time(export(other, "*")) == without_time(before)
+    assert (second.memories, second.triples, second.blocks, second.embeddings) == (0, 0, 0, 0)
+    assert len(second.skipped) >= first.memories + first.blocks
+    assert {each.reason for each in second.skipped} >= {"a memory of this id is there"}
+
+
+def test_records_that_cannot_be_read_are_named_and_the_others_kept(
+    facts: Facts, other: Facts, tmp_path: Path
+) -> None:
+    document = export(facts, "ann")
+    del document["memories"][0]["content"]
+    document["memories"].append("no memory")
+    document["memories"][1]["embedding_base64"] = "?"
+    done = import_file(other, written(tmp_path, document))
+    assert done.memories == 4
+    assert [each.what for each in done.skipped] == ["memories[0]", "memories[5]"]
+
+
+# hippo
+
+
+CHUNKS: list[dict[str, Any]] = [
+    {
+        "id": "01JD0000000000000000000001",
+        "kind": "fact",
+        "scope": None,
+        "content": "User lives in Berlin",
+        "content_hash": None,
+        "metadata": None,
+        "embedding_base64": base64.b64encode(np.array([1, 0, 0], "<f4").tobytes()).decode(),
+        "running_intensity": 0.6,
+        "encounter_count": 2,
+        "access_count": 3,
+        "created_at": "2026-01-05T10:00:00.000Z",
+        "last_accessed_at": "2026-01-06T10:00:00.250Z",
+        "superseded_by": "01JD0000000000000000000002",
+    },
+    {
+        "id": "01JD0000000000000000000002",
+        "kind": "fact",
+        "scope": "home",
+        "content": "User lives in Bangkok",
+        "content_hash": None,
+        "metadata": '{"source": "chat"}',
+        "embedding_base64": base64.b64encode(np.array([0, 1, 0], "<f4").tobytes()).decode(),
+        "running_intensity": 0.8,
+        "encounter_count": 1,
+        "access_count": 0,
+        "created_at": "2026-02-09T10:00:00.000Z",
+        "last_accessed_at": "2026-02-09T10:00:00.000Z",
+        "superseded_by": None,
+    },
+    {
+        "id": "01JD0000000000000000000003",
+        "kind": "memory",
+        "scope": None,
+        "content": "hello",
+        "content_hash": "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+        "metadata": "plain words",
+        "embedding_base64": base64.b64encode(np.array([0, 0, 1], "<f4").tobytes()).decode(),
+        "running_intensity": 0.5,
+        "encounter_count": 1,
+        "access_count": 0,
+        "created_at": "2026-02-10T10:00:00.000Z",
+        "last_accessed_at": "2026-02-10T10:00:00.000Z",
+        "superseded_by": None,
+    },
+]
+HIPPO = {
+    "agentId": "my-agent",
+    "version": 1,
+    "exportedAt": "2026-03-01T00:00:00.000Z",
+    "blocks": [
+        {
+            "key": "persona",
+            "scope": None,
+            "updatedAt": "2026-02-01T00:00:00.000Z",
+            "value": "kind\n",
+        }
+    ],
+    "chunks": CHUNKS,
+}
+
+
+def test_an_export_of_hippo_comes_back_as_it_was(other: Facts, tmp_path: Path) -> None:
+    done = import_file(other, written(tmp_path, HIPPO), embedding_model="small")
+    assert (done.source, done.memories, done.blocks, done.embeddings) == ("hippo", 3, 1, 3)
+    assert without_time(export(other, "my-agent", format_name="hippo")) == without_time(HIPPO)
+
+
+def test_vectors_without_the_name_of_their_model_stay_behind(other: Facts, tmp_path: Path) -> None:
+    done = import_file(other, written(tmp_path, HIPPO))
+    assert (done.memories, done.embeddings) == (3, 0)
+    assert [each.what for each in done.skipped] == ["3 embeddings"]
+    exported = export(other, "my-agent", format_name="hippo")
+    assert {each["embedding_base64"] for each in exported["chunks"]} == {""}
+
+
+def test_what_hippo_replaced_is_history(other: Facts, tmp_path: Path) -> None:
+    import_file(other, written(tmp_path, HIPPO), agent="me")
+    current = other.memories(agent="me", kind="fact")
+    assert [each.content for each in current] == ["User lives in Bangkok"]
+    (old,) = [each for each in other.memories(agent="me", superseded=True) if each.superseded_by]
+    assert old.valid_until == current[0].created
+    other.delete([current[0].id])
+    assert [each.id for each in other.memories(agent="me", kind="fact")] == [old.id]
+
+
+def test_our_own_fields_travel_through_hippo(facts: Facts, other: Facts, tmp_path: Path) -> None:
+    document = export(facts, "ann", format_name="hippo")
+    assert set(document["chunks"][0]) == set(CHUNKS[0])
+    assert set(document["blocks"][0]) == set(HIPPO["blocks"][0])  # type: ignore[index]
+    import_file(other, written(tmp_path, document), embedding_model="lengths")
+    kept = {each.id: each for each in other.memories(agent="ann", superseded=True)}
+    for memory in facts.memories(superseded=True):
+        read = kept[memory.id]
+        for name in ("type", "tags", "scope", "content", "origin", "metadata", "raw"):
+            assert getattr(read, name) == getattr(memory, name), name
+        assert read.valid_from == pytest.approx(memory.valid_from, abs=1e-5)
+
+
+def test_chunks_that_cannot_be_read_are_named(other: Facts, tmp_path: Path) -> None:
+    broken = {**HIPPO, "chunks": [*CHUNKS, {"id": "x"}, "y", {**CHUNKS[2], "created_at": "soon"}]}
+    done = import_file(other, written(tmp_path, broken), embedding_model="small")
+    assert done.memories == 3
+    assert [each.what for each in done.skipped] == ["chunks[3]", "chunks[4]", "chunks[5]"]
+
+
+# crib
+
+
+@pytest.fixture
+def crib(tmp_path: Path) -> Path:
+    path = tmp_path / "crib.db"
+    db = sqlite3.connect(path)
+    db.executescript("""
+        CREATE TABLE entities (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
+            type TEXT NOT NULL, created_at TEXT);
+        CREATE TABLE relations (id INTEGER PRIMARY KEY AUTOINCREMENT, subject_id INTEGER,
+            predicate TEXT NOT NULL, object_id INTEGER, valid_from TEXT, valid_until TEXT,
+            created_at TEXT);
+        CREATE TABLE sources (id INTEGER PRIMARY KEY AUTOINCREMENT, relation_id INTEGER,
+            raw_text TEXT NOT NULL, timestamp TEXT);
+        CREATE TABLE entries (id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL,
+            content TEXT NOT NULL, embedding BLOB, created_at TEXT);
+        INSERT INTO entries (type, content, created_at) VALUES
+            ('decision', 'Chose SQLite for storage.', '2026-02-09 12:00:00'),
+            ('note', 'ClientA pays Net45 now.', '2026-02-11 12:00:00');
+        INSERT INTO entities (name, type) VALUES ('ClientA', 'c'), ('Net30', 'v'), ('Net45', 'v');
+        INSERT INTO relations VALUES
+            (1, 1, 'payment_terms', 2, '2026-01-01 09:00:00', '2026-02-11 12:00:00',
+                '2026-01-01 09:00:00'),
+            (2, 1, 'payment_terms', 3, '2026-02-11 12:00:00', NULL, '2026-02-11 12:00:00');
+        INSERT INTO sources (relation_id, raw_text) VALUES (1, 'ClientA pays Net30.'),
+            (2, 'ClientA pays Net45 now.');
+    """)
+    db.close()
+    return path
+
+
+def test_a_database_of_crib_becomes_memories_and_triples(other: Facts, crib: Path) -> None:
+    before = crib.read_bytes()
+    done = import_file(other, crib)
+    assert (done.source, done.memories, done.triples) == ("crib", 4, 2)
+    (now,) = other.triples("clienta")
+    assert (now.subject, now.predicate, now.object) == ("ClientA", "payment_terms", "Net45")
+    (then,) = other.triples("ClientA", as_of="2026-01-15", known_as_of="2026-01-15")
+    assert then.object == "Net30"
+    decision = next(each for each in other.memories() if each.type == "decision")
+    assert decision.content == "Chose SQLite for storage."
+    assert "ClientA → payment_terms → Net45 (since 2026-02-11)" in other.retrieve(
+        "What are ClientA's payment terms?"
+    )
+    assert crib.read_bytes() == before
+
+
+def test_crib_is_imported_once(other: Facts, crib: Path) -> None:
+    import_file(other, crib)
+    before = export(other, "*")
+    done = import_file(other, crib)
+    assert (done.memories, done.triples, len(done.skipped)) == (0, 0, 4)
+    assert without_time(export(other, "*")) == without_time(before)
+
+
+# MEMORY.md
+
+
+MEMORY = """\
+# Memory
+
+Some words that are no fact.
+
+## Preferences
+
+- Prefers dark mode.
+- [ ] Wants answers in German.
+
+## Known facts
+- ClientA → payment_terms → Net45 (since 2026-02-11)
+
+## Memory entries
+- [2026-02-09 decision] Chose SQLite for storage,
+  because it needs no server.
+* [2026-13-45] A day that is none.
+
+```
+- not a fact, but code
+```
+
+## Build
+1. The build takes two minutes.
+2. The build takes two minutes.
+"""
+
+
+def test_a_memory_file_becomes_dated_and_typed_memories(other: Facts, tmp_path: Path) -> None:
+    done = import_file(other, written(tmp_path, MEMORY, "MEMORY.md"))
+    assert done.source == "markdown"
+    kept = {each.content: each for each in other.memories()}
+    assert len(kept) == done.memories == 5
+    assert done.triples == 1
+    assert kept["Prefers dark mode."].type == "preference"
+    assert kept["Wants answers in German."].type == "preference"
+    decision = kept["Chose SQLite for storage, because it needs no server."]
+    assert decision.type == "decision"
+    assert decision.valid_from == 1770595200
+    assert kept["The build takes two minutes."].tags == ("Build",)
+    assert [each.object for each in other.triples("ClientA")] == ["Net45"]
+    assert [each.reason for each in done.skipped] == ["its date is none", "the file has it twice"]
+
+
+def test_a_memory_file_is_imported_once(other: Facts, tmp_path: Path) -> None:
+    path = written(tmp_path, MEMORY, "MEMORY.md")
+    import_file(other, path)
+    before = export(other, "*")
+    done = import_file(other, path)
+    assert done.memories == 0
+    assert without_time(export(other, "*")) == without_time(before)
+
+
+def test_what_retrieve_writes_can_be_read_back(facts: Facts, other: Facts, tmp_path: Path) -> None:
+    text = facts.context_load()
+    import_file(other, written(tmp_path, text, "MEMORY.md"))
+    assert "Bangkok" in other.recall("Where does Alice live?")[0].memory.content
+
+
+# What is none of these
+
+
+@pytest.mark.parametrize("content", ['{"a": 1}', "{broken", '{"agentId": "a", "chunks": {}}'])
+def test_a_file_of_another_form_is_refused(other: Facts, tmp_path: Path, content: str) -> None:
+    with pytest.raises(FactError):
+        import_file(other, written(tmp_path, content))
+    assert other.count(agent="*") == 0
+
+
+def test_a_database_of_something_else_is_refused(other: Facts, tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE entries (id)")
+    db.close()
+    with pytest.raises(FactError, match="no database of crib"):
+        import_file(other, path)
+
+
+def test_a_file_that_is_not_there_is_an_error(other: Facts, tmp_path: Path) -> None:
+    with pytest.raises(HippocampusError, match="No such file"):
+        import_file(other, tmp_path / "none.json")
+
+
+def test_another_version_or_format_is_an_error(facts: Facts, other: Facts, tmp_path: Path) -> None:
+    for document in ({**export(facts), "version": 2}, {**HIPPO, "version": 2}):
+        with pytest.raises(FactError, match="version"):
+            import_file(other, written(tmp_path, document))
+    with pytest.raises(FactError, match="hippocampus, hippo"):
+        export(facts, format_name="xml")

@@ -1,0 +1,194 @@
+"""With models: bounded calls, vectors, verdicts, and what happens when a model fails."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+from hippocampus.errors import ProviderError
+from hippocampus.facts import EmbeddingModelError, FactError, Facts
+from hippocampus.facts.kinds import Action
+
+
+class WordVectors:
+    """An embedding that hashes words; synonyms share one."""
+
+    model = "word-vectors"
+    same = MappingProxyType({"automobile": "car", "purchased": "bought"})
+
+    def __init__(self, dimensions=64):
+        self.calls = 0
+        self.texts = 0
+        self.dimensions = dimensions
+
+    def __call__(self, texts):
+        self.calls += 1
+        self.texts += len(texts)
+        return np.stack([self.one(text) for text in texts])
+
+    def one(self, text):
+        total = np.zeros(self.dimensions, dtype=np.float32)
+        for word in text.lower().strip(".").split():
+            seed = zlib.crc32(self.same.get(word, word).encode())
+            total += np.random.default_rng(seed).standard_normal(self.dimensions)
+        return total
+
+
+class Scripted:
+    """A model that gives prepared answers in turn."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.prompts = []
+
+    def __call__(self, prompt):
+        self.prompts.append(prompt)
+        return self.answers.pop(0)
+
+
+def extracted(*sentences):
+    return json.dumps(
+        [{"fact": s, "type": "fact", "intensity": 0.7, "triples": []} for s in sentences]
+    )
+
+
+def contents(results):
+    return [result.memory.content for result in results]
+
+
+def test_vectors_find_what_words_do_not(opened):
+    facts = opened(embed=WordVectors())
+    facts.store_many(["She purchased an automobile", "It rained all day", "He sang a song"])
+    assert contents(facts.recall("car bought", limit=1)) == ["She purchased an automobile"]
+
+
+def test_calls_are_bounded(opened):
+    embed = WordVectors()
+    facts = opened(embed=embed, complete=Scripted(extracted("Ann sings", "Bob dances"), "[]"))
+    facts.remember("Ann sings and Bob dances")
+    assert embed.texts == 2
+    embed.texts = 0
+    facts.store("one note")
+    facts.recall("note")
+    facts.forget("something of that kind", dry_run=True)
+    assert embed.texts == 3
+    embed.texts = 0
+    facts.blocks.append("k", "v")
+    facts.conversations.search("v")
+    assert embed.texts == 0
+
+
+def test_remember_asks_at_most_twice(opened):
+    first = extracted("The old garden shed behind the house needs a new coat of paint soon")
+    second = extracted("The old garden shed behind the house needs a fresh coat of paint soon")
+    model = Scripted(first, second, '["DUPLICATE"]')
+    facts = opened(complete=model)
+    facts.remember("a")
+    assert len(model.prompts) == 1
+    outcome = facts.remember("b")[0]
+    assert len(model.prompts) == 3
+    assert outcome.action is Action.STRENGTHENED
+
+
+def test_a_models_duplicate_never_overrides_the_guard(opened):
+    first = extracted("The long report on the garden mentions exactly 17 kinds of roses in it")
+    second = extracted("The long report on the garden mentions exactly 18 kinds of roses in it")
+    facts = opened(complete=Scripted(first, second, '["DUPLICATE"]'))
+    facts.remember("a")
+    facts.remember("b")
+    assert facts.count() == 2
+
+
+def test_a_models_supersedes_is_followed(opened):
+    first = extracted("The house of the Smith family stands next to the green church")
+    second = extracted("The house of the Smith family stands next to the blue church")
+    facts = opened(complete=Scripted(first, second, '["SUPERSEDES"]'))
+    facts.remember("a")
+    assert facts.remember("b")[0].action is Action.SUPERSEDED
+    assert facts.count() == 1
+
+
+def test_a_model_that_fails_or_babbles_leaves_the_rules(opened):
+    def broken(prompt):
+        raise ProviderError("no answer")
+
+    facts = opened(complete=broken)
+    assert facts.remember("Ann lives in Rome")[0].action is Action.ADDED
+    facts = opened(complete=Scripted("I think so!"))
+    assert facts.remember("Bob lives in Oslo")[0].action is Action.ADDED
+
+
+def test_an_embedding_that_fails_keeps_the_text_and_catches_up(opened):
+    embed = WordVectors()
+    facts = opened(embed=embed)
+    embed.one, working = lambda text: (_ for _ in ()).throw(ProviderError("down")), embed.one
+    facts.store("kept without a vector")
+    assert facts.memories()[0].embedding_model is None
+    embed.one = working
+    assert list(facts.reembed()) == [(1, 1)]
+    assert facts.memories()[0].embedding_model == "word-vectors"
+
+
+def test_the_file_is_locked_to_its_embedding(opened, tmp_path):
+    facts = opened(embed=WordVectors())
+    facts.store("a text")
+    other = WordVectors(32)
+    other.model = "other"
+    with pytest.raises(EmbeddingModelError, match=r"word-vectors.*other") as problem:
+        Facts(tmp_path / "facts.db", embed=other)
+    assert (problem.value.stored, problem.value.given) == ("word-vectors", "other")
+
+
+def test_embedding_anew_can_stop_and_go_on(opened, tmp_path):
+    facts = opened(embed=WordVectors())
+    facts.store_many(f"text number {i}" for i in range(600))
+    other = WordVectors(32)
+    other.model = "other"
+    again = opened(embed=other, reembedding=True)
+    assert next(again.reembed())[0] == 256
+    more = opened(embed=other, reembedding=True)
+    assert [done for done, _ in more.reembed()] == [512, 600]
+    assert other.texts == 600
+    assert more.stats().embedding_model == "other"
+
+
+def test_close_texts_with_another_number_are_never_merged_by_cosine(opened):
+    facts = opened(embed=WordVectors())
+    facts.remember_many(["Ann ran 5 km along the river on a sunny day in spring"])
+    outcome = facts.remember_many(["Ann ran 6 km along the river on a sunny day in spring"])[0]
+    assert outcome.action in {Action.ADDED, Action.KEPT_APART}
+    assert facts.count() == 2
+
+
+def test_rerank_chooses_over_a_budget_and_failing_changes_nothing(opened):
+    def longest(query, texts):
+        return [len(text) for text in texts]
+
+    def broken(query, texts):
+        raise ProviderError("down")
+
+    texts = [f"tea {'x ' * n}" for n in range(1, 8)]
+    facts = opened(rerank=longest)
+    facts.store_many(texts)
+    assert contents(facts.recall("tea", token_budget=12))[0] == texts[-1]
+    plain = contents(opened().recall("tea", token_budget=12))
+    assert contents(opened(rerank=broken).recall("tea", token_budget=12)) == plain
+
+
+def test_vectors_of_another_shape_are_refused(opened):
+    facts = opened(embed=lambda texts: np.zeros((1, 2, 3)))
+    with pytest.raises(FactError):
+        facts.store("x")
+
+
+def test_deleting_and_updating_keep_vectors_and_codes_together(opened):
+    facts = opened(embed=WordVectors())
+    made = facts.store_many([f"thing {i}" for i in range(20)])
+    facts.delete([made[3].memory.id, made[4].memory.id])
+    facts.update(made[5].memory.id, "another thing")
+    assert facts.check() == []
+    assert len(facts.embeddings([m.memory.id for m in made])) == 18

@@ -1,0 +1,224 @@
+"""The tools of an agent: their definitions in three formats, what calls do, what errors say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hippocampus.facts.store import Facts
+from hippocampus.facts.tools import INSTRUCTIONS, TOOLS, Reach, call, tools
+
+HIPPO = [
+    "remember_facts",
+    "store_memory",
+    "append_memory_block",
+    "replace_memory_block",
+    "forget_memory",
+    "recall_memories",
+    "recall_memory_block",
+    "recall_conversation",
+]
+SCRIPTLING = ["memory_remember", "memory_recall", "memory_forget"]
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> Iterator[Facts]:
+    made = Facts(tmp_path / "memory.sqlite3")
+    yield made
+    assert made.check() == []
+    made.close()
+
+
+def failed(answer: str) -> dict[str, Any]:
+    found = json.loads(answer)
+    assert set(found) >= {"error", "message"}
+    return dict(found)
+
+
+@pytest.mark.parametrize("form", ["openai", "responses", "anthropic"])
+def test_the_tools_are_those_of_hippo_and_of_scriptling(form: str) -> None:
+    names = [each.get("name") or each["function"]["name"] for each in tools(form)]
+    assert names == [name for name in HIPPO if name != "recall_conversation"] + SCRIPTLING
+    with_messages = [
+        each.get("name") or each["function"]["name"] for each in tools(form, conversation=True)
+    ]
+    assert with_messages == HIPPO + SCRIPTLING
+    json.dumps(tools(form))
+
+
+def test_a_definition_has_the_shape_of_its_format() -> None:
+    chat, responses, claude = (tools(form)[0] for form in ("openai", "responses", "anthropic"))
+    schema = chat["function"]["parameters"]
+    assert schema == responses["parameters"] == claude["input_schema"]
+    assert schema["required"] == ["text"]
+    assert chat["type"] == responses["type"] == "function"
+    assert set(claude) == {"name", "description", "input_schema"}
+    with pytest.raises(ValueError, match="anthropic"):
+        tools("gemini")
+
+
+def test_the_instructions_are_short() -> None:
+    assert 40 < len(INSTRUCTIONS.split()) < 150
+
+
+def test_a_fact_is_remembered_recalled_and_forgotten(facts: Facts) -> None:
+    said = call(facts, "remember_facts", {"text": "Alice lives in Berlin."})
+    assert said.startswith("added: ")
+    assert "Berlin" in call(facts, "recall_memories", {"query": "Where does Alice live?"})
+    gone = call(facts, "forget_memory", {"description": "Alice lives in Berlin", "threshold": 0.5})
+    assert "Berlin" in gone
+    assert "Berlin" not in call(facts, "recall_memories", {"query": "Where does Alice live?"})
+
+
+def test_what_changed_takes_the_place_of_the_old(facts: Facts) -> None:
+    call(facts, "remember_facts", {"text": "Alice lives in Berlin."})
+    said = call(facts, "remember_facts", {"text": "Alice lives in Bangkok."})
+    assert said.startswith("superseded: ")
+    found = call(facts, "recall_memories", {"query": "Where does Alice live?"})
+    assert "Bangkok" in found
+    assert "Berlin" not in found
+
+
+def test_the_same_content_is_kept_once(facts: Facts) -> None:
+    first = call(facts, "store_memory", {"content": "The whole log.\n" * 9, "type": "event"})
+    again = call(facts, "store_memory", {"content": "The whole log.\n" * 9})
+    assert first.startswith("added: ")
+    assert again.startswith("strengthened: ")
+    assert facts.count() == 1
+
+
+def test_blocks_are_appended_replaced_and_read(facts: Facts) -> None:
+    assert call(facts, "recall_memory_block", {"key": "persona"}).startswith("null")
+    call(facts, "append_memory_block", {"key": "persona", "content": "kind (a+b)"})
+    call(facts, "append_memory_block", {"key": "persona", "content": "kind (a+b)"})
+    call(facts, "replace_memory_block", {"key": "persona", "old_text": "(a+b)", "new_text": ""})
+    assert call(facts, "recall_memory_block", {"key": "persona"}) == "kind \nkind "
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"key": "none", "old_text": "a", "new_text": "b"}, "missing"),
+        ({"key": "persona", "old_text": "zebra", "new_text": "b"}, "no_match"),
+    ],
+)
+def test_a_block_that_cannot_be_changed_says_why(
+    facts: Facts, arguments: dict[str, str], reason: str
+) -> None:
+    facts.blocks.append("persona", "kind")
+    found = failed(call(facts, "replace_memory_block", arguments))
+    assert (found["error"], found["key"]) == (reason, arguments["key"])
+
+
+def test_scriptlings_tools_remember_recall_and_forget(facts: Facts) -> None:
+    call(
+        facts,
+        "memory_remember",
+        {"content": "Alice prefers dark mode.", "type": "preference", "importance": 0.9},
+    )
+    (memory,) = facts.memories()
+    assert (memory.type, memory.intensity) == ("preference", 0.9)
+    assert "dark mode" in call(facts, "memory_recall", {})
+    assert "dark mode" in call(facts, "memory_recall", {"type": "preference"})
+    assert "dark mode" not in call(facts, "memory_recall", {"type": "!preference"})
+    assert "dark mode" in call(facts, "memory_forget", {"id": memory.id})
+    assert facts.count() == 0
+    assert failed(call(facts, "memory_forget", {"id": memory.id}))["error"] == "not_found"
+
+
+def test_one_call_forgets_no_more_than_it_may(facts: Facts) -> None:
+    for number in range(6):
+        facts.store(f"The green bicycle stands in hall {number}.")
+    asked = {"description": "green bicycle hall", "threshold": 0.0, "max_deleted": 2}
+    call(facts, "forget_memory", asked)
+    assert facts.count() == 4
+
+
+def test_a_call_reaches_its_own_agent_and_scopes_alone(facts: Facts) -> None:
+    mine, others = Reach(agent="ann", scope="work", scopes=["work"]), Reach(agent="ben")
+    call(facts, "store_memory", {"content": "Ann's badge opens gate seven."}, mine)
+    facts.store("Ann's badge opens her own garden.", agent="ann", scope="home")
+    assert "gate" in call(facts, "recall_memories", {"query": "badge"}, mine)
+    assert "garden" not in call(facts, "recall_memories", {"query": "badge"}, mine)
+    assert "badge" not in call(facts, "recall_memories", {"query": "badge"}, others)
+    assert "badge" not in call(facts, "memory_recall", {}, Reach(agent="ann", scopes=[]))
+    for memory in facts.memories(agent="ann"):
+        assert (
+            failed(call(facts, "memory_forget", {"id": memory.id}, others))["error"] == "not_found"
+        )
+    home = next(each for each in facts.memories(agent="ann") if each.scope == "home")
+    assert failed(call(facts, "memory_forget", {"id": home.id}, mine))["error"] == "not_found"
+    assert facts.count(agent="ann") == 2
+
+
+def test_messages_are_searched(facts: Facts) -> None:
+    facts.conversations.archive("s", [(1, "user", "The launch code is on the blue card.")])
+    assert "blue card" in call(facts, "recall_conversation", {"query": "launch code"})
+    assert call(facts, "recall_conversation", {"query": "zebra"}) == "No message matches."
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("recall_memories", {}, "'query' is missing"),
+        ("recall_memories", {"query": "   "}, "'query' is empty"),
+        ("recall_memories", {"query": None}, "'query' is missing"),
+        ("recall_memories", {"query": 7}, "'query' has to be a JSON string"),
+        ("recall_memories", {"query": "a", "limit": 0}, "'limit' has to be between 1 and 50"),
+        ("recall_memories", {"query": "a", "limit": 1.5}, "'limit' has to be a whole number"),
+        ("recall_memories", {"query": "a", "limit": True}, "'limit' has to be a whole number"),
+        ("recall_memories", {"query": "a", "limit": "many"}, "'limit' has to be a whole number"),
+        ("recall_memories", {"query": "a", "top": 3}, "'top' is unknown; there are query, limit"),
+        ("forget_memory", {"description": "a", "threshold": 7}, "'threshold' has to be between"),
+        ("forget_memory", {"description": "a", "threshold": "nan"}, "has to be a number"),
+        ("store_memory", {"content": "a", "metadata": "b"}, "'metadata' has to be a JSON object"),
+        ("recall_memories", "{not json", "the arguments are no JSON"),
+        ("recall_memories", "[1]", "the arguments are no JSON object"),
+        ("remember_facts", "", "'text' is missing"),
+    ],
+    ids=str,
+)
+def test_arguments_that_do_not_fit_are_told(
+    facts: Facts, name: str, arguments: Any, said: str
+) -> None:
+    found = failed(call(facts, name, arguments))
+    assert found["error"] == "bad_arguments"
+    assert said in found["message"]
+    assert found["expected"] == TOOLS[name].schema()
+
+
+def test_every_problem_is_told_at_once(facts: Facts) -> None:
+    found = failed(call(facts, "replace_memory_block", {"key": "", "old": 1}))
+    for part in ("'old_text' is missing", "'new_text' is missing", "'key' is empty", "'old'"):
+        assert part in found["message"]
+
+
+def test_numbers_as_models_write_them_are_taken(facts: Facts) -> None:
+    facts.store("The boiler is in the cellar.")
+    for limit in (1, 1.0, "1"):
+        assert "boiler" in call(facts, "recall_memories", {"query": "boiler", "limit": limit})
+    assert "boiler" in call(facts, "recall_memories", '{"query": "boiler"}')
+
+
+def test_an_unknown_tool_names_the_nearest(facts: Facts) -> None:
+    found = failed(call(facts, "recall_memory", {"query": "a"}))
+    assert found["error"] == "unknown_tool"
+    assert "recall_memories" in found["message"]
+
+
+def test_a_store_that_fails_is_told_and_not_raised(tmp_path: Path) -> None:
+    facts = Facts(tmp_path / "memory.sqlite3")
+    facts.close()
+    assert failed(call(facts, "store_memory", {"content": "a"}))["error"] == "store_failed"
+
+
+@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize(
+    "junk", [None, 7, [], {"a": {"b": []}}, "null", "\ud800", {"query": "'\"*("}]
+)
+def test_junk_never_raises(facts: Facts, name: str, junk: Any) -> None:
+    assert isinstance(call(facts, name, junk), str)

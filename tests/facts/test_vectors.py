@@ -1,0 +1,51 @@
+"""Codes and exact vectors against the slow obvious search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hippocampus.facts.vectors import unit
+
+ROWS = 3000
+
+
+class Placed:
+    """An embedding whose texts are numbers of rows of one matrix."""
+
+    model = "placed"
+
+    def __init__(self, dimensions):
+        rng = np.random.default_rng(3)
+        centres = rng.standard_normal((60, dimensions))
+        self.matrix = unit(
+            centres[rng.integers(0, 60, ROWS)] + 0.6 * rng.standard_normal((ROWS, dimensions))
+        )
+
+    def __call__(self, texts):
+        return self.matrix[[int(text.split()[-1]) for text in texts]]
+
+
+@pytest.mark.parametrize("dimensions", [48, 256, 384])
+def test_the_nearest_of_brute_force_are_found(opened, dimensions):
+    embed = Placed(dimensions)
+    facts = opened(embed=embed)
+    facts.store_many(f"row {n}" for n in range(ROWS))
+    hits = 0
+    for query in range(0, ROWS, 300):
+        found = facts._rooms.vectors.nearest(embed.matrix[query])
+        best = sorted(found, key=found.__getitem__, reverse=True)[:10]
+        exact = np.argsort(-(embed.matrix @ embed.matrix[query]))[:10] + 1
+        hits += len(set(best) & set(exact.tolist()))
+        assert found[best[0]] == pytest.approx(1.0, abs=1e-5)
+    assert hits >= 97
+
+
+def test_another_handle_sees_new_and_deleted_vectors(opened):
+    embed = Placed(64)
+    one, other = opened(embed=embed), opened(embed=embed)
+    kept = one.store("row 5").memory
+    assert other.recall("row 5")[0].score.vector > 0
+    one.store("row 6")
+    one.delete([kept.id])
+    assert set(other._rooms.vectors.nearest(embed.matrix[5])) == {2}

@@ -1,0 +1,410 @@
+"""`hippocampus memory` in processes of its own: on stdin and stdout, without and with models."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from models.endpoint import Answer, Asked, endpoint
+from typer.testing import CliRunner
+
+from hippocampus.cli.memory import app
+from hippocampus.errors import HippocampusError
+
+KEY = "sk-never-shown"
+
+
+CLEAN = {name: None for name in os.environ if name.startswith("HIPPOCAMPUS_")}
+APART = frozenset({"write", "retrieve", "init", "doctor"})
+"""The verbs of hooks and pipes, which run in processes of their own."""
+
+
+def run(
+    *arguments: object, cwd: Path, stdin: str = "", env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    told = [*map(str, arguments)]
+    if env or arguments[0] in APART:
+        return run_apart(told, cwd, stdin, env or {})
+    with contextlib.chdir(cwd):
+        done = CliRunner().invoke(app, told, input=stdin, env=CLEAN)
+    if isinstance(done.exception, HippocampusError):
+        return subprocess.CompletedProcess(told, 2, done.stdout, f"hippocampus: {done.exception}")
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return subprocess.CompletedProcess(told, done.exit_code, done.stdout, done.stderr)
+
+
+def run_apart(
+    arguments: list[str], cwd: Path, stdin: str = "", env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    clean = {name: each for name, each in os.environ.items() if name not in CLEAN}
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "hippocampus", "memory", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env={**clean, "COLUMNS": "200", "NO_COLOR": "1", **(env or {})},
+        check=False,
+    )
+
+
+def done(*arguments: object, cwd: Path, stdin: str = "", env: dict[str, str] | None = None) -> str:
+    finished = run(*arguments, cwd=cwd, stdin=stdin, env=env)
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout
+
+
+def read(*arguments: object, cwd: Path, stdin: str = "", env: dict[str, str] | None = None) -> Any:
+    return json.loads(done(*arguments, "--json", cwd=cwd, stdin=stdin, env=env))
+
+
+# crib
+
+
+def test_what_is_written_is_retrieved(tmp_path: Path) -> None:
+    for text in (
+        "type=decision Chose SQLite for storage. Zero dependencies.",
+        "ClientA's payment terms are Net30.",
+    ):
+        assert done("write", cwd=tmp_path, stdin=text) == ""
+    found = done("retrieve", cwd=tmp_path, stdin="what database did we choose for storage?")
+    lines = found.splitlines()
+    assert re.fullmatch(r'<memory context_time="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ">', lines[0])
+    assert lines[-1] == "</memory>"
+    assert "## Memory entries" in lines
+    pattern = r"- \[\d{4}-\d\d-\d\d decision\] Chose SQLite for storage\. Zero dependencies\."
+    assert any(re.fullmatch(pattern, line) for line in lines)
+    found = done("retrieve", cwd=tmp_path, stdin="What are ClientA's payment terms?")
+    assert "## Known facts" in found
+    pattern = r"^- ClientA → payment_terms → Net30 \(since \d{4}-\d\d-\d\d\)$"
+    assert re.search(pattern, found, re.MULTILINE)
+
+
+def test_what_is_untyped_is_a_note(tmp_path: Path) -> None:
+    done("write", cwd=tmp_path, stdin="The build takes two minutes.")
+    assert [each["type"] for each in read("chunks", "--kind", "memory", cwd=tmp_path)] == ["note"]
+
+
+@pytest.mark.parametrize("text", ["", " \n\t ", "type=decision", "type=decision  \n"])
+def test_empty_input_is_not_written(tmp_path: Path, text: str) -> None:
+    finished = run("write", cwd=tmp_path, stdin=text)
+    assert finished.returncode != 0
+    assert "empty" in finished.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "anything at all"])
+def test_retrieving_from_nothing_is_silent_and_makes_nothing(tmp_path: Path, text: str) -> None:
+    finished = run("retrieve", cwd=tmp_path, stdin=text)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_retrieving_with_an_empty_prompt_is_silent(tmp_path: Path) -> None:
+    done("write", cwd=tmp_path, stdin="The build takes two minutes.")
+    assert done("retrieve", cwd=tmp_path, stdin=" ") == ""
+
+
+def test_retrieving_from_a_broken_file_is_silent(tmp_path: Path) -> None:
+    (tmp_path / "broken").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
+    finished = run("retrieve", "--db", "broken", cwd=tmp_path, stdin="anything")
+    assert (finished.returncode, finished.stdout) == (0, "")
+    assert "Traceback" not in finished.stderr
+
+
+def test_a_hook_may_send_its_json(tmp_path: Path) -> None:
+    done("write", cwd=tmp_path, stdin="The boiler is in the cellar.")
+    hook = json.dumps({"hook_event_name": "UserPromptSubmit", "prompt": "Where is the boiler?"})
+    assert "cellar" in done("retrieve", cwd=tmp_path, stdin=hook)
+    assert done("retrieve", cwd=tmp_path, stdin='{"prompt": ""}') == ""
+
+
+def test_init_makes_the_database_where_it_is_told(tmp_path: Path) -> None:
+    done("init", "--db", "a.db", cwd=tmp_path)
+    done("init", cwd=tmp_path, env={"HIPPOCAMPUS_DB": str(tmp_path / "deep" / "b.db")})
+    done("init", cwd=tmp_path)
+    done("init", cwd=tmp_path)
+    made = {str(each.relative_to(tmp_path)) for each in tmp_path.rglob("*.*") if each.is_file()}
+    assert {"a.db", "deep/b.db", ".hippocampus/memory.sqlite3"} <= made
+
+
+def test_the_doctor_says_what_there_is(tmp_path: Path) -> None:
+    found = json.loads(done("doctor", cwd=tmp_path))
+    assert found["ok"]
+    assert not found["database"]["exists"]
+    assert list(tmp_path.iterdir()) == []
+    found = json.loads(done("doctor", "--probe", cwd=tmp_path))
+    assert found["probe"]["ok"]
+    assert list(tmp_path.iterdir()) == []
+    done("write", cwd=tmp_path, stdin="The boiler is in the cellar.")
+    assert json.loads(done("doctor", cwd=tmp_path))["database"]["memories"] > 0
+
+
+def test_the_doctor_finds_a_broken_file(tmp_path: Path) -> None:
+    (tmp_path / "broken").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
+    finished = run("doctor", "--db", "broken", cwd=tmp_path)
+    assert finished.returncode == 1
+    found = json.loads(finished.stdout)
+    assert not found["ok"]
+    assert found["database"]["problems"]
+
+
+# hippo
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    for text in ("Alice lives in Berlin.", "Alice lives in Bangkok."):
+        done("remember", text, "--agent", "ann", cwd=tmp_path)
+    done("write", "--agent", "ben", cwd=tmp_path, stdin="type=decision ReDuX stays, 100% sure.")
+    return tmp_path
+
+
+def test_stats_count_by_kind_and_agent(filled: Path) -> None:
+    found = read("stats", cwd=filled)
+    assert sum(found["current"].values()) == 2
+    assert found["superseded"] == 1
+    assert set(found["agents"]) == {"ann", "ben"}
+    assert found["bytes"] > 0
+    assert "superseded" in done("stats", cwd=filled)
+    assert [each["agent"] for each in read("agents", cwd=filled)] == ["ann", "ben"]
+    assert "ann" in done("agents", cwd=filled)
+
+
+def test_chunks_are_listed_and_filtered(filled: Path) -> None:
+    assert len(read("chunks", "ann", cwd=filled)) == 1
+    assert len(read("chunks", "ann", "--superseded", cwd=filled)) == 2
+    assert len(read("chunks", "ann", "--superseded", "--limit", 1, cwd=filled)) == 1
+    assert read("chunks", "ann", "--before", "2020-01-01", cwd=filled) == []
+    assert "Bangkok" in done("chunks", "ann", "--kind", "fact", cwd=filled)
+    assert run("chunks", "ann", "--kind", "dream", cwd=filled).returncode == 2
+
+
+def test_search_is_of_all_agents_and_any_case(filled: Path) -> None:
+    assert [each["agent"] for each in read("search", "redux", cwd=filled)] == ["ben"]
+    assert len(read("search", "100%", cwd=filled)) == 1
+    assert read("search", "1_0%", cwd=filled) == []
+    assert read("search", "redux", "--agent", "ann", cwd=filled) == []
+    assert len(read("search", "alice LIVES", "--superseded", cwd=filled)) == 2
+    assert "no memories" in done("search", "zebra", cwd=filled)
+
+
+def test_blocks_are_listed_and_read(filled: Path) -> None:
+    from hippocampus.facts.store import Facts
+
+    facts = Facts(filled / ".hippocampus" / "memory.sqlite3", agent="ann")
+    facts.blocks.append("persona", "kind")
+    facts.close()
+    assert [each["key"] for each in read("blocks", "ann", cwd=filled)] == ["persona"]
+    assert done("block", "ann", "persona", cwd=filled) == "kind\n"
+    missing = run("block", "ann", "none", "--json", cwd=filled)
+    assert missing.returncode == 1
+    assert json.loads(missing.stdout)["value"] is None
+
+
+def test_deleting_shows_first_and_brings_back_what_was_replaced(filled: Path) -> None:
+    (memory,) = read("chunks", "ann", cwd=filled)
+    shown = read("delete", memory["id"], "nothing", cwd=filled)
+    assert shown["dry_run"]
+    assert shown["not_found"] == ["nothing"]
+    assert "--force" in done("delete", memory["id"], cwd=filled)
+    assert len(read("chunks", "ann", cwd=filled)) == 1
+    assert not read("delete", memory["id"], "--force", cwd=filled)["dry_run"]
+    assert "Berlin" in done("chunks", "ann", cwd=filled)
+
+
+def test_purging_shows_first_and_takes_what_was_replaced(filled: Path) -> None:
+    assert len(read("purge", cwd=filled)["deleted"]) == 1
+    assert read("purge", "--agent", "ben", "--force", cwd=filled)["deleted"] == []
+    assert read("purge", "--before", "2020-01-01", "--force", cwd=filled)["deleted"] == []
+    assert read("stats", cwd=filled)["superseded"] == 1
+    assert len(read("purge", "--force", cwd=filled)["deleted"]) == 1
+    assert read("stats", cwd=filled)["superseded"] == 0
+
+
+def test_what_was_replaced_can_be_restored(filled: Path) -> None:
+    old = next(
+        each for each in read("chunks", "ann", "--superseded", cwd=filled) if each["superseded_by"]
+    )
+    assert [each["id"] for each in read("restore", old["id"], cwd=filled)] == [old["id"]]
+
+
+@pytest.mark.parametrize("form", ["hippocampus", "hippo"])
+def test_an_export_is_imported_elsewhere_and_once(filled: Path, form: str) -> None:
+    (filled / "backup.json").write_text(
+        done("export", "ann", "--format", form, cwd=filled), "utf-8"
+    )
+    found = read("import", "backup.json", "--db", "other.db", cwd=filled)
+    assert (found["imported"]["memories"], found["skipped"]) == (2, [])
+    again = read("import", "backup.json", "--db", "other.db", cwd=filled)
+    assert again["imported"]["memories"] == 0
+    assert len(again["skipped"]) >= 2
+    assert "skipped" in done("import", "backup.json", "--db", "other.db", cwd=filled)
+
+
+@pytest.mark.parametrize(
+    "verb",
+    ["stats", "agents", "chunks", "blocks", "export", "count", "purge", "search x", "delete x",
+     "recall x", "forget x", "compact", "restore x", "block a b"],
+)  # fmt: skip
+def test_without_a_database_verbs_say_so_and_make_none(tmp_path: Path, verb: str) -> None:
+    finished = run(*verb.split(), cwd=tmp_path)
+    assert finished.returncode == 2
+    assert "hippocampus memory init" in finished.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_known_problem_is_one_sentence_and_status_2(tmp_path: Path) -> None:
+    finished = run_apart(["stats"], tmp_path)
+    assert (finished.returncode, finished.stdout) == (2, "")
+    assert len(finished.stderr.splitlines()) == 1
+
+
+# scriptling
+
+
+def test_remembering_says_what_it_did(tmp_path: Path) -> None:
+    (added,) = read("remember", "Alice likes tea.", "--importance", "0.9", cwd=tmp_path)
+    assert added["action"] == "added"
+    assert added["memory"]["intensity"] == pytest.approx(0.9)
+    (again,) = read("remember", cwd=tmp_path, stdin="Alice likes tea.")
+    assert again["action"] == "strengthened"
+    assert done("count", cwd=tmp_path) == "1\n"
+    assert run("remember", cwd=tmp_path).returncode == 2
+
+
+def test_recalling_ranks_filters_and_loads_the_context(tmp_path: Path) -> None:
+    done("remember", "Prefers dark mode.", "--type", "preference", cwd=tmp_path)
+    done("remember", "The boiler is in the cellar.", "--type", "fact", cwd=tmp_path)
+    (first, *_) = read("recall", "boiler", cwd=tmp_path)
+    assert "cellar" in first["content"]
+    assert first["score"]["total"] > 0
+    assert [each["type"] for each in read("recall", "--type", "preference", cwd=tmp_path)] == [
+        "preference"
+    ]
+    assert {each["type"] for each in read("recall", "--type", "!preference", cwd=tmp_path)} == {
+        "fact"
+    }
+    assert done("recall", cwd=tmp_path).startswith("<memory context_time=")
+    assert len(read("recall", cwd=tmp_path)) == 2
+
+
+def test_forgetting_shows_first(tmp_path: Path) -> None:
+    done("remember", "The boiler is in the cellar.", cwd=tmp_path)
+    shown = read("forget", "The boiler is in the cellar.", cwd=tmp_path)
+    assert (len(shown["deleted"]), shown["dry_run"]) == (1, True)
+    assert read("count", cwd=tmp_path) == {"count": 1}
+    done("forget", shown["deleted"][0]["id"], "--force", cwd=tmp_path)
+    assert read("count", cwd=tmp_path) == {"count": 0}
+
+
+def test_compacting_shows_first(tmp_path: Path) -> None:
+    done("remember", "An old note about the boiler.", cwd=tmp_path)
+    path = tmp_path / ".hippocampus" / "memory.sqlite3"
+    db = sqlite3.connect(path)
+    db.execute("UPDATE memory SET created = 0, accessed = 0, valid_from = 0")
+    db.commit()
+    db.close()
+    assert read("compact", cwd=tmp_path)["removed"] == 1
+    assert read("count", cwd=tmp_path) == {"count": 1}
+    found = read("compact", "--force", cwd=tmp_path)
+    assert (found["removed"], found["remaining"], found["dry_run"]) == (1, 0, False)
+    assert len(read("restore", *found["removed_ids"], cwd=tmp_path)) == 1
+
+
+# Models that the environment names
+
+
+def served(asked: Asked) -> Answer:
+    if asked.path.endswith("/embeddings"):
+        rows = [
+            {"index": place, "embedding": [float(len(text)), 1.0, 2.0]}
+            for place, text in enumerate(asked.body["input"])
+        ]
+        return Answer({"data": rows})
+    return Answer({"choices": [{"message": {"content": "[]"}}]})
+
+
+def test_models_come_from_the_environment_and_hippos_verbs_ask_none(tmp_path: Path) -> None:
+    with endpoint(served) as server:
+        env = {
+            "HIPPOCAMPUS_EMBED_URL": server.address,
+            "HIPPOCAMPUS_EMBED_MODEL": "small",
+            "HIPPOCAMPUS_EMBED_KEY": KEY,
+            "HIPPOCAMPUS_EMBED_DIMENSIONS": "3",
+        }
+        done("remember", "The boiler is in the cellar.", cwd=tmp_path, env=env)
+        assert {each.path for each in server.asked} == {"/v1/embeddings"}
+        assert server.asked[0].headers["Authorization"] == f"Bearer {KEY}"
+        assert server.asked[0].body["dimensions"] == 3
+        assert read("stats", cwd=tmp_path, env=env)["embedding_model"] == "small"
+        count = len(server.asked)
+        for verb in ("agents", "chunks", "blocks", "search boiler", "purge", "export", "doctor"):
+            assert KEY not in done(*verb.split(), cwd=tmp_path, env=env)
+        assert len(server.asked) == count
+
+
+def test_another_embedding_model_names_the_command_that_embeds_anew(tmp_path: Path) -> None:
+    with endpoint(served) as server:
+        first, second = (
+            {"HIPPOCAMPUS_EMBED_URL": server.address, "HIPPOCAMPUS_EMBED_MODEL": model}
+            for model in ("small", "large")
+        )
+        done("remember", "The boiler is in the cellar.", cwd=tmp_path, env=first)
+        refused = run("recall", "boiler", cwd=tmp_path, env=second)
+        assert refused.returncode == 2
+        for word in ("small", "large", "hippocampus memory reembed"):
+            assert word in refused.stderr
+        found = json.loads(run("doctor", cwd=tmp_path, env=second).stdout)
+        assert "reembed" in found["models"]["problem"]
+        assert read("reembed", cwd=tmp_path, env=second) == {"embedded": 1, "memories": 1}
+        assert "cellar" in done("recall", "boiler", cwd=tmp_path, env=second)
+    assert run("reembed", cwd=tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"HIPPOCAMPUS_EMBED_URL": "http://127.0.0.1:9", "HIPPOCAMPUS_EMBED_MODEL": "small",
+         "HIPPOCAMPUS_EMBED_DIMENSIONS": "many"},
+        {"HIPPOCAMPUS_EMBED_URL": "ftp://x", "HIPPOCAMPUS_EMBED_MODEL": "small"},
+    ],
+)  # fmt: skip
+def test_a_bad_setting_never_blocks_a_prompt(tmp_path: Path, env: dict[str, str]) -> None:
+    done("write", cwd=tmp_path, stdin="The boiler is in the cellar.")
+    finished = run("retrieve", cwd=tmp_path, stdin="Where is the boiler?", env=env)
+    assert finished.returncode == 0
+    assert "Traceback" not in finished.stderr
+
+
+def test_retrieving_with_a_dead_endpoint_still_answers(tmp_path: Path) -> None:
+    done("write", cwd=tmp_path, stdin="The boiler is in the cellar.")
+    env = {"HIPPOCAMPUS_EMBED_URL": "http://127.0.0.1:9/v1", "HIPPOCAMPUS_EMBED_MODEL": "small"}
+    finished = run("retrieve", cwd=tmp_path, stdin="Where is the boiler?", env=env)
+    assert finished.returncode == 0
+    assert "Traceback" not in finished.stderr
+
+
+def test_processes_write_at_once(tmp_path: Path) -> None:
+    done("init", cwd=tmp_path)
+    texts = [f"Tool number {number} stands in hall {number}." for number in range(6)]
+    writers = [
+        threading.Thread(target=done, args=("write",), kwargs={"cwd": tmp_path, "stdin": text})
+        for text in texts
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert len(read("search", "Tool number", cwd=tmp_path)) == len(texts)

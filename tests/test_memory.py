@@ -1,0 +1,55 @@
+"""One state directory: what its sessions, policy and facts share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hippocampus import Hippocampus, Policy
+from hippocampus.prices import TABLES
+
+
+def test_the_facts_of_a_directory_outlive_the_process(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path)
+    memory.facts.remember("Ann lives in Bonn.")
+    assert memory.facts is memory.facts
+    memory.close()
+    again = Hippocampus(tmp_path)
+    [found] = again.facts.recall("where does Ann live")
+    assert "Bonn" in found.memory.content
+    assert again.facts.check() == []
+    again.close()
+
+
+def test_an_agent_gets_the_facts_as_tools(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path)
+    names = [tool["function"]["name"] for tool in memory.facts.tools("openai")]
+    assert {"remember_facts", "recall_memories", "memory_recall"} <= set(names)
+    memory.facts.call("memory_remember", {"content": "The gate code changes on Mondays."})
+    told = memory.facts.call("memory_recall", json.dumps({"query": "gate code"}))
+    assert "Mondays" in told
+    assert "error" in memory.facts.call("memory_recall", "{no json")
+    memory.close()
+
+
+@pytest.mark.parametrize(
+    ("policy", "model", "name"),
+    [
+        (Policy(), None, "anthropic-5m"),
+        (Policy(prices="openai"), None, "openai"),
+        (Policy(prices="none"), "gpt-4o", "none"),
+        (Policy(model="gpt-4o"), None, "gpt-4o"),
+        (Policy(model="gpt-4o"), "claude-sonnet-4-5", "claude-sonnet-4-5"),
+    ],
+)
+def test_prices_come_from_the_caller_else_from_the_policy(
+    tmp_path: Path, policy: Policy, model: str | None, name: str
+) -> None:
+    memory = Hippocampus(tmp_path, policy=policy, model=model)
+    assert memory._means.prices.name == name
+    memory.close()
+    given = Hippocampus(tmp_path, policy=policy, prices=TABLES["gemini"])
+    assert given._means.prices.name == "gemini"
+    given.close()
