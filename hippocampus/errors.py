@@ -1,5 +1,7 @@
 """Every exception that hippocampus raises, split by who must act. Nothing else is here.
 
+The fact store draws its own branches in `facts/errors.py`.
+
 HippocampusError
 ├── PolicyError      you: a policy file or one of its values is wrong
 ├── MessagesError    you: a message list is in no format that we know
