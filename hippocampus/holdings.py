@@ -118,7 +118,7 @@ class Holdings:
             elif part.kind == "result":
                 shown += self._take_result(number, at, part)
             elif part.kind == "text" and message.role == "user":
-                self._take_words(number, part)
+                shown += self._take_words(number, at, part)
             if (number, at) not in self._places:
                 self._names.show(identifiers(part.text))
         return shown
@@ -133,17 +133,21 @@ class Holdings:
         for held in cited if len(cited) > 1 else ():
             held.associate(ids)
 
-    def _take_words(self, number: int, part: Part) -> None:
-        """Note what the user wants to be kept; the message itself stays as it is."""
+    def _take_words(self, number: int, at: int, part: Part) -> list[Shown]:
+        """Note what the user wants to be kept; words stay as they are, unless a rule indexes them."""
         weight = self._weigh(part.text)
         said = Subject("message", source_type="user", text=part.text, tokens=weight)
         treatment = self._policy.treat(said)
+        if treatment.index and self._policy.indexes(weight, lambda: kind_of(part.text), treatment):
+            held = self._hold(number, at, part, "", large=True, treatment=treatment)
+            known = held and held.record.stage is not Stage.FULL
+            return [Shown(number, at, held.record.shown)] if held and known else []
         original = part.text.encode("utf-8", "surrogatepass")
         place = f"message:{number}:{content_key(original)}"
         if not treatment.persist or place in self._records:
-            return
+            return []
         entry = self._new_entry(number, part, place, content_key(original), treatment)
-        told = entry.model_copy(update={"type": "message", "summary": storable(part.text[:200])})
+        told = entry.model_copy(update={"summary": storable(part.text[:200])})
         record = Record(
             told,
             place,
@@ -157,6 +161,7 @@ class Holdings:
             "",
         )
         self.noted.append((record, original))
+        return []
 
     def _take_result(self, number: int, at: int, part: Part) -> list[Shown]:
         call_number, call_at, call = self._calls.get(part.call_id, (number, at, part))
@@ -224,7 +229,7 @@ class Holdings:
         indexed = held.record.stage is not Stage.FULL
         if part.kind == "call" and indexed:
             self._names.hide(identifiers(part.text))
-        if part.kind == "result" or indexed:
+        if part.kind != "call" or indexed:
             self._names.show(self._writer.names_of(held))
         if self._summaries and part.kind == "result" and not indexed:
             self._summaries.ask(held.record.place, part.text)
@@ -296,7 +301,7 @@ class Holdings:
         expires = treatment.expires_after_turns
         return Entry(
             id=self._free_id(place, content),
-            type="tool_result",
+            type="message" if part.kind == "text" else "tool_result",
             source=Source(type=source or "tool", ref=content, turn=turn),
             summary="",
             strength=self._policy.initial_strength,

@@ -24,7 +24,7 @@ from hippocampus import (
     tokens,
 )
 from hippocampus.account import Account
-from hippocampus.conversation import Item
+from hippocampus.conversation import Item, Message
 from hippocampus.decay import accessed
 from hippocampus.digest import Run
 from hippocampus.entry import (
@@ -42,6 +42,7 @@ from hippocampus.entry import entry_id as make_id
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.held import Held
 from hippocampus.holdings import Holdings, Shown
+from hippocampus.indexing import frame
 from hippocampus.ledger import Call, Ledger
 from hippocampus.plan import Decision, Standing, plan
 from hippocampus.policy import Policy
@@ -180,10 +181,25 @@ class Session:
         for run in compaction.old_runs(window, limit):
             self._means.store.put(compaction.original_of(window, run))
             record = compaction.record_of(self.id, window, run, self._holdings.ids(run), taken)
+            record = self._worded(record, run)
             taken.add(record.entry.id)
             digests.append(record)
             self._fold(run, record)
         return digests
+
+    def _worded(self, record: Record, run: Run) -> Record:
+        """Return a digest with a summary by somebody else, where there is one in time."""
+        summaries = self._means.summaries
+        if summaries is None:
+            return record
+        told = self._window.telling(run.start, run.end)
+        summaries.ask(record.place, digest.transcript(told))
+        line = summaries.take(record.place)
+        if line is None:
+            return record
+        opening, rest = record.shown.split("\n", 1)
+        shown = "\n".join((opening, storable(frame.as_content(line)), rest))
+        return replace(record, shown=shown)
 
     def _fold(self, run: Run, record: Record) -> None:
         self._window.fold(run.start, run.end, record.shown)
@@ -369,6 +385,21 @@ class Session:
             pinned = record.entry.model_copy(update={"modifiers": told, "lifecycle": lasting})
             self._save(replace(record, entry=pinned))
 
+    def associate(self, *entry_ids: str) -> None:
+        """Declare that entries belong together: a strong one slows the fading of the others.
+
+        Raises:
+            RecallError: one of them does not exist.
+
+        """
+        with self._lock:
+            for record in [self._record_of(entry_id) for entry_id in entry_ids]:
+                others = [each for each in entry_ids if each != record.entry.id]
+                known = dict.fromkeys([*record.entry.modifiers.associations, *others])
+                told = record.entry.modifiers.model_copy(update={"associations": list(known)})
+                entry = record.entry.model_copy(update={"modifiers": told})
+                self._save(replace(record, entry=entry))
+
     def state(self, text: str) -> str:
         """Note the state of the task, such as `deploying to staging`; return its entry's id.
 
@@ -409,6 +440,10 @@ class Session:
     def records(self) -> list[Record]:
         """Return the entries with what stands in the view for them, oldest first."""
         return list(self._records.values())
+
+    def beside(self) -> list[tuple[Message, Message]]:
+        """Return each message of the list beside what is shown of it; of folded ones, nothing."""
+        return list(zip(self._window.raw, self._window.shown, strict=True))
 
     def decisions(self) -> list[tuple[int, Decision]]:
         """Return every change made to the view, with the turn in which it was made."""

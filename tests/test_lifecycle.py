@@ -260,3 +260,30 @@ def test_a_digest_tells_nothing_redacted(tmp_path: Path) -> None:
         assert digests
         assert all("example.org" not in session.text(each.entry.id) for each in digests)
     memory.close()
+
+
+def test_pasted_words_are_indexed_only_where_a_rule_says_so(tmp_path: Path) -> None:
+    pasted = "Here is what the log says.\n" + rows(0, 120)
+    file = tmp_path / "p.yaml"
+    rule = {"match": {"type": "message", "tokens": {"over": 1000}}, "action": {"index": True}}
+    file.write_text(json.dumps({"lifecycle_policies": [rule], "bulk_over_tokens": 400}))
+    for policy, changed in (("default", False), (file, True)):
+        memory = Hippocampus(tmp_path / str(changed), policy=policy)
+        with memory.session("s") as session:
+            view = grow(session, [{"role": "user", "content": pasted}])
+            assert (text_of(view, 0) != pasted) is changed
+            for record in session.records():
+                assert session.content(record.entry.id) == pasted
+        memory.close()
+
+
+def test_associations_may_be_declared(tmp_path: Path) -> None:
+    memory = opened(tmp_path)
+    with memory.session("s") as session:
+        first, second = session.state("building"), session.state("testing")
+        session.associate(first, second)
+        kept = {entry.id: entry.modifiers.associations for entry in session.entries()}
+        assert kept == {first: [second], second: [first]}
+        with pytest.raises(RecallError):
+            session.associate(first, "nothing")
+    memory.close()

@@ -12,7 +12,7 @@ from hippocampus.messages import read
 from hippocampus.plan import Decision
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
-from hippocampus.replay.measure import Script, prepare
+from hippocampus.replay.measure import prepare
 from hippocampus.replay.ours import fresh_session
 from hippocampus.replay.recording import Recording
 
@@ -37,7 +37,8 @@ def print_explanation(
         for end in script.call_ends[: turn + 1]:
             view = read(session(recording.messages[:end]))
         reasons = dict(_reasons(session.decisions()))
-    console.print(_table(script, turn, view, reasons))
+        beside = session.beside()
+    console.print(_table(turn, view, beside, reasons))
 
 
 def _reasons(decisions: list[tuple[int, Decision]]) -> list[tuple[str, str]]:
@@ -47,19 +48,25 @@ def _reasons(decisions: list[tuple[int, Decision]]) -> list[tuple[str, str]]:
     ]
 
 
-def _table(script: Script, turn: int, view: list[Message], reasons: dict[str, str]) -> Table:
-    raw = script.messages[: script.answers[turn]]
-    before, after = (sum(map(tokens.weigh, each)) for each in (raw, view))
+def _table(
+    turn: int, view: list[Message], beside: list[tuple[Message, Message]], reasons: dict[str, str]
+) -> Table:
+    before, after = (sum(map(tokens.weigh, each)) for each in ([raw for raw, _ in beside], view))
     table = Table(title=f"turn {turn}", show_lines=True)
     table.add_column("#", justify="right")
     table.add_column(f"raw list ({before:,} tokens)", ratio=1, overflow="fold")
     table.add_column(f"view ({after:,} tokens)", ratio=1, overflow="fold")
     table.add_column("why", ratio=1, overflow="fold")
-    for number, (message, shown) in enumerate(zip(raw, view, strict=True)):
-        same = message.raw == shown.raw
-        why = "" if same else "\n".join(told for id_, told in reasons.items() if _has(shown, id_))
-        table.add_row(str(number), _text(message), "(the same)" if same else _text(shown), why)
+    for number, (raw, shown) in enumerate(beside):
+        why = "\n".join(told for id_, told in reasons.items() if _has(shown, id_))
+        table.add_row(str(number), _text(raw), _shown(raw, shown), why)
     return table
+
+
+def _shown(raw: Message, shown: Message) -> str:
+    if raw.raw == shown.raw:
+        return "(the same)"
+    return _text(shown) if shown.raw else "(told by the digest above)"
 
 
 def _has(message: Message, entry_id: str) -> bool:
