@@ -73,6 +73,11 @@ class Asked:
     until: float | None = None
     include_superseded: bool = False
 
+    @property
+    def seen_from(self) -> float:
+        """Return from when strength and recency count: as of a date, nothing has faded since."""
+        return min(self.now, self.at, self.known)
+
     def condition(self) -> tuple[str, list[Any]]:
         """Return the SQL condition on rows of `memory`, with its values."""
         parts = ["removed IS NULL"]
@@ -161,7 +166,7 @@ class Recalling:
             channels.neighbour = self._neighbours(similar, rows, asked)
         if weights.minhash:
             channels.minhash = self._minhashes(query, rows)
-        return search.ranked(rows.values(), channels, weights, self._rooms.policy, asked.now, most)
+        return search.ranked(rows.values(), channels, weights, self._rooms.policy, asked.seen_from, most)
 
     def candidates(self, query: str, asked: Asked) -> dict[int, Memory]:
         """Return all that a channel finds and the filters let pass, by row."""
@@ -349,7 +354,7 @@ class Recalling:
             recency_linear=weights.recency_linear,
         )
         found = [search.Candidate(*row) for row in rows]
-        return search.ranked(found, search.Channels(), plain, self._rooms.policy, asked.now, most)
+        return search.ranked(found, search.Channels(), plain, self._rooms.policy, asked.seen_from, most)
 
     def _results(self, scores: list[tuple[int, Score]]) -> list[Recalled]:
         memories = self._rooms.memories.by_row(row for row, _ in scores)

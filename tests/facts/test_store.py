@@ -485,3 +485,20 @@ def test_never_fading_and_other_types_are_policy():
 
 def test_importing_the_package_opens_nothing():
     assert not list(Path(tempfile.gettempdir()).glob("hippocampus-facts*"))
+
+
+def test_an_old_value_is_found_as_of_its_time_however_long_ago(tmp_path: Path) -> None:
+    """What has faded below `hide_below` by now had not faded then."""
+    now = [1_767_225_600.0]
+    facts = Facts(tmp_path / "m.sqlite3", clock=lambda: now[0])
+    facts.remember("The payment terms of Acme are 30 days.")
+    now[0] += 40 * 86_400
+    facts.remember("The payment terms of Acme are 60 days.")
+    now[0] += 360 * 86_400
+    assert facts.recall("payment terms Acme") == []
+    [then] = facts.recall("payment terms Acme", as_of="2026-01-15")
+    assert "30 days" in then.memory.content
+    [later] = facts.recall("payment terms Acme", as_of="2026-03-15")
+    assert "60 days" in later.memory.content
+    assert facts.check() == []
+    facts.close()
