@@ -127,6 +127,9 @@ class Holdings:
         """Reset the strength of what a message points at, and associate what it names together."""
         said = [part.text for part in message.parts if part.kind != "result"]
         cited = self._names.cited_by(said)
+        if message.role == "user" and said:
+            meant = self._names.meant_by(" ".join(said))
+            cited += [held for held in meant if held not in cited]
         for held in cited:
             held.touch(self._window.turn, self._policy.initial_strength)
         ids = [held.record.entry.id for held in cited]
@@ -226,6 +229,8 @@ class Holdings:
         """Count what a content names, and start on its summary."""
         self.held.append(held)
         self._names.hold(held, part.text)
+        if part.kind == "result":
+            self._names.describe(held, part.text)
         indexed = held.record.stage is not Stage.FULL
         if part.kind == "call" and indexed:
             self._names.hide(identifiers(part.text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
@@ -13,6 +14,14 @@ from hippocampus.indexing.shapes import identifiers
 
 ID = re.compile(r"\b[a-z2-7]{8,12}\b")
 """What an entry's id looks like; one in five has no digit and reads as a word."""
+WORD = re.compile(r"\w{4,}")
+ABOUT_CHARACTERS = 400
+MOST_ASKED_WORDS = 60
+"""A longer message is no pointer at one content."""
+CLEARLY = 1.7
+"""The BM25 of a word that one of eight contents has alone; in more of them it is rarer still."""
+APART = 2.0
+"""The best must be so many times better than the next."""
 DISTINCTIVE = 3
 """A name that more contents have points at none of them."""
 
@@ -35,6 +44,8 @@ class Names:
         self.shown: Counter[str] = Counter()
         """How many texts of the view name an identifier; large full contents do not count."""
         self._holders: dict[str, list[Held]] = {}
+        self._words: list[tuple[Held, set[str]]] = []
+        """What each content is about: the words of its tool, its arguments and its start."""
 
     def show(self, names: Iterable[str]) -> None:
         """Count names that now stand in the view."""
@@ -53,8 +64,34 @@ class Names:
         for name in identifiers(text) | {held.record.entry.id}:
             self._holders.setdefault(name, []).append(held)
 
+    def describe(self, held: Held, text: str) -> None:
+        """Note what a content is about."""
+        about = f"{held.record.tool} {held.record.arguments} {text[:ABOUT_CHARACTERS]}"
+        self._words.append((held, set(WORD.findall(about.lower()))))
+
+    def meant_by(self, text: str) -> list[Held]:
+        """Return the content that a user's words describe best, by BM25, where they clearly do.
+
+        A word that most contents have says next to nothing; one that a single content has is a
+        name.
+        """
+        asked = set(WORD.findall(text.lower()))
+        if not self._words or len(asked) > MOST_ASKED_WORDS:
+            return []
+        shared = [(held, words & asked) for held, words in self._words]
+        counts = Counter(word for _, words in shared for word in words)
+        rarity = {
+            word: math.log(1 + (len(shared) - n + 0.5) / (n + 0.5)) for word, n in counts.items()
+        }
+        scores = [sum(rarity[word] for word in words) for _, words in shared]
+        best = max(range(len(scores)), key=scores.__getitem__)
+        second = max((score for at, score in enumerate(scores) if at != best), default=0.0)
+        clear = scores[best] >= max(CLEARLY, APART * second)
+        return [shared[best][0]] if clear else []
+
     def keep_before(self, kept: int) -> None:
         """Forget the contents of messages from a number on."""
+        self._words = [each for each in self._words if each[0].message < kept]
         for name, holders in list(self._holders.items()):
             self._holders[name] = [held for held in holders if held.message < kept]
 

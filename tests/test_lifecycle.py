@@ -287,3 +287,23 @@ def test_associations_may_be_declared(tmp_path: Path) -> None:
         with pytest.raises(RecallError):
             session.associate(first, "nothing")
     memory.close()
+
+
+def test_a_user_who_describes_a_content_is_an_access(tmp_path: Path) -> None:
+    """By words, without an id: two that it alone has."""
+    items: list[dict[str, Any]] = [{"role": "user", "content": "Look around."}]
+    places = ["harbour", "library", "kitchen", "station", "garden", "museum", "market", "school"]
+    for number, name in enumerate(places):
+        text = f"The {name} of the town has windows and doors. " * 30
+        items += [call(number, f"visit_{name}"), result(number, text)]
+    items += [
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": "What about the windows of that kitchen, please?"},
+    ]
+    memory = opened(tmp_path)
+    with memory.session("s") as session:
+        grow(session, items)
+        last = {h.record.tool: h.record.entry.decay.last_access for h in session._holdings.held}
+        assert last.pop("visit_kitchen") == len(places) + 1
+        assert max(last.values()) <= len(places)
+    memory.close()

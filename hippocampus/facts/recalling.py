@@ -166,7 +166,9 @@ class Recalling:
             channels.neighbour = self._neighbours(similar, rows, asked)
         if weights.minhash:
             channels.minhash = self._minhashes(query, rows)
-        return search.ranked(rows.values(), channels, weights, self._rooms.policy, asked.seen_from, most)
+        return search.ranked(
+            rows.values(), channels, weights, self._rooms.policy, asked.seen_from, most
+        )
 
     def candidates(self, query: str, asked: Asked) -> dict[int, Memory]:
         """Return all that a channel finds and the filters let pass, by row."""
@@ -354,7 +356,9 @@ class Recalling:
             recency_linear=weights.recency_linear,
         )
         found = [search.Candidate(*row) for row in rows]
-        return search.ranked(found, search.Channels(), plain, self._rooms.policy, asked.seen_from, most)
+        return search.ranked(
+            found, search.Channels(), plain, self._rooms.policy, asked.seen_from, most
+        )
 
     def _results(self, scores: list[tuple[int, Score]]) -> list[Recalled]:
         memories = self._rooms.memories.by_row(row for row, _ in scores)
