@@ -114,6 +114,9 @@ def _draft_of_text(text: str, hints: Hints) -> Draft:
     dump = unwrap.numbered_dump(stripped)
     if dump is not None:
         inside, first_line = dump
+        value = unwrap.json_value(inside)
+        if value is not None and not isinstance(value, str):
+            return _draft_of_json(value, len(inside), hints)
         numbered = code.extract_numbered(inside, hints, first_line)
         if numbered is not None:
             return numbered

@@ -62,3 +62,12 @@ def test_joined_drafts_keep_their_parents() -> None:
 def test_every_text_has_a_draft_whose_parents_come_first(text: str) -> None:
     lines = draft_of(text, Hints()).lines
     assert all(line.parent is None or line.parent < at for at, line in enumerate(lines))
+
+
+def test_json_in_a_numbered_dump_is_read_as_json() -> None:
+    rows = [{"id": f"row-{n}", "hash": f"{n:064x}"} for n in range(30)]
+    lines = json.dumps(rows, indent=1).split("\n")
+    dump = "\n".join(f"{number:5}→{line}" for number, line in enumerate(lines, start=1))
+    draft = draft_of(dump, Hints())
+    assert draft.kind == "json"
+    assert any("row-29" in line.text and f"{29:064x}" in line.text for line in draft.lines)
