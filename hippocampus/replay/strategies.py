@@ -13,6 +13,7 @@ from typing import Any
 
 from hippocampus import tokens
 from hippocampus.conversation import Item, Message, Part, with_texts
+from hippocampus.digest import opening_end
 from hippocampus.messages import RunningReader, write
 from hippocampus.replay.measure import View
 from hippocampus.replay.recording import Recording
@@ -86,7 +87,7 @@ def sliding_window(keep_tokens: int = 32_000) -> View:
 
     def view(items: list[Item]) -> list[Item]:
         growing.read(items)
-        kept = _first_words(growing.view)
+        kept = opening_end(growing.view)
         start, total = len(growing.view), 0
         for number in range(len(growing.view) - 1, kept - 1, -1):
             total += growing.weight(number)
@@ -97,16 +98,6 @@ def sliding_window(keep_tokens: int = 32_000) -> View:
         return write([*growing.view[:kept], *growing.view[start:]])
 
     return view
-
-
-def _first_words(messages: list[Message]) -> int:
-    """Return how many leading messages belong to the system or open the conversation."""
-    for number, message in enumerate(messages):
-        if message.role == "user":
-            return number + 1
-        if message.role != "system":
-            return number
-    return len(messages)
 
 
 def _is_words(message: Message) -> bool:
