@@ -43,7 +43,7 @@ def jsonl(records: list[Any]) -> str:
         jsonl(CHAT).encode(),
         b"\xef\xbb\xbf" + jsonl(CHAT).replace("\n", "\r\n").encode(),
         json.dumps(CHAT).encode("utf-16"),
-        gzip.compress(json.dumps(CHAT).encode()),
+        gzip.compress(json.dumps(CHAT).encode(), mtime=0),
         zstandard.compress(jsonl(CHAT).encode()),
         zstandard.compress(jsonl(CHAT[:2]).encode()) + zstandard.compress(jsonl(CHAT[2:]).encode()),
         json.dumps({"messages": CHAT}).encode(),
@@ -100,7 +100,7 @@ def test_a_record_without_messages_beside_others_is_named(tmp_path: Path) -> Non
         (b"", "an empty file"),
         (b" \n\n", "an empty file"),
         (b"\x89PNG\r\n\x1a\n" + bytes(500), "a binary file"),
-        (gzip.compress(bytes(500)), "a binary file"),
+        (gzip.compress(bytes(500), mtime=0), "a binary file"),
         (b"# Notes\n\nSome text.\n", "text that is no JSON"),
         (b"[" * 100_000, "text that is no JSON"),
         (b"[1, 2]", "JSON without an object in it"),
@@ -122,7 +122,7 @@ def test_an_unknown_file_is_one_line_that_lists_the_formats(
 
 
 @pytest.mark.parametrize(
-    "data", [gzip.compress(b"{}")[:-9], b"\x1f\x8b junk", b"\x28\xb5\x2f\xfd junk"]
+    "data", [gzip.compress(b"{}", mtime=0)[:-9], b"\x1f\x8b junk", b"\x28\xb5\x2f\xfd junk"]
 )
 def test_a_damaged_archive_cannot_be_read(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(RecordingError, match="cannot be read"):
