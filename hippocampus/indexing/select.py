@@ -150,23 +150,23 @@ def chances_of(draft: Draft, hints: Hints) -> list[float]:
     return [
         _chance(
             bias,
-            weight=math.log(max(line.weight, 0.01)),
-            size=size,
-            task=min(relevance[at], MOST_RELEVANCE) / 4,
-            **_novelty(identifiers(line.text), hints.known),
+            CHANCE["weight"] * math.log(max(line.weight, 0.01))
+            + CHANCE["size"] * size
+            + CHANCE["task"] * (min(task, MOST_RELEVANCE) / 4),
+            identifiers(line.text),
+            hints.known,
         )
-        for at, line in enumerate(lines)
+        for line, task in zip(lines, relevance, strict=True)
     ]
 
 
-def _novelty(found: set[str], known: Container[str]) -> dict[str, float]:
-    new = sum(name not in known for name in found)
-    return {"new": math.log1p(new), "old": float(bool(found) and not new)}
-
-
-def _chance(bias: float, **signals: float) -> float:
-    total = bias + sum(CHANCE[name] * signal for name, signal in signals.items())
-    return 1 / (1 + math.exp(-total))
+def _chance(bias: float, signals: float, found: frozenset[str], known: Container[str]) -> float:
+    """Return the chance from the sum of a line's other signals and from what it names."""
+    new = len([name for name in found if name not in known])
+    signals += CHANCE["new"] * math.log1p(new)
+    if found and not new:
+        signals += CHANCE["old"]
+    return 1 / (1 + math.exp(-(bias + signals)))
 
 
 def _relevance(lines: Sequence[Line], words: str) -> list[float]:
@@ -176,7 +176,9 @@ def _relevance(lines: Sequence[Line], words: str) -> list[float]:
     weighed: what remains is the rarity of the words that they share with the question.
     """
     wanted = set(WORD.findall(words.lower()))
-    found = [wanted & set(WORD.findall(line.text.lower())) if wanted else set() for line in lines]
+    found = [
+        wanted.intersection(WORD.findall(line.text.lower())) if wanted else wanted for line in lines
+    ]
     counts: dict[str, int] = {}
     for shared in found:
         for word in shared:

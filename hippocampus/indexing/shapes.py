@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Literal
 
@@ -18,15 +19,26 @@ OPAQUE = re.compile(r"[A-Za-z0-9+/_=-]{40,}")
 """Long and without a word in it: encoded bytes, which nobody types again."""
 SHORT_CHARACTERS = 80
 LONGEST_ID_CHARACTERS = 80
-
+REMEMBERED_CHARACTERS = 500
+"""The names of texts up to this size are kept for a while."""
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@#-]{4,120}[A-Za-z0-9_]")
 NAMED = re.compile(r"[0-9_/]|[a-z][A-Z]|\w\.\w")
 
 
-def identifiers(text: str) -> set[str]:
+def identifiers(text: str) -> frozenset[str]:
     """Return what a text names exactly: ids, paths, names in code, figures, dates."""
-    return {found for found in IDENTIFIER.findall(text) if NAMED.search(found)}
+    small = len(text) <= REMEMBERED_CHARACTERS
+    return _remembered(text) if small else _just_remembered(text)
+
+
+def _identifiers(text: str) -> frozenset[str]:
+    return frozenset(found for found in set(IDENTIFIER.findall(text)) if NAMED.search(found))
+
+
+_just_remembered = functools.lru_cache(maxsize=8)(_identifiers)
+_remembered = functools.lru_cache(maxsize=2_048)(_identifiers)
+"""What was said is asked again for each content that leaves, and a line when its entry shrinks."""
 
 
 def shape_of(value: object) -> Shape:

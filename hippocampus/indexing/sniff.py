@@ -7,7 +7,7 @@ nothing. Wrappings come off first.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,12 +25,15 @@ from hippocampus.indexing import (
     tables,
     unwrap,
 )
+from hippocampus.indexing.documents import Document
 from hippocampus.indexing.draft import Draft, Extractor, Hints, Line
 
 LEAST_CONFIDENCE = 0.25
 DOMINANT_SHARE = 0.5
 """A text inside a JSON document that is this much of it is read as what it is."""
 DOMINANT_CHARACTERS = 1_500
+SMALL_CHARACTERS = 16_000
+"""Drafts of contents up to this size are kept for as many turns as it takes them to fade."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +43,23 @@ class _Reader:
     kind: str
     recognises: Callable[[str, Hints], float]
     extract: Extractor
+    surest: float = 1.0
+    """It is never surer than this."""
 
 
 READERS = (
-    _Reader("binary", lambda text, _: binary.recognises(text), binary.extract),
+    _Reader("binary", lambda text, _: binary.recognises(text), binary.extract, binary.SUREST),
     _Reader("page", lambda text, _: html.recognises(text), html.extract),
     _Reader("diff", lambda text, _: diffs.recognises(text), diffs.extract),
     _Reader("log", lambda text, _: logs.recognises(text), logs.extract),
     _Reader("listing", lambda text, _: listings.recognises(text), listings.extract),
-    _Reader("table", lambda text, _: tables.recognises(text), tables.extract),
+    _Reader("table", lambda text, _: tables.recognises(text), tables.extract, tables.SUREST),
     _Reader("code", code.recognises, code.extract),
-    _Reader("prose", lambda text, _: prose.recognises(text), prose.extract),
+    _Reader("prose", lambda text, _: prose.recognises(text), prose.extract, prose.SUREST),
 )
 """In the order in which they are believed where two are equally sure."""
+ASKED = sorted(enumerate(READERS), key=lambda ranked: -ranked[1].surest)
+"""With their ranks in that order; who may be surest is asked first, and may spare the others."""
 FALLBACK = _Reader("text", lambda _text, _hints: 0.0, plain.extract)
 
 
@@ -66,24 +73,41 @@ def kind_of(text: str) -> str:
     return _read(text, "", "").kind
 
 
-@functools.lru_cache(maxsize=8)
 def _read(text: str, tool: str, arguments: str) -> Draft:
-    """Read a content once for its arrival and for its entry, which follow each other."""
+    """Read a content once for its arrival, its entry and what is left of that many turns later."""
+    read = _read_small if len(text) <= SMALL_CHARACTERS else _read_large
+    return read(text, tool, arguments)
+
+
+def _draft(text: str, tool: str, arguments: str) -> Draft:
     hints = Hints(tool=tool, arguments=arguments)
+    found = _document_of(text)
+    if isinstance(found, str):
+        return _draft_of_text(found, hints)
+    return _draft_of_document(found, len(text), hints)
+
+
+_read_small = functools.lru_cache(maxsize=128)(_draft)
+_read_large = functools.lru_cache(maxsize=4)(_draft)
+"""A large content's draft may take many times its size; few of them are kept."""
+
+
+@functools.lru_cache(maxsize=4)
+def _document_of(text: str) -> str | Document:
+    """Return the document that a JSON text is, else the text; what the call said does not matter."""
     value = unwrap.json_value(text)
-    if isinstance(value, str):
-        return _draft_of_text(value, hints)
-    if value is not None:
-        return _draft_of_json(value, len(text), hints)
-    return _draft_of_text(text, hints)
+    if value is None or isinstance(value, str):
+        return text if value is None else value
+    return _read_value(value)
 
 
-def _draft_of_json(value: Any, characters: int, hints: Hints) -> Draft:
-    """Return the draft of a document; a long text in it is read too, as what it is."""
+def _read_value(value: Any) -> Document:
     schema = schemas.read(value)
-    if schema is not None:
-        return schema
-    document = documents.read(value)
+    return documents.read(value) if schema is None else Document(schema, [])
+
+
+def _draft_of_document(document: Document, characters: int, hints: Hints) -> Draft:
+    """Return the draft of a document; a long text in it is read too, as what it is."""
     if not document.texts:
         return document.draft
     path, longest = max(document.texts, key=lambda each: len(each[1]))
@@ -116,24 +140,46 @@ def _draft_of_text(text: str, hints: Hints) -> Draft:
         inside, first_line = dump
         value = unwrap.json_value(inside)
         if value is not None and not isinstance(value, str):
-            return _draft_of_json(value, len(inside), hints)
+            return _draft_of_document(_read_value(value), len(inside), hints)
         numbered = code.extract_numbered(inside, hints, first_line)
         if numbered is not None:
             return numbered
         stripped = inside
     for reader in _ranked(stripped, hints):
-        draft = reader.extract(stripped, hints)
+        draft = _extracted(reader, stripped, hints)
         if draft is not None:
             return draft
     return Draft("empty", "empty", ())
 
 
-def _ranked(text: str, hints: Hints) -> list[_Reader]:
-    """Return the readers to ask, the surest first; the fallback takes what nobody knows."""
-    sure = [(_confidence(reader, text, hints), reader) for reader in READERS]
-    believed = [each for each in sure if each[0] >= LEAST_CONFIDENCE]
-    ranked = sorted(believed, key=lambda each: -each[0])
-    return [*(reader for _, reader in ranked), FALLBACK]
+def _extracted(reader: _Reader, text: str, hints: Hints) -> Draft | None:
+    """Return what a reader makes of a text; only code asks what the call said."""
+    return reader.extract(text, hints) if reader.kind == "code" else _extracted_once(reader, text)
+
+
+@functools.lru_cache(maxsize=8)
+def _extracted_once(reader: _Reader, text: str) -> Draft | None:
+    return reader.extract(text, Hints())
+
+
+def _ranked(text: str, hints: Hints) -> Iterator[_Reader]:
+    """Yield the readers to try, the surest first; the fallback takes what nobody knows."""
+    surest = _surest(text, hints)
+    if surest:
+        yield surest
+        sure = [(_confidence(reader, text, hints), reader) for reader in READERS]
+        believed = [each for each in sure if each[0] >= LEAST_CONFIDENCE and each[1] != surest]
+        yield from (reader for _, reader in sorted(believed, key=lambda each: -each[0]))
+    yield FALLBACK
+
+
+def _surest(text: str, hints: Hints) -> _Reader | None:
+    """Return the reader that is surest; who cannot be surer than another is not asked."""
+    best: tuple[float, int] = (LEAST_CONFIDENCE, -len(READERS))
+    for rank, reader in ASKED:
+        if (reader.surest, -rank) > best:
+            best = max(best, (_confidence(reader, text, hints), -rank))
+    return READERS[-best[1]] if best[1] > -len(READERS) else None
 
 
 def _confidence(reader: _Reader, text: str, hints: Hints) -> float:

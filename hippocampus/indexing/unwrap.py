@@ -26,6 +26,7 @@ LONGEST_PREFACE = 2_000
 JSON_SHARE = 0.7
 """The share of a text that must be its JSON value."""
 NOTHING: Any = object()
+CONTAINERS = (dict, list)
 BLOCK_KEYS = {"type", "text", "annotations", "meta", "_meta"}
 MOST_LAYERS = 8
 SMALLEST_INNER = 40
@@ -83,14 +84,24 @@ def _inner(value: Any, layers: int) -> Any:
     if layers > MOST_LAYERS:
         return value
     if isinstance(value, dict):
-        if set(value) <= BLOCK_KEYS and isinstance(value.get("text"), str):
+        if isinstance(value.get("text"), str) and value.keys() <= BLOCK_KEYS:
             return _inner(value["text"], layers + 1)
-        return {key: _inner(inner, layers + 1) for key, inner in value.items()}
+        read = [
+            (key, _inner(inner, layers + 1)) for key, inner in value.items() if _may_hold(inner)
+        ]
+        return {**value, **dict(read)} if read else value
     if isinstance(value, list):
-        inner = [_inner(each, layers + 1) for each in value]
+        inner = [_inner(each, layers + 1) if _may_hold(each) else each for each in value]
         alone = len(inner) == 1 and isinstance(value[0], dict) and not isinstance(inner[0], dict)
         return inner[0] if alone else inner
-    if isinstance(value, str) and len(value) >= SMALLEST_INNER:
+    if isinstance(value, str) and _may_hold(value):
         found = _embedded(value)
         return value if found is NOTHING else _inner(found, layers + 1)
     return value
+
+
+def _may_hold(value: Any) -> bool:
+    """Say whether a value can have others in it: told fast, since most of a large one cannot."""
+    if isinstance(value, str):
+        return len(value) >= SMALLEST_INNER and ("{" in value or "[" in value or '"' in value)
+    return isinstance(value, CONTAINERS)

@@ -20,6 +20,7 @@ from hippocampus.indexing.draft import Draft, Hints, Line
 from hippocampus.indexing.lines import counted
 from hippocampus.indexing.thin import thinned
 
+SUREST = 0.95
 SAMPLE_CHARACTERS = 8_000
 UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffd]")
 SHARE = 0.05
@@ -39,10 +40,10 @@ def recognises(text: str) -> float:
     if not sample.strip():
         return 0.0
     if DATA_URL.match(sample.lstrip()):
-        return 0.95
+        return SUREST
     share = len(UNPRINTABLE.findall(sample)) / len(sample)
     if share >= SHARE or "\x00" in sample[:1_000]:
-        return 0.95 if share >= SHARE else 0.6
+        return SUREST if share >= SHARE else 0.6
     if kind_of_bytes(_bytes_of(sample[:300]), sure=False) and not sample.lstrip().startswith(
         ("<", "-")
     ):
@@ -59,7 +60,7 @@ def _encoded_share(text: str, sample: str) -> float:
         return 0.0
     left = len(bare) + len(rest) - sum(len(blob.told()) for blob in (*blobs, *more))
     share = 1 - left / max(1, len(sample) + len(tail))
-    return min(0.95, share) if share > 0.5 else 0.0
+    return min(SUREST, share) if share > 0.5 else 0.0
 
 
 def extract(text: str, hints: Hints) -> Draft | None:

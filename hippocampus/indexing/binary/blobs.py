@@ -20,6 +20,8 @@ RUN = re.compile(
     r"(?<![A-Za-z0-9+/_-])(?:(?:[A-Za-z0-9+/_-]{60,}\r?\n){3,}[A-Za-z0-9+/_-]*|[A-Za-z0-9+/_-]{256,})={0,2}"
 )
 LEAST_CHARACTERS = 256
+LEAST_LINE = 60
+"""An encoded run has a line that long, without a space in it."""
 SAMPLE_CHARACTERS = 600
 HASH_DIGITS = 12
 CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
@@ -151,6 +153,8 @@ def _from_hex(text: str) -> bytes | None:
 
 def marked(text: str) -> tuple[str, list[Blob]]:
     """Return a text with each long encoded run replaced by a mark, and what was replaced."""
+    if max(map(len, text.split()), default=0) < LEAST_LINE:
+        return text, []
     blobs: list[Blob] = []
 
     def mark(match: re.Match[str]) -> str:

@@ -32,6 +32,7 @@ SAID_BY_A_TOOL = re.compile(
     r"\b(?:error|warning)\b(?: \w{1,12})?:|^Traceback \(|^(?:\+\+\+|---|@@) ", re.IGNORECASE
 )
 """Compilers and differences quote code and are none."""
+WORDS_OF_TOOLS = ("error", "warning", "traceback (", "+++ ", "--- ", "@@ ")
 PROGRAM_END = re.compile(r"[;{}()]\s*$")
 SETTING_EXTENSIONS = frozenset(
     ["yaml", "yml", "toml", "ini", "cfg", "conf", "env", "properties", "editorconfig", "lock"]
@@ -44,6 +45,7 @@ SENTENCE = re.compile(
 )
 """Six words in a row: how people write, and code seldom, comments apart."""
 TOOL_SHARE = 0.05
+LEAST_CONFIDENCE = 0.2
 EXTENSION_BONUS = 0.35
 LEAST_LINES = 3
 
@@ -58,10 +60,15 @@ class Reading(NamedTuple):
 
 def read_language(text: str, hints: Hints | None = None) -> Reading | None:
     """Return the language of a text, or nothing where it is none."""
+    return _read_named(text, _extension(hints))
+
+
+@functools.lru_cache(maxsize=4)
+def _read_named(text: str, extension: str) -> Reading | None:
+    """Who recognises a text reads it next."""
     sample = _sample(text)
     if len(sample) < LEAST_LINES:
         return None
-    extension = _extension(hints)
     found = _setting_share(sample)
     if found >= SETTINGS_SHARE or (extension in SETTING_EXTENSIONS and found >= 0.3):
         return Reading(None, min(0.9, found * 0.8))
@@ -139,6 +146,13 @@ def _best(sample: list[str], expected: Language | None) -> Reading | None:
     confidence = min(1.0, shares[best] / CERTAIN_SHARE)
     if best is not expected:
         confidence *= max(0.0, 1 - 3 * _prose_share(sample, best))
-    if sum(1 for line in sample if SAID_BY_A_TOOL.search(line)) > TOOL_SHARE * len(sample):
+    if confidence > LEAST_CONFIDENCE and _is_said_by_a_tool(sample):
         confidence *= 0.4
-    return Reading(best, confidence) if confidence > 0.2 else None
+    return Reading(best, confidence) if confidence > LEAST_CONFIDENCE else None
+
+
+def _is_said_by_a_tool(sample: list[str]) -> bool:
+    whole = "\n".join(sample).lower()
+    if not any(word in whole for word in WORDS_OF_TOOLS):
+        return False
+    return sum(1 for line in sample if SAID_BY_A_TOOL.search(line)) > TOOL_SHARE * len(sample)

@@ -45,6 +45,8 @@ def _is_markup(text: str) -> float:
     if OPENING.match(text):
         return 1.0
     sample = text[:SAMPLE_CHARACTERS]
+    if "<" not in sample:
+        return 0.0
     start = sample.lstrip()
     found = len(TAGS.findall(sample))
     share = found * CHARACTERS_PER_TAG / max(len(sample), CHARACTERS_PER_TAG)

@@ -63,7 +63,15 @@ def _may_be(form: str, sample: list[str]) -> bool:
 
 
 def _share(sample: list[str], told: Callable[[str], bool]) -> float:
-    return sum(1 for line in sample if told(line)) / len(sample)
+    """Return the share of lines that are told; 0 as soon as it is under the least that counts."""
+    others = 0
+    most = (1 - LEAST_SHARE) * len(sample)
+    for line in sample:
+        if not told(line):
+            others += 1
+            if others > most + 1:
+                return 0.0
+    return (len(sample) - others) / len(sample)
 
 
 def _long(line: str) -> bool:

@@ -14,7 +14,7 @@ from hippocampus.indexing.draft import Draft, Hints, Line
 from hippocampus.indexing.lines import counted, cut, packed
 from hippocampus.indexing.logs.fields import spread
 from hippocampus.indexing.logs.places import Place, lines_of_places, places_of
-from hippocampus.indexing.logs.signs import ARROW, EXIT, FAILED, Sign, Told, sign_of, signs_for
+from hippocampus.indexing.logs.signs import ARROW, EXIT, FAILED, Sign, sign_of, signs_for
 from hippocampus.indexing.logs.traces import Trace, lines_of, traces_of
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.templates import Pattern, masked, patterns_of
@@ -25,7 +25,10 @@ STAMP = re.compile(
     r"|\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\b\d\d:\d\d:\d\d(?:[.,]\d+)?"
 )
 DAY = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ](?=\d\d:\d\d)")
-LEVELED = re.compile(r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b")
+CLOCK = re.compile(r"\d\d:\d\d")
+"""What every stamp has in it."""
+LEVELS = ("TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "FATAL", "CRITICAL")
+LEVELED = re.compile(rf"\b(?:{'|'.join(LEVELS)})\b")
 FINDING = re.compile(r"(?i)\berror\b|\bwarning\b|:\d+:\d+:? |\(\d+,\d+\)|\b[A-Z]\d{3,4}\b")
 """What a place is found for; a place alone is a hit of a search."""
 PROGRESS = re.compile(
@@ -96,25 +99,41 @@ def recognises(text: str) -> float:
     lines = lines[: SAMPLE_LINES // 2] + lines[SAMPLE_LINES // 2 :][-SAMPLE_LINES // 2 :]
     if len(lines) < 2:
         return 0.0
-    masks = masked("\n".join(lines))
-    signs = signs_for(masks)
-    told = sum(_tells(line, mask, signs) for line, mask in zip(lines, masks, strict=True))
+    tests = _tests_for(sample)
+    sure = [any(test(line) for test in tests) for line in lines]
+    others = iter(
+        _told_by_sign([line for line, is_sure in zip(lines, sure, strict=True) if not is_sure])
+    )
+    told = sum(1.0 if is_sure else next(others) for is_sure in sure)
     anchored = 0.4 if ANCHORS.search(sample) else 0.0
     return min(1.0, told / len(lines) + anchored) if told > 1 else anchored / 2
 
 
-def _tells(line: str, mask: str, signs: tuple[Told, ...]) -> float:
-    """Return how much a line reads as one of a log."""
-    if STAMP.search(line[:STAMPED_CHARACTERS]) and not line.lstrip().startswith(
-        ("-", "*", "|", "#")
-    ):
-        return 1.0
-    if PROGRESS.match(line) or LEVELED.search(line[:STAMPED_CHARACTERS]):
-        return 1.0
-    sign = sign_of(mask, signs)
-    if sign == "place" and not FINDING.search(line):
-        return 0.2
-    return SIGN_TELLS.get(sign, 0.0)
+def _tests_for(sample: str) -> tuple[Callable[[str], object], ...]:
+    """Return what tells a line of a log, but for what no line of the sample can have."""
+    stamped = (_is_stamped,) if CLOCK.search(sample) else ()
+    leveled = (_is_leveled,) if any(level in sample for level in LEVELS) else ()
+    return (*stamped, PROGRESS.match, *leveled)
+
+
+def _is_stamped(line: str) -> bool:
+    found = STAMP.search(line[:STAMPED_CHARACTERS])
+    return found is not None and not line.lstrip().startswith(("-", "*", "|", "#"))
+
+
+def _is_leveled(line: str) -> bool:
+    return LEVELED.search(line[:STAMPED_CHARACTERS]) is not None
+
+
+def _told_by_sign(lines: Sequence[str]) -> list[float]:
+    """Return how much each line reads as one of a log by what it says."""
+    masks = masked("\n".join(lines)) if lines else []
+    signs = signs_for(masks)
+    found = zip(lines, [sign_of(mask, signs) for mask in masks], strict=True)
+    return [
+        0.2 if sign == "place" and not FINDING.search(line) else SIGN_TELLS.get(sign, 0.0)
+        for line, sign in found
+    ]
 
 
 SIGN_TELLS: dict[Sign, float] = {

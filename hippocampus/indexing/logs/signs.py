@@ -101,6 +101,7 @@ SIGNS: tuple[Told, ...] = (
     Told("command", ("$ ", "> ", "+ ", "❯ ", "% "), COMMAND),
 )
 """The first that holds names the line."""
+PARTS = frozenset(part for told in SIGNS for word in told.words for part in word.split())
 ANCHORED = frozenset({"frame", "failed", "place", "command"})
 """Signs whose pattern starts where the line starts."""
 
@@ -108,12 +109,12 @@ ANCHORED = frozenset({"frame", "failed", "place", "command"})
 def signs_for(lines: Iterable[str]) -> tuple[Told, ...]:
     """Return the signs that some of the lines may have: those with a word among theirs."""
     held = "\n".join(set("\n".join(lines).lower().split()))
-    there = ((told, tuple(word for word in told.words if _in(word, held))) for told in SIGNS)
-    return tuple(told._replace(words=words) for told, words in there if words)
-
-
-def _in(word: str, held: str) -> bool:
-    return all(part in held for part in word.split())
+    there = {part for part in PARTS if part in held}
+    found = (
+        (told, tuple(word for word in told.words if there.issuperset(word.split())))
+        for told in SIGNS
+    )
+    return tuple(told._replace(words=words) for told, words in found if words)
 
 
 def sign_of(line: str, signs: tuple[Told, ...]) -> Sign:

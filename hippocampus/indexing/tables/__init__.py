@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from hippocampus.indexing.draft import Draft, Hints, Line
 from hippocampus.indexing.lines import counted, cut
 from hippocampus.indexing.tables.columns import Column, columns_of
-from hippocampus.indexing.tables.grids import TRAILER, Grid, grid_of
+from hippocampus.indexing.tables.grids import SUREST, TRAILER, Grid, grid_of
 from hippocampus.indexing.thin import LIGHT, put, thinned
+
+__all__ = ["SUREST", "extract", "recognises"]
 
 SAMPLE_CHARACTERS = 20_000
 LEAST_ROWS = 2

@@ -17,6 +17,8 @@ SAMPLE_LINES = 60
 MOST_COLUMNS = 2_000
 PIPED_SHARE = 0.5
 SAME_SHARE = 0.85
+SUREST = 0.95
+"""Bars with a rule between them; no other form is as sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +48,11 @@ def grid_of(text: str) -> Grid | None:
 def _piped(lines: Sequence[str]) -> Grid | None:
     """Read Markdown, `psql` and boxes: cells between bars, a rule below or around the header."""
     sample = [line for line in lines[: 4 * SAMPLE_LINES] if line.strip()][:SAMPLE_LINES]
-    rules = sum(_is_rule(line) for line in sample)
     barred = sum(_cells(line) is not None and not _is_rule(line) for line in sample)
-    if not rules or barred < 2 or barred + rules < PIPED_SHARE * len(sample):
+    if barred < 2:
+        return None
+    rules = sum(_is_rule(line) for line in sample)
+    if not rules or barred + rules < PIPED_SHARE * len(sample):
         return None
     return _read_piped(lines)
 
@@ -68,7 +72,9 @@ def _read_piped(lines: Sequence[str]) -> Grid | None:
             cells.append(row)
     if len(cells) < 2:
         return None
-    return Grid(_clean(cells[0]), cells[1:], [note for note in notes if note.strip()], 0.95, first)
+    return Grid(
+        _clean(cells[0]), cells[1:], [note for note in notes if note.strip()], SUREST, first
+    )
 
 
 def _cells(line: str) -> list[str] | None:

@@ -64,9 +64,20 @@ def bound_tokens(kind: str, level: str) -> int:
     return PROTOCOL_TOKENS.get(kind, OTHER_TOKENS) * LEVELS[level]
 
 
+READ_ONCE = (
+    sniff._read_small,
+    sniff._read_large,
+    sniff._document_of,
+    sniff._extracted_once,
+    sniff._confidence_without_hints,
+)
+"""A session reads a content once for several questions; here each run reads it."""
+
+
 def entry_text(content: str, budget_tokens: int) -> str:
     """What stands in the view for a content: the one place that knows how an index is made."""
-    sniff._read.cache_clear()  # a content is read once for two questions; here each run reads
+    for kept in READ_ONCE:
+        kept.cache_clear()
     hints = Hints(content_tokens=tokens.count(content))
     room = budget_tokens - FRAME_TOKENS
     price = Price(carry=CARRY, recall=RECALL, least_tokens=room, most_tokens=room)
