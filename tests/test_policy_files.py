@@ -322,3 +322,20 @@ def test_explain_says_which_rule_decided_what(tmp_path: Path) -> None:
     _, table, _ = run("explain", str(path), "--policy", str(mine))
     assert "floor: 0.0 (rule 1)" in table
     assert "pin withheld" in table
+
+
+def test_the_consolidation_block_is_checked_with_its_place(tmp_path: Path) -> None:
+    text = "consolidation:\n  facts: 1\n  arcive: true\n  model_seconds: -1\n"
+    with pytest.raises(PolicyError) as failure:
+        load(write(tmp_path, "mine", text))
+    told = str(failure.value)
+    assert ":2:3: expected true or false, found the number 1 @ $.consolidation.facts" in told
+    assert ":3:3: unknown field 'arcive'; did you mean archive?" in told
+    assert ":4:3: expected at least 0.0, found the number -1" in told
+
+
+def test_an_extending_policy_completes_the_consolidation_block(tmp_path: Path) -> None:
+    write(tmp_path, "whole", "consolidation: {context_load_tokens: 900, archive: false}")
+    own = write(tmp_path, "own", "extends: whole.yaml\nconsolidation: {archive: true}")
+    block = load(own).consolidation
+    assert (block.context_load_tokens, block.archive) == (900, True)

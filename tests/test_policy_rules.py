@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any, get_args
 
@@ -329,6 +328,14 @@ def test_redactions_of_several_rules_add_up() -> None:
     assert Treatment().redacted("a@b.cd") == "a@b.cd"
 
 
+def test_a_copy_of_a_policy_redacts_by_its_own_rules() -> None:
+    plain = ruled({"match": {}, "action": {"priority": "low"}})
+    assert not plain.redacts
+    hiding = ruled({"match": {}, "action": {"redact": "email"}})
+    rules = {"lifecycle_policies": hiding.lifecycle_policies}
+    assert plain.model_copy(update=rules).redacts
+
+
 @given(st.text())
 def test_what_has_nothing_to_hide_stays_as_it_is(text: str) -> None:
     assert Treatment().redacted(text) == text
@@ -341,27 +348,18 @@ def test_a_source_is_a_name_or_a_mapping_with_a_type() -> None:
     long = ruled({"match": {}, "action": {"source": {"type": "files", "root": "src"}}})
     assert short
     assert short.type == "files"
-    assert long.treat(result()).source.model_dump() == {"type": "files", "root": "src"}
+    assert long.treat(result()).source.declared() == {"root": "src"}
+    roots = ruled({"match": {}, "action": {"source": {"type": "file", "roots": "src"}}})
+    assert roots.treat(result()).source.roots == ("src",)
 
 
-# Speed, and the words
-
-
-def test_ten_thousand_short_texts_take_well_under_a_second() -> None:
-    policy = load("default")
-    subjects = [result("read_file", f"some text {n}", kind="code") for n in range(5_000)]
-    subjects += [message(f"please look at number {n}") for n in range(5_000)]
-    started = time.perf_counter()
-    for subject in subjects:
-        policy.treat(subject)
-    assert time.perf_counter() - started < 2.0
+# The words
 
 
 def test_words_and_patterns_take_linear_time() -> None:
+    """An expression that backtracks would not come back from this text."""
     policy = ruled({"match": {"contains": ["a b", "zz"], "pattern": "(a*)*c"}, "action": {}})
-    started = time.perf_counter()
-    policy.treat(message("a" * 3_000_000 + " zz"))
-    assert time.perf_counter() - started < 3.0
+    assert policy.treat(message("a" * 3_000_000 + " zz")) == Treatment()
 
 
 def test_the_words_are_those_that_the_rest_knows() -> None:

@@ -15,6 +15,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from hippocampus.entry import Compression
 from hippocampus.errors import ModelError
 from hippocampus.policy import matching
+from hippocampus.policy.consolidation import Consolidation
+from hippocampus.policy.facts import FactFields
 from hippocampus.policy.rules import Compressions, Count, Declared, Rate, Rule, Share, Text
 from hippocampus.policy.treatment import UNTREATED, Subject, Treatment, treat
 from hippocampus.policy.words import (
@@ -112,6 +114,8 @@ class Policy(Declared):
     """Smaller entries stay as they are; 0 lets every one become dormant."""
     recall_tokens: int = Field(2_000, ge=1)
     """What one recall returns at most, unless it asks for another bound."""
+    reactivate_tokens: Count = 0
+    """What a message points at is shown again behind it, in so many tokens at most; 0 shows nothing."""
     budget_tokens: Count = 0
     """The view is kept under this; 0 sets no budget but the window's."""
     context_threshold: Share = 0.8
@@ -134,6 +138,10 @@ class Policy(Declared):
     """From this strength on an entry slows those associated with it and may persist; 0 is any."""
     forget_below: Share = 0.1
     """An entry under this strength is forgotten when the archive is pruned; 0 forgets none."""
+    consolidation: Consolidation = Consolidation()
+    """What a session leaves behind, and what the next one starts with."""
+    facts: FactFields = FactFields()
+    """How long-term memory fades, conflicts and ranks."""
     source_types: Annotated[dict[str, Text], AfterValidator(_globs)] = Field(
         default_factory=lambda: dict(SOURCE_TYPES)
     )
@@ -160,6 +168,11 @@ class Policy(Declared):
             named = self.source_type_of(subject.tool, is_error=subject.is_error)
             subject = replace(subject, source_type=named)
         return treat(self.lifecycle_policies, subject, first=self.rules == "first")
+
+    @property
+    def redacts(self) -> bool:
+        """Say whether any rule takes something out of a text; a copy of a policy has other rules."""
+        return any(rule.action.redact for rule in self.lifecycle_policies)
 
     def source_type_of(self, tool: str, is_error: bool = False) -> str:  # noqa: FBT001, FBT002 - reads as a sentence
         """Return where a tool's result comes from: by the table, else the tool's own name."""

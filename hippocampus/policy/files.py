@@ -22,6 +22,8 @@ from hippocampus.policy.tree import Problem, Tree, TreeError, read
 
 SUFFIX = ".yaml"
 LARGEST_FILE_BYTES = 1_000_000
+BLOCKS = frozenset({"consolidation", "facts"})
+"""Blocks that are completed key by key too."""
 MERGED = ("decay_rates", "fresh_turns")
 """Tables that a policy completes key by key with those of the policy that it extends."""
 
@@ -161,6 +163,9 @@ def extended(base: Policy, own: Policy, written: Mapping[str, Any]) -> Policy:
         if name in update:
             said = {key: getattr(own, name)[key] for key in written[name]}
             update[name] = {**getattr(base, name), **said}
+    for name in BLOCKS & update.keys():
+        block = {key: getattr(getattr(own, name), key) for key in written[name]}
+        update[name] = getattr(base, name).model_copy(update=block)
     if "source_types" in update:
         theirs = base.source_types.items()
         rest = {glob: source for glob, source in theirs if glob not in own.source_types}

@@ -9,6 +9,8 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from hippocampus.errors import nearest
+from hippocampus.policy.consolidation import Consolidation
+from hippocampus.policy.facts import FactFields
 from hippocampus.policy.fields import Policy
 from hippocampus.policy.rules import Action, Match, Rule
 from hippocampus.policy.tree import Path, Problem, Tree
@@ -39,6 +41,8 @@ OWNERS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("under `match`", Match),
     ("under `action`", Action),
     ("in a rule", Rule),
+    ("under `consolidation`", Consolidation),
+    ("under `facts`", FactFields),
     ("at the top of the file", Policy),
 )
 """Where a field belongs that stands in the wrong place."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -103,6 +104,26 @@ class Redaction(BaseModel):
             end = stop
         return "".join((*pieces, text[end:]))
 
+    def redacted_json(self, text: str) -> str:
+        """Return JSON without what must not be seen, as JSON; other text is treated as text.
+
+        >>> Redaction(patterns=("[0-9]+",)).redacted_json('{"port": 80}')
+        '{"port": "[redacted]"}'
+        """
+        plain = self.redacted(text)
+        if not _is_json(text) or _is_json(plain):
+            return plain
+        return json.dumps(self._in_values(json.loads(text)), ensure_ascii=False)
+
+    def _in_values(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: self._in_values(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self._in_values(inner) for inner in value]
+        written = value if isinstance(value, str) else json.dumps(value)
+        found = self.redacted(written)
+        return value if found == written else found
+
     def __or__(self, other: Redaction) -> Redaction:
         """Return what takes out everything that either of two takes out."""
         return Redaction(
@@ -117,6 +138,14 @@ class Redaction(BaseModel):
                 yield from _spans(text, pattern, holds, kind)
         for pattern in self.patterns:
             yield from _spans(text, pattern, None, "")
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _spans(

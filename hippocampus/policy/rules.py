@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -113,15 +113,36 @@ class Match(Declared):
         return self.contains is not None or self.pattern is not None
 
 
+Fallback = Literal["stored", "summary"]
+
+
 class Refetch(BaseModel):
-    """How a content can be had again: the name of a way, and what else that way needs."""
+    """How a content can be had again: the name of a source, and what else it needs."""
 
     model_config = ConfigDict(
         extra="allow", frozen=True, strict=True, use_attribute_docstrings=True
     )
 
     type: Text
-    """The name of the way, such as a tool's or of a function that the host registers."""
+    """The source: `file`, `http`, `tool`, or one that the host or a package names."""
+    order: Annotated[tuple[Text, ...], OneOrMany()] | None = None
+    """Sources to ask, the first first; left out, `type` alone; an empty list asks none."""
+    timeout_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """How long one source may take; left out, 10."""
+    largest_bytes: Annotated[int, Field(gt=0)] | None = None
+    """What a source may return at most; left out, 10,000,000."""
+    fallbacks: Annotated[tuple[Fallback, ...], OneOrMany()] | None = None
+    """What is taken where none answers; left out, `stored`, then `summary`; an empty list is nothing."""
+    roots: Annotated[tuple[Text, ...], OneOrMany()] | None = None
+    """Folders under which `file` may read; left out, it reads nothing."""
+    hosts: Annotated[tuple[Text, ...], OneOrMany()] | None = None
+    """The only hosts that `http` may ask; left out, every public one."""
+    allow_private: bool | None = None
+    """Whether `http` may ask this machine and its networks."""
+
+    def declared(self) -> dict[str, Any]:
+        """Return what is said beside the name, that of a source of somebody else too."""
+        return self.model_dump(exclude={"type"}, exclude_none=True)
 
 
 class Action(Declared):

@@ -61,6 +61,10 @@ class Treatment:
         """Return a text without what the rules take out of it."""
         return self.redact.redacted(text) if self.redact else text
 
+    def redacted_json(self, text: str) -> str:
+        """Return arguments without what the rules take out of them; JSON stays JSON."""
+        return self.redact.redacted_json(text) if self.redact else text
+
 
 UNTREATED = Treatment()
 """What no rule is about."""
