@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import cast
+from typing import Any
 
 from hippocampus.held import Held
 from hippocampus.indexing.shapes import identifiers
@@ -30,11 +31,11 @@ DISTINCTIVE = 3
 class Elsewhere(Container[str]):
     """The identifiers that stand in the view, without one entry's own."""
 
-    counts: Counter[str]
-    own: set[str]
+    counts: Mapping[Any, int]
+    own: AbstractSet[str]
 
     def __contains__(self, name: object) -> bool:
-        return self.counts.get(cast("str", name), 0) > (name in self.own)
+        return self.counts.get(name, 0) > (name in self.own)
 
 
 class Names:
@@ -55,9 +56,9 @@ class Names:
         """Count names that no longer stand in it."""
         self.shown.subtract(names)
 
-    def show_only(self, texts: Iterable[str]) -> None:
-        """Count the names of a view afresh."""
-        self.shown = Counter(name for text in texts for name in identifiers(text))
+    def show_only(self, named: Iterable[AbstractSet[str]]) -> None:
+        """Count the names of a view afresh, from what each text of it names."""
+        self.shown = Counter(name for names in named for name in names)
 
     def hold(self, held: Held, text: str) -> None:
         """Note which names a content has."""
@@ -99,10 +100,11 @@ class Names:
         """Return the contents that texts point at by an id or by a name that few contents have."""
         found: dict[int, Held] = {}
         for name in {name for text in texts for name in identifiers(text) | set(ID.findall(text))}:
-            for held in self._distinct(name):
+            for held in self.holders_of(name):
                 found[id(held)] = held
         return sorted(found.values(), key=lambda held: (held.message, held.part))
 
-    def _distinct(self, name: str) -> Iterator[Held]:
+    def holders_of(self, name: str) -> Sequence[Held]:
+        """Return the contents that a name points at: few have it, or it points at none."""
         holders = self._holders.get(name, ())
-        return iter(holders if len(holders) <= DISTINCTIVE else ())
+        return holders if len(holders) <= DISTINCTIVE else ()

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 DEFAULT_PATH = Path(".hippocampus") / "memory.sqlite3"
 OWN_AGENT = "default"
+POLICY = "HIPPOCAMPUS_POLICY"
+"""Names a preset of the fact store, or a policy with a `facts` block."""
 LOCAL = "local"
 """As the embedding model's name: the one that runs here, from the extra `embedding`."""
 
@@ -42,12 +44,15 @@ def opened(
     path: Path, agent: str = OWN_AGENT, *, models: bool = False, reembedding: bool = False
 ) -> Facts:
     """Open the fact store, made if missing; `models` adds those that the environment names."""
+    from hippocampus.facts.settings import named
     from hippocampus.facts.store import Facts
 
+    settings = named(os.environ.get(POLICY, "") or "default")
     if not models:
-        return Facts(path, agent=agent)
+        return Facts(path, settings=settings, agent=agent)
     return Facts(
         path,
+        settings=settings,
         agent=agent,
         embed=embed(),
         complete=complete(),

@@ -46,7 +46,11 @@ def row(memory: Memory) -> dict[str, Any]:
 
 def recalled_row(found: Recalled) -> dict[str, Any]:
     """Return a result as JSON: the memory, the parts of its score, its date."""
-    triples = [f"{each.subject} → {each.predicate} → {each.object}" for each in found.triples]
+    from hippocampus.facts.predicates import said_as
+
+    triples = [
+        f"{each.subject} → {said_as(each.predicate)} → {each.object}" for each in found.triples
+    ]
     return {
         **row(found.memory),
         "score": asdict(found.score),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from hippocampus.facts.patterns import (
 )
 from hippocampus.facts.predicates import STATES, is_single
 from hippocampus.facts.tables import word_set
-from hippocampus.facts.values import is_quantity
+from hippocampus.facts.values import is_quantity, units
 from hippocampus.facts.words import normalised
 
 LONGEST_SUBJECT = 60
@@ -27,7 +28,7 @@ PRONOUNS = word_set(
     esto eso este questo quello isso isto это он она они 这 那 它 他 她 これ それ あれ 이것 그것"""
 )
 _CUT = re.compile(
-    r"(?:[,;(]|\s(?:because|since|with|and|but|which|who|when|while|although|weil|und|mit|seit|"
+    r"(?:[,;(，；（]|\s(?:because|since|with|and|but|which|who|when|while|although|weil|und|mit|seit|"
     r"parce|depuis|avec|et|porque|desde|con|y|perché|con|e|потому|с|и)\s).*$",
     re.IGNORECASE,
 )
@@ -46,6 +47,18 @@ _REWRITES = (
     ("이 아닙니다", "입니다"),
     ("가 아닙니다", "입니다"),
 )
+_FULL = {"m": "am", "re": "are", "ve": "have", "s": "is"}
+_CONTRACTED = re.compile(
+    r"^(I(?=['’](?:m|ve)\b)|(?:we|they|you)(?=['’](?:re|ve)\b)|(?:he|she)(?=['’]s\b))['’](m|re|ve|s)\b",
+    re.IGNORECASE,
+)
+_CLAUSE_AS_SUBJECT = re.compile(
+    r"[,;?，、；]|\s(?:is|are|am|was|were)\s|(?:^|\s)(?:and|but|or|und|aber|y|pero|et|mais|e|ma|и|а|но|en|maar)"
+    r"(?:\s(?:i|he|she|we|they|it|ich|er|sie|wir|yo|él|ella|je|il|elle|nous|я|он|она|мы|ik|hij|zij))?$",
+    re.IGNORECASE,
+)
+"""What no subject holds: the pattern has taken a clause before it in."""
+_HAN = re.compile("[\u4e00-\u9fff]")
 _REPLACED = re.compile(
     r"^(?P<subject>.+?) (?:has |have |was )?(?:switched|migrated|changed|moved|converted) from "
     r"(?P<old>.+?) to (?P<new>.+?)(?: for (?:the |our )?(?P<attribute>.+))?$",
@@ -96,9 +109,13 @@ def key(name: str) -> str:
     return "user" if plain in FIRST_PERSON else plain or normalised(name)
 
 
+@functools.lru_cache(maxsize=8192)
 def parse(text: str) -> Claim:
     """Return what a sentence claims; without relation where no form fits."""
-    plain = OPENINGS.sub("", " ".join(text.split())).strip().rstrip(".!。！")
+    plain = OPENINGS.sub("", " ".join(text.split())).strip().rstrip(".!。！।")
+    plain = _CONTRACTED.sub(lambda found: f"{found[1]} {_FULL[found[2].lower()]}", plain)
+    if _HAN.search(plain) and plain.endswith("了"):
+        plain = plain[:-1]
     negated = is_negated(plain)
     bare = _without_negation(plain) if negated else plain
     changed = bool(CHANGES.search(plain))
@@ -188,8 +205,18 @@ def _signed(relation: Relation, negated: bool) -> Relation:  # noqa: FBT001 - it
     )
 
 
+_NEW = re.compile(
+    r"(?:new|neuer?|neues|nouve(?:au|lle)|nuev[oa]|nuov[oa]|nov[oa]|новый|новая|新的?)\s*(?=\S)",
+    re.IGNORECASE,
+)
+"""Before an attribute's name it says that the value was another one."""
+DIMENSIONS = word_set("wide long tall high deep thick heavy far away large")
+
+
 def _made(groups: dict[str, str], predicate: str, *, changed: bool) -> Relation | None:
     attribute = groups.get("attribute", "")
+    if found := _NEW.match(attribute):
+        attribute, changed = attribute[found.end() :], True
     if len(attribute) > LONGEST_ATTRIBUTE or key(attribute) in PRONOUNS:
         return None
     subject = _subject(groups.get("subject") or "user")
@@ -220,7 +247,9 @@ def _refined(subject: str, predicate: str, value: str) -> tuple[str, str, bool]:
     if predicate == "prefers" and re.search(r"\s(?:over|to)\s", value):
         return "prefers_between", value, _is_choice(value)
     if predicate == "prefers" and len(plain.split()) == 2:
-        return f"prefers {plain.split()[1]}", value, plain.split()[1] in {"mode", "theme", "units"}
+        return f"prefers_{plain.split()[1]}", value, plain.split()[1] in {"mode", "theme", "units"}
+    if predicate == "is" and is_quantity(plain) and plain.split()[-1] in DIMENSIONS:
+        return f"measure:{plain.split()[-1]}", value, True
     if predicate == "is":
         return predicate, value, is_single(key(subject)) or _measures(subject, plain)
     return predicate, value, is_single(predicate) or is_quantity(plain)
@@ -231,9 +260,14 @@ def _is_choice(value: str) -> bool:
 
 
 def _measures(subject: str, plain: str) -> bool:
-    """Say whether a value is a quantity of its subject, and the subject no numbered thing."""
-    numbered = len(plain.split()) == 1 and subject[-1:].isdigit()
-    return is_quantity(plain) and not numbered
+    """Say whether a value is a quantity of its subject, and the subject no numbered thing.
+
+    Where no verb stands between them, as in Hindi, a number without a unit numbers the subject.
+    """
+    first, *rest = plain.split()
+    numbered = not rest and subject[-1:].isdigit()
+    counted = bool(rest) and first.isdigit() and not rest[0].isascii() and not units(rest[0])
+    return is_quantity(plain) and not numbered and not counted
 
 
 def _subject(text: str) -> str:
@@ -242,7 +276,7 @@ def _subject(text: str) -> str:
         not name
         or len(name) > LONGEST_SUBJECT
         or key(name) in PRONOUNS
-        or re.search(r"[,;?]", name)
+        or _CLAUSE_AS_SUBJECT.search(name)
     ):
         return ""
     return "user" if key(name) == "user" else name
@@ -281,4 +315,9 @@ SYNONYMS = {
     "position": "job",
     "profession": "job",
     "occupation": "job",
+    "jefa": "jefe",
+    "directora": "director",
+    "directrice": "directeur",
+    "chefin": "chef",
+    "начальница": "начальник",
 }

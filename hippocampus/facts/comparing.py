@@ -5,7 +5,6 @@ Only reads; what follows is done where things are remembered.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,12 +13,13 @@ import numpy as np
 from hippocampus.facts import minhash
 from hippocampus.facts.claims import Claim, Relation, parse
 from hippocampus.facts.conflict import Closeness, Relationship, Verdict, compare, differences
-from hippocampus.facts.kinds import Item, Kind, Memory, Triple
+from hippocampus.facts.kinds import UNTRUSTED, Item, Kind, Memory, Triple
 from hippocampus.facts.rooms import Matrix, Rooms
 
+OPPOSITES = 4
+"""How many rows with the same words, denied or not, are compared whatever their closeness."""
 SKETCHED = 32
 """How many rows that share a band are compared."""
-claim_of = functools.lru_cache(maxsize=8192)(parse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,8 @@ class Chunk:
 
     agent: str
     next_row: int
+    hashes: set[int] = field(default_factory=set)
+    """Of the contents that are there; what is not among them is not looked up."""
     rows: dict[int, Wanted] = field(default_factory=dict)
     by_band: dict[str, list[int]] = field(default_factory=dict)
     judged: dict[tuple[str, str], Relationship] | None = None
@@ -74,7 +76,8 @@ class Comparing:
                 continue
             if row not in rivals and old.type != memory.type:
                 continue
-            verdicts[row] = self._verdict(wanted, row, old, close.get(row, Closeness(0.0)), chunk)
+            verdict = self._verdict(wanted, row, old, close.get(row, Closeness(0.0)), chunk)
+            verdicts[row] = _trusted(verdict, old, memory)
         return verdicts
 
     def _verdict(
@@ -84,8 +87,7 @@ class Comparing:
             replace(wanted.claim, relation=relation) for relation in wanted.relations or (None,)
         ]
         olds = [
-            replace(claim_of(old.content), relation=relation)
-            for relation in self._relations(row, old)
+            replace(parse(old.content), relation=relation) for relation in self._relations(row, old)
         ]
         policy = self._rooms.policy
         found = [compare(new, past, closeness, policy) for new in claims for past in olds]
@@ -101,7 +103,7 @@ class Comparing:
 
     def _relations(self, row: int, old: Memory) -> Sequence[Relation | None]:
         """Return what a kept claim says, as its triples; `whole` is known from its text."""
-        said = claim_of(old.content).relation
+        said = parse(old.content).relation
         kept = self._rooms.triples.of_rows([row]).get(row, ())
         return [
             _relation_of(triple, whole=said is None or said.whole)
@@ -116,6 +118,9 @@ class Comparing:
         rows = self._rooms.memories.sketched(wanted.bands, SKETCHED)
         rows += [row for band in wanted.bands for row in chunk.by_band.get(band, ())[-4:]]
         alike = self._alike(wanted.signature, dict.fromkeys(rows), chunk)
+        own = self._rooms.memories.sketched(wanted.bands[-1:], OPPOSITES)
+        own += chunk.by_band.get(wanted.bands[-1], ())[-OPPOSITES:]
+        alike = {**dict.fromkeys(own, 0.0), **alike}
         cosines = self._cosines(wanted, chunk)
         found = {
             row: Closeness(alike.get(row, 0.0), cosines.get(row)) for row in {**alike, **cosines}
@@ -131,8 +136,7 @@ class Comparing:
         listed = {row: sign for row, sign in own.items() if sign is not None}
         missing = [row for row in rows if row not in own]
         if missing:
-            packed = self._rooms.memories.signatures(missing)
-            listed |= {row: minhash.unpacked(data) for row, data in packed.items() if data}
+            listed |= self._rooms.signatures(missing)
         if not listed:
             return {}
         values = minhash.similarities(signature, np.stack(list(listed.values())))
@@ -160,6 +164,14 @@ _ORDER = {
     Relationship.UNCLEAR: 3,
     Relationship.DISTINCT: 4,
 }
+
+
+def _trusted(verdict: Verdict, old: Memory, new: Memory) -> Verdict:
+    """Let a tool's claim end or reword nothing that somebody else said: content is data."""
+    ends = verdict.relationship in {Relationship.SUPERSEDES, Relationship.EXTENDS}
+    if ends and new.origin.role == UNTRUSTED and old.origin.role != UNTRUSTED:
+        return Verdict(Relationship.UNCLEAR, "a tool says otherwise, which ends nothing")
+    return verdict
 
 
 def _comparable(old: Memory, new: Memory) -> bool:

@@ -20,6 +20,8 @@ from hippocampus.facts.tables import word_set
 from hippocampus.facts.words import UNSPACED, normalised
 
 LONG_TEXT_WORDS = 12
+LEAST_COMMON_WORDS = 2
+LONGEST_END_WORDS = 3
 
 
 class Relationship(StrEnum):
@@ -55,7 +57,8 @@ def compare(new: Claim, old: Claim, closeness: Closeness, policy: FactPolicy) ->
     by_relation = compare_relations(new, old)
     if by_relation is not None:
         return by_relation
-    if closeness.minhash >= policy.new_minhash or (closeness.cosine or 0) >= policy.new_cosine:
+    close = closeness.minhash >= policy.new_minhash or (closeness.cosine or 0) >= policy.new_cosine
+    if close or likeness(new) == likeness(old):
         by_form = _by_form(new, old)
         if by_form is not None:
             return by_form
@@ -181,7 +184,15 @@ _FILLERS = word_set(
     """a an the very really also just please der die das ein eine le la les un une el los las una il lo
     gli o os as um uma de het een ett"""
 )
-_EXPANDED = (("n't", " not"), ("'m", " am"), ("'re", " are"), ("'ll", " will"), ("'ve", " have"))
+_EXPANDED = (
+    ("can't", "can not"),
+    ("won't", "will not"),
+    ("n't", " not"),
+    ("'m", " am"),
+    ("'re", " are"),
+    ("'ll", " will"),
+    ("'ve", " have"),
+)
 _JOINED = re.compile(r"\b(\w+)((?:, \w+)*),? (and|or|und|oder|et|ou|y|o|e|и|или|en|of) (\w+)\b")
 _ADDS = word_set(
     """because and with which who since weil und mit seit parce et avec porque y con perché e com
@@ -200,7 +211,8 @@ def core(text: str) -> tuple[str, ...]:
     for short, full in _EXPANDED:
         folded = folded.replace(short, full)
     folded = folded.replace("cannot", "can not")
-    ordered = _JOINED.sub(_sorted_list, folded)
+    plain = " ".join(word for word in folded.split() if word not in _FILLERS)
+    ordered = _JOINED.sub(_sorted_list, plain)
     return tuple(token for token in _TOKEN.findall(ordered) if token not in _FILLERS)
 
 
@@ -216,20 +228,55 @@ def _by_form(new: Claim, old: Claim) -> Verdict | None:
         return Verdict(Relationship.DUPLICATE, "the same words")
     if new.negated != old.negated and opposite(new, old):
         return Verdict(Relationship.SUPERSEDES, "it says the opposite")
-    different = differences(new.text, old.text)
-    if not different and _continues(ours, theirs):
+    return _continued(new, old, ours, theirs) or _changed(new, old, ours, theirs)
+
+
+def _continued(new: Claim, old: Claim, ours: Core, theirs: Core) -> Verdict | None:
+    if differences(new.text, old.text):
+        return None
+    if _continues(ours, theirs):
         return Verdict(Relationship.EXTENDS, "the old text and more")
-    if not different and _continues(theirs, ours):
+    if _continues(theirs, ours):
         return Verdict(Relationship.DUPLICATE, "a part of the old text")
-    if set(different) <= {"number", "unit"} and different and quantity_changed(ours, theirs):
+    return None
+
+
+def _changed(new: Claim, old: Claim, ours: Core, theirs: Core) -> Verdict | None:
+    if new.changed and not new.negated and _ends_otherwise(core(new.positive), theirs):
+        return Verdict(Relationship.SUPERSEDES, "the text says that it changed")
+    different = set(differences(new.text, old.text))
+    if different and different <= {"number", "unit"} and quantity_changed(ours, theirs):
         return Verdict(Relationship.SUPERSEDES, "the same quantity with another value")
     return None
+
+
+Core = tuple[str, ...]
+"""The words and signs of a text in order, as `core` gives them."""
 
 
 def cased(text: str) -> list[str]:
     """Return the words that a capital may tell apart: those within the text, as they are written."""
     found = re.findall(r"[^\W_]+", text)[1:]
     return sorted(word for word in found if word != word.lower())
+
+
+def likeness(claim: Claim) -> str:
+    """Return what a claim has in common with its negation, whatever its verb's ending."""
+    words = core(claim.positive)
+    return " ".join(_stem(word) for word in words if word not in HELPERS)
+
+
+HELPERS = word_set("do does did")
+
+
+def _stem(word: str) -> str:
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return (
+        word.removesuffix("es")
+        if word.endswith(("shes", "ches", "oes"))
+        else word.removesuffix("s")
+    )
 
 
 def opposite(new: Claim, old: Claim) -> bool:
@@ -251,6 +298,16 @@ def _continues(longer: tuple[str, ...], shorter: tuple[str, ...]) -> bool:
     """Say whether a text is another with a clause added at its end."""
     size = len(shorter)
     return len(longer) > size > 2 and longer[:size] == shorter and longer[size] in _ADDS
+
+
+def _ends_otherwise(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+    """Say whether two texts have subject and verb in common, and another short end."""
+    same = next(
+        (at for at, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]),
+        min(len(ours), len(theirs)),
+    )
+    ends = (len(ours) - same, len(theirs) - same)
+    return same >= LEAST_COMMON_WORDS and all(0 < end <= LONGEST_END_WORDS for end in ends)
 
 
 def _within(shorter: tuple[str, ...], longer: tuple[str, ...]) -> bool:

@@ -12,7 +12,13 @@ from hippocampus.facts.claims import Relation, name_of, parse
 from hippocampus.facts.kinds import TYPES
 from hippocampus.facts.predicates import is_single
 
-RECALLED = re.compile(r"<memory\b[^>]*>.*?(?:</memory>|\Z)", re.DOTALL)
+_ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+RECALLED = re.compile(
+    r"<memory\b[^>]*>(?s:.*?)(?:</memory>|\Z)"
+    rf"|^.*\(id {_ID}[^)]*\)$|^[\d.\s]*{_ID}\s+\[.*$"
+    r"|^- .+ → .+ → .+ \(since \d{4}-\d\d-\d\d\)$",
+    re.MULTILINE,
+)
 """What our own recall and context load wrote; it is not remembered a second time."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^\sa-z])|(?<=[。！？])|\n+")
 _ABBREVIATION = re.compile(
@@ -22,14 +28,15 @@ _SECOND_CLAIM = re.compile(
     r"\s+and\s+(?:also\s+)?(?=(?:lives|works|likes|loves|hates|has|is|uses|speaks|knows|prefers|owns|"
     r"moved|joined|enjoys|am|live|work|like|love|have|use|speak|prefer|own)\b)"
 )
-SECRET = re.compile(
-    r"""-----BEGIN\ [A-Z ]*PRIVATE\ KEY|\b(?:sk|pk|rk)[-_](?:[a-z]+[-_])*[A-Za-z0-9_-]{16,}
-    |\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bxox[abprs]-[A-Za-z0-9-]{10,}
-    |\bAIza[0-9A-Za-z_-]{30,}|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}
-    |\b(?i:password|passwd|passwort|secret|api[ _-]?key|access[ _-]?token)\s*(?i:is|ist|=|:)\s*\S{6,}
-    |\b\w+://[^\s/:@]+:[^\s/@]{3,}@""",
-    re.VERBOSE,
+_CLAUSES = re.compile(
+    r",?\s+(?:and|but|und|aber|y|pero|et|mais|e|ma|и|а|но|en|maar)\s+"
+    r"(?=(?:I|I'm|I’m|I've|we|my|our|the|his|her|their|ich|mein\w*|wir|unser\w*|die|der|das|yo|mi|me|nuestr\w*|el|la|"
+    r"je|mon|ma|notre|le|les|eu|o|meu|minha|io|il|mio|mia|я|мой|моя|моё|мы|наш\w*|ik|mijn|wij|"
+    r"he|she|er|él|ella|elle|он|она)\b|j')",
+    re.IGNORECASE,
 )
+"""Between clauses that have a subject each."""
+_PRONOUN = re.compile(r"^(?:he|she|er|él|ella|elle|он|она)\s", re.IGNORECASE)
 _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "correction",
@@ -118,11 +125,23 @@ def sentences(text: str) -> list[str]:
 
 
 def split_claims(sentence: str) -> list[str]:
-    """Return the claims that one subject joins by `and`.
+    """Return the claims that a sentence joins, each with a subject of its own.
 
     >>> split_claims("Ann lives in Rome and works at IBM")
     ['Ann lives in Rome', 'Ann works at IBM']
+    >>> split_claims("My name is Ann and I live in Rome")
+    ['My name is Ann', 'I live in Rome']
     """
+    first, *rest = _CLAUSES.split(sentence)
+    relation = parse(first).relation
+    if rest and relation is not None:
+        clauses = [first, *(_PRONOUN.sub(f"{relation.subject} ", clause) for clause in rest)]
+        if all(parse(clause).relation for clause in clauses):
+            return [part for clause in clauses for part in _shared_subject(clause)]
+    return _shared_subject(sentence)
+
+
+def _shared_subject(sentence: str) -> list[str]:
     first, *rest = _SECOND_CLAIM.split(sentence)
     relation = parse(first).relation
     if (
@@ -139,11 +158,6 @@ def split_claims(sentence: str) -> list[str]:
 def type_of(content: str) -> str:
     """Return the type that a claim's words suggest; `fact` where they suggest none."""
     return next((name for name, pattern in _TYPES if pattern.search(content)), "fact")
-
-
-def is_secret(text: str) -> bool:
-    """Say whether a text holds a key, a token or a password."""
-    return bool(SECRET.search(text))
 
 
 def prompt(text: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hippocampus.facts import minhash, search
 from hippocampus.facts.claims import parse
+from hippocampus.facts.conflict import likeness
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.kinds import Action, Memory, Outcome, Recalled
 from hippocampus.facts.moments import day
@@ -64,22 +65,30 @@ class Forgetting:
 
     def update(self, memory_id: str, content: str) -> Memory:
         """Put another content in a memory's place."""
-        if not content.strip():
-            raise FactError("the new content is empty")
+        if why := self._rooms.refusal(content):
+            raise FactError(f"the new content cannot be kept: {why}")
         vectors = self._rooms.embedded([content])
         with self._rooms.database.transaction():
             found = self._rooms.memories.by_id([memory_id])
             if not found:
                 raise FactError(f"there is no memory {memory_id!r}")
             row, old = found[memory_id]
-            sign = minhash.signatures([content])[0]
-            self._rooms.memories.rewrite(row, old, content, minhash.packed(sign))
+            self._sketch_anew(row, old, content)
             self._rooms.vectors.drop([row])
             if vectors is not None:
                 self._rooms.put_vectors({row: vectors[0]})
                 self._rooms.memories.embedded([row], self._rooms.embed_model)
             self._retell(row, self._rooms.memories.by_row([row])[row])
             return self._rooms.memories.by_row([row])[row]
+
+    def _sketch_anew(self, row: int, old: Memory, content: str) -> None:
+        """Write a content with its signature, and for a fact the bands by which it is compared."""
+        before, after = minhash.signatures([old.content, content])
+        memories = self._rooms.memories
+        memories.rewrite(row, old, content, minhash.packed(after))
+        if old.kind == "fact":
+            memories.unsketch([(row, _bands(before, old))])
+            memories.sketch([(row, _bands(after, old))])
 
     def _retell(self, row: int, memory: Memory) -> None:
         """Write the triple of a fact's text anew."""
@@ -115,15 +124,28 @@ class Forgetting:
         held = rooms.database.meta("embedding_model")
         model = model or held or rooms.embed_model
         vectors = {row: embeddings[m.id] for row, m in new.items() if m.id in embeddings}
+        signs = dict(zip(new, minhash.signatures([m.content for m in new.values()]), strict=True))
         rooms.memories.insert(
             [
-                (row, replace(m, embedding_model=model if row in vectors else None), None)
+                (
+                    row,
+                    replace(m, embedding_model=model if row in vectors else None),
+                    minhash.packed(signs[row]),
+                )
                 for row, m in new.items()
             ]
         )
+        facts = {row: memory for row, memory in new.items() if memory.kind == "fact"}
+        rooms.memories.sketch((row, _bands(signs[row], fact)) for row, fact in facts.items())
         rooms.memories.index((row, memory.content) for row, memory in new.items())
         for row, memory in new.items():
             self._retell(row, memory)
         if vectors and model is not None:
             rooms.vectors.lock(model, len(next(iter(vectors.values()))))
             rooms.vectors.put(vectors)
+
+
+def _bands(signature: minhash.Signature, memory: Memory) -> str:
+    return " ".join(
+        minhash.bands_in(signature, memory.agent, memory.scope, likeness(parse(memory.content)))
+    )

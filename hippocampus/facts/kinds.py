@@ -25,6 +25,8 @@ Rerank = Callable[[str, list[str]], Sequence[float]]
 Clock = Callable[[], float]
 """The time in seconds since 1970, UTC."""
 
+UNTRUSTED = "tool"
+"""The role whose claims end nothing that another role said."""
 TYPES = ("fact", "preference", "event", "note", "decision", "correction", "error")
 EVERY_AGENT = "*"
 NEVER = float("inf")
@@ -38,6 +40,8 @@ class Origin:
     session: str = ""
     turn: int | None = None
     entry_id: str = ""
+    role: str = ""
+    """Who said it, as messages name it: `user`, `assistant` or `tool`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,7 @@ class Score:
     keyword: float = 0.0
     """BM25 against the best hit of the query."""
     neighbour: float = 0.0
-    """What the turns beside it in its session matched, at the policy's share."""
+    """What the turns beside it in its session matched, at fixed shares; it may pass 1."""
     vector: float = 0.0
     """Cosine of query and content, calibrated."""
     triple: float = 0.0
@@ -177,6 +181,8 @@ class Item:
     """When it became true; none is when it was said."""
     valid_until: float | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    once: str = ""
+    """A key under which it counts once: kept before, nothing changes; empty counts each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,12 +226,21 @@ class Weights:
     recency_days: float = 100.0
     """The time constant of an exponential recency, or the span of a linear one."""
     recency_linear: bool = False
+    one_similarity: bool = False
+    """Whether the cosine counts as it is, and words only for what has no vector."""
 
 
 PRESETS: Mapping[str, Weights] = MappingProxyType(
     {
-        # Without embeddings hippo's similarity is the keyword score: the larger of both counts.
-        "hippo": Weights(keyword=0.6, vector=0.6, strength=0.3, recency=0.1, recency_days=100.0),
+        # Without embeddings hippo's similarity is the keyword score.
+        "hippo": Weights(
+            keyword=0.6,
+            vector=0.6,
+            strength=0.3,
+            recency=0.1,
+            recency_days=100.0,
+            one_similarity=True,
+        ),
         "scriptling": Weights(
             keyword=0.3,
             minhash=0.3,
@@ -237,7 +252,7 @@ PRESETS: Mapping[str, Weights] = MappingProxyType(
         "ours": Weights(
             keyword=1.0,
             neighbour=1.1,
-            vector=0.5,
+            vector=0.8,
             triple=0.8,
             strength=0.02,
             recency=0.02,
@@ -298,6 +313,8 @@ class FactPolicy:
     """The longest block; 0 is no limit."""
     content_characters: int = 1_000_000
     """The longest content; 0 is no limit."""
+    keep_secrets: bool = False
+    """Whether passwords, keys and tokens are kept; else what holds one is refused."""
 
 
 POLICIES: Mapping[str, FactPolicy] = MappingProxyType(
@@ -309,6 +326,12 @@ POLICIES: Mapping[str, FactPolicy] = MappingProxyType(
             reinforce="returned",
             preset="hippo",
         ),
-        "scriptling": FactPolicy(preset="scriptling", resistance=0.0, boost=0.0, hide_below=0.0),
+        "scriptling": FactPolicy(
+            preset="scriptling",
+            resistance=0.0,
+            boost=0.0,
+            hide_below=0.0,
+            reinforce="returned",
+        ),
     }
 )

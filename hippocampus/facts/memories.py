@@ -16,8 +16,8 @@ from hippocampus.facts.kinds import EVERY_AGENT, Item, Kind, Memory, Origin
 from hippocampus.facts.words import indexed, normalised
 
 COLUMNS = (
-    "row, id, kind, type, content, intensity, agent, scope, tags, session, turn, entry_id, created,"
-    " accessed, accesses, encounters, valid_from, until, known_until, superseded_by, removed,"
+    "row, id, kind, type, content, intensity, agent, scope, tags, session, turn, entry_id, role,"
+    " created, accessed, accesses, encounters, valid_from, until, known_until, superseded_by, removed,"
     " embedding_model, raw, metadata"
 )
 WRITTEN = f"{COLUMNS.replace(' until', ' valid_until')}, ended, indexed, hash, signature"
@@ -49,6 +49,13 @@ class Memories:
     def sketch(self, new: Iterable[tuple[int, str]]) -> None:
         """Enter the bands of signatures, joined by spaces."""
         self._db.run_many("INSERT INTO memory_sketch (rowid, bands) VALUES (?, ?)", list(new))
+
+    def unsketch(self, old: Iterable[tuple[int, str]]) -> None:
+        """Take bands out again; they have to be those that were entered."""
+        self._db.run_many(
+            "INSERT INTO memory_sketch (memory_sketch, rowid, bands) VALUES ('delete', ?, ?)",
+            list(old),
+        )
 
     def sketched(self, names: Iterable[str], most: int) -> list[int]:
         """Return the newest rows that share one of these bands."""
@@ -92,6 +99,14 @@ class Memories:
             (content_hash, kind, agent, scope),
         )
         return [row for (row,) in found]
+
+    def hashes_among(self, hashes: Iterable[int]) -> set[int]:
+        """Return those of the hashes that some row has."""
+        found = self._db.rows(
+            "SELECT DISTINCT hash FROM memory WHERE hash IN (SELECT value FROM json_each(?))",
+            (_listed(hashes),),
+        )
+        return {one for (one,) in found}
 
     def strengthen(self, row: int, intensity: float, at: float) -> None:
         """Count one more encounter."""
@@ -171,6 +186,15 @@ class Memories:
         self._db.run_many(UNINDEX, [(row, _body(memory.content)) for row, memory in gone.items()])
         self._db.run_many("DELETE FROM memory WHERE row = ?", [(row,) for row in gone])
 
+    def receipt(self, key: str) -> tuple[str, str] | None:
+        """Return which memory stands for what was kept once, and what was done; or nothing."""
+        found = self._db.rows("SELECT memory, action FROM receipt WHERE key = ?", (key,))
+        return (found[0][0], found[0][1]) if found else None
+
+    def give_receipt(self, key: str, memory_id: str, action: str) -> None:
+        """Say that what is kept once was kept."""
+        self._db.run("INSERT INTO receipt VALUES (?, ?, ?)", (key, memory_id, action))
+
     def check(self) -> list[str]:
         """Return a sentence for each thing wrong with the index or the supersessions."""
         self._db.run("INSERT INTO memory_text (memory_text, rank) VALUES ('integrity-check', 1)")
@@ -242,6 +266,7 @@ def memory_of(row: Row) -> Memory:
         session,
         turn,
         entry_id,
+        role,
         *rest,
     ) = row
     *numbers, superseded_by, removed, model, raw, metadata = rest
@@ -255,7 +280,7 @@ def memory_of(row: Row) -> Memory:
         agent,
         scope,
         tuple(json.loads(tags)),
-        Origin(session, turn, entry_id),
+        Origin(session, turn, entry_id, role),
         created,
         accessed,
         accesses,
@@ -285,6 +310,7 @@ def _values(row: int, memory: Memory, signature: bytes | None) -> tuple[Any, ...
         memory.origin.session,
         memory.origin.turn,
         memory.origin.entry_id,
+        memory.origin.role,
         memory.created,
         memory.accessed,
         memory.accesses,

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from hippocampus.entry import storable
 from hippocampus.facts.words import UNSPACED, normalised, words
 
 VALUES = 64
@@ -19,6 +20,8 @@ SHINGLE = 3
 UNSPACED_SHINGLE = 2
 BAND_VALUES = 3
 BANDS = VALUES // BAND_VALUES
+MARKED = zlib.crc32(b"~")
+"""Where the hash of a shingle starts, so that none is that of a word."""
 PRIME = np.uint64((1 << 31) - 1)
 
 Signature = np.ndarray[Any, np.dtype[np.uint32]]
@@ -34,8 +37,14 @@ def features(text: str) -> list[int]:
     parts = set(words(text))
     joined = re.sub(r"[\W_]+", " ", normalised(text)).strip()
     size = UNSPACED_SHINGLE if _UNSPACED.search(joined) else SHINGLE
-    shingles = {joined[i : i + size] for i in range(max(1, len(joined) - size + 1))}
-    return [zlib.crc32(part.encode()) for part in (parts | {f"~{s}" for s in shingles})]
+    places = range(max(1, len(joined) - size + 1))
+    if joined.isascii():
+        line = joined.encode()
+        shingles = {line[i : i + size] for i in places}
+    else:
+        shingles = {joined[i : i + size].encode() for i in places}
+    hashes = [zlib.crc32(shingle, MARKED) for shingle in shingles]
+    return hashes + [zlib.crc32(part.encode()) for part in parts]
 
 
 def signatures(texts: list[str]) -> Signature:
@@ -71,6 +80,16 @@ def bands(signature: Signature, salt: int) -> list[str]:
     """Return the names of a signature's bands: texts that share one are worth comparing."""
     used = signature[: BANDS * BAND_VALUES].reshape(BANDS, BAND_VALUES)
     return [f"{zlib.crc32(row.tobytes(), salt ^ place):08x}" for place, row in enumerate(used)]
+
+
+def bands_in(signature: Signature, agent: str, scope: str, likeness: str) -> tuple[str, ...]:
+    """Return the bands of a text in one part of an agent's memory: they match nowhere else.
+
+    `likeness` is one more: texts of the same are always compared.
+    """
+    salt = zlib.crc32(storable(f"{agent}\0{scope}").encode())
+    last = f"{zlib.crc32(storable(likeness).encode(), salt ^ BANDS):08x}"
+    return (*bands(signature, salt), last)
 
 
 def packed(signature: Signature) -> bytes:

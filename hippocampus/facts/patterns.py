@@ -29,21 +29,23 @@ class Form(NamedTuple):
 
 GENERAL = ("is", "has")
 _FORMS = """
-en | liv | {s} (?:live|lives|living|is living) in {o} | lives_in
+en | liv | {s} (?:live|lives|living|is living|am living|are living) in {o} | lives_in
 en | resid | {s} (?:resides?) in {o} | lives_in
-en | based in | {s} (?:is|are) based in {o} | lives_in
+en | based in | {s} (?:is|am|are) based in {o} | lives_in
 en | moved to | {s} (?:has |have |just |recently )*moved to {o} | lives_in !
 en | moved from | {s} (?:has |have |just |recently )*moved from .+? to {o} | lives_in !
 en | relocated to | {s} (?:has |have )?relocated to {o} | lives_in !
 en | work | {s} works? (?:at|for) {o} | works_at
-en | employed | {s} (?:is|are) employed (?:at|by) {o} | works_at
+en | employed | {s} (?:is|am|are) employed (?:at|by) {o} | works_at
 en | joined | {s} (?:has |just )?joined {o} | works_at !
 en | work | {s} works? as (?:an? |the )?{o} | job
 en | married to | {s} is married to {o} | spouse
-en | years old | {s} is {o} years old | age
+en | years old | {s} (?:is|am) {o} years old | age
+en | married to | {s} am married to {o} | spouse
 en | born in | {s} was born in {o} | birthplace
 en | born on | {s} was born on {o} | birthday
-en | called | {s} is called {o} | name
+en | called | {s} (?:is|am) called {o} | name
+en | call me | (?:please )?call me {o} | name
 en | pays | {s} pays {o} | payment_terms
 en | hose | (?:(?:we|i|the team|they) )?chose {o} (?:for|as)(?: the| our)? {a} | {a}
 en | like | {s} likes? {o} | likes
@@ -57,8 +59,10 @@ en | prefer | {s} prefers? {o} | prefers
 en | own | {s} owns? {o} | owns
 en | use | {s} uses? {o} (?:for|as)(?: the| our| its| his| her| their)? {a} | {a}
 en | use | {s} uses? {o} | uses
+en | deploy | {s} deploys? (?:to|on) {o} | deploys_to
 en | allergic | {s} (?:is|am|are) allergic to {o} | allergy
 en | rescheduled | {s} (?:was|has been|is) rescheduled (?:to|for) {o} | is !
+en | to | {s} (?:was|has been|is) (?:raised|increased|lowered|reduced|cut|bumped|set) (?:from .+? )?to {o} | is !
 en | moved to | {s} (?:was|has been|is) moved to {o} | is !
 en | postponed | {s} (?:was|has been|is) postponed (?:to|until) {o} | is !
 en | changed | the {a} of {s} (?:has |was |has been )?changed (?:from .+? )?to {o} | {a} !
@@ -73,6 +77,7 @@ en | has a | {s} has an? {a} of {o} | {a}
 en | has | {s} (?:has|have) {o} | has
 en | cost | {s} costs? {o} | price
 en | weigh | {s} weighs? {o} | weight
+en | i am | i am {o} | is
 en | is | {s} is {o} | is
 en | are | {s} are {o} | is
 de | wohn | {s} wohn(?:t|e) in {o} | lives_in
@@ -87,6 +92,7 @@ de | hasst | {s} hasst {o} | likes -
 de | kennt | {s} kennt {o} | knows
 de | spricht | {s} spricht {o} | speaks
 de | heißt | {s} heißt {o} | name
+de | ich heiße | ich heiße {o} | name
 de | Jahre alt | {s} ist {o} Jahre alt | age
 de | kostet | {s} kostet {o} | price
 de | wiegt | {s} wiegt {o} | weight
@@ -109,6 +115,8 @@ fr | déteste | {s} déteste {o} | likes -
 fr | connaît | {s} connaît {o} | knows
 fr | parle | {s} parle {o} | speaks
 fr | appelle | {s} s'appelle {o} | name
+fr | m'appelle | je m'appelle {o} | name
+fr | j'habite | j'habite (?:à |en |au |aux )?{o} | lives_in
 fr | ans | {s} a {o} ans | age
 fr | coûte | {s} coûte {o} | price
 fr | pèse | {s} pèse {o} | weight
@@ -117,7 +125,7 @@ fr | est | mon {a} est {o} | {a}
 fr | élève | {s} s'élève à {o} | is
 fr | passé | {s} est passée? (?:de .+? )?à {o} | is !
 fr | reporté | {s} (?:a été|est) (?:reporté|déplacé)e? (?:à|au) {o} | is !
-fr | a | {s} (?-i:a) {o} | has
+fr | a | {s} (?-i:a) (?=(?:une?|des|du|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|le|la|les) |[0-9]|l'){o} | has
 fr | est | {s} est (?:de |d')?{o} | is
 es | viv | {s} viv[eo] en {o} | lives_in
 es | resid | {s} reside en {o} | lives_in
@@ -130,6 +138,7 @@ es | odia | {s} odia {o} | likes -
 es | conoce | {s} conoce a {o} | knows
 es | habla | {s} habla {o} | speaks
 es | llama | {s} se llama {o} | name
+es | me llamo | me llamo {o} | name
 es | años | {s} tiene {o} años | age
 es | cuesta | {s} cuesta {o} | price
 es | pesa | {s} pesa {o} | weight
@@ -172,8 +181,9 @@ pt | pesa | {s} pesa {o} | weight
 pt | é | [oa] {a} (?:da|do|de) {s} é (?:de )?{o} | {a}
 pt | tem | {s} tem {o} | has
 pt | é | {s} é (?:de )?{o} | is
+nl | verhuisd | {s} is verhuisd naar {o} | lives_in !
 nl | woont | {s} woont in {o} | lives_in
-nl | verhuisd | {s} is (?:naar {o} verhuisd|verhuisd naar {o}) | lives_in !
+nl | verhuisd | {s} is naar {o} verhuisd | lives_in !
 nl | werkt | {s} werkt (?:bij|voor) {o} | works_at
 nl | houdt | {s} houdt van {o} | likes
 nl | heet | {s} heet {o} | name
@@ -207,7 +217,7 @@ pl | lubi | {s} lubi {o} | likes
 pl | ma | {s} ma {o} lat | age
 pl | wynosi | {s} wynosi {o} | is
 pl | jest | {s} jest {o} | is
-pl | to | {s} to {o} | is
+pl | to | (?:mój|moja|moje|nasz|nasza|nasze) {a} to {o} | {a}
 tr | yaşıyor | {s} {o}['\u2019](?:da|de|ta|te) yaşıyor | lives_in
 tr | taşındı | {s} {o}['\u2019](?:ya|ye|a|e) taşındı | lives_in !
 tr | çalışıyor | {s} {o}['\u2019](?:da|de|ta|te) çalışıyor | works_at
@@ -264,6 +274,7 @@ ar | هي | {s} هي {o} | is
 hi | रहत | {s} {o} में रहत[ाीे] (?:है|हैं|हूँ) | lives_in
 hi | काम | {s} {o} में काम करत[ाीे] (?:है|हैं|हूँ) | works_at
 hi | पसंद | {s} को {o} पसंद (?:है|हैं) | likes
+hi | है | (?:मेरा|मेरी|मेरे|हमारा|हमारी) {a} {o} है | {a}
 hi | है | {s} (?:का|की|के) {a} {o} है | {a}
 hi | है | {s} {o} है | is
 el | ζει | {s} ζει (?:στην|στη|στο|στον) {o} | lives_in
@@ -287,8 +298,8 @@ NEGATIONS = re.compile(
     |no\ longer|not|never|(?<!mora\ )(?<!vive\ )(?<!trabalha\ )no|none|neither|nor|without|anymore|any\ more|any\ longer|n't
     |nicht\ mehr|nicht|keine[nmrs]?|kein|nie|niemals|mehr
     |ne|n'|pas|plus|jamais|aucune?|non|nunca|jamás|tampoco|não|nem|mais|mai|più
-    |niet|geen|nooit|не|нет|ни|никогда|больше|nie|inte|aldrig|değil|नहीं|لا|لم|لن|ليس|ليست|δεν|ні)\b
-    |ya\ no\b|不再|不|没有|没|無|ありません|ません|じゃない|ではない|ない|않|아닙니다|아니다|안\ """,
+    |niet|geen|nooit|не|нет|ни|никогда|больше|nie|inte|aldrig|değil|لا|لم|لن|ليس|ليست|δεν|ні)\b
+    |ya\ no\b|já\ não\b|नहीं|不再|不|没有|没|無|ありません|ません|じゃない|ではない|ない|않|아닙니다|아니다|안\ """,
     re.VERBOSE | re.IGNORECASE,
 )
 REAL_NEGATIONS = frozenset(
@@ -296,7 +307,7 @@ REAL_NEGATIONS = frozenset(
     can not|can't|will not|won't|has not|hasn't|have not|haven't|should not|shouldn't|no longer|not|
     never|no|none|neither|nor|without|anymore|any more|any longer|n't|nicht mehr|nicht|keine|keinen|
     keinem|keiner|keines|kein|nie|niemals|ne|n'|pas|jamais|aucun|aucune|non|nunca|jamás|tampoco|não|
-    nem|mai|niet|geen|nooit|не|нет|ни|никогда|inte|aldrig|değil|नहीं|لا|لم|لن|ليس|ليست|δεν|ні|ya no|不再|不|
+    nem|mai|niet|geen|nooit|не|нет|ни|никогда|inte|aldrig|değil|नहीं|لا|لم|لن|ليس|ليست|δεν|ні|ya no|já não|不再|不|
     没有|没|無|ありません|ません|じゃない|ではない|ない|않|아닙니다|아니다|안""".replace("\n", "")
     .replace("    ", "")
     .split("|")
@@ -325,7 +336,7 @@ ARTICLES = re.compile(
     re.IGNORECASE,
 )
 FIRST_PERSON = word_set(
-    """i me my myself we us our ich mich wir je j' moi nous yo me nosotros io noi eu nós ik wij я мы ja my
+    """i me my myself we us our ich mich wir je j' moi nous yo me nosotros io noi eu nós ik wij я мы меня ja my
     我 我们 私 僕 俺 나 저 أنا मैं εγώ jag vi user the_user"""
 )
 

@@ -6,6 +6,8 @@ A predicate that is in neither table holds many, unless the text says that its v
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from hippocampus.facts.tables import word_set
 
@@ -14,7 +16,8 @@ SINGLE = word_set(
     owner maintainer assignee lead leader ceo president captain name full_name first_name last_name
     surname nickname username handle email mail e_mail phone phone_number number address home_address
     city country hometown location timezone time_zone birthday birthplace date_of_birth age height
-    weight size length width depth spouse married_to wife husband partner fiance girlfriend boyfriend
+    weight size length width depth spouse married_to wife husband partner
+    dentist doctor physician lawyer landlord accountant therapist mentor fiance girlfriend boyfriend
     marital_status relationship_status nationality gender pronouns religion blood_type payment_terms
     salary budget price cost fee rate rent revenue balance limit quota threshold timeout interval
     duration capacity temperature speed distance deadline due_date start_date end_date release_date
@@ -61,8 +64,8 @@ HEADS = word_set(
     ポート パスワード 首都 締め切り 締切 名前 会議 温度 優先度 好きな色 家賃 職業
     예산 생일 주소 전화번호 이메일 나이 가격 월급 상사 직책 상태 버전 포트 비밀번호 수도 마감일 이름 회의
     온도 직업
-    बजट पता उम्र नाम कीमत वेतन स्थिति राजधानी जन्मदिन
-    الميزانية العنوان العمر السعر الراتب الحالة المدير العاصمة الموعد ميزانية عنوان عمر سعر راتب مدير
+    बजट पता प्रबंधक मालिक शहर उम्र नाम कीमत वेतन स्थिति राजधानी जन्मदिन
+    حالة اسم هاتف عاصمة موعد الميزانية العنوان العمر السعر الراتب الحالة المدير العاصمة الموعد ميزانية عنوان عمر سعر راتب مدير
     bütçe adres yaş fiyat maaş müdür durum başkent toplantı
     budżet adres wiek cena pensja szef status stolica termin spotkanie hasło"""
 )
@@ -89,6 +92,8 @@ STATES: tuple[frozenset[str], ...] = tuple(
         "employed unemployed retired",
         "vegetarian vegan",
         "green red yellow",
+        "passing failing",
+        "working broken",
         "locked unlocked",
         "allowed forbidden",
         "healthy sick ill",
@@ -97,6 +102,21 @@ STATES: tuple[frozenset[str], ...] = tuple(
     )
 )
 """Adjectives of which one holds at a time."""
+
+
+KEPT_AS: Mapping[str, str] = MappingProxyType(
+    {"state:": "is", "measure:": "is", "count:": "has", "prefers_between": "prefers"}
+)
+"""How predicates that tell apart which values exclude each other begin, and how they are said."""
+
+
+def said_as(predicate: str) -> str:
+    """Return a predicate as a person says it.
+
+    >>> said_as("count:cats"), said_as("lives_in")
+    ('has', 'lives_in')
+    """
+    return next((word for start, word in KEPT_AS.items() if predicate.startswith(start)), predicate)
 
 
 def is_single(predicate: str) -> bool:

@@ -36,11 +36,11 @@ from hippocampus.facts.words import content_words, match_terms, words
 
 MATCHED = 120
 """How many of the best keyword hits are ranked."""
-SPREAD = 60
+SPREAD = 20
 """How many of them lend their score to the turns beside them."""
-COMMON_ROWS = 8_000
+COMMON_SHARE, LEAST_COMMON_ROWS, MOST_COMMON_ROWS = 0.1, 1_000, 8_000
 """A word in more memories than this is left out of a query that has rarer ones."""
-BESIDE = 120
+BESIDE = 80
 """How many turns beside hits are ranked."""
 NEAREST = 80
 RERANKED = 4
@@ -50,8 +50,10 @@ FEW = 20_000
 CHARACTERS_A_TOKEN = 4
 log = logging.getLogger(__name__)
 
+PLACE = "CASE role WHEN '' THEN turn WHEN 'user' THEN 2 * turn + 1 ELSE 2 * turn END"
+"""Where a memory stands in its session: an answer and what the user says to it have one turn."""
 LIGHT = (
-    "row, type, intensity, accesses, accessed, created, session, turn,"
+    f"row, type, intensity, accesses, accessed, created, session, {PLACE},"
     " instr(content, '?') OR instr(content, '？')"
 )
 Rows = dict[int, search.Candidate]
@@ -69,6 +71,7 @@ class Asked:
     types: Sequence[str] = ()
     tags: Sequence[str] = ()
     kinds: Sequence[Kind] = ()
+    roles: Sequence[str] = ()
     since: float | None = None
     until: float | None = None
     include_superseded: bool = False
@@ -99,12 +102,13 @@ class Asked:
             yield "agent = ?", self.agent
         if self.scopes is not None:
             yield f"scope {within}", json.dumps(list(self.scopes))
-        wanted = [name for name in self.types if not name.startswith("!")]
-        unwanted = [name[1:] for name in self.types if name.startswith("!")]
-        if wanted:
-            yield f"type {within}", json.dumps(wanted)
-        if unwanted:
-            yield f"type NOT {within}", json.dumps(unwanted)
+        for column, names in (("type", self.types), ("role", self.roles)):
+            wanted = [name for name in names if not name.startswith("!")]
+            unwanted = [name[1:] for name in names if name.startswith("!")]
+            if wanted:
+                yield f"{column} {within}", json.dumps(wanted)
+            if unwanted:
+                yield f"{column} NOT {within}", json.dumps(unwanted)
         if self.kinds:
             yield f"kind {within}", json.dumps(list(self.kinds))
         for tag in self.tags:
@@ -121,7 +125,7 @@ class Recalling:
     def __init__(self, rooms: Rooms, rerank: Rerank | None) -> None:
         self._rooms = rooms
         self._rerank = rerank
-        self._common: dict[str, bool] = {}
+        self._common: dict[str, tuple[int, bool]] = {}
         self._last: tuple[str, Any] | None = None
 
     def recall(
@@ -160,7 +164,12 @@ class Recalling:
     ) -> list[tuple[int, Score]]:
         """Return rows with scores, best first, of all that a channel finds."""
         channels, rows = self._found(query, asked)
-        search.calibrate(channels)
+        vector = self._embedded(query) if channels.vector else None
+        if vector is not None and weights.one_similarity:
+            channels.vector |= self._rooms.vectors.cosines(vector, channels.rows())
+        crowding = self._rooms.vectors.crowding(channels.vector)
+        search.calibrate(channels, weights, crowding)
+        weights = search.shared(weights, channels)
         if weights.neighbour:
             similar = search.similarities(channels, weights)
             channels.neighbour = self._neighbours(similar, rows, asked)
@@ -236,19 +245,22 @@ class Recalling:
     def _telling(self, terms: list[str]) -> list[str]:
         """Return the terms that are not in a great many memories; the rarest where all are."""
         last = self._rooms.database.value("SELECT max(row) FROM memory") or 0
-        if last <= COMMON_ROWS:
+        most = int(min(MOST_COMMON_ROWS, max(LEAST_COMMON_ROWS, COMMON_SHARE * last)))
+        if last <= most or len(terms) < 2:
             return terms
-        rare = [term for term in terms if not self._is_common(term)]
-        return rare or [" AND ".join(terms)] if terms else []
+        rare = [term for term in terms if not self._is_common(term, most)]
+        return rare or [" AND ".join(terms)]
 
-    def _is_common(self, term: str) -> bool:
-        if term not in self._common:
+    def _is_common(self, term: str, most: int) -> bool:
+        """Say whether a term is in so many memories; asked again when the store has grown by half."""
+        known = self._common.get(term)
+        if known is None or not known[0] <= most <= 1.5 * known[0]:
             count = self._rooms.database.value(
                 "SELECT count(*) FROM (SELECT 1 FROM memory_text WHERE memory_text MATCH ? LIMIT ?)",
-                (term, COMMON_ROWS),
+                (term, most),
             )
-            self._common[term] = count >= COMMON_ROWS
-        return self._common[term]
+            known = self._common[term] = (most, count >= most)
+        return known[1]
 
     def _nearest(self, vector: Any) -> dict[int, float]:
         """Return cosines by row, of the nearest."""
@@ -314,34 +326,27 @@ class Recalling:
     def _placed(
         self, near: dict[tuple[str, int], float], rows: Rows, asked: Asked
     ) -> dict[int, float]:
-        """Return scores by row, reading the rows at places that are not read yet."""
+        """Return scores by row, and read the rows at places into `rows`."""
         condition, values = asked.condition()
+        turns = [(session, turn, at) for session, at in near for turn in {at, at // 2}]
         found = self._rooms.database.rows(
-            "WITH place AS (SELECT value ->> 0 AS s, value ->> 1 AS t FROM json_each(?))"  # noqa: S608 - names of ours
-            f" SELECT {LIGHT} FROM place CROSS JOIN memory ON session = s AND turn = t"
-            f" WHERE {condition}",
-            (json.dumps(list(near)), *values),
+            "WITH place AS (SELECT value ->> 0 AS s, value ->> 1 AS t, value ->> 2 AS p"  # noqa: S608 - names of ours
+            f" FROM json_each(?)) SELECT {LIGHT} FROM place CROSS JOIN memory"
+            f" ON session = s AND turn = t WHERE {PLACE} = p AND {condition}",
+            (json.dumps(turns), *values),
         )
         beside = [search.Candidate(*row) for row in found]
         rows.update({one.row: one for one in beside})
         return {one.row: near[one.session, one.turn or 0] for one in beside}
 
     def _minhashes(self, query: str, candidates: Rows) -> dict[int, float]:
-        """Return the estimated similarity of each candidate; missing signatures are computed, kept."""
-        packed = self._rooms.memories.signatures(candidates)
-        missing = [row for row, data in packed.items() if data is None]
-        if missing:
-            texts = self._rooms.memories.by_row(missing)
-            made = minhash.signatures([texts[row].content for row in missing])
-            fresh = {row: minhash.packed(sign) for row, sign in zip(missing, made, strict=True)}
-            with self._rooms.database.transaction():
-                self._rooms.memories.sign(fresh.items())
-            packed |= fresh
-        if not packed:
+        """Return the estimated similarity of each candidate."""
+        found = self._rooms.signatures(candidates)
+        if not found:
             return {}
-        matrix = np.stack([minhash.unpacked(data) for data in packed.values() if data])
+        matrix = np.stack(list(found.values()))
         values = minhash.similarities(minhash.signatures([query])[0], matrix)
-        return dict(zip(packed, values.tolist(), strict=True))
+        return dict(zip(found, values.tolist(), strict=True))
 
     # Results --------------------------------------------------------------------------------------
 

@@ -7,21 +7,20 @@ done before a failure stays done.
 from __future__ import annotations
 
 import logging
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hippocampus.entry import storable
 from hippocampus.errors import ProviderError
-from hippocampus.facts import extraction, judging, minhash
-from hippocampus.facts.claims import Claim
-from hippocampus.facts.comparing import Chunk, Comparing, Wanted, claim_of
-from hippocampus.facts.conflict import Relationship
+from hippocampus.facts import extraction, judging, minhash, secrets
+from hippocampus.facts.claims import Claim, parse
+from hippocampus.facts.comparing import Chunk, Comparing, Wanted
+from hippocampus.facts.conflict import Relationship, likeness
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.ids import new_id
 from hippocampus.facts.kinds import Action, Complete, Item, Memory, Outcome, Triple
 from hippocampus.facts.memories import hashed, made
-from hippocampus.facts.rooms import Rooms
+from hippocampus.facts.rooms import Matrix, Rooms
 from hippocampus.facts.strength import running_mean
 
 CHUNK = 1000
@@ -39,13 +38,21 @@ class Remembering:
     # What is wanted -----------------------------------------------------------------------------
 
     def drafts(self, text: str) -> list[extraction.Draft]:
-        """Return the claims of a text: the model's if there is one and it answers, else by rules."""
-        if self._complete is not None and not extraction.is_secret(text):
+        """Return the claims of a text: the model's if there is one and it answers, else by rules.
+
+        Secrets are taken out before, so that no model sees them and no raw text holds them.
+        """
+        text = self.without_secrets(text)
+        if self._complete is not None:
             answer = self._asked(extraction.prompt(text))
             found = extraction.from_answer(answer, text) if answer else None
             if found is not None:
                 return found
         return extraction.by_rules(text)
+
+    def without_secrets(self, text: str) -> str:
+        """Return a text without secrets, unless the policy keeps them."""
+        return text if self._rooms.policy.keep_secrets else secrets.redacted(text)
 
     def _asked(self, prompt: str) -> str:
         """Ask the model; memory works without it, so that its failure is logged, not raised."""
@@ -69,7 +76,7 @@ class Remembering:
             item.type or draft.type,
             self._rooms.policy.importance if intensity is None else intensity,
             draft.raw,
-            claim_of(draft.content),
+            parse(draft.content),
             draft.relations,
         )
 
@@ -111,23 +118,15 @@ class Remembering:
                 refused[place] = Outcome(Action.REFUSED, reason, None)
             else:
                 good.append(one)
-        kept = iter(self._write(self._prepared(good), agent)) if good else iter(())
+        kept = iter(self._write(self._prepared(good, agent), agent)) if good else iter(())
         return [refused[place] if place in refused else next(kept) for place in range(len(wanted))]
 
-    def _refusal(self, wanted: Wanted) -> str | None:
-        content = wanted.item.content
-        most = self._rooms.policy.content_characters
-        if not content.strip():
-            return "it is empty"
-        if most and len(content) > most:
-            return f"it has {len(content)} characters; {most} fit"
+    def _refusal(self, wanted: Wanted) -> str:
         if not 0 <= wanted.intensity <= 1:
             raise FactError(f"intensity {wanted.intensity} is not between 0 and 1")
-        if wanted.kind == "fact" and extraction.is_secret(content):
-            return "it looks like a secret"
-        return None
+        return self._rooms.refusal(wanted.item.content)
 
-    def _prepared(self, wanted: list[Wanted]) -> list[Wanted]:
+    def _prepared(self, wanted: list[Wanted], agent: str) -> list[Wanted]:
         """Return texts with their signatures, bands and vectors."""
         facts = [one for one in wanted if one.kind == "fact"]
         signed = dict(
@@ -135,11 +134,7 @@ class Remembering:
         )
         vectors = self._rooms.embedded([one.item.content for one in wanted])
         return [
-            replace(
-                one,
-                signature=signed.get(id(one)),
-                vector=vectors[place] if vectors is not None else None,
-            )
+            _signed(one, signed.get(id(one)), None if vectors is None else vectors[place], agent)
             for place, one in enumerate(wanted)
         ]
 
@@ -148,27 +143,35 @@ class Remembering:
         if self._complete is not None:
             judged = self._judged(wanted, agent)
         with self._rooms.database.transaction():
-            chunk = Chunk(agent, self._rooms.memories.next_row(), judged=judged)
-            outcomes = [self._keep_one(one, chunk) for one in wanted]
+            chunk = self._opened(wanted, agent)
+            chunk.judged = judged
+            outcomes = [self._once(one, chunk) for one in wanted]
             self._index(chunk)
         return outcomes
 
     def _judged(self, wanted: list[Wanted], agent: str) -> dict[tuple[str, str], Relationship]:
         """Find the pairs that rules leave open by a trial that is taken back, and ask once."""
-        chunk = Chunk(agent, 0)
+        open_pairs: list[tuple[str, str]] = []
         try:
             with self._rooms.database.transaction():
-                chunk.next_row = self._rooms.memories.next_row()
+                chunk = self._opened(wanted, agent)
+                open_pairs = chunk.open_pairs
                 for one in wanted:
-                    self._keep_one(one, chunk)
+                    self._once(one, chunk)
                 raise _TakenBackError  # noqa: TRY301 - what leaves the block rolls back
         except _TakenBackError:
             self._rooms.forget_cached()
-        pairs = list(dict.fromkeys(chunk.open_pairs))
+        pairs = list(dict.fromkeys(open_pairs))
         if not pairs:
             return {}
         found = judging.verdicts(self._asked(judging.question(pairs)), len(pairs))
         return dict(zip(pairs, found, strict=True))
+
+    def _opened(self, wanted: list[Wanted], agent: str) -> Chunk:
+        """Return a chunk that knows which of its contents may be there; inside a transaction."""
+        memories = self._rooms.memories
+        hashes = memories.hashes_among(hashed(one.item.content, one.kind) for one in wanted)
+        return Chunk(agent, memories.next_row(), hashes=hashes)
 
     def _index(self, chunk: Chunk) -> None:
         rows = chunk.rows
@@ -180,16 +183,32 @@ class Remembering:
 
     # One claim --------------------------------------------------------------------------------------
 
+    def _once(self, wanted: Wanted, chunk: Chunk) -> Outcome:
+        """Keep a claim, but for one that counts once and has counted."""
+        key = wanted.item.once
+        if not key:
+            return self._keep_one(wanted, chunk)
+        receipt = self._rooms.memories.receipt(key)
+        if receipt is None:
+            outcome = self._keep_one(wanted, chunk)
+            kept = outcome.memory.id if outcome.memory else ""
+            self._rooms.memories.give_receipt(key, kept, outcome.action)
+            return outcome
+        memory_id, action = receipt
+        found = self._rooms.memories.by_id([memory_id]).get(memory_id)
+        return Outcome(Action(action), "it was kept before", found[1] if found else None)
+
     def _keep_one(self, wanted: Wanted, chunk: Chunk) -> Outcome:
         item = wanted.item
         now = self._rooms.clock()
         at = now if item.at is None else item.at
-        same = self._rooms.memories.with_hash(
-            hashed(item.content, wanted.kind), wanted.kind, chunk.agent, item.scope
+        known = hashed(item.content, wanted.kind)
+        same = known in chunk.hashes and self._rooms.memories.with_hash(
+            known, wanted.kind, chunk.agent, item.scope
         )
         if same:
             return self._strengthen(same[0], wanted, at, "the same text")
-        wanted = self._banded(wanted, chunk)
+        chunk.hashes.add(known)
         memory = made(
             item,
             new_id(at),
@@ -204,16 +223,11 @@ class Remembering:
             return self._added(wanted, memory, chunk, Action.ADDED, "new")
         return self._resolve(wanted, memory, chunk)
 
-    def _banded(self, wanted: Wanted, chunk: Chunk) -> Wanted:
-        if wanted.signature is None:
-            return wanted
-        salt = zlib.crc32(storable(f"{chunk.agent}\0{wanted.item.scope}").encode())
-        return replace(wanted, bands=tuple(minhash.bands(wanted.signature, salt)))
-
     def _resolve(self, wanted: Wanted, memory: Memory, chunk: Chunk) -> Outcome:
         """Compare a claim with all that is close, and do what follows."""
-        resolved = tuple(self._rooms.triples.resolved(chunk.agent, r) for r in wanted.relations)
-        wanted = replace(wanted, relations=resolved)
+        if wanted.relations:
+            resolved = tuple(self._rooms.triples.resolved(chunk.agent, r) for r in wanted.relations)
+            wanted = replace(wanted, relations=resolved)
         verdicts = self._comparing.verdicts(wanted, memory, chunk)
         beaten = [row for row, v in verdicts.items() if v.relationship is Relationship.SUPERSEDES]
         if beaten:
@@ -297,6 +311,16 @@ class Remembering:
         for row in rows:
             self._rooms.end(row, memory.id, until=memory.valid_from, known=memory.created)
         return replace(outcome, others=tuple(olds[row].id for row in rows))
+
+
+def _signed(
+    wanted: Wanted, signature: minhash.Signature | None, vector: Matrix | None, agent: str
+) -> Wanted:
+    if signature is None:
+        return replace(wanted, vector=vector)
+    alike = likeness(wanted.claim)
+    bands = minhash.bands_in(signature, agent, wanted.item.scope, alike)
+    return replace(wanted, signature=signature, bands=bands, vector=vector)
 
 
 class _TakenBackError(Exception):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hippocampus.facts.kinds import Recalled, Triple
 from hippocampus.facts.moments import day, stamp
+from hippocampus.facts.predicates import said_as
 
 
 def rendered(results: Sequence[Recalled], context_time: float) -> str:
@@ -34,7 +35,7 @@ def triple_line(triple: Triple) -> str:
     >>> triple_line(Triple(1, "Ann", "lives_in", "Rome", 1770595200.0, None, 0.0, None, "id"))
     '- Ann → lives_in → Rome (since 2026-02-09)'
     """
-    parts = (_line(part) for part in (triple.subject, triple.predicate, triple.object))
+    parts = (_line(part) for part in (triple.subject, said_as(triple.predicate), triple.object))
     return f"- {' → '.join(parts)} (since {day(triple.valid_from)})"
 
 

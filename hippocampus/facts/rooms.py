@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 
 from hippocampus.errors import ProviderError
+from hippocampus.facts import minhash, secrets
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
+from hippocampus.facts.extraction import without_recalled
 from hippocampus.facts.ids import Ticking
 from hippocampus.facts.kinds import Clock, Embed, FactPolicy, Memory
 from hippocampus.facts.memories import Memories
 from hippocampus.facts.triples import Triples
 from hippocampus.facts.vectors import Vectors, unit
 
+SHOWN_CHARACTERS = 200
 log = logging.getLogger(__name__)
 Matrix = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -44,6 +47,22 @@ class Rooms:
         if self.embed_model is not None and locked:
             self.vectors.require(self.embed_model)
 
+    def refusal(self, content: str) -> str:
+        """Return why a content is not kept, or nothing; a secret itself is not shown."""
+        most = self.policy.content_characters
+        if not content.strip():
+            return "it is empty"
+        if most and len(content) > most:
+            return f"it has {len(content)} characters; {most} fit"
+        if not without_recalled(content):
+            return "it is what a recall wrote"
+        kinds = "" if self.policy.keep_secrets else secrets.told(content)
+        if not kinds:
+            return ""
+        return (
+            f"it holds {kinds}, which is not kept: {secrets.redacted(content)[:SHOWN_CHARACTERS]}"
+        )
+
     def embedded(self, texts: list[str]) -> Matrix | None:
         """Return one unit vector a text, or nothing without a model or where it fails.
 
@@ -59,6 +78,19 @@ class Rooms:
         if matrix.ndim != 2 or len(matrix) != len(texts):
             raise FactError(f"embed gave an array of shape {matrix.shape} for {len(texts)} texts")
         return unit(matrix)
+
+    def signatures(self, rows: Iterable[int]) -> dict[int, minhash.Signature]:
+        """Return the MinHash signatures of rows; missing ones are computed, and kept."""
+        packed = self.memories.signatures(rows)
+        missing = [row for row, data in packed.items() if data is None]
+        if missing:
+            texts = self.memories.by_row(missing)
+            made = minhash.signatures([texts[row].content for row in missing])
+            fresh = {row: minhash.packed(sign) for row, sign in zip(missing, made, strict=True)}
+            with self.database.transaction():
+                self.memories.sign(fresh.items())
+            packed |= fresh
+        return {row: minhash.unpacked(data) for row, data in packed.items() if data is not None}
 
     def put_vectors(self, vectors: Mapping[int, Matrix]) -> None:
         """Write vectors by row, and bind the file to their model; inside a transaction."""

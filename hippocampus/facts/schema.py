@@ -108,5 +108,11 @@ CREATE VIRTUAL TABLE said_text USING fts5(
 )
 """
 
-MIGRATIONS: tuple[tuple[str, str], ...] = (("first", FIRST),)
+ROLE = "ALTER TABLE memory ADD COLUMN role TEXT NOT NULL DEFAULT ''"
+RECEIPT = """
+CREATE TABLE receipt (key TEXT PRIMARY KEY, memory TEXT NOT NULL, action TEXT NOT NULL)
+STRICT, WITHOUT ROWID
+"""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (("first", FIRST), ("role", ROLE), ("receipt", RECEIPT))
 """Each runs once, in a transaction, in this order; the table `migration` records its name."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from hippocampus.facts.kinds import FactPolicy, Score, Weights
@@ -18,6 +18,8 @@ NEAR_SHARES: Mapping[int, float] = {-2: 0.3, -1: 0.5, 1: 0.5, 2: 0.3}
 ANSWER_SHARE = 0.75
 """What a turn gets of the turn before it, where that one asks."""
 NOISE_COSINE_RANK = 0.5
+CROWDING = 0.5
+"""What a cosine loses of the mean cosine of its row to the rows nearest to it (local scaling)."""
 LEAST_STEM = 4
 NO_SCORE = Score(0.0)
 
@@ -51,6 +53,16 @@ class Channels:
     """Share of the named entities and words that a triple has."""
     minhash: dict[int, float] = field(default_factory=dict)
 
+    def parts(self, row: int) -> tuple[float, float, float, float, float]:
+        """Return the scores of a row: keyword, neighbour, vector, triple, minhash."""
+        return (
+            self.keyword.get(row, 0.0),
+            self.neighbour.get(row, 0.0),
+            self.vector.get(row, 0.0),
+            self.triple.get(row, 0.0),
+            self.minhash.get(row, 0.0),
+        )
+
     def rows(self) -> set[int]:
         """Return every row that any channel knows."""
         return {*self.keyword, *self.neighbour, *self.vector, *self.triple}
@@ -66,70 +78,82 @@ def ranked(  # noqa: PLR0913, PLR0917 - each is one thing to say
 ) -> list[tuple[int, Score]]:
     """Return rows with their scores, best first; those weaker than `hide_below` are left out.
 
-    `most` bounds how many; none is all.
+    `most` bounds how many; none is all. What similarity alone cannot lift among them is not scored.
     """
-    keyword, neighbour, vector = channels.keyword, channels.neighbour, channels.vector
+    found = sorted(
+        ((similar(channels, weights, one.row), one) for one in candidates),
+        key=lambda pair: pair[0],
+        reverse=True,
+    )
     strength = fading(policy, now)
-    scored = []
-    for one in candidates:
+    bonus = (weights.strength + weights.importance) * max(
+        (one.intensity for _, one in found), default=0.0
+    ) + weights.recency
+    scored: list[tuple[float, int, Parts]] = []
+    floor = -math.inf
+    for likeness, one in found:
+        if likeness + bonus < floor:
+            break
         left = strength(one.type, one.intensity, one.accesses, one.accessed)
         if left < policy.hide_below:
             continue
-        parts = (
-            keyword.get(one.row, 0.0),
-            neighbour.get(one.row, 0.0),
-            vector.get(one.row, 0.0),
-            channels.triple.get(one.row, 0.0),
-            channels.minhash.get(one.row, 0.0),
-            left,
-            recency(weights, (now - one.created) / DAY_SECONDS),
-            one.intensity,
-        )
-        scored.append((total(parts, weights), one.row, parts))
+        recent = recency(weights, (now - one.created) / DAY_SECONDS)
+        faded = weights.strength * left + weights.recency * recent
+        value = likeness + faded + weights.importance * one.intensity
+        scored.append((value, one.row, (left, recent, one.intensity)))
+        if most is not None and len(scored) == most > 0:
+            floor = min(each[0] for each in scored)
     scored.sort(reverse=True)
-    return [(row, Score(value, *parts)) for value, row, parts in scored[:most]]
+    return [
+        (row, Score(value, *channels.parts(row), *parts)) for value, row, parts in scored[:most]
+    ]
 
 
-Parts = tuple[float, float, float, float, float, float, float, float]
-"""keyword, neighbour, vector, triple, minhash, strength, recency, importance."""
+Parts = tuple[float, float, float]
+"""strength, recency, importance."""
 
 
-def total(parts: Parts, weights: Weights) -> float:
-    """Return the weighted sum of a score's parts."""
-    keyword, neighbour, vector, triple, alike, left, recent, important = parts
-    if weights.keyword == weights.vector:  # one similarity, seen by two channels
-        similar = weights.keyword * max(keyword, vector)
-    else:
-        similar = weights.keyword * keyword + weights.vector * vector
+def similar(channels: Channels, weights: Weights, row: int) -> float:
+    """Return the weighted sum of what the channels say of a row."""
+    keyword, neighbour, vector, triple, alike = channels.parts(row)
     return (
-        similar
+        weights.keyword * keyword
         + weights.neighbour * neighbour
+        + weights.vector * vector
         + weights.triple * triple
         + weights.minhash * alike
-        + weights.strength * left
-        + weights.recency * recent
-        + weights.importance * important
     )
 
 
-def calibrate(channels: Channels) -> None:
+def shared(weights: Weights, channels: Channels) -> Weights:
+    """Return weights under which words and meaning together weigh what the heavier one does.
+
+    Without vectors, and where a preset knows one similarity alone, they stay as they are.
+    """
+    both = weights.keyword + weights.vector
+    if not channels.vector or weights.one_similarity or not both:
+        return weights
+    scale = max(weights.keyword, weights.vector) / both
+    return replace(weights, keyword=scale * weights.keyword, vector=scale * weights.vector)
+
+
+def calibrate(channels: Channels, weights: Weights, crowding: Mapping[int, float]) -> None:
     """Bring keyword and vector scores to 0..1, in place; once, before neighbours share them."""
     channels.keyword = calibrated_keywords(channels.keyword)
-    channels.vector = calibrated_cosines(channels.vector)
+    if weights.one_similarity:
+        channels.vector = {row: max(0.0, value) for row, value in channels.vector.items()}
+        words = channels.keyword
+        channels.keyword = {row: words[row] for row in words.keys() - channels.vector.keys()}
+    else:
+        channels.vector = calibrated_cosines(channels.vector, crowding)
 
 
 def similarities(channels: Channels, weights: Weights) -> dict[int, float]:
     """Return how similar each row itself is to the query, by words and meaning."""
-    rows = {*channels.keyword, *channels.vector}
-    both = weights.keyword + weights.vector if channels.vector else weights.keyword
-    scale = max(weights.keyword, 1e-6) / max(both, 1e-6)
     return {
-        row: scale
-        * (
-            weights.keyword * channels.keyword.get(row, 0.0)
-            + weights.vector * channels.vector.get(row, 0.0)
-        )
-        for row in rows
+        row: weights.keyword * channels.keyword.get(row, 0.0)
+        + weights.vector * channels.vector.get(row, 0.0)
+        for row in {*channels.keyword, *channels.vector}
     }
 
 
@@ -141,16 +165,25 @@ def calibrated_keywords(scores: Mapping[int, float]) -> dict[int, float]:
     return {row: max(0.0, value) / best for row, value in scores.items()}
 
 
-def calibrated_cosines(cosines: Mapping[int, float]) -> dict[int, float]:
-    """Return cosines as shares of the way from the middle of those found to the best one."""
+def calibrated_cosines(
+    cosines: Mapping[int, float], crowding: Mapping[int, float]
+) -> dict[int, float]:
+    """Return cosines as shares of the way from the middle of those found to the best one.
+
+    `crowding` says how close a row's own neighbours are to it: what is close to everything, such
+    as small talk, is close to the query for no reason, and loses a half of that.
+    """
     if not cosines:
         return {}
-    best = max(cosines.values())
-    ordered = sorted(cosines.values())
+    apart = {row: value - CROWDING * crowding.get(row, 0.0) for row, value in cosines.items()}
+    best = max(apart.values())
+    ordered = sorted(apart.values())
     middle = ordered[int(len(ordered) * NOISE_COSINE_RANK)] if len(ordered) > 20 else 0.0
     span = max(best - middle, 1e-6)
-    share = max(0.0, min(1.0, best))
-    return {row: max(0.0, (value - middle) / span) * share for row, value in cosines.items()}
+    share = max(0.0, min(1.0, max(cosines.values())))
+    return {
+        row: min(1.0, max(0.0, (value - middle) / span)) * share for row, value in apart.items()
+    }
 
 
 def spread(
@@ -184,7 +217,7 @@ def coverage(wanted: Sequence[str], present: Iterable[str]) -> float:
     """
     if not wanted:
         return 0.0
-    there = set(present)
+    there = {word.removesuffix("'s") for word in present}
     weights = [1 + math.log(len(word)) for word in wanted]
     found = sum(w for word, w in zip(wanted, weights, strict=True) if _has(there, word))
     return found / sum(weights)

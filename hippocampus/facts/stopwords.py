@@ -10,7 +10,8 @@ _TABLE = {
         over own same she should shouldn't so some such than that that's the their them then there
         these they this those through to too under until up very was wasn't we were weren't what when
         where which while who whom whose why will with won't would wouldn't you your yours s t d ll m re ve
-        don doesn didn isn wasn aren might must shall may let get got tell please know""",
+        don doesn didn isn wasn aren might must shall may let get got tell please know
+        goes going gone went many much kind kinds""",
     "de": """aber alle als also am an auch auf aus bei bin bis bist da damit dann das dass dein dem den
         der des die dies diese dieser doch dort du ein eine einem einen einer eines er es euer für
         hat hatte habe haben hier ich ihm ihn ihr im in ist ja jede jeder kann kein keine können man

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +20,6 @@ from hippocampus.facts.database import Database
 from hippocampus.facts.extraction import Draft
 from hippocampus.facts.forgetting import Forgetting
 from hippocampus.facts.kinds import (
-    EVERY_AGENT,
     Clock,
     Compaction,
     Complete,
@@ -33,11 +32,10 @@ from hippocampus.facts.kinds import (
     Outcome,
     Recalled,
     Rerank,
-    Stats,
-    Triple,
     Weights,
 )
 from hippocampus.facts.loading import Loading
+from hippocampus.facts.looking import Looking
 from hippocampus.facts.moments import Moment, first_moment, optional_seconds, seconds
 from hippocampus.facts.predicates import is_single
 from hippocampus.facts.recalling import Asked, Recalling, weights_of
@@ -50,7 +48,7 @@ NOTHING: Mapping[str, Any] = {}
 log = logging.getLogger(__name__)
 
 
-class Facts:
+class Facts(Looking):
     """Long-term memory in one SQLite file, made and migrated on first use.
 
     `path` may be `":memory:"`. `agent` is whose memory it is where a call names no other; one file
@@ -167,6 +165,7 @@ class Facts:
             valid_from=first_moment(valid_from, at),
             valid_until=optional_seconds(valid_until),
         )
+        raw = self._remembering.without_secrets(raw)
         draft = Draft(content, "fact", relations=(relation,), raw=raw)
         return self._remembering.remember(item, [draft], agent or self.agent)[0]
 
@@ -267,6 +266,7 @@ class Facts:
         types: Sequence[str] = (),
         tags: Sequence[str] = (),
         kinds: Sequence[Kind] = (),
+        roles: Sequence[str] = (),
         since: Moment | None = None,
         until: Moment | None = None,
         as_of: Moment | None = None,
@@ -277,7 +277,8 @@ class Facts:
     ) -> list[Recalled]:
         """Return what best answers a query, best first; of an empty query, the strongest.
 
-        `limit` -1 is all. `scopes` none is all, [] nothing. `types` takes `!note` for all but notes.
+        `limit` -1 is all. `scopes` none is all, [] nothing. `types` takes `!note` for all but notes,
+        `roles` `!tool` for all that no tool said.
         `since` and `until` bound when a memory became true. `as_of` asks what was true then,
         `known_as_of` what was known then. One embedding where there is a model.
         """
@@ -289,6 +290,7 @@ class Facts:
             types=types,
             tags=tags,
             kinds=kinds,
+            roles=roles,
             since=optional_seconds(since),
             until=optional_seconds(until),
             include_superseded=include_superseded,
@@ -337,86 +339,9 @@ class Facts:
             log.warning("retrieve failed: %s", failure)
             return ""
 
-    def triples(  # noqa: PLR0913 - each is one thing to say
-        self,
-        entity: str = "",
-        *,
-        predicate: str = "",
-        agent: str | None = None,
-        as_of: Moment | None = None,
-        known_as_of: Moment | None = None,
-        history: bool = False,
-    ) -> list[Triple]:
-        """Return the relations of an entity, newest first; of every entity where none is named."""
-        now = self._rooms.clock()
-        return self._rooms.triples.find(
-            agent or self.agent,
-            entity,
-            name_of(predicate) if predicate else "",
-            at=now if as_of is None else seconds(as_of),
-            known=now if known_as_of is None else seconds(known_as_of),
-            history=history,
-        )
-
     def alias(self, name: str, other: str, *, agent: str | None = None) -> None:
         """Say that two names are one entity."""
         self._rooms.triples.alias(agent or self.agent, name, other)
-
-    # Looking ------------------------------------------------------------------------------------
-
-    def get(self, memory_id: str) -> Memory | None:
-        """Return the memory of an id, superseded or removed ones too."""
-        found = self._rooms.memories.by_id([memory_id])
-        return found[memory_id][1] if found else None
-
-    def memories(  # noqa: PLR0913 - each is one thing to say
-        self,
-        *,
-        agent: str | None = None,
-        kind: Kind | None = None,
-        superseded: bool = False,
-        removed: bool = False,
-        before: Moment | None = None,
-        limit: int = -1,
-    ) -> list[Memory]:
-        """List memories, newest first; `superseded` and `removed` add those."""
-        return self._upkeep.memories(
-            agent or self.agent,
-            kind=kind,
-            superseded=superseded,
-            removed=removed,
-            before=optional_seconds(before),
-            limit=limit,
-        )
-
-    def search(
-        self,
-        text: str,
-        *,
-        kind: Kind | None = None,
-        agent: str = EVERY_AGENT,
-        superseded: bool = False,
-        limit: int = -1,
-    ) -> list[Memory]:
-        """Return the memories that contain a text, whatever its case, of all agents."""
-        return self._upkeep.memories(
-            agent,
-            kind=kind,
-            superseded=superseded,
-            removed=False,
-            before=None,
-            limit=limit,
-            containing=text,
-        )
-
-    def history(self, memory_id: str) -> list[Memory]:
-        """Return a memory and all that it superseded, newest first."""
-        return self._upkeep.history(memory_id)
-
-    def embeddings(self, memory_ids: Iterable[str]) -> dict[str, Matrix]:
-        """Return the vectors of those memories that have one."""
-        rows = {row: memory.id for row, memory in self._rooms.memories.by_id(memory_ids).values()}
-        return {rows[row]: vector for row, vector in self._rooms.vectors.exact(rows).items()}
 
     def import_memories(
         self,
@@ -429,28 +354,6 @@ class Facts:
         `embeddings` are of `model`; where none is named, of the model of the file or of `embed`.
         """
         return self._forgetting.take_in(memories, embeddings, model)
-
-    def count(self, *, agent: str | None = None) -> int:
-        """Return how many current memories there are."""
-        return self._upkeep.count(agent or self.agent)
-
-    def agents(self) -> dict[str, int]:
-        """Return how many memories each agent has."""
-        return self._upkeep.agents()
-
-    def stats(self) -> Stats:
-        """Return how much is kept."""
-        return self._upkeep.stats(self.blocks.count())
-
-    def reembed(self) -> Iterator[tuple[int, int]]:
-        """Embed all anew with `embed`, yielding (done, all); open with `reembedding=True`."""
-        return self._upkeep.reembed()
-
-    def check(self) -> list[str]:
-        """Return a sentence for each thing that is wrong with the file; empty when all is well."""
-        rooms = self._rooms
-        problems = self._database.check() + rooms.memories.check()
-        return problems + rooms.triples.check() + rooms.vectors.check()
 
     def close(self) -> None:
         """Close the file."""
@@ -486,11 +389,29 @@ class Facts:
 
         return tools.tools(format_name, conversation=self.conversations.table is not None)
 
-    def call(self, name: str, arguments: Mapping[str, Any] | str, *, agent: str = "") -> str:
-        """Run a tool of an agent and return what the model reads; a failure is told as text."""
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | str,
+        *,
+        agent: str = "",
+        scope: str = "",
+        scopes: Sequence[str] | None = None,
+    ) -> str:
+        """Run a tool of an agent and return what the model reads; a failure is told as text.
+
+        Writes go to `scope`, recalls see `scopes` (none is all).
+        """
         from hippocampus.facts import tools
 
-        return tools.call(self, name, arguments, tools.Reach(agent or None))
+        return tools.call(self, name, arguments, tools.Reach(agent or None, scope, scopes))
+
+    @property
+    def instructions(self) -> str:
+        """What to add to an agent's system prompt, once, where it has these tools."""
+        from hippocampus.facts import tools
+
+        return tools.INSTRUCTIONS
 
 
 def _item(item: Item | str) -> Item:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from hippocampus.facts.claims import Relation, key
 from hippocampus.facts.database import Database, Row
 from hippocampus.facts.kinds import EVERY_AGENT, Memory, Triple
+from hippocampus.facts.predicates import KEPT_AS
 
 COLUMNS = """
     SELECT triple.id, s.name, triple.predicate, o.name, triple.valid_from, triple.until,
@@ -165,7 +166,9 @@ class Triples:
             conditions.append("s.agent = :agent")
             found_values["agent"] = agent
         if predicate:
-            conditions.append("triple.predicate = :predicate")
+            starts = [start for start, word in KEPT_AS.items() if word == predicate]
+            alike = " OR ".join(f"triple.predicate GLOB '{start}*'" for start in starts)
+            conditions.append(f"(triple.predicate = :predicate{f' OR {alike}' if alike else ''})")
             found_values["predicate"] = predicate
         if entity:
             conditions.append(

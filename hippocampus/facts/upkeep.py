@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import judging, minhash
-from hippocampus.facts.comparing import claim_of
+from hippocampus.facts.claims import parse
 from hippocampus.facts.conflict import Closeness, Relationship, compare, differences
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.kinds import Compaction, Complete, Kind, Memory, Stats
@@ -29,11 +29,15 @@ class Upkeep:
         self._db = rooms.database
         self._complete = complete
 
-    def compact(self, agent: str, *, dry_run: bool) -> Compaction:
-        """Take away what has faded and what another says too; it stays restorable until `purge`."""
+    def compact(self, agent: str, *, dry_run: bool, keep: Collection[str] = ()) -> Compaction:
+        """Take away what has faded and what another says too; it stays restorable until `purge`.
+
+        The ids in `keep` do not fade.
+        """
         now = self._rooms.clock()
         current = self._current(agent, now)
-        pruned = self._due(current, now)
+        due = self._due(current, now)
+        pruned = {row: reason for row, reason in due.items() if current[row].id not in keep}
         kept = {row: memory for row, memory in current.items() if row not in pruned}
         merged = self._twins(kept)
         if not dry_run:
@@ -75,7 +79,7 @@ class Upkeep:
         for one, other, closeness in self._pairs(kept):
             if one in losers or other in losers:
                 continue
-            new, old = claim_of(kept[other].content), claim_of(kept[one].content)
+            new, old = parse(kept[other].content), parse(kept[one].content)
             said = compare(new, old, closeness, self._rooms.policy).relationship
             if said is Relationship.DUPLICATE:
                 losers[other] = one
@@ -133,7 +137,7 @@ class Upkeep:
         condition, values = for_agent(agent)
         sql = (
             f"SELECT {COLUMNS} FROM memory WHERE (superseded_by IS NOT NULL OR removed IS NOT NULL)"  # noqa: S608 - names of ours
-            f" AND {condition} AND (? OR known_until < ?)"
+            f" AND {condition} AND (? OR created < ?)"
         )
         with self._db.transaction():
             rows = self._db.rows(sql, (*values, before is None, before or 0.0))
@@ -188,10 +192,12 @@ class Upkeep:
         return [memory_of(row) for row in rows]
 
     def agents(self) -> dict[str, int]:
-        """Return how many memories each agent has, superseded ones too."""
-        return dict(
-            self._db.rows("SELECT agent, count(*) FROM memory GROUP BY agent ORDER BY agent")
+        """Return how many memories each agent has, superseded ones too; 0 where it has blocks alone."""
+        sql = (
+            "SELECT agent, sum(n) FROM (SELECT agent, count(*) AS n FROM memory GROUP BY agent"
+            " UNION ALL SELECT DISTINCT agent, 0 FROM block) GROUP BY agent ORDER BY agent"
         )
+        return dict(self._db.rows(sql))
 
     def count(self, agent: str) -> int:
         """Return how many current memories an agent has."""

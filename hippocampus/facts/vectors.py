@@ -21,6 +21,9 @@ MOST_BITS = 1024
 RERANKED = 192
 """How many of the nearest codes are compared exactly, and one more for each `ROWS_A_RERANKED`."""
 ROWS_A_RERANKED = 4096
+CROWD = 10
+FARTHEST = (1 << 16) - 1
+PRODUCT_STEPS = 200_000
 MODEL = "embedding_model"
 DIMENSIONS = "embedding_dimensions"
 STAMP = "vector_stamp"
@@ -114,21 +117,32 @@ class Vectors:
         values = matrix.reshape(len(found), -1) @ unit(query[None])[0]
         return dict(zip((row for row, _ in found), values.tolist(), strict=True))
 
+    def crowding(self, rows: Iterable[int], near: int = CROWD) -> dict[int, float]:
+        """Return how close each of these rows is, in the mean, to the `near` closest others."""
+        found = self.exact(rows)
+        if len(found) <= near:
+            return {}
+        matrix = np.stack(list(found.values()))
+        cosines = product(matrix, matrix.T)
+        np.fill_diagonal(cosines, -1.0)
+        closest = np.partition(cosines, -near, axis=1)[:, -near:]
+        return dict(zip(found, closest.mean(axis=1).tolist(), strict=True))
+
     def nearest(self, query: Floats, most: int = RERANKED) -> dict[int, float]:
         """Return the cosines of a little over `most` nearest rows, exact for each returned."""
         codes = self._loaded()
-        present = np.flatnonzero(codes[:, 0]) if len(codes) else np.empty(0, dtype=np.int64)
-        if not len(present):
+        missing = codes[:, 0] == 0 if len(codes) else np.zeros(0, dtype=bool)
+        count = len(codes) - int(np.count_nonzero(missing))
+        if not count:
             return {}
         if len(query) != self.dimensions:
             raise FactError(f"vectors of {self.dimensions} numbers are kept, not {len(query)}")
         sought = self._encoded(unit(query[None]))[0]
-        sparse = len(present) < len(codes)
-        distances = bit_distances(codes[present] if sparse else codes, sought)
-        most += len(present) // ROWS_A_RERANKED
-        if len(present) > most:
-            present = present[np.argpartition(distances, most)[:most]]
-        return self.cosines(query, present.tolist())
+        distances = bit_distances(codes, sought)
+        distances[missing] = FARTHEST
+        most = min(count, most + count // ROWS_A_RERANKED)
+        best = np.argpartition(distances, most - 1)[:most]
+        return self.cosines(query, best.tolist())
 
     def check(self) -> list[str]:
         """Return a sentence for each vector whose memory or code is missing."""
@@ -190,7 +204,8 @@ class Vectors:
     def _read_blocks(self, stamp: int) -> None:
         width = self._width()
         last = self._db.value("SELECT max(block) FROM code_block")
-        codes = np.zeros(((0 if last is None else last + 1) * BLOCK_ROWS, width), dtype=np.uint64)
+        count = (0 if last is None else last + 1) * BLOCK_ROWS
+        codes = np.zeros((count, width), dtype=np.uint64, order="F")  # scanned word by word
         if self._codes is not None and self._codes.shape[1] == width:
             codes[: len(self._codes)] = self._codes
         changed = self._db.rows(
@@ -217,6 +232,16 @@ def projection(dimensions: int, bits: int) -> Floats:
     drawn = np.random.default_rng(dimensions).standard_normal((max(bits, dimensions), dimensions))
     rotated = np.linalg.qr(drawn)[0] if bits >= dimensions else drawn
     return np.ascontiguousarray(rotated[:bits].T, dtype=np.float32)
+
+
+def product(one: Floats, other: Floats) -> Floats:
+    """Return the product of small matrices, in parts for which numpy wakes no thread of its BLAS.
+
+    On a busy machine waking them takes ten times as long as the product itself.
+    """
+    rows = max(1, PRODUCT_STEPS // max(1, other.size))
+    parts = [one[start : start + rows] @ other for start in range(0, len(one), rows)]
+    return np.concatenate(parts) if parts else np.zeros((0, other.shape[1]), dtype=np.float32)
 
 
 def bit_distances(codes: Words, code: Words) -> np.ndarray[Any, np.dtype[np.uint16]]:

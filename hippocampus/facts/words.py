@@ -67,7 +67,7 @@ def content_words(text: str) -> list[str]:
     found = list(dict.fromkeys(words(text)))
     stop = STOP_WORDS[language(found)]
     kept = [word for word in found if word not in stop and word.split("'")[0] not in stop]
-    return kept or found
+    return list(dict.fromkeys(word.removesuffix("'s") for word in kept or found))
 
 
 def match_terms(query: str) -> list[str]:
@@ -121,7 +121,7 @@ IRREGULAR = """become became, begin began begun, break broke broken, bring broug
     buy bought, catch caught, choose chose chosen, come came, cost costs, cut cuts, draw drew drawn,
     drink drank drunk, drive drove driven, eat ate eaten, fall fell fallen, feel felt, fight fought,
     find found, fly flew flown, forget forgot forgotten, forgive forgave forgiven, freeze froze
-    frozen, give gave given, go went gone going, grow grew grown, hear heard, hide hid hidden, hold
+    frozen, give gave given, grow grew grown, hear heard, hide hid hidden, hold
     held, keep kept, lead led, learn learnt learned, leave left, lend lent, lose lost loss, make made
     making, mean meant, meet met meeting, pay paid, ride rode ridden, ring rang rung, rise rose
     risen, run ran running, say said, see saw seen, sell sold, send sent, shoot shot, show showed

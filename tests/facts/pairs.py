@@ -200,6 +200,211 @@ TABLE = """
 | name | राम दिल्ली में रहता है | श्याम दिल्ली में रहता है
 > name | Η Μαρία ζει στην Αθήνα | Η Μαρία ζει στην Πάτρα
 | name | Η Μαρία ζει στην Αθήνα | Η Ελένη ζει στην Αθήνα
+> name | My dentist is Dr. Lee | My dentist is Dr. Patel
+> number | Our office has 40 employees | Our office has 55 employees
+> contradict | The build is passing | The build is failing
+> name | My new phone number is 555-1234 | My phone number is 555-9876
+> name | Carol lives in Madrid | Carol moved from Madrid to Lisbon
+> name | Carol lives in Madrid | Carol relocated to Lisbon
+> negation | Tom eats meat | Tom does not eat meat
+> negation | Tom drives a car | Tom no longer drives a car
+> contradict | The API returns XML | The API now returns JSON
+> name | The CEO of Acme is Jane | The CEO of Acme is now Paul
+> name | We deploy to AWS | We switched from AWS to GCP
+| name | Tom speaks French | Tom speaks German
+| name | Tom visited Rome | Tom visited Paris
+| name | Alice knows Bob | Bob knows Alice
+| number | Room 4 is free | Room 5 is free
+| number | Ticket 101 is closed | Ticket 102 is closed
+| date | Tom ran on Monday | Tom ran on Tuesday
+| name | Anna likes tea | Hanna likes tea
+| unit | Tom ran 5 km | Tom ran 5 miles
+| name | Emma's manager is Bob | Emily's manager is Bob
+| multi | Tom has a dog | Tom has a cat
+| other | The staging database is Postgres | The production database is MySQL
+| other | Alice works at Google | Alice's brother works at Apple
+| other | The red car is fast | The blue car is fast
+| other | Tom likes cats more than dogs | Tom likes dogs more than cats
+= same | My dog is called Rex | My dog is called Rex.
+= same | Tom can't swim | Tom cannot swim
+= reorder | Tom plays chess and tennis | Tom plays tennis and chess
+> name | Anna wohnt in Hamburg | Anna ist nach München gezogen
+> number | Die Miete beträgt 900 Euro | Die Miete beträgt 950 Euro
+> name | Mein Chef ist Herr Müller | Mein Chef ist Frau Schmidt
+> negation | Peter raucht | Peter raucht nicht mehr
+> date | Der Termin ist am Montag | Der Termin wurde auf Freitag verschoben
+> name | Annas Lieblingsfarbe ist Blau | Annas Lieblingsfarbe ist Grün
+| name | Peter spricht Deutsch | Peter spricht Englisch
+| number | Peter hat 2009 geheiratet | Peter hat 2009 ein Haus gekauft
+| name | Anna mag Peter | Peter mag Anna
+| negation | Anna mag Kaffee | Anna mag keinen Tee
+= same | Anna wohnt in Hamburg | anna wohnt in Hamburg!
+> name | Marie habite à Lyon | Marie a déménagé à Nice
+> negation | Marie aime le café | Marie n'aime plus le café
+> number | Le loyer est de 800 euros | Le loyer est de 850 euros
+> name | Le directeur de l'école est Paul | Le directeur de l'école est Luc
+> date | La réunion est lundi | La réunion est reportée à mardi
+| name | Marie parle anglais | Marie parle italien
+| name | Luc connaît Paul | Paul connaît Luc
+| negation | Marie aime le thé | Marie n'aime pas le café
+= same | Marie habite à Lyon | Marie habite à Lyon.
+> name | Lucía vive en Sevilla | Lucía se mudó a Bilbao
+> negation | A Lucía le gusta el café | A Lucía ya no le gusta el café
+> number | El alquiler es de 700 euros | El alquiler es de 750 euros
+> name | La capital de Ruritania es Ara | La capital de Ruritania es Bela
+> name | Mi jefe es Carlos | Mi jefa es Marta
+| name | Lucía habla inglés | Lucía habla francés
+| name | Juan conoce a Ana | Ana conoce a Juan
+| date | Juan corrió el lunes | Juan corrió el martes
+= same | Lucía vive en Sevilla | lucía vive en Sevilla
+> name | Анна живёт в Москве | Анна переехала в Казань
+> negation | Анна любит кофе | Анна больше не любит кофе
+> number | Аренда стоит 500 евро | Аренда стоит 600 евро
+> name | Начальник Анны — Иван | Начальник Анны — Пётр
+| name | Анна говорит на немецком | Анна говорит на французском
+| name | Анна знает Ивана | Иван знает Анну
+| negation | Анна любит чай | Анна не любит кофе
+= same | Анна живёт в Москве | Анна живёт в Москве.
+> name | 小明住在北京 | 小明搬到上海了
+> number | 房租是3000元 | 房租是3500元
+> negation | 小明喜欢咖啡 | 小明不喜欢咖啡
+> negation | 小明喜欢咖啡 | 小明不再喜欢咖啡了
+> name | 我的经理是王芳 | 我的经理是李强
+> date | 会议是星期一 | 会议改到星期五
+> number | 小明今年30岁 | 小明今年31岁
+| name | 小明喜欢小红 | 小红喜欢小明
+| name | 小明会说英语 | 小明会说法语
+| number | 3号房间是空的 | 4号房间是空的
+| name | 小明在谷歌工作 | 小红在谷歌工作
+= same | 小明住在北京 | 小明住在北京。
+> number | 家賃は8万円です | 家賃は9万円です
+> name | 私の上司は佐藤さんです | 私の上司は鈴木さんです
+> date | 会議は月曜日です | 会議は金曜日に変更されました
+| name | 田中さんは英語を話します | 田中さんは中国語を話します
+| name | 田中さんは佐藤さんが好きです | 佐藤さんは田中さんが好きです
+| other | 本番のデータベースはMySQLです | 検証のデータベースはPostgresです
+= same | 田中さんは東京に住んでいます | 田中さんは東京に住んでいます。
+> negation | 민수는 커피를 좋아합니다 | 민수는 커피를 좋아하지 않습니다
+> number | 월세는 50만원입니다 | 월세는 60만원입니다
+| name | 민수는 지영을 좋아합니다 | 지영은 민수를 좋아합니다
+> name | أحمد يعيش في القاهرة | أحمد انتقل إلى دبي
+> negation | أحمد يحب القهوة | أحمد لا يحب القهوة
+> number | الإيجار هو 500 دولار | الإيجار هو 600 دولار
+> name | مدير أحمد هو سامي | مدير أحمد هو خالد
+| name | أحمد يعمل في جوجل | سامي يعمل في جوجل
+| name | أحمد يحب الشاي | أحمد يحب القهوة
+| negation | أحمد يحب الشاي | أحمد لا يحب القهوة
+= same | أحمد يعيش في القاهرة | أحمد يعيش في القاهرة.
+> name | राम दिल्ली में रहता है | राम अब मुंबई में रहता है
+> negation | राम को चाय पसंद है | राम को चाय पसंद नहीं है
+> number | राम की उम्र 30 है | राम की उम्र 31 है
+> name | मेरा प्रबंधक मोहन है | मेरा प्रबंधक सोहन है
+| name | राम को चाय पसंद है | राम को कॉफ़ी पसंद है
+| name | राम को सीता पसंद है | सीता को राम पसंद है
+| negation | राम को चाय पसंद है | राम को कॉफ़ी पसंद नहीं है
+= same | राम दिल्ली में रहता है | राम दिल्ली में रहता है।
+> negation | Giulia mangia carne | Giulia non mangia più carne
+> name | A Maria mora em Lisboa | A Maria mudou-se para o Porto
+> negation | O João come carne | O João já não come carne
+> name | Jan woont in Utrecht | Jan is verhuisd naar Leiden
+> name | Ayşe Ankara'da yaşıyor | Ayşe İzmir'e taşındı
+> name | Anna mieszka w Krakowie | Anna przeprowadziła się do Gdańska
+> name | Олена живе в Києві | Олена переїхала до Львова
+> name | Η Μαρία ζει στην Αθήνα | Η Μαρία μετακόμισε στην Πάτρα
+> negation | Jan eet vlees | Jan eet geen vlees
+> name | Our database is Postgres | We migrated from Postgres to MySQL
+> name | The project lead is Dana | The project lead is no longer Dana
+> number | The cache TTL is 300 seconds | The cache TTL was raised to 600 seconds
+> name | User's timezone is UTC+1 | User's timezone is UTC+2
+> name | My email is ann@example.com | My email is ann.b@example.com
+> name | The main branch is called master | The main branch is now called main
+> contradict | The tests are run with unittest | The tests are now run with pytest
+| other | The API timeout is 30 seconds | The database timeout is 60 seconds
+| number | Version 1.2 supports Python 3.8 | Version 1.3 supports Python 3.8
+| date | In 2021 Ann lived in Rome | In 2022 Ann lived in Oslo
+| other | Ann likes coffee in the morning | Ann likes tea in the evening
+| name | Ann's birthday is 3 May | Bob's birthday is 3 May
+| negation | The tests pass on Linux | The tests do not pass on Windows
+| unit | The pipe is 5 cm wide | The pipe is 5 m long
+| other | We use Postgres for storage | We now use Redis for caching
+| other | The frontend uses React | The backend now uses Go
+| name | Ann works with Bob | Ann works with Carol
+| name | Ann met Bob in Rome | Ann met Carl in Rome
+| number | Order 17 has shipped | Order 18 has shipped
+| number | Build 233 failed | Build 234 failed
+| number | The test ran in 5 seconds on Linux | The test ran in 9 seconds on Windows
+| date | Ann was in Oslo in May | Ann was in Oslo in June
+| date | The deploy on Monday failed | The deploy on Tuesday failed
+| negation | Ann never eats fish | Ann eats meat
+| negation | Ann does not like tea | Ann likes coffee
+| name | File a.py imports b.py | File a.py imports c.py
+| name | main.py calls parse | main.py calls render
+| name | Endpoint /users returns JSON | Endpoint /orders returns XML
+| unit | The tank holds 5 liters | The bottle holds 5 liters
+| number | Ann scored 3 goals against Rome | Ann scored 2 goals against Oslo
+| other | The server in Berlin has 16 GB of RAM | The server in Paris has 32 GB of RAM
+| name | Ann's sister is Eve | Ann's sister is Mia
+| name | My friend is Bob | My friend is Carl
+| name | My cat is called Tom | My dog is called Rex
+| name | Bob owes Ann 5 euros | Ann owes Bob 5 euros
+| name | Paris is north of Lyon | Lyon is north of Paris
+| name | Acme bought Beta | Beta bought Acme
+| name | v1 is faster than v2 | v2 is faster than v1
+| name | 小明比小红高 | 小红比小明高
+| name | 小明的妹妹是小红 | 小明的弟弟是小刚
+| number | 小明有两只猫 | 小红有三只猫
+| date | 小明星期一跑步 | 小明星期二跑步
+| negation | 小明不吃鱼 | 小明吃肉
+| name | 田中さんは佐藤さんより背が高い | 佐藤さんは田中さんより背が高い
+| date | 田中さんは月曜日に走ります | 田中さんは火曜日に走ります
+| number | 3号室は空いています | 4号室は空いています
+| name | 민수는 영어를 합니다 | 민수는 일본어를 합니다
+| date | 민수는 월요일에 뜁니다 | 민수는 화요일에 뜁니다
+| name | أحمد أطول من سامي | سامي أطول من أحمد
+| date | ركض أحمد يوم الاثنين | ركض أحمد يوم الثلاثاء
+| number | الغرفة 3 فارغة | الغرفة 4 فارغة
+| name | राम सीता से लंबा है | सीता राम से लंबी है
+| number | कमरा 3 खाली है | कमरा 4 खाली है
+| date | राम सोमवार को दौड़ता है | राम मंगलवार को दौड़ता है
+| name | Иван выше Петра | Пётр выше Ивана
+| number | Комната 3 свободна | Комната 4 свободна
+| date | Иван бегал в понедельник | Иван бегал во вторник
+| name | Anna ist größer als Peter | Peter ist größer als Anna
+| date | Anna läuft am Montag | Anna läuft am Dienstag
+| number | Zimmer 3 ist frei | Zimmer 4 ist frei
+| name | Marie est plus grande que Luc | Luc est plus grand que Marie
+| date | Luc court le lundi | Luc court le mardi
+| number | La chambre 3 est libre | La chambre 4 est libre
+| name | Ana es más alta que Juan | Juan es más alto que Ana
+| number | La sala 3 está libre | La sala 4 está libre
+> number | Annas Gehalt beträgt 3.000 Euro | Annas Gehalt beträgt 3.500 Euro
+> number | Le salaire de Luc est de 2 000 euros | Le salaire de Luc est de 2 500 euros
+> negation | Anna isst Fleisch | Anna isst kein Fleisch
+> negation | Luc mange de la viande | Luc ne mange pas de viande
+> negation | Ana come carne | Ana no come carne
+> negation | Иван ест мясо | Иван не ест мясо
+> negation | 小明吃肉 | 小明不吃肉
+> negation | 田中さんは肉を食べます | 田中さんは肉を食べません
+> negation | 민수는 고기를 먹습니다 | 민수는 고기를 먹지 않습니다
+> negation | أحمد يأكل اللحم | أحمد لا يأكل اللحم
+> negation | राम मांस खाता है | राम मांस नहीं खाता है
+> negation | Tom does not eat meat | Tom eats meat
+> negation | Ann isn't vegetarian | Ann is vegetarian
+> negation | Bob hasn't a car | Bob has a car
+> contradict | Der Server ist online | Der Server ist offline
+> name | 服务器的操作系统是Ubuntu | 服务器的操作系统改为Debian了
+> contradict | 订单的状态是待处理 | 订单的状态是已发货
+> contradict | 注文のステータスは保留中です | 注文のステータスは発送済みです
+> contradict | Статус заказа — ожидает | Статус заказа — отправлен
+> contradict | حالة الطلب هي قيد الانتظار | حالة الطلب هي تم الشحن
+> contradict | ऑर्डर की स्थिति लंबित है | ऑर्डर की स्थिति भेजा गया है
+= same | We can't ship on Friday | We cannot ship on Friday.
+= same | Anna  lives   in Rome | Anna lives in Rome
+= same | Ann’s manager is Bob | Ann's manager is Bob
+= same | 小明住在北京！ | 小明住在北京
+= reorder | Peter mag Tee und Kaffee | Peter mag Kaffee und Tee
+= reorder | Luc aime le thé et le café | Luc aime le café et le thé
+= reorder | A Ana le gusta el té y el café | A Ana le gusta el café y el té
 """
 
 

@@ -24,7 +24,7 @@ from hippocampus.facts.strength import (
     strength_at,
 )
 from hippocampus.facts.vectors import bit_distances, unit
-from hippocampus.facts.words import indexed, match_terms, words
+from hippocampus.facts.words import content_words, indexed, match_terms, words
 
 DAY = 86_400.0
 TEXTS = st.text(min_size=1, max_size=80)
@@ -185,7 +185,7 @@ def test_ranking_is_sorted_bounded_and_repeatable(found, preset):
             keyword={row: score for row, score, _ in found},
             vector={row: cosine for row, _, cosine in found},
         )
-        search.calibrate(channels)
+        search.calibrate(channels, PRESETS[preset], {})
         rows = [search.Candidate(row, "fact", 0.5, 0, 0.0, 0.0, "", None, 0) for row, *_ in found]
         return search.ranked(rows, channels, PRESETS[preset], FactPolicy(), 0.0)
 
@@ -195,6 +195,23 @@ def test_ranking_is_sorted_bounded_and_repeatable(found, preset):
     assert ranked == once()
     for _, score in ranked:
         assert all(-1e-6 <= part <= 1 + 1e-6 for part in (score.keyword, score.vector))
+
+
+@given(
+    CANDIDATES,
+    st.lists(st.floats(0, 1), min_size=50, max_size=50),
+    st.integers(1, 12),
+    st.sampled_from(sorted(PRESETS)),
+)
+def test_the_first_few_are_the_first_of_all(found, intensities, most, preset):
+    channels = search.Channels(keyword={row: score for row, score, _ in found})
+    rows = [
+        search.Candidate(row, "fact", intensities[row - 1], row, row * 1e5, row * 1e5, "", None, 0)
+        for row, *_ in found
+    ]
+    everything = search.ranked(rows, channels, PRESETS[preset], FactPolicy(), 6e6)
+    few = search.ranked(rows, channels, PRESETS[preset], FactPolicy(), 6e6, most)
+    assert few == everything[:most]
 
 
 @given(st.lists(st.integers(0, 50)), st.integers(0, 100))
@@ -214,3 +231,30 @@ def test_bit_distances_count_bits():
 
 def test_vectors_of_zeros_stay():
     assert not unit(np.zeros((1, 4))).any()
+
+
+def test_a_possessive_asks_for_its_owner_and_light_verbs_for_nothing():
+    assert content_words("What is Ann's status?") == ["ann", "status"]
+    assert match_terms("When did Ann go hiking?") == ['"ann"', '"go"', '"hiking"']
+    assert content_words("going, going, gone") == ["going", "gone"]
+
+
+def test_what_is_close_to_everything_is_close_to_the_query_for_less():
+    cosines = {1: 0.60, 2: 0.58}
+    assert search.calibrated_cosines(cosines, {})[1] > search.calibrated_cosines(cosines, {})[2]
+    crowded = search.calibrated_cosines(cosines, {1: 0.9, 2: 0.1})
+    assert crowded[2] > crowded[1]
+
+
+@given(CANDIDATES.filter(bool))
+def test_hippos_preset_weighs_the_cosine_itself(found):
+    channels = search.Channels(
+        keyword={row: score for row, score, _ in found},
+        vector={row: cosine for row, _, cosine in found},
+    )
+    search.calibrate(channels, PRESETS["hippo"], {})
+    rows = [search.Candidate(row, "fact", 0.5, 0, 0.0, 0.0, "", None, 0) for row, *_ in found]
+    cosines = {row: cosine for row, _, cosine in found}
+    for row, score in search.ranked(rows, channels, PRESETS["hippo"], FactPolicy(), 0.0):
+        wanted = 0.6 * max(0.0, cosines[row]) + 0.3 * 0.5 + 0.1
+        assert score.total == pytest.approx(wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -15,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hippocampus.errors import StoreError
-from hippocampus.facts import BlockError, FactError, FactPolicy, Facts, Item, Origin
+from hippocampus.facts import BlockError, FactError, FactPolicy, Facts, Item, Origin, schema
 from hippocampus.facts.ids import Ticking, new_id
 from hippocampus.facts.kinds import NEVER, POLICIES, Action
 
@@ -502,3 +503,121 @@ def test_an_old_value_is_found_as_of_its_time_however_long_ago(tmp_path: Path) -
     assert "60 days" in later.memory.content
     assert facts.check() == []
     facts.close()
+
+
+def test_who_said_it_is_kept_told_and_filtered(facts):
+    facts.remember("Ann likes tea", origin=Origin("s", 3, "e1", "user"))
+    facts.store("a page says that Ann likes rum", origin=Origin("s", 4, "e2", "tool"))
+    said = {found.memory.origin.role for found in facts.recall("what does Ann like")}
+    assert said == {"user", "tool"}
+    assert contents(facts.recall("Ann", roles=["user"])) == ["Ann likes tea"]
+    assert contents(facts.recall("Ann", roles=["!tool"])) == ["Ann likes tea"]
+
+
+def test_a_tool_ends_nothing_that_a_user_said(facts):
+    facts.remember("Ann lives in Rome", origin=Origin(role="user"))
+    outcome = facts.remember("Ann lives in Oslo", origin=Origin(role="tool"))[0]
+    assert outcome.action == "kept_apart"
+    assert facts.remember("Ann lives in Bonn", origin=Origin(role="user"))[0].action == "superseded"
+    assert contents(facts.recall("where does Ann live")) == ["Ann lives in Bonn"]
+
+
+def test_a_file_of_the_oldest_schema_is_brought_up_to_date(tmp_path):
+    path = tmp_path / "old.db"
+    with contextlib.closing(sqlite3.connect(path)) as old:
+        name, script = schema.MIGRATIONS[0]
+        old.executescript(script)
+        old.execute("CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT)")
+        old.execute("INSERT INTO migration VALUES (0, ?)", (name,))
+        old.commit()
+    with Facts(path) as facts:
+        facts.store("use tabs", origin=Origin(role="user"))
+        assert facts.recall("tabs")[0].memory.origin.role == "user"
+        assert facts.check() == []
+
+
+def test_what_counts_once_counts_once_and_stays_deleted(facts):
+    """Who was killed between writing here and noting it elsewhere writes again, without harm."""
+    item = Item("Ann prefers tea", origin=Origin("s", 3, role="user"), once="s:tea")
+    (first,) = facts.remember_many([item])
+    (second,) = facts.remember_many([item])
+    assert (first.action, second.action) == (Action.ADDED, Action.ADDED)
+    assert first.memory
+    assert second.memory
+    assert (second.memory.id, second.memory.encounters) == (first.memory.id, 1)
+    (told,) = facts.remember_many([Item("Ann prefers tea", once="t:tea")])
+    assert told.memory
+    assert (told.action, told.memory.encounters) == (Action.STRENGTHENED, 2)
+    facts.delete([first.memory.id])
+    (third,) = facts.remember_many([item])
+    assert third.memory is None
+    assert facts.count() == 0
+
+
+LONG = "The deployment pipeline builds the image, runs the integration tests and ships to staging"
+ALIKE = "The deployment pipeline builds the image, runs integration tests, and ships to staging"
+
+
+def test_what_was_imported_or_rewritten_is_known_to_be_alike(facts, opened, tmp_path):
+    kept = facts.remember_many([LONG])[0].memory
+    with Facts(tmp_path / "other.db") as other:
+        other.import_memories([kept])
+        assert other.remember_many([ALIKE])[0].action == "strengthened"
+    facts.update(kept.id, "Lunch is at noon in the canteen of the old building")
+    assert facts.remember_many([ALIKE])[0].action == "added"
+    facts.update(kept.id, LONG)
+    assert facts.remember_many([ALIKE])[0].action == "strengthened"
+
+
+def test_missing_signatures_are_computed_when_they_are_needed(facts):
+    facts.remember_many([LONG])
+    facts._database.run("UPDATE memory SET signature = NULL")
+    assert facts.remember_many([ALIKE])[0].action == "strengthened"
+    assert facts._database.value("SELECT count(*) FROM memory WHERE signature IS NULL") == 0
+
+
+def test_an_agent_with_blocks_alone_is_listed(facts):
+    facts.blocks.set("persona", "kind", agent="quiet")
+    facts.store("a note", agent="busy")
+    assert facts.agents() == {"busy": 1, "quiet": 0}
+
+
+def test_purging_before_a_date_looks_at_when_a_memory_was_made(facts):
+    facts.remember("Ann lives in Rome", at="2024-05-01")
+    facts.remember("Ann lives in Oslo", at="2025-05-01")
+    assert facts.purge(before="2024-01-01", dry_run=True) == []
+    assert [m.content for m in facts.purge(before="2025-01-01")] == ["Ann lives in Rome"]
+
+
+def test_a_commit_is_on_the_disk_when_a_call_returns(facts):
+    assert facts._database.value("PRAGMA synchronous") == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("My name is Alice and I live in Rome.", {("user", "name"), ("user", "lives_in")}),
+        ("I've moved to Berlin", {("user", "lives_in")}),
+        ("I'm 30 years old, and my cat is called Tom", {("user", "age"), ("my cat", "name")}),
+        ("Alice is a nurse and she lives in Rome", {("Alice", "is"), ("Alice", "lives_in")}),
+        ("I work at IBM but I live in Bonn", {("user", "works_at"), ("user", "lives_in")}),
+        ("Ich heiße Anna und ich wohne in Bonn", {("user", "name"), ("user", "lives_in")}),
+        ("Je m'appelle Marie et j'habite à Lyon", {("user", "name"), ("user", "lives_in")}),
+        ("Меня зовут Анна", {("user", "name")}),
+        ("我叫小明，住在北京", {("user", "name")}),
+        ("Tom and I like tea", set()),
+        ("Rex bit a man", set()),
+        ("The door is open and the light is on", {("door", "is"), ("light", "is")}),
+    ],
+)
+def test_clauses_with_subjects_of_their_own_are_claims_of_their_own(facts, said, wanted):
+    facts.remember(said)
+    assert {(each.subject, each.predicate) for each in facts.triples()} == wanted
+
+
+def test_predicates_are_said_as_a_person_says_them(facts):
+    for said in ("The door is open", "Ann has 2 cats", "The pipe is 5 cm wide"):
+        facts.remember(said)
+    assert {each.predicate for each in facts.triples()} == {"is", "has"}
+    assert len(facts.triples("door", predicate="is")) == 1
+    assert "door → is → open" in facts.retrieve("is the door open")

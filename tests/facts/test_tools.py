@@ -222,3 +222,25 @@ def test_a_store_that_fails_is_told_and_not_raised(tmp_path: Path) -> None:
 )
 def test_junk_never_raises(facts: Facts, name: str, junk: Any) -> None:
     assert isinstance(call(facts, name, junk), str)
+
+
+def test_what_a_tool_recalled_is_not_remembered_again(facts: Facts) -> None:
+    """An agent that hands a recall's answer back adds nothing, in whatever frame it stood."""
+    facts.remember("Bob lives in Rome")
+    recalled = facts.call("recall_memories", {"query": "where does Bob live"})
+    loaded = facts.call("memory_recall", {})
+    before = facts.count()
+    for text in (recalled, loaded, *loaded.splitlines()[2:-1]):
+        facts.call("remember_facts", {"text": text})
+        facts.call("store_memory", {"content": text})
+    assert facts.count() == before
+    assert facts.memories()[0].encounters == 1
+
+
+def test_calls_keep_to_the_scopes_that_the_host_gives(facts: Facts) -> None:
+    """The model names no scope; the host does, for writing and for reading."""
+    facts.call("memory_remember", {"content": "Ann likes tea"}, scope="home")
+    asked = {"query": "what does Ann like"}
+    assert "tea" in facts.call("recall_memories", asked, scopes=["home"])
+    assert "tea" not in facts.call("recall_memories", asked, scopes=["work"])
+    assert facts.instructions == INSTRUCTIONS

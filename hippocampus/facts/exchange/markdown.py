@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import Bundle, Said, Skip
-from hippocampus.facts.kinds import TYPES, Item
+from hippocampus.facts.kinds import TYPES, Item, Origin
 from hippocampus.facts.moments import seconds
 
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
@@ -24,7 +25,12 @@ SINCE = re.compile(rf"\s*\((?:since\s+)?{DATE}\)$")
 """`(since 2026-02-09)` behind it."""
 ARROW = re.compile(r"\s+(?:→|->)\s+")
 NAMES = {"known fact": "fact", "known facts": "fact", "memory entries": "", "memories": ""}
+SEPARATOR = " · "
+ORIGINS = ("user", "assistant", "tool", "host")
+BEHIND = re.compile(r"\s*<!-- ([0-9a-f]{10}) -->\s*$")
+"""The mark behind a line that this software wrote."""
 FENCE = ("```", "~~~")
+COMMENT = "comment"
 
 
 def bundle(text: str, agent: str) -> Bundle:
@@ -32,11 +38,11 @@ def bundle(text: str, agent: str) -> Bundle:
     items: dict[str, Item] = {}
     relations: dict[str, Said] = {}
     skipped: list[Skip] = []
-    for section, line in _lines(text):
+    for found in list_items(text):
         try:
-            item = _item(line, section)
+            item = item_of(found.text, found.section)
         except FactError:
-            skipped.append(Skip(line, "its date is none"))
+            skipped.append(Skip(found.text, "its date is none"))
             continue
         if item.content in items or item.content in relations:
             skipped.append(Skip(item.content, "the file has it twice"))
@@ -54,42 +60,89 @@ def bundle(text: str, agent: str) -> Bundle:
     )
 
 
-def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the heading above it and the text of each list item; indented lines go on with it."""
-    section, held, fenced = "", "", False
-    for line in [*text.splitlines(), ""]:
-        fenced ^= line.lstrip().startswith(FENCE)
-        bullet, heading = BULLET.match(line), HEADING.match(line)
-        if held and not fenced and line.startswith("  ") and line.strip() and bullet is None:
-            held = f"{held} {line.strip()}"
+class Found(NamedTuple):
+    """One list item: the heading above it, its text on one line, and where it stands."""
+
+    section: str
+    text: str
+    first: int
+    last: int
+
+
+def list_items(text: str) -> Iterator[Found]:
+    """Yield each list item outside code and comments; indented lines go on with it."""
+    section, held, inside = "", None, ""
+    for number, raw in enumerate([*text.split("\n"), ""]):
+        line = raw.rstrip("\r")
+        before, inside = inside, _inside(line, inside)
+        plain = not before and not inside
+        bullet, heading = (BULLET.match(line), HEADING.match(line)) if plain else (None, None)
+        if held and plain and line.startswith("  ") and line.strip() and bullet is None:
+            held = held._replace(text=f"{held.text} {line.strip()}", last=number)
             continue
         if held:
-            yield section, held
-        held = bullet[1] if bullet and not fenced else ""
-        section = heading[1] if heading and not fenced else section
+            yield held
+        held = Found(section, bullet[1], number, number) if bullet else None
+        section = heading[1] if heading else section
 
 
-def _item(line: str, section: str) -> Item:
+def _inside(line: str, before: str) -> str:
+    """Return what a line leaves open: a code fence or a comment, or nothing."""
+    if before == COMMENT:
+        return "" if "-->" in line else COMMENT
+    if line.lstrip().startswith(FENCE):
+        return "" if before else "fence"
+    opens = line.rfind("<!--")
+    return COMMENT if not before and opens >= 0 and "-->" not in line[opens:] else before
+
+
+class Marked(NamedTuple):
+    """What stands behind a line that this software wrote."""
+
+    text: str
+    mark: str
+    """Empty where a person wrote the line."""
+    origin: str
+
+
+def unmarked(line: str) -> Marked:
+    """Return a line without its mark, and who said it: `text · user, session turn 3 <!-- mark -->`.
+
+    >>> unmarked("Answer in French. · user, ticket-47 turn 3 <!-- 3f2a9c1b0d -->")
+    Marked(text='Answer in French.', mark='3f2a9c1b0d', origin='user')
+    """
+    behind = BEHIND.search(line) if line.rstrip().endswith("-->") else None
+    if behind is None:
+        return Marked(line, "", "")
+    line = line[: behind.start()]
+    words, _, said = line.rpartition(SEPARATOR)
+    origin = said.partition(",")[0].strip()
+    return Marked(words, behind[1], origin) if origin in ORIGINS else Marked(line, behind[1], "")
+
+
+def item_of(line: str, section: str) -> Item:
     """Return what a line says.
 
     Raises:
         FactError: its date is no date.
 
     """
+    line, _, origin = unmarked(line)
     line = CHECKBOX.sub("", line, count=1) if CHECKBOX.match(line) else line
-    type_name, date = _type(section), None
+    type_name, date = type_of(section), None
     if stamp := STAMP.match(line):
         line, date = line[stamp.end() :], stamp[1]
         type_name = (stamp[2] or type_name).lower()
     if since := SINCE.search(line):
         line, date = line[: since.start()], since[1]
     at = seconds(date) if date else None
-    named = bool(_type(section)) or section.lower() in NAMES
+    named = bool(type_of(section)) or section.lower() in NAMES
     tags = (section,) if section and not named else ()
-    return Item(line, type=type_name or None, tags=tags, at=at)
+    said = Origin(role=origin if origin != "host" else "")
+    return Item(line, type=type_name or None, tags=tags, at=at, origin=said)
 
 
-def _type(section: str) -> str:
+def type_of(section: str) -> str:
     """Return the type that a heading names, in the singular or the plural."""
     name = section.lower().strip(" :")
     singular = name.removesuffix("s")

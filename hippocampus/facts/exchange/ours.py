@@ -40,7 +40,7 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
         "exported_at": stamp(time.time()),
         "embedding_model": facts.stats().embedding_model,
         "memories": [_written(each, vectors.get(each.id)) for each in memories],
-        "triples": [asdict(each) for each in facts.triples(agent=agent, history=True)[::-1]],
+        "triples": [asdict(each) for each in rows.triples(facts, agent)],
         "aliases": [list(each) for each in rows.aliases(facts, agent)],
         "blocks": [asdict(each) for each in facts.blocks.list(agent=agent)],
     }

@@ -24,6 +24,12 @@ ALIASES = """
 BLOCK = "INSERT OR IGNORE INTO block (agent, scope, key, value, updated) VALUES (?, ?, ?, ?, ?)"
 
 
+def triples(facts: Facts, agent: str) -> list[Triple]:
+    """Return every triple of an agent, oldest first, with its predicate as it is kept."""
+    now = _rooms(facts).clock()
+    return _rooms(facts).triples.find(agent, "", "", at=now, known=now, history=True)[::-1]
+
+
 def put_triples(facts: Facts, triples: Sequence[Triple]) -> None:
     """Write the triples of memories that are there, in place of those that their texts gave."""
     rooms = _rooms(facts)

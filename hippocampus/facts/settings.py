@@ -1,0 +1,39 @@
+"""A policy's `facts` block, or a preset's name, to the settings of a fact store. Nothing is opened."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hippocampus import policy
+from hippocampus.facts.kinds import POLICIES, FactPolicy
+from hippocampus.policy.facts import FactFields
+
+
+def settings_of(fields: FactFields) -> FactPolicy:
+    """Return a preset's settings with what a block says put over them.
+
+    >>> settings_of(FactFields(preset="hippo", hide_below=0.1)).hide_below
+    0.1
+    """
+    base = POLICIES[fields.preset]
+    said: dict[str, Any] = {
+        name: value
+        for name, value in fields.model_dump(exclude={"preset", "ranking"}).items()
+        if value is not None
+    }
+    said["half_life_days"] = {**base.half_life_days, **fields.half_life_days}
+    return replace(base, **said, preset=fields.ranking or base.preset)
+
+
+def named(name: str | Path) -> FactPolicy:
+    """Return the settings of a preset (`default`, `hippo`, `scriptling`), or those of a policy.
+
+    Raises:
+        PolicyError: there is no such preset, policy or file, or it cannot be read.
+
+    """
+    if isinstance(name, str) and name in POLICIES:
+        return POLICIES[name]
+    return settings_of(policy.load(name).facts)

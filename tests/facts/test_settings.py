@@ -1,0 +1,66 @@
+"""What a policy's `facts` block says is what a store does, in code and at the command line."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from hippocampus import Hippocampus
+from hippocampus.errors import PolicyError
+from hippocampus.facts.kinds import POLICIES, FactPolicy
+from hippocampus.facts.settings import named, settings_of
+from hippocampus.policy.facts import FactFields
+
+BLOCK = """
+facts:
+  preset: hippo
+  half_life_days: {note: 3, decision: .inf}
+  hide_below: 0.2
+  ranking: ours
+  keep_secrets: true
+"""
+
+
+def test_without_a_block_the_defaults_hold():
+    assert settings_of(FactFields()) == FactPolicy()
+
+
+def test_every_field_of_the_settings_can_be_declared():
+    declared = set(FactFields.model_fields) - {"preset", "ranking"}
+    assert set(FactPolicy.__dataclass_fields__) - declared == {"preset", "type", "candidates"}
+
+
+def test_a_block_changes_what_it_names_and_leaves_the_preset_s_rest(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(BLOCK)
+    settings = named(path)
+    assert settings.half_life_days == {"note": 3.0, "decision": math.inf}
+    assert (settings.hide_below, settings.preset, settings.keep_secrets) == (0.2, "ours", True)
+    assert settings.other_half_life_days == POLICIES["hippo"].other_half_life_days
+    assert settings.reinforce == "returned"
+
+
+def test_a_policy_that_extends_keeps_the_block_s_other_fields(tmp_path):
+    (tmp_path / "mine.yaml").write_text(BLOCK)
+    (tmp_path / "more.yaml").write_text("extends: mine.yaml\nfacts:\n  hide_below: 0.3\n")
+    settings = named(tmp_path / "more.yaml")
+    assert (settings.hide_below, settings.reinforce) == (0.3, "returned")
+
+
+def test_a_memory_opens_its_facts_by_its_policy(tmp_path):
+    (tmp_path / "mine.yaml").write_text(BLOCK)
+    memory = Hippocampus(tmp_path / "state", policy=tmp_path / "mine.yaml")
+    assert memory.facts.policy.hide_below == 0.2
+    memory.close()
+
+
+def test_a_mistake_is_told_with_its_place(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("facts:\n  hide_belw: 0.2\n  half_life_days: {note: 0}\n")
+    with pytest.raises(PolicyError) as told:
+        named(path)
+    assert "hide_below" in str(told.value)
+    assert "half_life_days" in str(told.value)
+    with pytest.raises(PolicyError):
+        named("no-such-preset")
