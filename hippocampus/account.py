@@ -27,7 +27,7 @@ class Account:
 
     def add(self, window: Window, prices: Prices) -> None:
         """Add a call: the list and its view as they stand now."""
-        raw, shown = sum(window.raw_tokens), sum(window.shown_tokens)
+        raw, shown = window.raw_total, window.shown_total
         fresh = sum(window.raw_tokens[window.sent :])
         changed = sum(window.shown_tokens[window.unchanged :])
         self.raw_cost += prices.call_cost(raw - fresh, raw)

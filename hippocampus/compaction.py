@@ -1,12 +1,14 @@
 """Deep compaction: which old turns become digests when entries alone no longer fit the window.
 
-Pure over a window: runs in, records out. The user's own words stay where they are.
+Pure over a window: runs in, records out. The user's own words stay where they are while they fit.
 """
 
 from __future__ import annotations
 
+import bisect
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from hippocampus import digest
 from hippocampus.conversation import Item, write
@@ -26,23 +28,103 @@ from hippocampus.indexing import frame
 from hippocampus.window import Window
 
 KIND = "digest"
-TAIL_SHARE = 0.5
-"""How much of the limit the newest turns may keep for themselves."""
 SMALLEST_RUN_TOKENS = 200
 """A shorter run is left as it is: its digest would be no shorter."""
+DIGESTS_SHARE = 0.25
+"""How much of the limit all digests together may take."""
+FRAME_TOKENS = 60
+"""What a digest weighs beside its lines, at most."""
 
 
-def old_runs(window: Window, limit_tokens: int) -> list[Run]:
-    """Return the runs of messages that are too old to stand in full under a limit."""
-    tail = 0
-    end = len(window.raw)
-    while end > 0 and tail + window.shown_tokens[end - 1] <= TAIL_SHARE * limit_tokens:
-        end -= 1
-        tail += window.shown_tokens[end]
-    closed = [number for number in digest.boundaries(window.raw) if number <= end]
+class Level(NamedTuple):
+    """How deep a compaction goes."""
+
+    tail_share: float
+    """How much of the limit the newest turns may keep for themselves."""
+    tells_user: bool
+    """Whether digests tell the user's words too; else they stay where they are."""
+
+
+LEVELS = (
+    Level(0.5, tells_user=False),
+    Level(0.5, tells_user=True),
+    Level(0.25, tells_user=True),
+    Level(0.0, tells_user=True),
+)
+"""Tried in this order until the view fits; the opening and the newest round always stay."""
+
+
+class Folding(NamedTuple):
+    """Which messages digests are to stand for, and how long each of these may be."""
+
+    runs: list[Run]
+    most_tokens: int
+
+
+def folding(window: Window, limit_tokens: int, pinned: Collection[int] = ()) -> Folding:
+    """Return what to tell as digests so that a view fits under a limit, or fits best.
+
+    `pinned` are messages that stay, with the round of calls and results that they belong to.
+    """
+    closed = digest.boundaries(window.raw)
+    kept = _rounds_of(pinned, closed)
+    best = Folding([], 0)
+    for level in LEVELS:
+        best = _folding_at(level, window, limit_tokens, closed, kept)
+        if _weight_after(window, best) <= limit_tokens:
+            break
+    return best
+
+
+def _rounds_of(pinned: Collection[int], closed: Sequence[int]) -> set[int]:
+    """Return all messages of the rounds in which some stand."""
+    found: set[int] = set()
+    for number in pinned:
+        at = bisect.bisect_right(closed, number)
+        end = closed[at] if at < len(closed) else number + 1
+        found.update(range(closed[at - 1], end))
+    return found
+
+
+def _folding_at(
+    level: Level, window: Window, limit_tokens: int, closed: Sequence[int], kept: set[int]
+) -> Folding:
+    def stays(number: int) -> bool:
+        message = window.raw[number]
+        if window.is_folded(number):
+            return False
+        said = not level.tells_user and digest.is_said_by_user(message)
+        return number in kept or message.role == "system" or said
+
     start = digest.opening_end(window.raw)
-    runs = digest.runs_of(window.raw, start, max(closed, default=0))
-    return [run for run in runs if _is_worth(window, run)]
+    tail = _tail_start(window, level.tail_share * limit_tokens)
+    end = max((number for number in closed if number <= tail), default=0)
+    runs = [run for run in digest.runs_of(start, end, stays) if _is_worth(window, run)]
+    share = int(DIGESTS_SHARE * limit_tokens) // max(1, len(runs))
+    return Folding(runs, min(digest.MOST_TOKENS, max(digest.LEAST_TOKENS, share)))
+
+
+def _tail_start(window: Window, most_tokens: float) -> int:
+    """Return the message from which on the newest ones weigh so much at most."""
+    at = len(window.raw)
+    room = most_tokens
+    while at > 0 and window.shown_tokens[at - 1] <= room:
+        at -= 1
+        room -= window.shown_tokens[at]
+    return at
+
+
+def _weight_after(window: Window, folding: Folding) -> int:
+    """Return what the view will weigh at most."""
+    total = window.shown_total
+    for run in folding.runs:
+        told = digest.room_for(_raw_weight(window, run), folding.most_tokens) + FRAME_TOKENS
+        total += told - sum(window.shown_tokens[run.start : run.end])
+    return total
+
+
+def _raw_weight(window: Window, run: Run) -> int:
+    return sum(window.raw_tokens[run.start : run.end])
 
 
 def _is_worth(window: Window, run: Run) -> bool:
@@ -71,8 +153,13 @@ def run_of(record: Record) -> Run | None:
     return Run(int(start), int(end))
 
 
-def record_of(
-    session: str, window: Window, run: Run, ids: Mapping[str, str], taken: Iterable[str]
+def record_of(  # noqa: PLR0913, PLR0917 - what it tells, under which id, and how long
+    session: str,
+    window: Window,
+    run: Run,
+    ids: Mapping[str, str],
+    taken: Iterable[str],
+    most_tokens: int = digest.MOST_TOKENS,
 ) -> Record:
     """Return the digest of a run as a record; `ids` names the entry of a call."""
     content = content_key(original_of(window, run))
@@ -82,10 +169,12 @@ def record_of(
     while entry_id(session, place, content, attempt) in used:
         attempt += 1
     named = entry_id(session, place, content, attempt)
-    weight = sum(window.raw_tokens[run.start : run.end])
+    weight = _raw_weight(window, run)
     turn = window.turn_of(run.end - 1)
     first = window.turn_of(run.start)
-    told = digest.tell(window.telling(run.start, run.end), ids, weight)
+    told = digest.tell(
+        window.telling(run.start, run.end), ids, digest.room_for(weight, most_tokens)
+    )
     opening = f"[{named} · digest · turns {first}–{turn} · {weight} tokens · {KIND}]"
     closing = frame.last_line(named, (), run.end - run.start + 1)
     entry = Entry(

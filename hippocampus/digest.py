@@ -5,7 +5,7 @@ Pure text over messages that were read; which turns are old enough is the sessio
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hippocampus import tokens
@@ -23,31 +23,30 @@ MOST_TOKENS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Messages in a row that become one digest: everything but the user's own words."""
+    """Messages in a row that become one digest."""
 
     start: int
     end: int
 
 
-def runs_of(messages: Sequence[Message], start: int, end: int) -> list[Run]:
-    """Return the runs between two messages; what the user said by itself stays between them."""
+def runs_of(start: int, end: int, stays: Callable[[int], bool]) -> list[Run]:
+    """Return the runs of messages between two numbers; those that stay stand between them."""
     runs: list[Run] = []
     at = start
     while at < end:
-        if _is_kept(messages[at]):
+        if stays(at):
             at += 1
             continue
         stop = at
-        while stop < end and not _is_kept(messages[stop]):
+        while stop < end and not stays(stop):
             stop += 1
         runs.append(Run(at, stop))
         at = stop
     return runs
 
 
-def _is_kept(message: Message) -> bool:
-    if message.role == "system":
-        return True
+def is_said_by_user(message: Message) -> bool:
+    """Say whether a message holds the user's own words, and no tool's results."""
     return message.role == "user" and all(part.kind != "result" for part in message.parts)
 
 
@@ -76,9 +75,13 @@ def opening_end(messages: Sequence[Message]) -> int:
     return len(messages)
 
 
-def tell(messages: Sequence[Message], ids: Mapping[str, str], known_tokens: int) -> str:
-    """Return the lines of a digest; `ids` names the entry of a call id where there is one."""
-    room = min(MOST_TOKENS, max(LEAST_TOKENS, known_tokens // SHARE))
+def room_for(raw_tokens: int, most_tokens: int = MOST_TOKENS) -> int:
+    """Return how many tokens the lines of a digest may have for what it stands for."""
+    return min(most_tokens, max(LEAST_TOKENS, raw_tokens // SHARE))
+
+
+def tell(messages: Sequence[Message], ids: Mapping[str, str], room: int) -> str:
+    """Return a digest of so many tokens; `ids` names the entry of a call id where there is one."""
     lines = [line for message in messages for line in _lines(message, ids)]
     kept: list[str] = []
     for line in _telling_first(lines):

@@ -33,6 +33,8 @@ class Held:
     """What the entry has to say beside its content: superseded, stale, unchanged."""
     shorter: Record | None = None
     """What it becomes next, once that is written."""
+    row: int = -1
+    """Its row in the table of what is due."""
     weighed: tuple[str, int] = ("", 0)
     """The text that stands in the view, and its tokens."""
 
@@ -43,8 +45,9 @@ class Held:
         return self.weighed[1]
 
     def touch(self, turn: int, initial: float) -> None:
-        """Take an access: full strength from this turn on."""
-        self.record = replace(self.record, entry=accessed(self.record.entry, turn, initial))
+        """Take an access: full strength from this turn on, or from a later one that is known."""
+        last = max(turn, self.record.entry.decay.last_access)
+        self.record = replace(self.record, entry=accessed(self.record.entry, last, initial))
         self.shorter = None
 
     def associate(self, others: Iterable[str]) -> None:
@@ -60,6 +63,16 @@ class Held:
         """Let its entry say something of it, once it is written."""
         self.note = note
         self.shorter = None
+
+    @property
+    def is_pinned(self) -> bool:
+        """Say whether it stays as it stands, by a rule or by the host's word."""
+        return bool(self.treatment.pin) or self.record.entry.modifiers.priority == "critical"
+
+    @property
+    def is_superseded(self) -> bool:
+        """Say whether something newer stands for it."""
+        return bool(self.note) and not self.due_turn
 
     def supersede(self, note: str) -> None:
         """Let it be due at once, since something newer stands for it."""

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,6 +17,7 @@ from hippocampus import tokens
 from hippocampus.conversation import Message, Part
 from hippocampus.decay import strength
 from hippocampus.digest import Run
+from hippocampus.due import DueTable
 from hippocampus.entry import (
     Decay,
     Entry,
@@ -36,13 +39,13 @@ from hippocampus.plan import Candidate
 from hippocampus.policy import Policy, Subject, Treatment
 from hippocampus.prices import Prices
 from hippocampus.recall import TOOL_NAME
+from hippocampus.screening import Screen, result_subject
 from hippocampus.summaries import Summaries
 from hippocampus.window import Window
 from hippocampus.writing import Writer
 
 CHANCE_OF_USE = 0.05
 """How likely a content at full strength is needed in a form that its shorter text does not show."""
-SLEEPING_ARGUMENTS_OVER = 50
 PATH_KEYS = ("path", "file_path", "filename", "file", "filepath", "target_file")
 """Argument names under which tools of all makers name the file that they read or write."""
 WRITTEN_CHARACTERS = 80
@@ -79,10 +82,17 @@ class Holdings:
         self._summaries = summaries
         self._names = Names()
         self._writer = Writer(window, self._names, policy, prices, summaries)
+        self._screen = Screen(window, policy, self._weigh)
         self.held: list[Held] = []
         """What stands in full or as an entry, and may become shorter."""
+        self._by_id: dict[str, Held] = {}
+        self._taken = {record.entry.id for record in records.values()}
+        """Ids of entries that are written down."""
+        self._due = DueTable(policy, self._weigh)
         self._calls: dict[str, tuple[int, int, Part]] = {}
         self._places: dict[tuple[int, int], str] = {}
+        self._ranks: Counter[str] = Counter()
+        """How many contents say the same under the same call id."""
         self._latest: dict[str, Held] = {}
         """By tool and arguments, the newest result."""
         self.noted: list[tuple[Record, bytes]] = []
@@ -90,31 +100,51 @@ class Holdings:
         self._files: dict[str, list[Held]] = {}
         """By file name, the results of calls that named it."""
 
+    @property
+    def names(self) -> Names:
+        """Return which names stand in the view, and which contents have them."""
+        return self._names
+
     # What comes and goes
 
     def drop_from(self, kept: int) -> None:
         """Forget what stands behind the messages that are still the same."""
-        self.held = [held for held in self.held if held.message < kept]
+        self._keep_only([held for held in self.held if held.message < kept])
         self._calls = {id_: call for id_, call in self._calls.items() if call[0] < kept}
         self._places = {at: place for at, place in self._places.items() if at[0] < kept}
+        self._ranks = Counter(place.rpartition(":")[0] for place in self._places.values())
         self._latest = {key: held for key, held in self._latest.items() if held.message < kept}
         self._names.keep_before(kept)
-        self._names.show_only(_texts(self._window.shown[:kept]))
+        self._names.show_only(self._names_before(kept))
 
     def fold(self, run: Run) -> None:
         """Forget what stands in turns that a digest tells."""
-        self.held = [held for held in self.held if not run.start <= held.message < run.end]
-        self._names.show_only(_texts(self._window.shown))
+        self._keep_only([held for held in self.held if not run.start <= held.message < run.end])
+        self._names.show_only(self._names_before(len(self._window.shown)))
+
+    def _names_before(self, end: int) -> Iterator[AbstractSet[str]]:
+        """Yield what each part of the messages before a number names in the view."""
+        held = {(each.message, each.part): each for each in self.held}
+        for number, message in enumerate(self._window.shown[:end]):
+            for at, part in enumerate(message.parts):
+                known = held.get((number, at))
+                yield self._writer.names_of(known) if known else identifiers(part.text)
+
+    def _keep_only(self, held: list[Held]) -> None:
+        self.held = held
+        self._by_id = {each.record.entry.id: each for each in held}
+        self._due.refill(held)
 
     def take(self, number: int) -> list[Shown]:
         """Note what is large in a new message; return what stands in place of its parts."""
         shown: list[Shown] = []
+        self._screen.take(number, self._call_of)
         message = self._window.raw[number]
         if message.role != "system":
-            self._see_accesses(message)
+            self._see_accesses(message, self._window.turn_of(number))
         for at, part in enumerate(message.parts):
             if part.kind == "call":
-                self._calls[part.call_id] = (number, at, part)
+                self._calls[part.call_id] = (number, at, self._window.told_of(number).parts[at])
             elif part.kind == "result":
                 shown += self._take_result(number, at, part)
             elif part.kind == "text" and message.role == "user":
@@ -123,18 +153,22 @@ class Holdings:
                 self._names.show(identifiers(part.text))
         return shown
 
-    def _see_accesses(self, message: Message) -> None:
+    def _call_of(self, call_id: str) -> Part | None:
+        return self._calls[call_id][2] if call_id in self._calls else None
+
+    def _see_accesses(self, message: Message, turn: int) -> None:
         """Reset the strength of what a message points at, and associate what it names together."""
         said = [part.text for part in message.parts if part.kind != "result"]
         cited = self._names.cited_by(said)
         if message.role == "user" and said:
             meant = self._names.meant_by(" ".join(said))
             cited += [held for held in meant if held not in cited]
-        for held in cited:
-            held.touch(self._window.turn, self._policy.initial_strength)
         ids = [held.record.entry.id for held in cited]
-        for held in cited if len(cited) > 1 else ():
-            held.associate(ids)
+        for held in cited:
+            held.touch(turn, self._policy.initial_strength)
+            if len(ids) > 1:
+                held.associate(ids)
+            self._due.note(held)
 
     def _take_words(self, number: int, at: int, part: Part) -> list[Shown]:
         """Note what the user wants to be kept; words stay as they are, unless a rule indexes them."""
@@ -163,43 +197,33 @@ class Holdings:
             Stage.FULL,
             "",
         )
+        self._taken.add(record.entry.id)
         self.noted.append((record, original))
         return []
 
     def _take_result(self, number: int, at: int, part: Part) -> list[Shown]:
         call_number, call_at, call = self._calls.get(part.call_id, (number, at, part))
+        known = None if call is part else call
         named = replace(part, tool=part.tool or call.tool)
         if named.tool == TOOL_NAME:
             return []
-        argued = call.text if call is not part else ""
-        treatment = self._treat(named, argued)
+        argued = known.text if known else ""
+        treatment = self._policy.treat(result_subject(named, known, self._weigh))
         tokens_of = self._weigh(part.text)
         large = self._policy.indexes(tokens_of, lambda: kind_of(part.text), treatment)
+        sources = self._names.cited_by([argued])
         held = self._hold(number, at, named, argued, large=large, treatment=treatment)
         if held:
             self._supersede(held, named.tool, argued)
+            self._join(held, sources)
         taken = [held]
-        if call is not part:
+        if known:
             large = self._policy.shortens_arguments(self._weigh(call.text), treatment)
-            taken.append(self._hold(call_number, call_at, call, "", large=large))
-            self._outdate_files(call, held)
-        if treatment.redact:
-            self._window.redact(number, at, treatment.redacted(part.text))
+            told = Treatment(redact=self._screen.of(call_number, call_at))
+            taken.append(self._hold(call_number, call_at, call, "", large=large, treatment=told))
+            self._outdate_files(call, held, self._window.turn_of(number))
         entries = [each for each in taken if each and each.record.stage is not Stage.FULL]
         return [Shown(each.message, each.part, each.record.shown) for each in entries]
-
-    def _treat(self, part: Part, argued: str) -> Treatment:
-        return self._policy.treat(
-            Subject(
-                "tool_result",
-                tool=part.tool,
-                text=part.text,
-                tokens=self._weigh(part.text),
-                kind=lambda: kind_of(part.text),
-                is_error=part.is_error,
-                arguments=argued,
-            )
-        )
 
     def _weigh(self, text: str) -> int:
         return tokens.count(text, self._encoding)
@@ -214,10 +238,10 @@ class Holdings:
         large: bool,
         treatment: Treatment | None = None,
     ) -> Held | None:
-        small = not large and self._weigh(part.text) <= self._policy.fade_over_tokens
-        if small or (number, at) in self._places:
-            return None
         treated = treatment or Treatment()
+        followed = large or treated.pin or self._weigh(part.text) > self._policy.fade_over_tokens
+        if not followed or (number, at) in self._places:
+            return None
         place = self._place(number, at, part)
         record = self._records.get(place) or self._new_record(number, part, argued, place, treated)
         fresh = self._policy.fresh_turns_of(record.kind, record.tokens, treated) if large else 0
@@ -228,6 +252,8 @@ class Holdings:
     def _note(self, held: Held, part: Part) -> None:
         """Count what a content names, and start on its summary."""
         self.held.append(held)
+        self._by_id[held.record.entry.id] = held
+        self._due.add(held)
         self._names.hold(held, part.text)
         if part.kind == "result":
             self._names.describe(held, part.text)
@@ -239,9 +265,15 @@ class Holdings:
         if self._summaries and part.kind == "result" and not indexed:
             self._summaries.ask(held.record.place, part.text)
 
+    def _join(self, held: Held, others: Iterable[Held]) -> None:
+        """Associate a result with those that led to it: what its call names is from them."""
+        for other in others:
+            held.associate([other.record.entry.id])
+            other.associate([held.record.entry.id])
+
     def _supersede(self, held: Held, tool: str, argued: str) -> None:
         """Let an older result of the same call be due: the newer one stands for it."""
-        key = f"{tool}\0{_normal(argued)}"
+        key = f"{tool}\0{normal(argued)}"
         before = self._latest.get(key)
         self._latest[key] = held
         if before is None or before.message >= held.message:
@@ -251,18 +283,21 @@ class Holdings:
             held.note = f"unchanged since turn {turn}, see {id_}"
         else:
             before.supersede(f"superseded at turn {held.record.entry.source.turn}")
+            self._due.note(before)
         held.associate([before.record.entry.id])
 
-    def _outdate_files(self, call: Part, held: Held | None) -> None:
+    def _outdate_files(self, call: Part, held: Held | None, turn: int) -> None:
         """Say of earlier reads of a file that a call has written it since."""
-        name, written = _file_of(call.text)
+        name, written = file_of(call.text)
         if not name:
             return
         if written:
             for earlier in self._files.pop(name, ()):
-                earlier.mark(f"stale: written at turn {self._window.turn}")
+                earlier.mark(f"stale: written at turn {turn}")
         elif held:
-            self._files.setdefault(name, []).append(held)
+            reads = self._files.setdefault(name, [])
+            self._join(held, reads[-1:])
+            reads.append(held)
 
     # What its record is
 
@@ -274,8 +309,8 @@ class Holdings:
         """
         text_key = content_key(part.text.encode("utf-8", "surrogatepass"))
         named = storable(f"{part.kind}:{part.call_id}:{text_key}")
-        before = sum(place.startswith(named) for place in self._places.values())
-        self._places[number, at] = f"{named}:{before}"
+        self._places[number, at] = f"{named}:{self._ranks[named]}"
+        self._ranks[named] += 1
         return self._places[number, at]
 
     def _new_record(
@@ -329,116 +364,96 @@ class Holdings:
         )
 
     def _free_id(self, place: str, content: str) -> str:
-        taken = {record.entry.id for record in self._records.values()}
-        taken.update(held.record.entry.id for held in self.held)
         tries = (entry_id(self._session, place, content, attempt) for attempt in itertools.count())
-        return next(candidate for candidate in tries if candidate not in taken)
+        return next(each for each in tries if each not in self._by_id and each not in self._taken)
 
     # What is due
 
     def candidates(self) -> list[Candidate]:
         """Return what may be shortened at this turn, each with its next text written."""
-        view_tokens = sum(self._window.shown_tokens)
-        missing = self._prices.recall_cost(view_tokens, SLICE_TOKENS)
-        due = [held for held in self.held if self._is_due(held, view_tokens)]
+        return self._prepared(self._due.due(self._window.turn, self._window.shown_total))
+
+    def unread(self) -> list[Candidate]:
+        """Return the large contents that stand in full for the model to read first, and may not."""
+        full = (held for held in self.held if held.record.stage is Stage.FULL)
+        return self._prepared([held for held in full if held.large and not held.is_pinned])
+
+    def _prepared(self, due: list[Held]) -> list[Candidate]:
+        missing = self._prices.recall_cost(self._window.shown_total, SLICE_TOKENS)
         for held in due:
             if held.shorter is None:
                 full = held.record.stage is Stage.FULL
                 held.shorter = (self._writer.indexed if full else self._writer.asleep)(held)
-        strong = self._strong(due)
+        fading = self._due.strengths(due, self._window.turn, [*map(self._has_strong, due)])
         return [
-            self._candidate(held, held.shorter, missing, strong) for held in due if held.shorter
+            self._candidate(held, held.shorter, strength * missing)
+            for held, strength in zip(due, fading, strict=True)
+            if held.shorter
         ]
 
-    def _is_due(self, held: Held, view_tokens: int) -> bool:
-        stage = held.record.stage
-        if stage is Stage.DORMANT or held.treatment.pin:
-            return False
-        if held.record.entry.modifiers.priority == "critical":
-            return False
-        turn = self._window.turn
-        idle = turn - held.record.entry.decay.last_access
-        if stage is Stage.FULL and held.large:
-            return held.due_turn <= turn
-        if view_tokens < self._policy.fade_view_tokens:
-            return False
-        if stage is Stage.FULL:
-            return idle >= self._policy.fade_after_turns or bool(held.note and not held.due_turn)
-        return stage is Stage.INDEXED and held.large and self._may_sleep(held, idle)
-
-    def _may_sleep(self, held: Held, idle: int) -> bool:
-        over = self._policy.sleep_over_tokens
-        least = SLEEPING_ARGUMENTS_OVER if held.record.kind == "arguments" else over
-        ended = held.record.entry.lifecycle.expires
-        old = idle >= self._policy.sleep_after_turns or (ended and self._window.turn > ended)
-        return bool(old or not held.due_turn) and held.weight(self._weigh) > least
-
-    def _strong(self, due: Sequence[Held]) -> set[str]:
-        """Return the ids of the associated entries that are strong enough to slow those due."""
-        named = {id_ for held in due for id_ in held.record.entry.modifiers.associations}
+    def _has_strong(self, held: Held) -> bool:
+        """Say whether a content is associated with one that is strong enough to slow its fading."""
         turn, least = self._window.turn, self._policy.strong
-        entries = (each.record.entry for each in self.held if each.record.entry.id in named)
-        return {entry.id for entry in entries if strength(entry, turn) >= least}
+        named = (self._by_id.get(each) for each in held.record.entry.modifiers.associations)
+        power = self._policy.exponent
+        return any(
+            each and strength(each.record.entry, turn, exponent=power) >= least for each in named
+        )
 
-    def _candidate(
-        self, held: Held, shorter: Record, missing: float, strong: set[str]
-    ) -> Candidate:
+    def _candidate(self, held: Held, shorter: Record, missing: float) -> Candidate:
         record = held.record
         arrives = held.large and record.stage is Stage.FULL
-        associated = not strong.isdisjoint(record.entry.modifiers.associations)
-        exponent = self._policy.exponent
-        fading = strength(record.entry, self._window.turn, associated=associated, exponent=exponent)
         return Candidate(
             record.entry.id,
             held.message,
             held.weight(self._weigh),
             self._weigh(shorter.shown),
             held.due_turn,
-            0.0 if arrives else CHANCE_OF_USE * fading * missing,
+            0.0 if arrives else CHANCE_OF_USE * missing,
             shorter.stage,
             faded=not arrives,
         )
 
-    def leave(self, chosen: set[str]) -> list[Held]:
+    def leave(self, chosen: Iterable[str]) -> list[Held]:
         """Let the chosen contents take their next stage, and return them."""
         leaving = []
-        for held in self.held:
-            if held.shorter and held.record.entry.id in chosen:
+        for held in map(self._by_id.__getitem__, chosen):
+            if held.shorter:
                 self._names.hide(self._writer.names_of(held))
                 held.record, held.shorter = held.shorter, None
                 self._names.show(self._writer.names_of(held))
+                self._due.note(held)
+                self._taken.add(held.record.entry.id)
                 leaving.append(held)
         return leaving
 
     def original(self, held: Held) -> bytes:
-        """Return the bytes to keep of a content: as the message holds it, unless it is redacted."""
-        part = self._writer.part_of(held)
-        redaction = held.treatment.redact
-        if redaction and redaction.original:
-            return held.treatment.redacted(part.text).encode("utf-8", "surrogatepass")
-        return original_of(self._window.raw[held.message], part)[1]
+        """Return the bytes to keep of a content: as the message holds it."""
+        return original_of(self._window.raw[held.message], self._writer.part_of(held))[1]
 
     def update(self, record: Record) -> None:
         """Let a content have its record as it was written down."""
-        for held in self.held:
-            if held.record.place == record.place:
-                held.record = record
+        self._taken.add(record.entry.id)
+        held = self._by_id.get(record.entry.id)
+        if held:
+            held.record = record
+            self._due.note(held)
 
     def ids(self, run: Run) -> dict[str, str]:
         """Return the ids of the entries in a run, by the calls whose results they are."""
-        inside = (held for held in self.held if run.start <= held.message < run.end)
-        return {
-            self._writer.part_of(held).call_id: held.record.entry.id
-            for held in inside
-            if held.record.stage is not Stage.FULL
-        }
+        found: dict[str, str] = {}
+        for (number, at), place in self._places.items():
+            record = self._records.get(place) if run.start <= number < run.end else None
+            if record and record.stage is not Stage.FULL:
+                found[self._window.raw[number].parts[at].call_id] = record.entry.id
+        return found
+
+    def pinned(self) -> set[int]:
+        """Return the numbers of the messages that hold what is pinned."""
+        return {held.message for held in self.held if held.is_pinned}
 
 
-def _texts(messages: list[Message]) -> list[str]:
-    return [text for message in messages for text in message.texts()]
-
-
-def _normal(arguments: str) -> str:
+def normal(arguments: str) -> str:
     """Return arguments so that the same ones in another order are the same text."""
     try:
         return json.dumps(json.loads(arguments), sort_keys=True)
@@ -446,7 +461,7 @@ def _normal(arguments: str) -> str:
         return arguments
 
 
-def _file_of(arguments: str) -> tuple[str, bool]:
+def file_of(arguments: str) -> tuple[str, bool]:
     """Return the file that a call names, and whether the call brings text to write into it."""
     try:
         value = json.loads(arguments)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
+FORCED = "the view passed its limit: the weakest go first"
+ROOMY_SHARE = 0.75
+"""Forced to shrink, a view goes down to so much of its limit."""
 LEAST_FADED_TOKENS = 30
 """What fading must save at least for one content; many of them go in one edit."""
 CAUTION = 0.4
@@ -61,6 +64,8 @@ class Standing:
     """What each message of the view weighs, before anything is decided."""
     balance: float = float("inf")
     """What the session has saved so far, and a little: no edit may cost more than this."""
+    limit_tokens: int = 0
+    """What the view may weigh; 0 is no limit."""
     cold: bool = False
     """Whether the provider has forgotten the last request, so that an edit rewrites nothing."""
 
@@ -81,7 +86,7 @@ class Decision:
 def plan(
     candidates: Sequence[Candidate], standing: Standing, prices: Prices, policy: Policy
 ) -> list[Decision]:
-    """Return what to commit now: arrivals at once, older content where the edit pays."""
+    """Return what to commit now: arrivals at once, older content where the edit pays or must be."""
     due = _due(candidates, standing.turn, policy)
     sent = 0 if standing.cold else standing.sent_messages
     cached = [each for each in due if each.message < sent]
@@ -91,7 +96,33 @@ def plan(
         for each in due
         if each.message >= sent
     ]
-    return decisions + _worth_an_edit(cached, standing, prices, policy.horizon_calls)
+    decisions += _worth_an_edit(cached, standing, prices, policy.horizon_calls)
+    return decisions + _forced(due, decisions, standing, prices)
+
+
+def _forced(
+    due: list[Candidate], decided: list[Decision], standing: Standing, prices: Prices
+) -> list[Decision]:
+    """Return what else must be shortened so that the view keeps its limit, the weakest first.
+
+    It makes room for some turns to come, since each edit rewrites what stands behind it. Where what
+    is due cannot, nothing is: old turns have to go.
+    """
+    weight = sum(standing.message_tokens) - sum(each.saves for each in decided)
+    if not standing.limit_tokens or weight <= standing.limit_tokens:
+        return []
+    excess = weight - ROOMY_SHARE * standing.limit_tokens
+    chosen = {each.entry_id for each in decided}
+    forced: list[Candidate] = []
+    for each in sorted(due, key=attrgetter("risk", "message")):
+        if excess > 0 and each.entry_id not in chosen:
+            forced.append(each)
+            excess -= each.saves
+    if excess > 0:
+        return []
+    once = _tails(sorted(forced, key=attrgetter("message"), reverse=True), standing, prices).once
+    costs = max(0.0, float(once[-1])) / len(forced)
+    return [Decision(each.entry_id, each.stage, FORCED, each.saves, costs) for each in forced]
 
 
 def _due(candidates: Sequence[Candidate], turn: int, policy: Policy) -> list[Candidate]:

@@ -13,6 +13,10 @@ from typing import Any
 from hippocampus.errors import ModelError
 
 SMALLEST_PREFIX_TOKENS = 1_024
+FIVE_MINUTES, HOUR = 300.0, 3_600.0
+"""Providers that promise no less than minutes drop a prefix within an hour; it is warm until then."""
+SHORT_LIVED = ("anthropic",)
+"""Providers whose cache lasts five minutes where no more is paid for."""
 DEFAULT_MODEL = "claude-sonnet-4-5"
 
 
@@ -31,6 +35,8 @@ class Prices:
     """A common prefix under this size counts as none."""
     window_tokens: int = 0
     """The model's context window; 0 is unknown."""
+    cache_seconds: float = FIVE_MINUTES
+    """After so many seconds without a request the provider has dropped the prefix."""
 
     def call_cost(self, prefix_tokens: int, total_tokens: int) -> float:
         """Return the cost of a request of `total_tokens` that shares a prefix with the last one."""
@@ -61,10 +67,10 @@ TABLES = {
     table.name: table
     for table in (
         Prices("anthropic-5m", 0.1, 1.25),
-        Prices("anthropic-1h", 0.1, 2.0),
-        Prices("openai", 0.1, 1.0),
-        Prices("gemini", 0.1, 1.0),
-        Prices("none", 1.0, 1.0),
+        Prices("anthropic-1h", 0.1, 2.0, cache_seconds=HOUR),
+        Prices("openai", 0.1, 1.0, cache_seconds=HOUR),
+        Prices("gemini", 0.1, 1.0, cache_seconds=HOUR),
+        Prices("none", 1.0, 1.0, cache_seconds=0.0),
     )
 }
 
@@ -100,9 +106,9 @@ def model_prices(model: str) -> Prices:
 
     snapshot = get_snapshot()
     try:
-        _provider, found = snapshot.find_provider_model(model, None, None, None)
+        provider, found = snapshot.find_provider_model(model, None, None, None)
     except LookupError:
-        known = {each.id for provider in snapshot.providers for each in provider.models}
+        known = {each.id for vendor in snapshot.providers for each in vendor.models}
         raise ModelError("model", model, known) from None
     price = found.prices if not isinstance(found.prices, list) else found.prices[-1].prices
     base = _base(price.input_mtok)
@@ -115,6 +121,7 @@ def model_prices(model: str) -> Prices:
         round(written / base, 6) if written else 1.0,
         dollars_per_million=base,
         window_tokens=found.context_window or 0,
+        cache_seconds=FIVE_MINUTES if provider.id in SHORT_LIVED else HOUR,
     )
 
 

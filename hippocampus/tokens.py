@@ -26,7 +26,8 @@ MESSAGE_TOKENS = 4
 """What a message weighs beside its texts (role and separators)."""
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
 """Where tiktoken would fetch a vocabulary; the hash of this text names its cached file."""
-LONG_RUN = re.compile(r"(?<!\s)\s{20000,}")
+LONG_RUN_CHARACTERS = 20_000
+LONG_RUN = re.compile(rf"(?<!\s)\s{{{LONG_RUN_CHARACTERS},}}")
 """White space in a row that tiktoken's splitter cannot take whole, searched in linear time."""
 PIECE_CHARACTERS = 10_000
 SMALL_TEXT = 256
@@ -35,8 +36,12 @@ SMALL_TEXT = 256
 
 def count(text: str, encoding: str = DEFAULT_ENCODING) -> int:
     """Return the number of tokens of a text; each distinct text is counted once."""
-    if not text:
-        return 0
+    return _counted(text, encoding) if text else 0
+
+
+@functools.lru_cache(maxsize=64)
+def _counted(text: str, encoding: str) -> int:
+    """A turn asks for the same few texts again and again; these need no hash of their bytes."""
     return _counter(encoding)(text)
 
 
@@ -78,7 +83,8 @@ class _Counter:
         key = text if len(text) <= SMALL_TEXT else _digest(text)
         counted = self._seen.get(key)
         if counted is None:
-            counted = sum(self._length(piece) for piece in _pieces(text))
+            whole = len(text) < LONG_RUN_CHARACTERS
+            counted = self._length(text) if whole else sum(map(self._length, _pieces(text)))
             self._seen[key] = counted
         return counted
 

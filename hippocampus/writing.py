@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
@@ -48,7 +49,8 @@ class Writer:
         part = self.part_of(held)
         if part.kind == "call":
             known = self._known_beside(held)
-            shown = call_arguments.shorten(part.text, _short_frame(record), known=known)
+            text = held.treatment.redacted_json(part.text)
+            shown = call_arguments.shorten(text, _short_frame(record), known=known)
             return _told(record, shown, f"arguments of {record.tool}", {})
         faded = self._policy.faded_tokens
         compression = self._policy.compression_of(held.treatment) if held.large else faded
@@ -63,7 +65,8 @@ class Writer:
         part = self.part_of(held)
         if part.kind == "call":
             known, most = self._known_beside(held), NAMES_OF_SLEEPING_ARGUMENTS
-            shown = call_arguments.shorten(part.text, _short_frame(record), 0, most, known)
+            text = held.treatment.redacted_json(part.text)
+            shown = call_arguments.shorten(text, _short_frame(record), 0, most, known)
             return replace(record, shown=storable(shown))
         room = self._policy.faded_tokens + record.tokens // SLEEPING_SHARE
         lines = self._index(held, part, room)[0]
@@ -74,7 +77,7 @@ class Writer:
     ) -> tuple[list[str], str, dict[str, Any], tuple[str, ...]]:
         """Return first line, summary and kept lines of an entry, and what a record wants to know."""
         record = held.record
-        view_tokens = sum(self._window.shown_tokens)
+        view_tokens = self._window.shown_total
         price = price_of(record.kind, compression, self._prices, view_tokens, self._window.turn)
         text = held.treatment.redacted(part.text)
         kept = index(text, self._hints(held, text), price)
@@ -90,7 +93,7 @@ class Writer:
         """Return the part of the list that a content is."""
         return self._window.raw[held.message].parts[held.part]
 
-    def names_of(self, held: Held) -> set[str]:
+    def names_of(self, held: Held) -> AbstractSet[str]:
         """Return what a content names in the view; a large result in full is soon gone from it."""
         if held.record.stage is not Stage.FULL:
             return identifiers(held.record.shown)
@@ -107,7 +110,7 @@ class Writer:
             tool=held.record.tool,
             arguments=held.record.arguments,
             is_error=self.part_of(held).is_error,
-            task=_task(said[: held.message])[-TASK_CHARACTERS:],
+            task=_task(said[number] for number in self._window.asked_before(held.message)),
             cited=_cited(said[held.message :], text),
             known=self._known_beside(held),
             content_tokens=held.record.tokens,
@@ -123,15 +126,10 @@ def _told(record: Record, shown: str, summary: str, key_data: dict[str, Any]) ->
     return replace(record, entry=record.entry.model_copy(update=told), shown=storable(shown))
 
 
-def _task(said: Sequence[Message]) -> str:
-    """Return the user's words."""
-    return " ".join(
-        part.text
-        for message in said
-        if message.role == "user"
-        for part in message.parts
-        if part.kind == "text"
-    )
+def _task(asked: Iterable[Message]) -> str:
+    """Return the end of the user's words."""
+    words = (part.text for message in asked for part in message.parts if part.kind == "text")
+    return " ".join(words)[-TASK_CHARACTERS:]
 
 
 def _cited(since: Sequence[Message], text: str) -> set[str]:

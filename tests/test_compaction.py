@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from hypothesis import given, settings
 from hippocampus import Hippocampus, Policy
 from hippocampus.digest import transcript
 from hippocampus.messages import read
+from hippocampus.policy import load
 from hippocampus.prices import TABLES
 from hippocampus.replay.measure import unpaired
 from hippocampus.tokens import weigh
@@ -134,4 +137,113 @@ def test_a_digest_may_be_worded_by_somebody_else(tmp_path: Path) -> None:
         for end in range(1, len(items), 2):
             view = session(items[:end])
         assert "walked through the house" in str(view[1]["content"])
+    memory.close()
+
+
+def talk_of_user(rounds: int) -> list[dict[str, Any]]:
+    """A long talk in which the user says something before each round."""
+    first, *rest = long_talk(rounds)
+    pairs = [rest[at : at + 2] for at in range(0, len(rest), 2)]
+    items = [first]
+    for number, pair in enumerate(pairs):
+        items += [{"role": "user", "content": f"Now look into room_{number}, please. " * 4}, *pair]
+    return items
+
+
+def test_where_the_user_s_words_do_not_fit_digests_tell_them(tmp_path: Path) -> None:
+    """The newest of them stay, and what a digest tells comes back whole."""
+    items = talk_of_user(120)
+    memory = Hippocampus(tmp_path, policy=Policy(budget_tokens=1_500))
+    with memory.session("s") as session, no_fallback():
+        for end in range(2, len(items) + 1, 3):
+            view = session(items[:end])
+            assert size(view) <= 1_500
+            assert unpaired(read(view)) == []
+            assert view[0] == items[0]
+            assert view[-1] == items[end - 1]
+        digests = [record for record in session.records() if record.kind == "digest"]
+        told = "\n".join(session.text(record.entry.id) for record in digests)
+        assert all(str(item["content"]) in told for item in items[1:100])
+    memory.close()
+
+
+def test_what_is_pinned_outlives_a_compaction(tmp_path: Path) -> None:
+    """With its call and the other results of the round, so that the pairs stay whole."""
+    keep = {"match": {"type": "tool_result", "contains": "door_3 "}, "action": {"pin": True}}
+    policy = Policy.model_validate({"budget_tokens": 1_500, "lifecycle_policies": [keep]})
+    items = long_talk(120)
+    memory = Hippocampus(tmp_path, policy=policy)
+    with memory.session("s") as session, no_fallback():
+        for end in range(1, len(items), 2):
+            view = session(items[:end])
+            assert unpaired(read(view)) == []
+        assert items[8] in view
+        assert items[7] in view
+        assert len(view) < 25
+    memory.close()
+
+
+def test_a_digest_of_digests_still_names_what_it_stands_for(tmp_path: Path) -> None:
+    items = reading(40)
+    memory = Hippocampus(tmp_path, policy=Policy(budget_tokens=3_000, bulk_over_tokens=200))
+    with memory.session("s") as session, no_fallback():
+        for end in range(1, len(items) + 1, 2):
+            view = session(items[:end])
+        ids = {record.entry.id for record in session.records() if record.kind != "digest"}
+        digest = next(str(item["content"]) for item in view if "· digest ·" in str(item["content"]))
+        first_ids = [record.entry.id for record in session.records() if record.entry.id in ids][:3]
+        assert any(entry_id in digest for entry_id in first_ids)
+    memory.close()
+
+
+def test_what_cannot_fit_is_sent_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    items = [{"role": "user", "content": "Everything at once: " + "word " * 3_000}]
+    memory = Hippocampus(tmp_path, policy=Policy(budget_tokens=1_000))
+    with memory.session("s") as session, no_fallback():
+        assert session(items) == items
+        status = session.status()
+        assert status["over_limit_tokens"] > 1_900
+        assert status["too_large"] == [f"message 0 (user): {size(items):,} tokens"]
+        assert "message 0 (user)" in caplog.text
+    memory.close()
+
+
+def test_code_is_not_shown_in_full_first_where_it_cannot_fit(tmp_path: Path) -> None:
+    code = "".join(f"def visit_{n}(node):\n    return node.children[{n}]\n\n" for n in range(290))
+    items: list[dict[str, Any]] = [
+        {"role": "user", "content": "Read it."},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c", "content": code},
+    ]
+    for budget, whole in ((0, True), (3_500, False)):
+        memory = Hippocampus(tmp_path / str(budget), policy=Policy(budget_tokens=budget))
+        with memory.session("s") as session, no_fallback():
+            view = session(items)
+            assert (view == items) is whole
+            assert not budget or size(view) <= budget
+        memory.close()
+
+
+def test_what_a_view_names_is_the_same_after_a_restart(tmp_path: Path) -> None:
+    """By what stands elsewhere in the view entries leave names out; a digest counts as it reads."""
+    items = long_talk(40)
+    for number in range(2, len(items), 20):
+        items[number] = {**items[number], "content": inspect.getsource(textwrap)[:6_000]}
+    named = []
+    memory = Hippocampus(
+        tmp_path, policy=load("default").model_copy(update={"budget_tokens": 4_000})
+    )
+    for ends in (range(1, len(items) + 1, 2), [len(items)]):
+        with memory.session("s") as session, no_fallback():
+            for end in ends:
+                session(items[:end])
+            named.append(+session._turns.holdings._names.shown)
+            assert any(record.kind == "digest" for record in session.records())
+    assert named[0] == named[1]
     memory.close()

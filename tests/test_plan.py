@@ -94,3 +94,18 @@ def test_after_the_plan_is_carried_out_there_is_nothing_left_to_do(
             sizes[each.message] -= each.saves
     left = [each for each in candidates if each.entry_id not in decisions]
     assert plan(left, Standing(standing.turn, len(sizes), sizes), prices, POLICY) == []
+
+
+def test_over_its_limit_the_weakest_go_first_and_make_room() -> None:
+    """What pays by itself is not asked for; the batch goes down to three quarters of the limit."""
+    sizes = [4_000] * 10
+    weak = [Candidate(f"e{at}", at, 4_000, 2_000, 0, risk=100 - at) for at in range(10)]
+    standing = Standing(1, 10, sizes, limit_tokens=39_000)
+    forced = plan(weak, standing, PRICES, POLICY)
+    assert [each.entry_id for each in forced] == ["e9", "e8", "e7", "e6", "e5", "e4"]
+    assert all("weakest" in each.reason and each.costs > 0 for each in forced)
+
+
+def test_where_what_is_due_makes_no_room_nothing_is_forced() -> None:
+    standing = Standing(1, 2, [30_000, 30_000], limit_tokens=20_000)
+    assert plan([candidate(0, 300)], standing, PRICES, POLICY) == []
