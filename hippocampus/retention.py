@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from hippocampus.entry import Entry
 from hippocampus.errors import StoreError
 from hippocampus.store import DiskStore
 
@@ -136,8 +137,12 @@ def _over_size(
             yield _removal(each, f"contents over {rules.max_bytes} bytes together")
 
 
-def collect(folder: Path, removals: Iterable[Removal], started: float) -> list[Removal]:
+def collect(
+    folder: Path, removals: Iterable[Removal], started: float, *, put_before: float | None = None
+) -> list[Removal]:
     """Remove contents and return those that went; others were put again since `started`.
+
+    `put_before` is another moment for that, where what was put shortly before is to stay too.
 
     A tombstone is written first, so that a crash in between leaves nothing unexplained.
 
@@ -149,7 +154,8 @@ def collect(folder: Path, removals: Iterable[Removal], started: float) -> list[R
     when = datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds")
     try:
         with tombstones(folder) as graves:
-            return [each for each in removals if _remove(store, graves, each, when, started)]
+            since = started if put_before is None else put_before
+            return [each for each in removals if _remove(store, graves, each, when, since)]
     finally:
         store.close()
 
@@ -199,6 +205,17 @@ def tombstone(folder: Path, content: str) -> Tombstone | None:
     return Tombstone(*row) if row else None
 
 
+def forget_tombstone(folder: Path, content: str) -> None:
+    """Say nothing more of a content, since it is there again.
+
+    Raises:
+        StoreError: the tombstones cannot be written.
+
+    """
+    with tombstones(folder) as db:
+        db.execute("DELETE FROM tombstone WHERE content = ?", (content,))
+
+
 def holdings(folder: Path) -> list[Holding]:
     """Return every stored content of a state directory with all that refer to it.
 
@@ -232,17 +249,42 @@ def references(folder: Path) -> Iterator[Reference]:
 
 
 def _references(path: Path) -> list[Reference]:
-    active = _active_at(path)  # before it is opened: a reader may make an empty log
-    address = f"file:{quote(str(path))}?mode=ro"
-    with contextlib.closing(sqlite3.connect(address, timeout=BUSY_SECONDS, uri=True)) as db:
-        if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'entry'").fetchone() is None:
-            return []
-        (session,) = db.execute("SELECT name FROM session").fetchone() or ("",)
-        rows = db.execute("SELECT id, content, entry FROM entry").fetchall()
+    """Return what one ledger refers to.
+
+    Raises:
+        ValueError: an entry is damaged.
+
+    """
+    session, active, rows = _rows(path)
+    wrong = [entry_id for entry_id, _, entry in rows if _entry(entry) is None]
+    if wrong:
+        raise ValueError(f"its entry {wrong[0]} is damaged")
     return [
-        Reference(session, entry_id, content, is_pinned(json.loads(entry)), active)
-        for entry_id, content, entry in rows
+        Reference(session, id_, key, is_pinned(_entry(e) or {}), active) for id_, key, e in rows
     ]
+
+
+def _rows(path: Path) -> tuple[str, float, list[tuple[str, str, str]]]:
+    """Return the session of a ledger, when it was active, and its entries: id, content, itself."""
+    active = active_at(path)  # before it is opened: a reader may make an empty log
+    with _reading(path) as db:
+        if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'entry'").fetchone() is None:
+            return "", active, []
+        (session,) = db.execute("SELECT name FROM session").fetchone() or ("",)
+        return session, active, db.execute("SELECT id, content, entry FROM entry").fetchall()
+
+
+def _reading(path: Path) -> contextlib.closing[sqlite3.Connection]:
+    address = f"file:{quote(str(path))}?mode=ro"
+    return contextlib.closing(sqlite3.connect(address, timeout=BUSY_SECONDS, uri=True))
+
+
+def _entry(written: str) -> dict[str, Any] | None:
+    """Return an entry as its ledger has it, or nothing where it is damaged."""
+    try:
+        return Entry.model_validate(json.loads(written)).model_dump()
+    except ValueError:
+        return None
 
 
 def is_pinned(entry: Mapping[str, Any]) -> bool:
@@ -251,7 +293,7 @@ def is_pinned(entry: Mapping[str, Any]) -> bool:
     return critical or bool(entry.get("lifecycle", {}).get("persist"))
 
 
-def _active_at(path: Path) -> float:
+def active_at(path: Path) -> float:
     """Return when a ledger was last written, its log included."""
     log = path.with_name(f"{path.name}-wal")
     written = [path, *([log] if log.exists() and log.stat().st_size else [])]
@@ -259,39 +301,59 @@ def _active_at(path: Path) -> float:
 
 
 def verify(folder: Path) -> list[str]:
-    """Return a sentence for each damaged, missing or orphaned object; empty when all is well.
+    """Return a sentence for each damaged, missing, stray or orphaned object; empty when all is well.
 
-    Raises:
-        StoreError: the store cannot be opened.
-
+    What cannot be opened at all is one of them.
     """
-    store = DiskStore(folder / CONTENTS_FOLDER)
+    referred, problems = _readable_references(folder)
     try:
-        problems = store.check()
-        known = set(store.keys())
-    finally:
-        store.close()
-    referred, unread = _readable_references(folder)
-    missing = [each for each in referred if each.content not in known]
-    problems += unread
-    problems += [
-        f"entry {each.entry_id} of session {each.session!r}: its content {each.content[:12]} is lost"
-        for each in missing
-        if tombstone(folder, each.content) is None
+        tombstone(folder, "")
+    except StoreError as damage:
+        return [*problems, str(damage)]
+    try:
+        with contextlib.closing(DiskStore(folder / CONTENTS_FOLDER)) as store:
+            return _verify_contents(store, folder, referred, orphans=not problems) + problems
+    except StoreError as damage:
+        return [str(damage), *problems]
+
+
+def _verify_contents(
+    store: DiskStore, folder: Path, referred: Sequence[Reference], *, orphans: bool
+) -> list[str]:
+    """Return what is wrong with contents; what nobody refers to only where all ledgers were read."""
+    known = store.keys()
+    entries: dict[str, list[str]] = {}
+    for each in referred:
+        entries.setdefault(each.content, []).append(f"{each.entry_id} of session {each.session!r}")
+    problems = [
+        "; ".join([told, *(f"entry {entry} stands for it" for entry in entries.get(key, ()))])
+        for key in known
+        if (told := store.damage(key))
     ]
-    orphans = sorted(known - {each.content for each in referred})
-    if not unread:
-        problems += [f"content {key[:12]} is an orphan: no session refers to it" for key in orphans]
-    return problems
+    problems += store.strays()
+    for key in sorted(set(entries) - set(known)):
+        if tombstone(folder, key) is None:
+            problems += [f"entry {each}: its content {key[:12]} is lost" for each in entries[key]]
+    nobodys = sorted(set(known) - set(entries)) if orphans else []
+    return problems + [
+        f"content {key[:12]} is an orphan: no session refers to it" for key in nobodys
+    ]
 
 
 def _readable_references(folder: Path) -> tuple[list[Reference], list[str]]:
-    """Return the references of the ledgers that can be read, and a sentence for each other one."""
+    """Return the references that can be read, and a sentence for each thing that cannot."""
     found: list[Reference] = []
-    unread: list[str] = []
+    wrong: list[str] = []
     for path in sorted((folder / SESSIONS_FOLDER).glob("*.sqlite3")):
         try:
-            found += _references(path)
-        except (OSError, sqlite3.Error, ValueError) as failure:
-            unread.append(f"ledger {path}: {failure}")
-    return found, unread
+            with _reading(path) as db:
+                told = [row[0] for row in db.execute("PRAGMA integrity_check")]
+            session, active, rows = _rows(path)
+        except (OSError, sqlite3.Error) as failure:
+            wrong.append(f"ledger {path}: {failure}")
+            continue
+        wrong += [f"ledger {path}: {each}" for each in told if each != "ok"]
+        broken = [id_ for id_, _, entry in rows if _entry(entry) is None]
+        wrong += [f"ledger {path}: entry {id_} is damaged" for id_ in broken]
+        found += [Reference(session, id_, key, False, active) for id_, key, _ in rows]  # noqa: FBT003 - nothing is pinned by looking
+    return found, wrong

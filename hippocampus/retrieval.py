@@ -97,17 +97,13 @@ class Retrieval:
         return self._decode(record, self.original(record))
 
     def take(self, record: Record, request: recall.Request, max_tokens: int) -> str:
-        """Return a slice of a content.
+        """Return a slice of a stored content.
 
         Raises:
             RecallError: nothing can be served; `reason` says why, the text what to do instead.
 
         """
-        text = self.text(record)
-        try:
-            return recall.take(text, request, max(1, max_tokens))
-        except RecallError as problem:
-            raise answers.completed(problem, record) from problem
+        return slice_of(self.text(record), record, request, max_tokens)
 
     def fill(self, records: Mapping[str, Record]) -> None:
         """Index entries for searches, in a thread beside the turn."""
@@ -165,6 +161,19 @@ class Retrieval:
             return self.text(self._records[entry_id])
         except (RecallError, StoreError):
             return ""
+
+
+def slice_of(text: str, record: Record, request: recall.Request, max_tokens: int) -> str:
+    """Return a slice of the text that an entry stands for.
+
+    Raises:
+        RecallError: it cannot be served; the text tells what to do instead.
+
+    """
+    try:
+        return recall.take(text, request, max(1, max_tokens))
+    except RecallError as problem:
+        raise answers.completed(problem, record) from problem
 
 
 def text_in(record: Record, content: bytes) -> str:

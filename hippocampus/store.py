@@ -167,16 +167,18 @@ class DiskStore:
 
     def check(self) -> list[str]:
         """Return a sentence for each damaged or stray object; empty when all is well."""
-        problems = []
-        for key in self.keys():
-            try:
-                if self.get(key) is None:
-                    problems.append(f"content {key[:12]} in {self._folder} has lost its file")
-            except StoreError as damage:
-                problems.append(str(damage))
-        return problems + self._strays()
+        told = (self.damage(key) for key in self.keys())
+        return [each for each in told if each] + self.strays()
 
-    def _strays(self) -> list[str]:
+    def damage(self, key: str) -> str:
+        """Return what is wrong with a content, in a sentence; empty when nothing is."""
+        try:
+            lost = self.get(key) is None
+        except StoreError as damage:
+            return str(damage)
+        return f"content {key[:12]} in {self._folder} has lost its file" if lost else ""
+
+    def strays(self) -> list[str]:
         """Return a sentence for each file beside the database that belongs to no content."""
         with _as_store_error(self._folder), warnings.catch_warnings():
             warnings.simplefilter("always")

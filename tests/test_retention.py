@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import threading
@@ -189,6 +190,37 @@ def test_verify_names_what_is_damaged_lost_or_nobodys(state: Path) -> None:
     assert f"content {orphan[:12]} is an orphan" in told
     assert "stray.val" in told
     assert len(told.split("\n")) == 4
+
+
+def test_verify_names_what_cannot_be_opened_and_who_loses_by_it(state: Path) -> None:
+    kept = put(state, "s", os.urandom(100_000), "aaaa1111")
+    put(state, "other", b"x", "bbbb2222")
+    [large] = (state / "contents").rglob("*.val")
+    large.write_bytes(large.read_bytes()[:50])
+    [told] = retention.verify(state)
+    assert f"content {kept[:12]}" in told
+    assert "entry aaaa1111 of session 's' stands for it" in told
+    large.unlink()
+    assert "has lost its file; entry aaaa1111" in retention.verify(state)[0]
+    (state / "tombstones.sqlite3").write_bytes(b"no database" * 100)
+    assert "tombstones" in retention.verify(state)[0]
+    (state / "tombstones.sqlite3").unlink()
+    (state / "contents" / "cache.db").write_bytes(b"no database" * 100)
+    [told] = retention.verify(state)
+    assert "content store" in told
+
+
+@pytest.mark.parametrize("written", ["{}", "[]", "no JSON", '{"id": 3}'])
+def test_a_damaged_entry_is_named_and_stops_every_removal(state: Path, written: str) -> None:
+    put(state, "s", b"one", "aaaa1111")
+    put(state, "s", b"two", "bbbb2222")
+    [ledger] = (state / "sessions").glob("s-*.sqlite3")
+    with contextlib.closing(sqlite3.connect(ledger)) as db:
+        db.execute("UPDATE entry SET entry = ? WHERE id = 'aaaa1111'", (written,))
+        db.commit()
+    assert retention.verify(state) == [f"ledger {ledger}: entry aaaa1111 is damaged"]
+    with pytest.raises(StoreError, match="entry aaaa1111 is damaged"):
+        run(state, Rules(max_age_days=0))
 
 
 def test_nothing_is_removed_beside_a_ledger_that_cannot_be_read(state: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from hippocampus.entry import Record
 from hippocampus.errors import RecallError, nearest
+from hippocampus.indexing.frame import as_content
 
 ARGUMENTS_CHARACTERS = 300
 """Of longer arguments of the original call only the start is told."""
@@ -43,19 +44,32 @@ def expired(record: Record, when: str = "", rule: str = "") -> RecallError:
         told += f"; removed {when} by the rule {rule!r}"
     elif rule:
         told += f": {rule}"
+    if record.entry.summary:
+        told += f"; what is known of it: {as_content(record.entry.summary)}"
     told += f". Do not retry; {_instead(record)}"
     return _of(record, "expired", told, when=when, rule=rule)
 
 
-def stale(record: Record, what: str, difference: str) -> RecallError:
-    """Return the answer for a source that has changed since: both versions can be asked for."""
-    stored = f'recall("{record.entry.id}", lines=[1, 50])'
-    present = f"call {record.tool or 'the tool'} again with {_arguments(record)}"
+def stale(record: Record, present_id: str, source: str, difference: str) -> RecallError:
+    """Return the answer for a source that has changed since: both versions can be asked for.
+
+    What it holds at present is an entry of its own, `present_id`.
+    """
+    old = record.entry.id
+    stored, present = f'recall("{old}", lines=[1, 50])', f'recall("{present_id}", lines=[1, 50])'
     told = (
-        f"{what} has changed since {record.entry.id} was captured. Do not retry as if it were the "
-        f"same; the stored version: {stored}; the present one: {present}\n{difference}"
+        f"what {source} has of {old} has changed since it was captured. Do not retry as if it were the "
+        f"same; the present version: {present}; the stored one: {stored}; or {_instead(record)}\n"
+        f"{as_content(difference)}"
     )
     return _of(record, "stale", told.rstrip(), versions=(stored, present))
+
+
+def lost(record: Record, tried: Iterable[str]) -> RecallError:
+    """Return the answer for a content of which neither a source nor the store has anything."""
+    why = "; ".join(tried) or "no source is declared"
+    told = f"nothing is left of {record.entry.id}: {why}. Do not retry; {_instead(record)}"
+    return _of(record, "expired", told, rule=why)
 
 
 def too_large(record: Record, needed_tokens: int, room_tokens: int) -> RecallError:

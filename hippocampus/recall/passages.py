@@ -17,6 +17,7 @@ from hippocampus.errors import StoreError
 from hippocampus.recall.paging import pages
 from hippocampus.recall.ranking import Span, passages
 from hippocampus.recall.words import STOP_WORDS, WORD, spread
+from hippocampus.write_ahead import use_write_ahead_log
 
 BUSY_SECONDS = 10.0
 QUIET_SECONDS = 0.3
@@ -85,6 +86,9 @@ class Passages:
         self._lock = threading.RLock()
         self._waiting: dict[str, None] = {}
         self._timer: threading.Timer | None = None
+        """The thread that waits until it has been quiet."""
+        self._is_quiet = True
+        """Whether nothing was added since it was started."""
         self._db: sqlite3.Connection | None = None
 
     def fill(self, entry_ids: Iterable[str]) -> None:
@@ -95,11 +99,27 @@ class Passages:
         """
         with self._lock:
             self._waiting.update(dict.fromkeys(entry_ids))
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer = threading.Timer(QUIET_SECONDS, self._settle_quietly)
-            self._timer.daemon = True
-            self._timer.start()
+            self._is_quiet = False
+            if self._timer is None:
+                self._wait()
+
+    def _wait(self) -> None:
+        """Start the one thread that waits; a turn that adds something starts no other."""
+        self._is_quiet = True
+        self._timer = threading.Timer(QUIET_SECONDS, self._wake)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _wake(self) -> None:
+        """Index what waits if nothing came since the thread was started, else wait once more."""
+        with self._lock:
+            if self._timer is not threading.current_thread():  # closed since
+                return
+            self._timer = None
+            if not self._is_quiet:
+                self._wait()
+                return
+        self._settle_quietly()
 
     def settle(self) -> None:
         """Index what waits, at once.
@@ -150,6 +170,7 @@ class Passages:
             self._waiting.clear()
             if self._timer is not None:
                 self._timer.cancel()
+                self._timer = None
             if self._db is not None:
                 self._db.close()
             self._db = None
@@ -168,7 +189,7 @@ def _open(path: Path | str) -> sqlite3.Connection:
     """Open the file; one that is damaged is begun anew, for nothing is lost with it."""
     db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
-        db.execute("PRAGMA journal_mode = WAL")
+        use_write_ahead_log(db, BUSY_SECONDS)
         db.execute("PRAGMA synchronous = OFF")
         for statement in SCHEMA.split(";"):
             db.execute(statement)

@@ -42,10 +42,19 @@ def matching(text: str, pattern: str, context: int = 0) -> Iterator[Shown]:
 
 def _found(text: str, pattern: str) -> Iterator[Shown]:
     wanted = compiled(pattern)
-    if LONE_SURROGATES.search(text) or WHOLE_TEXT_SIGNS.search(pattern):
+    data = None if WHOLE_TEXT_SIGNS.search(pattern) else _encoded(text)
+    if data is None:
         yield from each_line(text.split("\n"), wanted)
-        return
-    yield from _in_bytes(text.encode(), compiled(f"(?m){pattern}"), wanted)
+    else:
+        yield from _in_bytes(data, compiled(f"(?m){pattern}"), wanted)
+
+
+def _encoded(text: str) -> bytes | None:
+    """Return a text in UTF-8, or nothing where it has lone surrogates, which RE2 does not know."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return None
 
 
 def compiled(pattern: str, *, across_lines: bool = False) -> Any:
@@ -125,7 +134,7 @@ def _excerpt(line: str, start: int, end: int) -> str:
 
 def _searchable(text: str) -> str:
     """Return a text of the same length that RE2 takes: it knows no lone surrogates."""
-    return LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
+    return text if text.isascii() else LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _with_context(found: Iterator[Shown], lines: list[str], context: int) -> Iterator[Shown]:

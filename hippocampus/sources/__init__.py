@@ -6,18 +6,20 @@ summary with a stale mark, else a clear loss. What is asked, and when, is a sess
 
 from __future__ import annotations
 
-import difflib
-import itertools
+import functools
 from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from hippocampus.sources import files, web
+from hippocampus.sources import comparing, files
+from hippocampus.sources.asking import ask
+from hippocampus.sources.comparing import difference
 from hippocampus.sources.custom import Source, Sources
 from hippocampus.sources.plan import Fetched, SourcePlan, Unavailable, Wanted, plan_of
 from hippocampus.sources.tools import RepeatableTools
 
 __all__ = [
+    "PROTOCOL_PERCENT",
     "Captured",
     "Fetched",
     "Outcomes",
@@ -32,10 +34,6 @@ __all__ = [
     "known_sources",
     "plan_of",
 ]
-DIFFERENCE_LINES = 40
-DIFFERENCE_CHARACTERS = 4_000
-MOST_COMPARED_LINES = 5_000
-"""Longer texts are told to differ, not how: a diff of them takes seconds."""
 PROTOCOL_PERCENT = {"full": 89, "partial": 8, "failed": 3}
 """What section 12.2 of the protocol reports."""
 
@@ -45,15 +43,24 @@ class Captured(NamedTuple):
 
     read: Callable[[], str | None]
     summary: str
+    clean: Callable[[str], str] = str
+    """Takes out of a live content what may not come in."""
 
 
 def known_sources(tools: RepeatableTools | None = None) -> Sources:
     """Return the sources that come with the package: `file`, `http` and `tool`."""
     sources = Sources()
     sources.add("file", files.fetch)
-    sources.add("http", web.fetch)
+    sources.add("http", _http)
     sources.add("tool", (tools or RepeatableTools()).fetch)
     return sources
+
+
+def _http(wanted: Wanted, plan: SourcePlan) -> str:
+    """Ask an address; what speaks to the network is loaded only by who does."""
+    from hippocampus.sources import web
+
+    return web.fetch(wanted, plan)
 
 
 def fetch(wanted: Wanted, captured: Captured, plan: SourcePlan, sources: Sources) -> Fetched:
@@ -61,7 +68,8 @@ def fetch(wanted: Wanted, captured: Captured, plan: SourcePlan, sources: Sources
     tried: list[str] = []
     for name in plan.order:
         try:
-            present = sources.find(name)(wanted, plan)
+            source = sources.find(name)
+            present = captured.clean(ask(name, functools.partial(source, wanted, plan), plan))
         except Unavailable as reason:
             tried.append(f"{name}: {reason}")
             continue
@@ -70,9 +78,13 @@ def fetch(wanted: Wanted, captured: Captured, plan: SourcePlan, sources: Sources
 
 
 def _compared(present: str, stored: str | None, name: str, tried: tuple[str, ...]) -> Fetched:
-    if stored is None or present == stored:
+    """Return the captured text where the source still holds it, as the model has seen it."""
+    if stored is None:
         return Fetched("full", present, name, tried=tried)
-    return Fetched("full", present, name, True, difference(stored, present), tried)  # noqa: FBT003 - a field
+    same = comparing.is_part if name == "file" else comparing.is_same
+    if present == stored or same(stored, present):
+        return Fetched("full", stored, name, tried=tried)
+    return Fetched("full", present, name, True, comparing.difference(stored, present), tried)  # noqa: FBT003 - a field
 
 
 def _fallen_back(captured: Captured, plan: SourcePlan, tried: tuple[str, ...]) -> Fetched:
@@ -83,17 +95,6 @@ def _fallen_back(captured: Captured, plan: SourcePlan, tried: tuple[str, ...]) -
             told = f"{captured.summary}\n(stale: only the summary is left; do not rely on it)"
             return Fetched("partial", told, "summary", tried=tried)
     return Fetched("failed", "", "nothing", tried=tried)
-
-
-def difference(stored: str, present: str) -> str:
-    """Return how a text has changed since it was stored, as a short unified diff."""
-    before, after = stored.split("\n"), present.split("\n")
-    if max(len(before), len(after)) > MOST_COMPARED_LINES:
-        return f"(changed: {len(before):,} lines then, {len(after):,} lines at present)"
-    told = difflib.unified_diff(before, after, "stored", "present", lineterm="", n=1)
-    lines = list(itertools.islice(told, DIFFERENCE_LINES + 1))
-    cut = "\n".join(lines[:DIFFERENCE_LINES])[:DIFFERENCE_CHARACTERS]
-    return f"{cut}\n(more differs)" if len(lines) > DIFFERENCE_LINES else cut
 
 
 class Outcomes:

@@ -1,18 +1,20 @@
 """Sources that others write: named by a decorator, or by an entry point `hippocampus.sources`.
 
-A source takes what is wanted and the plan, and returns text or raises `Unavailable`.
+A source takes what is wanted and the plan, and returns its content or raises `Unavailable`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import metadata
+from typing import Any
 
 from hippocampus.errors import nearest
 from hippocampus.sources.plan import SourcePlan, Unavailable, Wanted
 
 GROUP = "hippocampus.sources"
-Source = Callable[[Wanted, SourcePlan], str]
+Source = Callable[[Wanted, SourcePlan], Any]
+"""Returns text, or what can be said as JSON; it may be a coroutine."""
 
 
 class Sources:

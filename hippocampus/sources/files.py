@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hippocampus.sources.plan import SourcePlan, Unavailable, Wanted
 
-PATH_ARGUMENTS = ("path", "file_path", "file", "filename", "filepath", "uri")
+PATH_ARGUMENTS = ("path", "file_path", "file", "filename", "filepath", "target_file", "uri")
 
 
 def fetch(wanted: Wanted, plan: SourcePlan) -> str:
@@ -34,7 +34,7 @@ def _allowed(named: str, roots: tuple[str, ...]) -> Path:
     """Return the real path of a file, with links resolved, if a root holds it."""
     for root in roots:
         try:
-            folder = Path(root).resolve(strict=True)
+            folder = Path(root).expanduser().resolve(strict=True)
             path = (folder / named).resolve(strict=True)
         except (OSError, ValueError, RuntimeError):
             continue

@@ -59,7 +59,7 @@ def plan_of(name: str, declared: Mapping[str, Any]) -> SourcePlan:
 
 
 def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
 
 
 def _is_size(value: object) -> bool:

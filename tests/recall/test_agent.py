@@ -18,7 +18,6 @@ from hippocampus.messages import read
 from hippocampus.recall import answers
 from hippocampus.recall.pending import Answer, Call, answered, extended, pending
 from hippocampus.replay.measure import unpaired
-from hippocampus.session import Session
 
 FORMATS = ("openai", "responses", "anthropic")
 ROWS = json.dumps(
@@ -128,7 +127,6 @@ def test_whatever_an_agent_asks_the_conversation_stays_valid(format_name: str) -
     assert again == items
 
 
-@pytest.mark.skipif(not hasattr(Session, "handle"), reason="Session.handle is not there yet")
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_the_view_stays_bounded_while_an_agent_recalls(format_name: str, tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER.model_copy(update={"recall_tokens": BOUND // 4}))

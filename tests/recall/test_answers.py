@@ -20,7 +20,7 @@ EVERY = {
     "expired": answers.expired(
         RECORD, "2026-01-02T03:04:05+00:00", "sessions idle for over 30 days"
     ),
-    "stale": answers.stale(RECORD, "orders.csv", "-a\n+b"),
+    "stale": answers.stale(RECORD, "efgh2345", "file", "-a\n+b"),
     "too_large": answers.too_large(RECORD, 9_000, 500),
     "no_match": answers.completed(RecallError("no_match", "nothing matches"), RECORD),
     "bad_request": answers.completed(RecallError("bad_request", "no pattern"), RECORD),
