@@ -36,6 +36,14 @@ class MeasuredCall:
     uses: int
     hidden: tuple[str, ...]
     """The values that the agent wrote and that the view did not show."""
+    rewritten_tokens: int = 0
+    """What the last request held behind the common prefix: the cache has it, for nothing."""
+
+    def edit_cost(self, prices: Prices) -> float:
+        """Return what editing the past cost in this call: what was cached is written again."""
+        return (prices.write - prices.read) * min(
+            self.rewritten_tokens, self.tokens - self.prefix_tokens
+        )
 
     def cost(self, prices: Prices) -> float:
         """Return the cost of the call in base input tokens, with its recall if it needed one."""
@@ -61,6 +69,10 @@ class Measured:
     """Hidden uses that one recall brings back; counted only where there is a recall tool."""
     invalid_views: int = 0
     problems: tuple[str, ...] = ()
+    recalled_full: int = 0
+    """Of the recalls of hidden uses, how many had the whole content at hand."""
+    recalled_partial: int = 0
+    """How many had its summary only; the others failed."""
 
     def cost(self, prices: Prices) -> float:
         """Return the cost of the whole recording in base input tokens."""
@@ -121,6 +133,7 @@ class _Gauge:
         """Measure the view of one call."""
         reading = self._reader.read(items)
         fresh = reading.messages[reading.kept :]
+        before = sum(self._weights)
         self._weights[reading.kept :] = [tokens.weigh(message) for message in fresh]
         used = self._script.uses[number]
         hidden = tuple(hidden_values(used, reading.messages))
@@ -129,7 +142,7 @@ class _Gauge:
         self._check(number, reading.messages)
         self._see_results(number, fresh)
         prefix, total = sum(self._weights[: reading.kept]), sum(self._weights)
-        self._calls.append(MeasuredCall(total, prefix, len(used), hidden))
+        self._calls.append(MeasuredCall(total, prefix, len(used), hidden, before - prefix))
 
     def _check(self, number: int, view: Sequence[Message]) -> None:
         wrong = unpaired(view)

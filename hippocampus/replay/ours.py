@@ -15,6 +15,7 @@ import re2
 from hippocampus.errors import RecallError
 from hippocampus.memory import Hippocampus
 from hippocampus.policy import Policy
+from hippocampus.policy.consolidation import NOTHING
 from hippocampus.prices import Prices
 from hippocampus.replay.measure import Measured, Script, measure
 from hippocampus.session import Session
@@ -32,6 +33,8 @@ class Life:
     shortened: int
     reason: str
     saves: int
+    costs: float
+    """What the edit cost once, in base input tokens; 0 where nothing was cached yet."""
     used: tuple[int, ...]
     """Calls that wrote a value of it."""
     recalled: tuple[int, ...]
@@ -42,7 +45,7 @@ class Life:
 def fresh_session(policy: Policy, prices: Prices) -> Iterator[Session]:
     """Yield a session in a state directory that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="hippocampus-replay-") as folder:
-        memory = Hippocampus(folder, policy=policy, prices=prices)
+        memory = Hippocampus(folder, policy=_offline(policy), prices=prices)
         try:
             with memory.session("replay") as session:
                 yield session
@@ -50,11 +53,22 @@ def fresh_session(policy: Policy, prices: Prices) -> Iterator[Session]:
             memory.close()
 
 
+def _offline(policy: Policy) -> Policy:
+    """Return a policy that asks no live source and leaves nothing behind."""
+    rules = tuple(
+        rule.model_copy(update={"action": rule.action.model_copy(update={"source": None})})
+        for rule in policy.lifecycle_policies
+    )
+    return policy.model_copy(update={"lifecycle_policies": rules, "consolidation": NOTHING})
+
+
 def measure_ours(script: Script, policy: Policy, prices: Prices) -> tuple[Measured, list[Life]]:
     """Measure a session with a policy, and tell what became of its entries."""
     with fresh_session(policy, prices) as session:
         contents = _Contents(session)
         measured = measure(script, session, contents.recover)
+        went = session.status()["recalls"]
+        measured = replace(measured, recalled_full=went["full"], recalled_partial=went["partial"])
         if session.failures:
             told = (f"{session.failures} calls failed inside and sent the messages as they were",)
             measured = replace(measured, problems=(*measured.problems, *told))
@@ -103,6 +117,7 @@ def _lives(script: Script, session: Session, measured: Measured, contents: _Cont
             shortened=turn,
             reason=decision.reason,
             saves=decision.saves,
+            costs=round(decision.costs, 1),
             used=_since(turn, used.get(decision.entry_id, ())),
             recalled=_since(turn, recalled.get(decision.entry_id, ())),
         )

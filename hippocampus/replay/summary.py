@@ -32,6 +32,16 @@ class Totals:
     recalls: int = 0
     """Calls with hidden uses; each is charged one."""
     recoverable: int = 0
+    recalled_full: int = 0
+    """Recalls of hidden uses that had the whole content (protocol, section 12.2)."""
+    recalled_partial: int = 0
+    """Those that had its summary only."""
+    recalled_failed: int = 0
+    """Those that had nothing."""
+    edits: int = 0
+    """Calls whose view changed what the last request held."""
+    edit_cost: float = 0.0
+    """What was written again for it, in base input tokens."""
     peak_tokens: int = 0
     overflows: int = 0
     """Recordings whose peak passes the window."""
@@ -48,6 +58,14 @@ class Totals:
             together = max(mine, theirs) if each.name == "peak_tokens" else mine + theirs
             setattr(self, each.name, together)
 
+    def _recalled_percent(self) -> dict[str, float]:
+        """Return how recalls went in percent of all; zero where there were none."""
+        went = (self.recalled_full, self.recalled_partial, self.recalled_failed)
+        total = sum(went)
+        names = ("recalled_full_percent", "recalled_partial_percent", "recalled_failed_percent")
+        shares = (percent(count, total) if total else 0.0 for count in went)
+        return dict(zip(names, shares, strict=True))
+
     @property
     def visible_percent(self) -> float:
         """Return the share of used values that stood in the view."""
@@ -61,10 +79,23 @@ class Totals:
             "tokens_percent": percent(self.tokens, everything.tokens),
             "cost_percent": percent(self.cost, everything.cost),
             "dollars": round(prices.dollars(self.cost), 4),
+            "edit_cost_percent": percent(self.edit_cost, self.cost) if self.cost else 0.0,
             "visible_percent": self.visible_percent,
             "recoverable_percent": percent(self.recoverable, self.hidden),
+            **self._recalled_percent(),
             "result_tokens_shown_percent": percent(self.shown_tokens, self.result_tokens),
         }
+
+
+def _recalled(measured: Measured) -> dict[str, int]:
+    """Return how the recalls of hidden uses went, where there is a recall tool."""
+    full, partial = measured.recalled_full, measured.recalled_partial
+    hidden = sum(len(call.hidden) for call in measured.calls) if full or partial else 0
+    return {
+        "recalled_full": full,
+        "recalled_partial": partial,
+        "recalled_failed": max(0, hidden - full - partial),
+    }
 
 
 def percent(part: float, whole: float) -> float:
@@ -86,6 +117,9 @@ def totals(measured: Measured, prices: Prices) -> Totals:
         hidden=sum(len(call.hidden) for call in measured.calls),
         recalls=sum(bool(call.hidden) for call in measured.calls),
         recoverable=measured.recoverable,
+        **_recalled(measured),
+        edits=sum(call.rewritten_tokens > 0 for call in measured.calls),
+        edit_cost=sum(call.edit_cost(prices) for call in measured.calls),
         peak_tokens=peak,
         overflows=int(bool(window) and peak > window),
         compactions=_compactions(sizes, window),

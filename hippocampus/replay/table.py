@@ -11,6 +11,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from hippocampus.sources import PROTOCOL_PERCENT
+
 COLUMNS = (
     ("tokens\n/call", "tokens_per_call", "{:,}"),
     ("tokens\n%", "tokens_percent", "{:.1f}"),
@@ -91,7 +93,9 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
     """Say in words what was saved, what was hidden, and how far the floor is."""
     ours = summary["strategies"][outcome["ours"]]
     everything = summary["strategies"][outcome["everything"]]
-    told = [_saved(ours, everything, outcome), _hidden(ours)]
+    told = [_saved(ours, everything, outcome), _hidden(ours), _edits(ours)]
+    if ours["hidden"]:
+        told.insert(2, _recalled(ours))
     if outcome["floor"]:
         floor = summary["strategies"][outcome["floor"]]
         told.append(
@@ -131,6 +135,23 @@ def _hidden(ours: dict[str, Any]) -> str:
         f"{ours['recalls']:,} calls were charged a recall; one recall brings back "
         f"{ours['recoverable_percent']:.1f} % of them. Whether the agent would have asked, a replay "
         f"cannot know."
+    )
+
+
+def _recalled(ours: dict[str, Any]) -> str:
+    shares = [f"{ours[f'recalled_{name}_percent']:.1f} % {name}" for name in PROTOCOL_PERCENT]
+    theirs = ", ".join(f"{share} %" for share in PROTOCOL_PERCENT.values())
+    return (
+        f"Of a recall of each of them {', '.join(shares)} (section 12.2 of the protocol: {theirs})."
+    )
+
+
+def _edits(ours: dict[str, Any]) -> str:
+    if not ours["edits"]:
+        return "Nothing that was sent before was edited: no cached token was written again."
+    return (
+        f"What was sent before was edited {ours['edits']:,} times in {ours['calls']:,} calls; what "
+        f"these edits wrote again is {ours['edit_cost_percent']:.1f} % of the cost."
     )
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from hippocampus import tokens
-from hippocampus.conversation import Message, Part
-from hippocampus.indexing import kind_of
+from hippocampus.conversation import Part
 from hippocampus.messages import read
 from hippocampus.policy import Policy, Subject, Treatment
 from hippocampus.replay.recording import Recording
+from hippocampus.screening import subject_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +31,9 @@ def treated(recording: Recording, policy: Policy) -> Iterator[Treated]:
             if part.kind == "call":
                 calls[part.call_id] = part
                 continue
-            subject = _subject(message, part, calls)
+            subject = subject_of(message, part, calls.get(part.call_id), tokens.count)
             if subject is not None:
                 yield Treated(number, _sourced(subject, policy), policy.treat(subject))
-
-
-def _subject(message: Message, part: Part, calls: dict[str, Part]) -> Subject | None:
-    if part.kind == "result":
-        return result_subject(part, calls.get(part.call_id))
-    if part.kind == "text" and message.role in {"user", "assistant"}:
-        return Subject(
-            "message", source_type=message.role, text=part.text, tokens=tokens.count(part.text)
-        )
-    return None
-
-
-def result_subject(part: Part, call: Part | None) -> Subject:
-    """Return what rules can ask about a tool result, given its call."""
-    return Subject(
-        "tool_result",
-        tool=part.tool or (call.tool if call else ""),
-        text=part.text,
-        tokens=tokens.count(part.text),
-        kind=lambda: kind_of(part.text),
-        is_error=part.is_error,
-        arguments=call.text if call else "",
-    )
 
 
 def _sourced(subject: Subject, policy: Policy) -> Subject:

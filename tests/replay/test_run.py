@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import EAGER, reading
+from conversations import EAGER, reading, rows
 
+from hippocampus.policy import Rule
 from hippocampus.prices import prices_for
 from hippocampus.replay.outcome import outcome
 from hippocampus.replay.run import OURS, Options, Replayed, Skipped, replay_file, replay_files
@@ -47,6 +48,31 @@ def test_an_outcome_is_json_and_pickles(tmp_path: Path, *, compare: bool, views:
     ours, everything = (one["strategies"][name] for name in (OURS, EVERYTHING.name))
     assert ours["cost"] < everything["cost"]
     assert (ours["invalid_views"], ours["recoverable_percent"]) == (0, 100)
+
+
+def test_recalls_are_counted_and_no_source_is_asked(tmp_path: Path) -> None:
+    """The file that the recording names holds something else today: a replay does not look."""
+    today = tmp_path / "7"
+    today.write_text("something else", "utf-8")
+    called = {"name": "read", "arguments": json.dumps({"path": str(today)})}
+    call = {"id": "c1", "type": "function", "function": called}
+    items = [
+        {"role": "user", "content": "Read it."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": rows(7, 400)},
+        {"role": "assistant", "content": "It is in /srv/app_7/file2.py and row_14."},
+    ]
+    source = {"type": "file", "roots": [str(tmp_path)]}
+    rule = Rule.model_validate({"match": {}, "action": {"source": source, "compression": 30}})
+    policy = EAGER.model_copy(update={"lifecycle_policies": (rule,)})
+    [each] = replay_file(put(tmp_path / "one.json", items), Options(policy, PRICES))
+    ours, others = each.strategies[OURS], each.strategies[EVERYTHING.name]
+    assert ours.hidden == ours.recoverable == ours.recalled_full > 0
+    assert (ours.recalled_partial, ours.recalled_failed) == (0, 0)
+    assert (others.recalled_full, others.recalled_failed) == (0, 0)
+    figures = ours.figures(others, PRICES)
+    assert figures["recalled_full_percent"] == 100.0
+    assert figures["recalled_failed_percent"] == 0.0
 
 
 def test_files_over_processes_give_what_one_process_gives(tmp_path: Path) -> None:

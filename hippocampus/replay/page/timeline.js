@@ -66,9 +66,9 @@ function timelineKey() {
 }
 
 function entryTable(entries) {
-  const headings = ["entry", "tool", "kind", "tokens", "saves each call", "arrived", "shrank", "why", "used at calls", "would have been recalled at"];
+  const headings = ["entry", "tool", "kind", "tokens", "saves each call", "cost once", "arrived", "shrank", "why", "used at calls", "would have been recalled at"];
   const made = table("What became of each entry", headings, entries.map((each) => [
-    each.entry_id, each.tool, each.kind, number(each.tokens), number(each.saves), number(each.arrived),
+    each.entry_id, each.tool, each.kind, number(each.tokens), number(each.saves), number(Math.round(each.costs)), number(each.arrived),
     number(each.shortened), each.reason, list(each.used) || "–", list(each.recalled) || "–"]));
   made.classList.add("texts");
   return made;

@@ -15,13 +15,16 @@ from hippocampus.replay.readers.documents import load
 from hippocampus.replay.readers.finish import finish
 from hippocampus.replay.recording import Recording
 
+STATE, ARCHIVES = ("contents", "sessions"), "archive"
+"""By which folders a state directory is known, and where its conversations are."""
 MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
 
 
 def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
     """Return the files at the paths and below them, sorted in each directory, none twice.
 
-    Hidden files and directories below a path are left out.
+    Hidden files and directories below a path are left out, and of a state directory of ours
+    everything but its archives.
 
     Raises:
         RecordingError: there is nothing at a path.
@@ -38,6 +41,8 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
 
 def _walk(root: Path) -> Iterator[Path]:
     for directory, directories, names in os.walk(root):
+        if set(STATE) <= set(directories):  # what else is in it are contents and ledgers
+            directories[:], names[:] = ([ARCHIVES] if ARCHIVES in directories else []), []
         directories[:] = sorted(name for name in directories if not name.startswith("."))
         for name in sorted(names):
             file = Path(directory, name)

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 from hippocampus.errors import RecordingError
 from hippocampus.replay.readers import (
     anthropic,
+    archive,
     claude_code,
     codex,
     gemini_chat,
@@ -49,6 +50,7 @@ class Reader(Protocol):
 
 
 READERS: tuple[Reader, ...] = (
+    archive,
     claude_code,
     codex,
     pi,

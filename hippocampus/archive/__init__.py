@@ -1,0 +1,32 @@
+"""The raw conversation of each session with its ledger, as JSON lines: what `hippocampus replay` reads.
+
+What a view shows is never read from here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hippocampus.archive.journal import Journal
+from hippocampus.archive.records import Context, Conversation, contexts
+from hippocampus.archive.shelf import FOLDER, conversation, lists, unfinished
+from hippocampus.policy import Policy
+
+__all__ = [
+    "FOLDER",
+    "Context",
+    "Conversation",
+    "Journal",
+    "contexts",
+    "conversation",
+    "journal_of",
+    "lists",
+    "unfinished",
+]
+
+
+def journal_of(state_dir: Path, session: str, policy: Policy) -> Journal | None:
+    """Return the journal of a session, or nothing where its policy keeps no archive."""
+    if not policy.consolidation.archive:
+        return None
+    return Journal(state_dir / FOLDER, session, policy.name)

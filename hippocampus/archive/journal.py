@@ -1,0 +1,214 @@
+"""The journal of a running session: what is new in its list is appended to one file, turn by turn.
+
+One write a turn and no wait for the disk. What the lines say is `records`'.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from hippocampus import files
+from hippocampus.archive import records
+from hippocampus.archive.records import Print, Written
+from hippocampus.archive.shelf import paths, unpacked
+from hippocampus.entry import Record
+from hippocampus.errors import StoreError
+from hippocampus.ledger import Call
+from hippocampus.messages import Reading
+from hippocampus.plan import Decision
+from hippocampus.window import Window
+
+LEVEL = 9
+"""How hard an archive is packed; no turn waits for it."""
+HEAD_BYTES = 1 << 16
+"""The line that opens a part is shorter."""
+
+
+class Journal:
+    """The raw conversation of one session on disk; what its policy redacts is redacted in it."""
+
+    def __init__(self, folder: Path, session: str, policy: str = "") -> None:
+        """Name the files of a session; they are opened at its first turn."""
+        self._folder = folder
+        self._session = session
+        self._policy = policy
+        self._journal, self._packed = paths(folder, session)
+        self._descriptor: int | None = None
+        self._end = 0
+        self._part = 0
+        self._prints: list[Print] = []
+        self._same = 0
+
+    def append(
+        self,
+        window: Window,
+        reading: Reading,
+        call: Call,
+        decisions: Iterable[Decision],
+        committed: Iterable[Record],
+    ) -> None:
+        """Write what a call brought, once it is in the ledger: `reading` is that of its list.
+
+        Raises:
+            StoreError: the file cannot be read or written.
+
+        """
+        told = _told(reading.adapter.NAME, call, decisions, committed)
+        self._same = min(self._same, reading.kept)
+        with self._held() as descriptor:
+            start = self._same
+            new = [records.written(each.raw) for each in window.telling(start, len(window.raw))]
+            lines = [*self._lines(start, new), records.line(told)]
+            content = b"".join(lines)
+            if (done := os.write(descriptor, content)) < len(content):
+                raise OSError(f"{done} of {len(content)} bytes could be written")
+            self._end += done
+            self._prints[start:] = [each.print for each in new]
+            self._same = len(self._prints)
+
+    def _lines(self, start: int, new: Sequence[Written]) -> list[bytes]:
+        """Return the lines that lead from what is written to these messages."""
+        lines: list[bytes] = []
+        known = self._prints[start:]
+        for at, each in enumerate(new):
+            before = known[at] if at < len(known) else None
+            if before is not None and before.words != each.print.words:
+                lines.append(records.cut_line(start + at))
+                known = []
+            if before is None or before.whole != each.print.whole:
+                lines.append(each.line(start + at))
+        if len(known) > len(new):
+            lines.append(records.cut_line(start + len(new)))
+        return lines
+
+    def close(self) -> None:
+        """Pack what is written into the session's archive, in one step, and let go of the files.
+
+        Raises:
+            StoreError: the archive cannot be written; the journal stays as it is.
+
+        """
+        if self._descriptor is None and not self._journal.exists():
+            return
+        try:
+            with self._held() as descriptor:
+                content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+                packed = zstandard.ZstdCompressor(level=LEVEL).compress(content)
+                before = self._packed.read_bytes() if self._packed.exists() else b""
+                files.replace_file(self._packed, before + packed)
+                self._journal.unlink()
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+        self._descriptor = None
+        self._prints, self._same, self._end = [], 0, 0
+
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[int]:
+        """Hold the journal as it stands on disk, what another process wrote into it taken in."""
+        try:
+            descriptor = self._locked()
+            try:
+                self._catch_up(descriptor)
+                yield descriptor
+            finally:
+                files.unlock(descriptor)
+        except OSError as failure:
+            raise StoreError(f"archive {self._journal}: {failure}") from failure
+
+    def _locked(self) -> int:
+        """Return the open journal, locked; one that another process has packed is begun anew."""
+        while True:
+            if self._descriptor is None:
+                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+                self._descriptor = os.open(self._journal, flags, 0o600)
+            files.lock(self._descriptor)
+            with contextlib.suppress(FileNotFoundError):
+                if self._journal.stat().st_ino == os.fstat(self._descriptor).st_ino:
+                    return self._descriptor
+            self._let_go()
+
+    def _catch_up(self, descriptor: int) -> None:
+        """Take in what stands on disk and is not known: after a restart, or of another process."""
+        if self._end == 0:
+            self._begin(descriptor)
+        size = os.fstat(descriptor).st_size
+        if size > self._end:
+            content = os.pread(descriptor, size - self._end, self._end)
+            whole = content[: content.rfind(b"\n") + 1]
+            if whole != content:  # a process died in its last write
+                os.ftruncate(descriptor, self._end + len(whole))
+            self._take(whole)
+            self._end += len(whole)
+        if self._end == 0:
+            self._open_part(descriptor)
+
+    def _begin(self, descriptor: int) -> None:
+        """Take in the packed parts; a journal that is one of them already is emptied."""
+        self._take(unpacked(self._packed))
+        head = next(records.parsed(os.pread(descriptor, HEAD_BYTES, 0)), {})
+        if head.get("part", self._part + 1) <= self._part:
+            os.ftruncate(descriptor, 0)
+
+    def _take(self, content: bytes) -> None:
+        for record in records.parsed(content):
+            match record:
+                case {"type": "archive", "part": int(part)}:
+                    self._part = part
+                case {"type": "message", "at": int(at), "items": list(items)}:
+                    self._prints[at : at + 1] = [records.written(items).print]
+                    self._same = min(self._same, at)
+                case {"type": "cut", "at": int(at)}:
+                    del self._prints[at:]
+                    self._same = min(self._same, at)
+
+    def _open_part(self, descriptor: int) -> None:
+        self._part += 1
+        head = {
+            "type": "archive",
+            "version": records.VERSION,
+            "session": self._session,
+            "part": self._part,
+            "policy": self._policy,
+        }
+        self._end += os.write(descriptor, records.line(head))
+
+
+def _told(
+    format_name: str, call: Call, decisions: Iterable[Decision], committed: Iterable[Record]
+) -> dict[str, Any]:
+    """Return what is known of a call, as its record says it."""
+    return {
+        "type": "call",
+        "turn": call.turn,
+        "when": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "format": format_name,
+        **asdict(call),
+        "decisions": [asdict(each) for each in decisions],
+        "entries": [_entry(each) for each in committed],
+    }
+
+
+def _entry(record: Record) -> dict[str, Any]:
+    return {
+        "id": record.entry.id,
+        "type": record.entry.type,
+        "turn": record.entry.source.turn,
+        "kind": record.kind,
+        "tool": record.tool,
+        "content": record.content,
+        "tokens": record.tokens,
+        "stage": record.stage,
+    }

@@ -1,0 +1,108 @@
+"""Where archives stand and what is in them: the journal of a running session, and its packed parts.
+
+Reading alone; the journal writes.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from hippocampus.archive.records import Context, Conversation, contexts, parsed
+from hippocampus.errors import StoreError
+from hippocampus.ledger import file_name
+
+FOLDER = "archive"
+JOURNAL = ".jsonl"
+PACKED = ".jsonl.zst"
+
+
+def paths(folder: Path, session: str) -> tuple[Path, Path]:
+    """Return where a session's journal and its packed archive are, in the folder of archives."""
+    name = file_name(session).removesuffix(".sqlite3")
+    return folder / f"{name}{JOURNAL}", folder / f"{name}{PACKED}"
+
+
+def unpacked(path: Path) -> bytes:
+    """Return what a packed archive holds; nothing where there is none.
+
+    Raises:
+        StoreError: it cannot be read.
+
+    """
+    try:
+        with path.open("rb") as file:
+            return _inflated(file)
+    except FileNotFoundError:
+        return b""
+    except (OSError, zstandard.ZstdError) as failure:
+        raise StoreError(f"archive {path}: {failure}") from failure
+
+
+def _inflated(file: io.BufferedReader) -> bytes:
+    reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+    return io.BufferedReader(reader).read()
+
+
+def conversation(state_dir: Path, session: str) -> Conversation:
+    """Return the raw messages of a session as its host last sent them, finished or not.
+
+    Of a session that was never archived it has no messages. What its policy redacts is redacted.
+
+    Raises:
+        StoreError: the archive cannot be read.
+
+    """
+    found = Conversation(session)
+    for record in _records(state_dir, session):
+        found.take(record)
+    return found
+
+
+def lists(state_dir: Path, session: str) -> list[Context]:
+    """Return each list that the host of a session sent, as it stood before a cut, the last one last.
+
+    Raises:
+        StoreError: the archive cannot be read.
+
+    """
+    return contexts(_records(state_dir, session))
+
+
+def _records(state_dir: Path, session: str) -> Iterator[dict[str, Any]]:
+    """Yield the records of a session; of a journal that is packed already, once."""
+    journal, packed = paths(state_dir / FOLDER, session)
+    part = 0
+    for content in (unpacked(packed), _written(journal)):
+        records = list(parsed(content))
+        if records and records[0].get("part", part + 1) > part:
+            part = max([part, *(int(each.get("part", 0)) for each in records)])
+            yield from records
+
+
+def unfinished(state_dir: Path) -> list[str]:
+    """Return the sessions whose journal was not packed: they are running, or have crashed.
+
+    Raises:
+        StoreError: a journal cannot be read.
+
+    """
+    found = []
+    for path in sorted((state_dir / FOLDER).glob(f"*{JOURNAL}")):
+        head = next(parsed(_written(path)), {})
+        if isinstance(head.get("session"), str):
+            found.append(head["session"])
+    return found
+
+
+def _written(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as failure:
+        raise StoreError(f"archive {path}: {failure}") from failure

@@ -1,0 +1,32 @@
+"""Sessions that `hippocampus` has archived itself: JSON lines, read as the provider's messages.
+
+A conversation here is one context: where the host cut or edited its list, the next one starts.
+"""
+
+from __future__ import annotations
+
+from hippocampus.archive.records import Context, contexts
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.draft import Draft, Kind, Step
+from hippocampus.replay.readers.fields import Record, as_text, kind_of
+
+NAME = "hippocampus"
+KINDS: dict[str, Kind] = {"openai": "chat", "responses": "responses", "anthropic": "anthropic"}
+
+
+def recognises(document: Document) -> bool:
+    """Say whether a line opens an archive."""
+    return any(map(_opens, document.records))
+
+
+def read(document: Document) -> list[Draft]:
+    """Return each context as a conversation."""
+    return [_draft(each) for each in contexts(document.records)]
+
+
+def _opens(record: Record) -> bool:
+    return kind_of(record) == "archive" and "session" in record and "part" in record
+
+
+def _draft(context: Context) -> Draft:
+    return Draft(KINDS.get(as_text(context.format), "chat"), list(map(Step, context.items)))
