@@ -1,0 +1,1 @@
+"""Deep consolidation: what a session leaves behind, and what the next one starts with. Names only."""

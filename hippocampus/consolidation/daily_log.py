@@ -1,0 +1,130 @@
+"""Daily logs `memory/YYYY-MM-DD.md`: what each session did and kept on a day, for people to read.
+
+Each consolidation is told once. Nothing reads a log back but `hippocampus defrag`, which counts in how
+many sessions a fact stands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from hippocampus import files
+from hippocampus.consolidation.memory_lines import MARK, mark_of, shown
+from hippocampus.consolidation.outcome import Kept, Outcome
+from hippocampus.consolidation.sharing import is_adopted
+from hippocampus.entry import Record, Stage
+from hippocampus.errors import StoreError
+from hippocampus.facts.moments import day, stamp
+from hippocampus.ledger import Call
+
+FOLDER = "memory"
+LOCK_FILE = ".lock"
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md$")
+KEY = re.compile(r"<!-- session ([0-9a-f]{12}) turn \d+ -->")
+LOOKED_BACK = 62
+"""In so many of the newest logs it is looked up whether a consolidation was told already."""
+MOST_TOOLS = 5
+
+
+def append(state_dir: Path, outcome: Outcome, at: float, did: Sequence[str] = ()) -> bool:
+    """Tell a consolidation in the log of its day, and say whether that was news.
+
+    `at` is in seconds since 1970, and the day that of UTC; `did` are sentences on what the session
+    did. One that is not finished, or was told before, is not told.
+
+    Raises:
+        StoreError: a log cannot be read or written.
+
+    """
+    if not outcome.finished:
+        return False
+    key = f"<!-- session {_name(outcome.session)} turn {outcome.turn} -->"
+    folder = state_dir / FOLDER
+    path = folder / f"{day(at)}.md"
+    try:
+        with files.held(folder / LOCK_FILE):
+            if any(key in _text(each) for each in logs(state_dir)[-LOOKED_BACK:]):
+                return False
+            before = _text(path) or f"# {day(at)}\n"
+            told = "\n".join(_block(outcome, at, did, key))
+            files.replace_file(path, f"{before}\n{told}\n".encode("utf-8", "surrogateescape"))
+    except OSError as failure:
+        raise StoreError(f"daily log {path}: {failure}") from failure
+    return True
+
+
+def _name(session: str) -> str:
+    return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        return ""
+
+
+def _block(outcome: Outcome, at: float, did: Sequence[str], key: str) -> Iterator[str]:
+    time = stamp(at)[11:16]
+    yield f"## {time} {shown(outcome.session)}, turn {outcome.turn} {key}"
+    yield ""
+    yield from (f"{shown(sentence)}\n" for sentence in did)
+    if not outcome.kept:
+        yield "Nothing was kept."
+    yield from map(_line, outcome.kept)
+
+
+def _line(kept: Kept) -> str:
+    done = f", {kept.outcome.replace('_', ' ')}" if kept.outcome else ""
+    entry = f", entry {kept.entry_id}" if kept.entry_id else ""
+    mark = f" <!-- {mark_of(kept.fact_id)} -->" if kept.fact_id else ""
+    origin = f"{kept.origin}, turn {kept.turn}{entry}"
+    return f"- {kept.kind}: {shown(kept.text)} ({origin}{done}){mark}"
+
+
+def did(records: Iterable[Record], call: Call | None) -> list[str]:
+    """Return what a session did, as sentences: its turns, and what it put away."""
+    left = [each for each in records if each.stage is not Stage.FULL and not is_adopted(each)]
+    told = []
+    if call is not None:
+        told.append(
+            f"{call.turn} turns; the last view had {call.sent_tokens:,} of {call.raw_tokens:,} tokens."
+        )
+    if left:
+        tools = Counter(each.tool or each.entry.type for each in left).most_common(MOST_TOOLS)
+        named = ", ".join(f"{name} {count}" for name, count in tools)
+        tokens = sum(each.tokens for each in left)
+        told.append(f"{len(left)} contents of {tokens:,} tokens were put away: {named}.")
+    return told
+
+
+def logs(state_dir: Path) -> list[Path]:
+    """Return the daily logs of a state directory, oldest first."""
+    folder = state_dir / FOLDER
+    return sorted(path for path in folder.glob("*.md") if DAY.fullmatch(path.name))
+
+
+def sessions_by_mark(state_dir: Path) -> Mapping[str, set[str]]:
+    """Return in which sessions each fact stands, by its mark and a session's key.
+
+    Raises:
+        StoreError: a log cannot be read.
+
+    """
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for path in logs(state_dir):
+        session = ""
+        try:
+            lines = _text(path).split("\n")
+        except OSError as failure:
+            raise StoreError(f"daily log {path}: {failure}") from failure
+        for line in lines:
+            if key := KEY.search(line):
+                session = key[1]
+            elif session and line.startswith("- ") and (mark := MARK.search(line)):
+                found[mark[1]].add(session)
+    return found

@@ -1,0 +1,295 @@
+"""Archival consolidation: what is used again and again is promoted, what nobody uses goes.
+
+Section 9.3 of the protocol, for the trigger `defrag_cycle`. A run is planned, written down so that it
+can be taken back, and then made; `reviewing` reads what it is planned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from hippocampus import files, retention
+from hippocampus.consolidation import daily_log, reviewing, undoing
+from hippocampus.consolidation.memory_edits import Edits
+from hippocampus.consolidation.memory_file import DEFAULT_AGENT, MemoryFile, Synced
+from hippocampus.consolidation.memory_file import members as lined
+from hippocampus.consolidation.memory_lines import mark_of, shown
+from hippocampus.consolidation.reviewing import Pruning
+from hippocampus.consolidation.undoing import Undo
+from hippocampus.errors import StoreError
+from hippocampus.facts import secrets
+from hippocampus.facts.kinds import EVERY_AGENT, Compaction, Item, Memory, Origin
+from hippocampus.facts.retiring import compacted, next_row, written_since
+from hippocampus.facts.store import Facts
+from hippocampus.policy import Policy
+from hippocampus.retention import Removal
+
+TRIGGER = "defrag_cycle"
+IDLE_HOURS = 1.0
+"""A session that was active since then may be running: its contents are left alone."""
+JUST_PUT_SECONDS = 60.0
+"""A turn puts a content before its ledger refers to it; it takes no longer than this."""
+CALL_CHARACTERS = 120
+LONGEST_LINE = 400
+"""A memory of more characters is no line of the memory file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """From when on something counts as used again and again."""
+
+    accesses: int = 5
+    """Recalls of a fact that were confirmed to be useful."""
+    encounters: int = 3
+    """How often a fact was said; what is kept word by word, such as a message, says little by that."""
+    logged_sessions: int = 3
+    """Sessions whose daily log has the fact."""
+    using_sessions: int = 2
+    """Sessions that used the same content after it had left their view."""
+
+
+@dataclass(frozen=True, slots=True)
+class Defragmented:
+    """What a run did, or would do, in numbers."""
+
+    trigger: str = TRIGGER
+    applied: bool = False
+    sessions: int = 0
+    daily_logs: int = 0
+    edits_read_back: int = 0
+    """Lines of the memory file that a person wrote, worded anew or struck out."""
+    facts_promoted: int = 0
+    """Facts that get a line in the memory file."""
+    entries_promoted: int = 0
+    """Contents used in several sessions that become a fact."""
+    facts_faded: int = 0
+    facts_merged: int = 0
+    facts_left: int = 0
+    contents_pruned: int = 0
+    """Contents of entries that nobody uses any more."""
+    orphans_collected: int = 0
+    """Contents to which no session refers."""
+    bytes_freed: int = 0
+    """As stored; they wait for an undo until the next run."""
+
+
+NOTHING = Compaction((), (), 0, dry_run=True)
+
+
+class _State(NamedTuple):
+    """What a run is about."""
+
+    folder: Path
+    facts: Facts | None
+    file: MemoryFile
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    promoted: tuple[str, ...]
+    new: tuple[Item, ...]
+    keep: frozenset[str]
+    faded: tuple[str, ...]
+    merged: tuple[str, ...]
+    left: int
+    pruned: tuple[Removal, ...]
+    orphans: tuple[Removal, ...]
+    edits: Edits
+    sessions: int
+
+
+def defrag(  # noqa: PLR0913 - each is one thing to say
+    folder: Path,
+    facts: Facts | None,
+    policy: Policy,
+    now: float,
+    *,
+    apply: bool = False,
+    idle_hours: float = IDLE_HOURS,
+    promotion: Promotion | None = None,
+) -> Defragmented:
+    """Review a state directory, and with `apply` do what follows; `undo` takes the last run back.
+
+    `facts` is its fact store, nothing where it has none; `now` is in seconds since 1970. A running
+    session is not disturbed, and may go on meanwhile.
+
+    Raises:
+        StoreError: something cannot be read or written; what was done stays undoable.
+
+    """
+    block = policy.consolidation
+    pruning = Pruning(
+        policy.forget_below, policy.exponent, block.forget_after_sessions, now - idle_hours * 3_600
+    )
+    state = _State(folder, facts, _file(folder, facts, wanted=block.memory_file))
+    if not apply:
+        return _told(_plan(state, pruning, promotion or Promotion(), now), folder)
+    try:
+        with files.held(folder / undoing.FOLDER / undoing.LOCK_FILE):
+            plan = _plan(state, pruning, promotion or Promotion(), now)
+            gone = _apply(state, plan, now)
+    except OSError as failure:
+        raise StoreError(f"state directory {folder}: {failure}") from failure
+    told = replace(plan, pruned=_among(plan.pruned, gone), orphans=_among(plan.orphans, gone))
+    return replace(_told(told, folder), applied=True)
+
+
+def undo(folder: Path, facts: Facts | None) -> str | None:
+    """Take the last run back, and return when it was made; nothing where there is none.
+
+    Raises:
+        StoreError: something cannot be read or written; then it can be tried again.
+
+    """
+    try:
+        with files.held(folder / undoing.FOLDER / undoing.LOCK_FILE):
+            found = undoing.last(folder)
+            if found is not None:
+                undoing.take_back(folder, found, facts, _file(folder, facts))
+    except OSError as failure:
+        raise StoreError(f"state directory {folder}: {failure}") from failure
+    return found.when if found is not None else None
+
+
+def _file(folder: Path, facts: Facts | None, *, wanted: bool = True) -> MemoryFile:
+    agent = facts.agent if facts is not None else DEFAULT_AGENT
+    return MemoryFile.as_kept(folder, agent, wanted=wanted)
+
+
+# What follows
+
+
+def _plan(state: _State, pruning: Pruning, promotion: Promotion, now: float) -> _Plan:
+    folder, facts, file = state.folder, state.facts, state.file
+    past = reviewing.sessions(folder)
+    current = facts.memories(agent=EVERY_AGENT) if facts is not None else []
+    members = lined(folder)
+    keep = frozenset(each.id for each in current if each.id in members and _is_users(each))
+    compaction = compacted(facts, keep, dry_run=True) if facts is not None else NOTHING
+    going = {*compaction.removed, *compaction.merged}
+    staying = [each for each in current if each.id not in going]
+    told = {(each.origin.session, each.origin.entry_id) for each in staying}
+    again = reviewing.used_in_several(past, promotion.using_sessions, told) if facts else []
+    told |= {(session, kept.entry.id) for session, kept in again}
+    held = retention.holdings(folder)
+    logged = daily_log.sessions_by_mark(folder)
+    own = [each for each in staying if facts is not None and each.agent == facts.agent]
+    return _Plan(
+        tuple(
+            each.id
+            for each in reversed(own)
+            if each.id not in members and _is_used_again(each, logged, promotion)
+        ),
+        tuple(item for one in again if not secrets.found((item := _item(*one)).content)),
+        keep,
+        compaction.removed,
+        compaction.merged,
+        len(staying),
+        tuple(reviewing.removals(held, reviewing.prunable(past, pruning, told))),
+        tuple(retention.plan(held, retention.Rules(), now)),
+        file.edits() if facts is not None else Edits(),
+        len(past),
+    )
+
+
+def _is_users(memory: Memory) -> bool:
+    """Say whether the user said it: what then stands in the memory file fades by no clock."""
+    return memory.origin.role == "user"
+
+
+def _is_used_again(memory: Memory, logged: Mapping[str, set[str]], promotion: Promotion) -> bool:
+    return len(memory.content) <= LONGEST_LINE and (
+        memory.accesses >= promotion.accesses
+        or (memory.kind == "fact" and memory.encounters >= promotion.encounters)
+        or len(logged.get(mark_of(memory.id), ())) >= promotion.logged_sessions
+    )
+
+
+def _item(session: str, kept: reviewing.Kept) -> Item:
+    """Return what a content that is used again and again is remembered as: that it is there.
+
+    None of its words: what a tool returned is data.
+    """
+    call = f"{kept.tool} {shown(kept.arguments)[:CALL_CHARACTERS]}".strip()
+    words = f"{call}: {kept.kind}, {kept.tokens:,} tokens, used in several sessions"
+    origin = Origin(session, kept.entry.source.turn, kept.entry.id, "tool")
+    return Item(words, "fact", origin=origin)
+
+
+def _told(plan: _Plan, folder: Path) -> Defragmented:
+    going, edits = [*plan.pruned, *plan.orphans], plan.edits
+    return Defragmented(
+        sessions=plan.sessions,
+        daily_logs=len(daily_log.logs(folder)),
+        edits_read_back=len(edits.new) + len(edits.changed) + len(edits.struck),
+        facts_promoted=len(plan.promoted),
+        entries_promoted=len(plan.new),
+        facts_faded=len(plan.faded),
+        facts_merged=len(plan.merged),
+        facts_left=plan.left,
+        contents_pruned=len(plan.pruned),
+        orphans_collected=len(plan.orphans),
+        bytes_freed=sum(each.packed_bytes for each in going),
+    )
+
+
+# What is done
+
+
+def _apply(state: _State, plan: _Plan, now: float) -> set[str]:
+    """Do what was planned, each step written down before it; return the contents that went."""
+    folder, file = state.folder, state.file
+    going = [*plan.pruned, *plan.orphans]
+    undo = Undo(
+        datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
+        removed=[*plan.faded, *plan.merged],
+        retired=[*plan.edits.struck, *(fact_id for fact_id, _ in plan.edits.changed)],
+        promoted=list(plan.promoted),
+        lined=file.members(),
+        contents=[each.key for each in going],
+        before=undoing.texts_of(file),
+    )
+    undoing.begin(folder, undo)
+    if state.facts is not None:
+        _consolidate(folder, state.facts, file, plan, undo)
+    safe = undoing.set_aside(folder, going)
+    gone = retention.collect(folder, safe, now, put_before=now - JUST_PUT_SECONDS)
+    undo.contents = [each.key for each in gone]
+    undo.after = undoing.texts_of(file)
+    undoing.note(folder, undo)
+    return set(undo.contents)
+
+
+def _consolidate(folder: Path, facts: Facts, file: MemoryFile, plan: _Plan, undo: Undo) -> None:
+    if plan.edits:
+        _noted(folder, undo, file.sync(facts))
+    first = next_row(facts)
+    outcomes = facts.store_many(plan.new)
+    stored = [each.memory.id for each in outcomes if each.memory is not None]
+    undo.added += written_since(facts, stored, first)
+    undo.promoted += stored
+    undoing.note(folder, undo)
+    done = compacted(facts, plan.keep | set(stored), dry_run=False)
+    undo.removed = list(dict.fromkeys([*undo.removed, *done.removed, *done.merged]))
+    undoing.note(folder, undo)
+    if undo.promoted or undo.removed:
+        _noted(folder, undo, file.sync(facts, undo.promoted))
+
+
+def _noted(folder: Path, undo: Undo, done: Synced) -> None:
+    undo.added += done.added
+    undo.retired += done.retired
+    undoing.note(folder, undo)
+
+
+def _among(removals: Sequence[Removal], gone: set[str]) -> tuple[Removal, ...]:
+    return tuple(each for each in removals if each.key in gone)
+
+
+def figures(done: Defragmented) -> dict[str, object]:
+    """Return a run's numbers by name, as `--json` prints them."""
+    return asdict(done)

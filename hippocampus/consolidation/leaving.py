@@ -1,0 +1,57 @@
+"""What a consolidation leaves in files that people read: lines in the memory file, and the daily log.
+
+Joins `memory_file` and `daily_log` under a policy; what is kept was decided and stored before.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from hippocampus.consolidation import daily_log
+from hippocampus.consolidation.memory_file import MemoryFile, Render
+from hippocampus.consolidation.outcome import Outcome
+from hippocampus.errors import HippocampusError
+from hippocampus.facts.retiring import by_ids
+from hippocampus.facts.store import Facts
+from hippocampus.policy import Policy
+
+LOG = logging.getLogger("hippocampus")
+
+
+def leave(  # noqa: PLR0913 - each is one thing to say
+    state_dir: Path,
+    outcome: Outcome,
+    facts: Facts,
+    policy: Policy,
+    *,
+    at: float,
+    did: Sequence[str] = (),
+    form: str | Render = "markdown",
+) -> bool:
+    """Write what a consolidation kept into the files that its policy keeps, and say whether that worked.
+
+    Again changes nothing.
+
+    `at` is in seconds since 1970; `did` says what the session did, as `daily_log.did` does; `form` is
+    that of the memory file. A file that cannot be written is logged: the facts are kept, and who
+    does this again brings the files into step.
+    """
+    block = policy.consolidation
+    try:
+        if block.memory_file:
+            _lines(state_dir, outcome, facts, form)
+        if block.daily_logs:
+            daily_log.append(state_dir, outcome, at, did)
+    except HippocampusError:  # no session's end fails for what people read
+        LOG.exception("session %s: memory file or daily log not written", outcome.session)
+        return False
+    return True
+
+
+def _lines(state_dir: Path, outcome: Outcome, facts: Facts, form: str | Render) -> None:
+    """Bring the file of each agent up to date whose facts were kept, and the store's own agent's."""
+    kept = by_ids(facts, (each.fact_id for each in outcome.kept if each.fact_id))
+    for agent in {facts.agent} | {each.agent for each in kept.values()}:
+        MemoryFile(state_dir, form, agent).sync(facts, kept)

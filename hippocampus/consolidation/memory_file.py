@@ -1,0 +1,287 @@
+"""MEMORY.md in a state directory: what is kept goes in, what a person changes there comes back.
+
+How a file is written is its form's (`memory_lines`, `memory_json`, or a callable of the user's);
+here it is kept in step with the fact store, and replaced in one step, or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, Self
+from urllib.parse import quote
+
+from hippocampus import files
+from hippocampus.consolidation import memory_json, memory_lines
+from hippocampus.consolidation.memory_edits import (
+    Edits,
+    Known,
+    as_read,
+    content_of,
+    edits_in,
+    known_in,
+    read_back,
+)
+from hippocampus.consolidation.memory_lines import FROM_TOOLS, Change, Line, Row, line_of, shown
+from hippocampus.errors import StoreError
+from hippocampus.facts.kinds import Memory
+from hippocampus.facts.retiring import by_ids, successors
+from hippocampus.facts.store import Facts
+
+FOLDER = "memory"
+KNOWN = "lines"
+DEFAULT_AGENT = "default"
+CUSTOM = "custom"
+"""The form of a file that a callable renders."""
+LOCK_FILE = ".lock"
+MOST_TRIES = 5
+"""So often somebody else may save the file while it is being rewritten."""
+
+
+class Form(Protocol):
+    """How a memory file is written and read, as a module of functions."""
+
+    FILE: str
+
+    def rows(self, text: str, /) -> Sequence[Row]:
+        """Return the lines of a file, in its order."""
+
+    def marks_in(self, text: str, /) -> set[str]:
+        """Return every mark in a file, wherever it stands."""
+
+    def rewritten(self, text: str, change: Change, /) -> str:
+        """Return the file with a change made."""
+
+
+Render = Callable[[Sequence[Line]], str]
+"""All lines to the text of a file: a format of the user's, which is written and never read."""
+FORMS: Mapping[str, Form] = {"markdown": memory_lines, "json": memory_json}
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """What bringing a file and the fact store into step did."""
+
+    written: bool = False
+    """Whether the file was replaced; otherwise not a byte of it was touched."""
+    added: tuple[str, ...] = ()
+    """Ids of facts that are new, as a person wrote them into the file."""
+    retired: tuple[str, ...] = ()
+    """Ids of facts that a person struck out or worded anew."""
+
+
+class MemoryFile:
+    """An agent's memory file: `markdown`, `json`, or what a callable renders."""
+
+    def __init__(
+        self, state_dir: Path, form: str | Render = "markdown", agent: str = DEFAULT_AGENT
+    ) -> None:
+        """Name the file: `MEMORY.md`, and of another agent than the default one `MEMORY-<agent>.md`.
+
+        Raises:
+            ValueError: no form of that name.
+
+        """
+        if isinstance(form, str) and form not in FORMS:
+            raise ValueError(
+                f"no memory file {form!r}; there are {', '.join(FORMS)}, or a callable"
+            )
+        self._name = form if isinstance(form, str) else CUSTOM
+        self._is_kept = True
+        self._render = None if isinstance(form, str) else form
+        self._form = FORMS[form] if isinstance(form, str) else memory_lines
+        self._agent = agent
+        ending = "" if agent == DEFAULT_AGENT else f"-{quote(agent, safe='')}"
+        path = state_dir / self._form.FILE
+        self.path = path.with_name(f"{path.stem}{ending}{path.suffix}")
+        self._known_path = state_dir / FOLDER / f"{KNOWN}{ending}.json"
+        self._lock = state_dir / FOLDER / LOCK_FILE
+
+    @classmethod
+    def as_kept(cls, state_dir: Path, agent: str, *, wanted: bool = True) -> Self:
+        """Return an agent's file in the form in which it is kept.
+
+        One that is not `wanted`, or whose form only its host knows, is left alone whatever is asked.
+        """
+        found = cls(state_dir, agent=agent)
+        name = content_of(found._known_path).get("form", "markdown")
+        if name in FORMS:
+            found = cls(state_dir, name, agent)
+        found._is_kept = wanted and name in FORMS
+        return found
+
+    def edits(self) -> Edits:
+        """Return what a person did to the file since it was written; nothing is changed by asking.
+
+        Raises:
+            StoreError: the file cannot be read.
+
+        """
+        if not self._is_kept:
+            return Edits()
+        return self._edits(self._text(), known_in(self._known_path))
+
+    def sync(self, facts: Facts, kept: Iterable[str] = (), without: Iterable[str] = ()) -> Synced:
+        """Read a person's edits back as facts, and bring the file up to date.
+
+        `kept` are ids of facts that get a line, where they are this agent's, `without` of facts that
+        have one no more. Lines of facts that are no longer true go, or say what stands in their
+        place; a file of which nothing changes is not written.
+
+        Raises:
+            StoreError: a file or the fact store cannot be read or written.
+
+        """
+        if not self._is_kept:
+            return Synced()
+        try:
+            with files.held(self._lock):
+                return self._synced(facts, list(kept), frozenset(without))
+        except OSError as failure:
+            raise StoreError(f"memory file {self.path}: {failure}") from failure
+
+    @property
+    def paths(self) -> tuple[Path, Path]:
+        """Return where the file is, and what is known of its lines."""
+        return self.path, self._known_path
+
+    def members(self) -> list[str]:
+        """Return the ids of the facts that have a line."""
+        return [each.fact_id for each in known_in(self._known_path).values()]
+
+    def _synced(self, facts: Facts, kept: list[str], without: frozenset[str]) -> Synced:
+        done = Synced()
+        for _ in range(MOST_TRIES):
+            text, known = self._text(), known_in(self._known_path)
+            edits = self._edits(text, known)
+            read = read_back(facts, self._agent, edits, known)
+            done = Synced(
+                written=False, added=done.added + read.added, retired=done.retired + read.retired
+            )
+            lost = [each.fact_id for each in known.values() if each.pending or not text.strip()]
+            ids = [*(each.fact_id for each in known.values()), *lost, *kept]
+            now = self._own(successors(facts, ids)) | dict.fromkeys(without)
+            change, after = self._change(text, known, now, [*lost, *kept], read.adopted)
+            written = self._written(facts, text, change, after)
+            settled = as_read(self._form.rows(written), after)
+            if written == text:
+                self._keep(settled)
+                return done
+            self._keep(
+                known | {mark: each._replace(pending=True) for mark, each in settled.items()}
+            )
+            if text == self._text():
+                files.replace_file(self.path, written.encode("utf-8", "surrogateescape"))
+                self._keep(settled)
+                return Synced(written=True, added=done.added, retired=done.retired)
+        return done
+
+    def _own(self, found: Mapping[str, Memory | None]) -> dict[str, Memory | None]:
+        return {
+            memory_id: memory if memory is not None and memory.agent == self._agent else None
+            for memory_id, memory in found.items()
+        }
+
+    def _edits(self, text: str, known: Mapping[str, Known]) -> Edits:
+        if self._render is not None or not text.strip():  # a file that is gone is written anew
+            return Edits()
+        return edits_in(self._form.rows(text), self._form.marks_in(text), known)
+
+    # What is written
+
+    def _change(
+        self,
+        text: str,
+        known: Mapping[str, Known],
+        now: Mapping[str, Memory | None],
+        kept: Sequence[str],
+        adopted: Mapping[int, Memory],
+    ) -> tuple[Change, dict[str, Known]]:
+        """Return what is to become of the file, and what is known of it afterwards."""
+        there = set(known) if self._render else self._form.marks_in(text)
+        after = {
+            mark: each
+            for mark, each in known.items()
+            if mark in there and _is_unchanged(each, now[each.fact_id])
+        }
+        put: dict[int, Line] = {}
+        gone: set[int] = set()
+        marked: dict[int, str] = {}
+        moved: list[Memory] = []
+        for row in () if self._render else self._form.rows(text):
+            memory = adopted.get(row.last)
+            if memory is None and (row.mark in after or row.mark not in known):
+                continue
+            memory = memory or now[known[row.mark].fact_id]
+            line = line_of(memory) if memory is not None else None
+            if (
+                memory is None
+                or line is None
+                or not (row.last in adopted or _fits(line, row, after))
+            ):
+                gone.add(row.last)
+                moved += [memory] if memory is not None else []
+                continue
+            tool = line.section == FROM_TOOLS
+            after[line.mark] = Known(memory.id, memory.content, tool=tool)
+            if row.last not in adopted:
+                put[row.last] = line
+            elif row.mark:
+                put[row.last] = line._replace(text=shown(row.text))
+            else:
+                marked[row.last] = line.mark
+        new: dict[str, Line] = {}
+        for memory in [*moved, *filter(None, map(now.get, kept))]:
+            line = line_of(memory)
+            if line.mark not in after and line.text:
+                tool = line.section == FROM_TOOLS
+                after[line.mark] = Known(memory.id, memory.content, tool=tool)
+                if line.mark not in there:
+                    new[line.mark] = line
+        return Change(put, frozenset(gone), marked, tuple(new.values())), after
+
+    def _written(self, facts: Facts, text: str, change: Change, after: Mapping[str, Known]) -> str:
+        if self._render is None:
+            return self._form.rewritten(text, change)
+        ids = [each.fact_id for each in after.values()]
+        memories = by_ids(facts, ids)
+        lines = [line_of(memories[each]) for each in ids if each in memories]
+        try:
+            return self._render(lines)
+        except Exception as failure:  # the host's own code may raise anything
+            raise StoreError(f"{self.path}: its renderer failed: {failure!r}") from failure
+
+    # On disk
+
+    def _text(self) -> str:
+        try:
+            return self.path.read_bytes().decode("utf-8", "surrogateescape")
+        except FileNotFoundError:
+            return ""
+
+    def _keep(self, known: Mapping[str, Known]) -> None:
+        content = json.dumps(
+            {"version": 1, "form": self._name, "lines": known}, separators=(",", ":")
+        ).encode()
+        if not self._known_path.exists() or self._known_path.read_bytes() != content:
+            files.replace_file(self._known_path, content)
+
+
+def _fits(line: Line, row: Row, after: Mapping[str, Known]) -> bool:
+    """Say whether a line may stand in a row's place: a tool's word only where tools speak."""
+    from_tools = line.section == FROM_TOOLS
+    return line.mark not in after and (not from_tools or row.section == FROM_TOOLS)
+
+
+def _is_unchanged(before: Known, memory: Memory | None) -> bool:
+    return memory is not None and (memory.id, memory.content) == (before.fact_id, before.content)
+
+
+def members(state_dir: Path) -> set[str]:
+    """Return the ids of the facts that have a line in any agent's memory file."""
+    found: set[str] = set()
+    for path in (state_dir / FOLDER).glob(f"{KNOWN}*.json"):
+        found |= {each.fact_id for each in known_in(path).values()}
+    return found

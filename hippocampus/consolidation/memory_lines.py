@@ -1,0 +1,210 @@
+"""A MEMORY.md: sections by type, one line a fact, and the marks by which a line keeps its fact.
+
+Pure: texts in, texts out. A person's own words, order and sections are never touched.
+
+    ## Preferences
+
+    - [2026-02-09] I prefer short answers. · user, ticket-47 turn 3 <!-- 3f2a9c1b0d -->
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from hippocampus.facts.exchange.markdown import (
+    ORIGINS,
+    SEPARATOR,
+    STAMP,
+    list_items,
+    type_of,
+    unmarked,
+)
+from hippocampus.facts.kinds import UNTRUSTED, Memory
+from hippocampus.facts.moments import day
+
+TITLE = "# Memory"
+SECTIONS = {
+    "preference": "Preferences",
+    "decision": "Decisions",
+    "correction": "Corrections",
+    "fact": "Facts",
+    "event": "Events",
+    "error": "Errors",
+    "note": "Notes",
+}
+FROM_TOOLS = "From tool results"
+"""What tools said stands here whatever its type: it is data, and nobody's preference."""
+ORDER = (*SECTIONS.values(), FROM_TOOLS)
+HOST = "host"
+MARK_CHARACTERS = 10
+MARK = re.compile(r"<!-- ([0-9a-f]{10}) -->")
+
+
+class Line(NamedTuple):
+    """A fact as its line tells it."""
+
+    mark: str
+    text: str
+    kind: str
+    origin: str
+    date: str
+    where: str
+    """The session and turn in which it was said; empty where that is not known."""
+
+    @property
+    def section(self) -> str:
+        """Return the heading under which it belongs."""
+        if self.origin == UNTRUSTED:
+            return FROM_TOOLS
+        return SECTIONS.get(self.kind) or f"{self.kind.capitalize()}s"
+
+
+class Row(NamedTuple):
+    """A line as it stands in the file."""
+
+    section: str
+    mark: str
+    """Empty where a person wrote the line."""
+    text: str
+    first: int
+    """The number of its first physical line."""
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to become of a file: rows by their last line's number; the others stay as they are."""
+
+    put: Mapping[int, Line] = field(default_factory=dict)
+    """What stands in a row's place."""
+    gone: frozenset[int] = frozenset()
+    marked: Mapping[int, str] = field(default_factory=dict)
+    """Rows that a person wrote, with the mark that each gets; their words stay."""
+    new: Sequence[Line] = ()
+    """Lines to add, each at the end of its section."""
+
+
+def mark_of(memory_id: str) -> str:
+    """Return the short name of a fact: the end of its id, which is chance."""
+    return memory_id.replace("-", "")[-MARK_CHARACTERS:]
+
+
+def line_of(memory: Memory) -> Line:
+    """Return a fact as its line tells it."""
+    origin = memory.origin
+    turn = "" if origin.turn is None else f" turn {origin.turn}"
+    where = f"{_plain(origin.session)}{turn}" if origin.session else ""
+    said = origin.role if origin.role in ORIGINS else HOST
+    kind = memory.type.lower()
+    return Line(
+        mark_of(memory.id), shown(memory.content), kind, said, day(memory.valid_from), where
+    )
+
+
+def shown(text: str) -> str:
+    """Return a text on one line, in which nothing reads as a mark."""
+    return " ".join(text.split()).replace("<!--", "<! --").replace("-->", "-- >")
+
+
+def _plain(text: str) -> str:
+    return shown(text).replace("·", "-")
+
+
+def rendered(line: Line) -> str:
+    """Return a line as it stands in the file.
+
+    >>> line = Line("3f2a9c1b0d", "Answer in French.", "preference", "user", "2026-02-09", "s turn 3")
+    >>> rendered(line)
+    '- [2026-02-09] Answer in French. · user, s turn 3 <!-- 3f2a9c1b0d -->'
+    """
+    stamp = f"{line.date} {_plain(line.kind)}" if line.section == FROM_TOOLS else line.date
+    said = f"{line.origin}, {line.where}" if line.where else line.origin
+    return f"- [{stamp}] {line.text}{SEPARATOR}{said} <!-- {line.mark} -->"
+
+
+def marks_in(text: str) -> set[str]:
+    """Return every mark in a file, wherever it stands."""
+    return set(MARK.findall(text))
+
+
+@functools.lru_cache(maxsize=2)
+def rows(text: str) -> tuple[Row, ...]:
+    """Return the lines of a file, in its order; the file as it is and as it will be are asked again."""
+    return tuple(_row(each.section, each.text, each.first, each.last) for each in list_items(text))
+
+
+def _row(section: str, text: str, first: int, last: int) -> Row:
+    text, mark, _ = unmarked(text)
+    stamp = STAMP.match(text) if mark else None
+    return Row(section, mark, " ".join(text[stamp.end() if stamp else 0 :].split()), first, last)
+
+
+def kind_of(row: Row) -> str:
+    """Return the type that a row's section names, or nothing."""
+    return type_of(row.section)
+
+
+FILE = "MEMORY.md"
+
+
+def rewritten(text: str, change: Change) -> str:
+    """Return a file with a change made; what the change does not name keeps every byte."""
+    if change == Change():
+        return text
+    lines = text.split("\n") if text else []
+    dropped: set[int] = set()
+    for row in rows(text):
+        if row.last in change.gone:
+            dropped |= set(range(row.first, row.last + 1))
+        elif row.last in change.put:
+            dropped |= set(range(row.first, row.last))
+            lines[row.last] = rendered(change.put[row.last])
+        elif row.last in change.marked:
+            ending = "\r" if lines[row.last].endswith("\r") else ""
+            lines[row.last] = (
+                f"{lines[row.last].rstrip()} <!-- {change.marked[row.last]} -->{ending}"
+            )
+    kept = "\n".join(line for number, line in enumerate(lines) if number not in dropped)
+    return _with_new(kept, change.new)
+
+
+def _with_new(text: str, new: Iterable[Line]) -> str:
+    by_section: dict[str, list[str]] = {}
+    for line in new:
+        by_section.setdefault(line.section, []).append(rendered(line))
+    for section in sorted(by_section, key=_rank):
+        text = _with_section(text or f"{TITLE}\n", section, by_section[section])
+    return text
+
+
+def _rank(section: str) -> tuple[int, str]:
+    return (ORDER.index(section) if section in ORDER else len(SECTIONS) - 1, section)
+
+
+def _with_section(text: str, section: str, added: list[str]) -> str:
+    """Add lines behind the last one of a section, or with a section of their own."""
+    lines = text.split("\n")
+    there = [row.last for row in rows(text) if row.section == section]
+    if there:
+        lines[there[-1] + 1 : there[-1] + 1] = added
+        return "\n".join(lines)
+    heading = f"## {section}"
+    found = [number for number, line in enumerate(lines) if line.strip() == heading]
+    if found:
+        lines[found[-1] + 1 : found[-1] + 1] = ["", *added]
+        return "\n".join(lines)
+    place = _place(lines, section)
+    if place is not None:
+        lines[place:place] = [heading, "", *added, ""]
+        return "\n".join(lines)
+    return "\n".join([text.rstrip("\n"), "", heading, "", *added, ""])
+
+
+def _place(lines: Sequence[str], section: str) -> int | None:
+    """Return where the first section stands that comes later than this one, or nothing."""
+    later = {f"## {each}" for each in ORDER if _rank(each) > _rank(section)}
+    return next((number for number, line in enumerate(lines) if line.strip() in later), None)

@@ -1,0 +1,42 @@
+"""What the tests of consolidation share: a memory on disk, and conversations to tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hippocampus import Hippocampus
+from hippocampus.policy import Consolidation, Policy, load
+
+Make = Callable[..., Hippocampus]
+
+
+def loading(tokens: int = 600, **changes: Any) -> Policy:
+    """The policy `default`, with a context load."""
+    block = Consolidation(context_load_tokens=tokens, **changes)
+    return load("default").model_copy(update={"consolidation": block})
+
+
+def user(text: str) -> dict[str, Any]:
+    """A message of the user."""
+    return {"role": "user", "content": text}
+
+
+def assistant(text: str) -> dict[str, Any]:
+    """An answer."""
+    return {"role": "assistant", "content": text}
+
+
+def call(call_id: str, tool: str, arguments: str, result: str) -> list[dict[str, Any]]:
+    """A tool call of the assistant with its result, in the Chat format."""
+    function = {"name": tool, "arguments": arguments}
+    calls = [{"id": call_id, "type": "function", "function": function}]
+    return [
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "tool", "tool_call_id": call_id, "content": result},
+    ]
+
+
+def current(memory: Hippocampus) -> list[tuple[str, str, str]]:
+    """Everything in the fact store: type, role and content."""
+    return sorted((each.type, each.origin.role, each.content) for each in memory.facts.memories())

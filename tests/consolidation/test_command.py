@@ -1,0 +1,66 @@
+"""`hippocampus consolidate`: what is not finished is named, finished, and then said to be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from consolidation.said import Make, current, user
+from typer.testing import CliRunner
+
+from hippocampus.archive.shelf import paths as archive_paths
+from hippocampus.cli import app
+from hippocampus.errors import StoreError
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["consolidate", *arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_crashed_sessions_are_named_and_finished(make: Make, tmp_path: Path) -> None:
+    state = str(tmp_path / "state")
+    crashed = make()
+    crashed.session("one")([user("I prefer green tea.")])
+    crashed.session("two")([user("Never call me before noon.")])
+    assert sorted(run(state, "--dry-run").split()) == ["one", "two"]
+    told = run(state, "one")
+    assert "one: 1 kept" in told
+    assert "preference, user, turn 0: I prefer green tea. (added)" in told
+    assert run(state, "--dry-run").split() == ["two"]
+    assert "two: 1 kept" in run(state)
+    assert run(state) == "every session is consolidated\n"
+    assert "one: 0 kept" in run(state, "one")
+    assert len(current(make())) == 2
+
+
+def test_what_is_not_there_is_said(tmp_path: Path, make: Make) -> None:
+    nowhere = CliRunner().invoke(app, ["consolidate", str(tmp_path / "nowhere")])
+    assert nowhere.exit_code == 2
+    assert "is no state directory" in nowhere.output
+    make().session("s").close()
+    unknown = CliRunner().invoke(app, ["consolidate", str(tmp_path / "state"), "t"])
+    assert unknown.exit_code == 2
+    assert "has no session 't'" in unknown.output
+
+
+def test_a_session_that_cannot_be_read_is_said_and_stops_no_other(
+    make: Make, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    crashed = make()
+    crashed.session("one")([user("I prefer green tea.")])
+    crashed.session("two")([user("Never call me before noon.")])
+    journal, _ = archive_paths(state / "archive", "one")
+    journal.unlink()
+    journal.mkdir()
+    told = CliRunner().invoke(app, ["consolidate", str(state)])
+    assert told.exit_code == 1
+    assert "session 'one': archive" in told.output
+    assert "two: 1 kept" in told.output
+    crashed.session("three")([user("We decided to sell lamps.")])
+    memory = make()
+    with pytest.raises(StoreError, match="archive"):
+        memory.consolidate()
+    assert memory.unconsolidated() == ["one"]

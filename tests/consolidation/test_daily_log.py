@@ -1,0 +1,91 @@
+"""Daily logs: each consolidation is told once, on its day, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conversations import EAGER, reading
+
+from hippocampus import Hippocampus
+from hippocampus.consolidation import daily_log
+from hippocampus.consolidation.daily_log import append, logs, sessions_by_mark
+from hippocampus.consolidation.outcome import Kept, Outcome
+
+AT = 1_770_649_200.0
+FACT = "0190c3a1-0000-7000-8000-003f2a9c1b0d"
+KEPT = (
+    Kept("Answer in French.", "preference", "user", "ticket 47", 3, None, FACT, "added"),
+    Kept("Build -->\n## failed", "error", "tool", "ticket 47", 5, "kq3v7a2c"),
+)
+WRITTEN = """\
+# 2026-02-09
+
+## 15:00 ticket 47, turn 6 <!-- session 8b5c5e5a6d2c turn 6 -->
+
+6 turns.
+
+- preference: Answer in French. (user, turn 3, added) <!-- 3f2a9c1b0d -->
+- error: Build -- > ## failed (tool, turn 5, entry kq3v7a2c)
+"""
+
+
+def outcome(turn: int = 6, *, finished: bool = True, session: str = "ticket 47") -> Outcome:
+    return Outcome(session, turn, KEPT, finished)
+
+
+def test_a_day_says_what_each_session_did_and_kept(tmp_path: Path) -> None:
+    assert append(tmp_path, outcome(), AT, ["6 turns."])
+    [path] = logs(tmp_path)
+    key = daily_log._name("ticket 47")
+    assert path.read_text() == WRITTEN.replace("8b5c5e5a6d2c", key)
+
+
+def test_a_consolidation_is_told_once(tmp_path: Path) -> None:
+    """Also where it is repeated the day after; an unfinished one is told when it is finished."""
+    assert not append(tmp_path, outcome(finished=False), AT)
+    assert append(tmp_path, outcome(), AT)
+    before = logs(tmp_path)[0].read_bytes()
+    assert not append(tmp_path, outcome(), AT + 86_400)
+    assert [path.read_bytes() for path in logs(tmp_path)] == [before]
+    assert append(tmp_path, outcome(9), AT + 86_400)
+    assert append(tmp_path, outcome(6, session="another"), AT)
+    assert [path.name for path in logs(tmp_path)] == ["2026-02-09.md", "2026-02-10.md"]
+    assert logs(tmp_path)[0].read_bytes().startswith(before)
+
+
+def test_it_counts_the_sessions_of_a_fact(tmp_path: Path) -> None:
+    append(tmp_path, outcome(6), AT)
+    append(tmp_path, outcome(9), AT)
+    append(tmp_path, outcome(session="another"), AT + 86_400)
+    assert {mark: len(names) for mark, names in sessions_by_mark(tmp_path).items()} == {
+        "3f2a9c1b0d": 2
+    }
+
+
+def test_what_a_person_writes_into_it_stays(tmp_path: Path) -> None:
+    append(tmp_path, outcome(6), AT)
+    [path] = logs(tmp_path)
+    path.write_text("My notes.\n" + path.read_text())
+    append(tmp_path, outcome(9), AT)
+    assert path.read_text().startswith("My notes.\n# 2026-02-09\n")
+
+
+def test_it_says_what_a_session_put_away(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        session(reading(3))
+        turns, put_away = daily_log.did(session.records(), session._turns.ledger.last_call())
+    memory.close()
+    assert turns.startswith("3 turns; the last view had ")
+    assert put_away.startswith("3 contents of ")
+    assert put_away.endswith(" were put away: read 3.")
+
+
+def test_a_content_of_another_session_is_not_told_as_put_away(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as owner, memory.session("t") as other:
+        owner(reading(1))
+        [entry] = owner.entries()
+        other.adopt(entry.id)
+        assert daily_log.did(other.records(), None) == []
+    memory.close()

@@ -1,0 +1,468 @@
+"""`hippocampus defrag`: what is used again is promoted, what nobody uses goes, and all of it comes back."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conversations import EAGER, no_fallback, reading
+
+from hippocampus import Entry, Hippocampus, Policy, RecallError
+from hippocampus.consolidation.daily_log import append
+from hippocampus.consolidation.defrag import Defragmented, defrag, undo
+from hippocampus.consolidation.memory_file import MemoryFile
+from hippocampus.consolidation.outcome import Kept as Told
+from hippocampus.consolidation.outcome import Outcome
+from hippocampus.consolidation.reviewing import Kept, Past, Pruning, prunable, sessions
+from hippocampus.facts import Facts
+from hippocampus.facts.exchange import export
+from hippocampus.facts.kinds import Item, Origin
+from hippocampus.ledger import file_name
+from hippocampus.memory import FACTS_FILE
+from hippocampus.store import DiskStore
+
+HERE = Path(__file__).parent.parent
+HOUR = 3_600.0
+DAY = 24 * HOUR
+USER, TOOL = Origin("s", 1, "", "user"), Origin("s", 2, "", "tool")
+
+
+def policy(sessions_kept: int = 2, **fields: Any) -> Policy:
+    block = EAGER.consolidation.model_copy(update={"forget_after_sessions": sessions_kept})
+    return EAGER.model_copy(update={"consolidation": block, **fields})
+
+
+def lived(state: Path, names: list[str], rounds: int = 2) -> dict[str, list[str]]:
+    """Let sessions live one after the other, all of them long ago; return the ids of their entries."""
+    memory = Hippocampus(state, policy=EAGER)
+    ids = {}
+    for number, name in enumerate(names):
+        with memory.session(name) as session, no_fallback():
+            session(reading(rounds, start=100 * number))
+            ids[name] = [entry.id for entry in session.entries()]
+    memory.close()
+    aged(state, names)
+    return ids
+
+
+def aged(state: Path, names: list[str]) -> None:
+    now = time.time()
+    for number, name in enumerate(names):
+        at = now - (len(names) - number) * DAY
+        os.utime(state / "sessions" / file_name(name), (at, at))
+    with contextlib.closing(sqlite3.connect(state / "contents" / "cache.db")) as db, db:
+        db.execute("UPDATE Cache SET expire_time = expire_time - ?", (HOUR,))  # when it was put
+
+
+def recalled(state: Path, name: str, entry_id: str) -> str:
+    memory = Hippocampus(state, policy=EAGER)
+    try:
+        with memory.session(name) as session:
+            return session.text(entry_id)
+    except RecallError as told:
+        return f"{told.reason}: {told.rule} {told.when[:4]}"
+    finally:
+        memory.close()
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> Iterator[Facts]:
+    with Facts(tmp_path / FACTS_FILE) as store:
+        yield store
+        assert store.check() == []
+
+
+def run(state: Path, facts: Facts | None = None, **options: Any) -> Defragmented:
+    return defrag(state, facts, options.pop("policy", policy()), time.time(), **options)
+
+
+def on_disk(state: Path) -> dict[str, bytes]:
+    """Everything but what a database writes of itself when it is opened."""
+    with contextlib.closing(DiskStore(state / "contents")) as store:
+        contents = {key: store.get(key) or b"" for key in store.keys()}  # noqa: SIM118 - no mapping
+    return contents | {
+        str(path.relative_to(state)): path.read_bytes()
+        for path in sorted(state.rglob("*"))
+        if path.is_file() and not path.name.endswith(("-wal", "-shm", "cache.db"))
+    }
+
+
+# What goes
+
+
+def test_without_apply_nothing_is_changed(tmp_path: Path) -> None:
+    lived(tmp_path, ["one", "two", "three", "four"])
+    before = on_disk(tmp_path)
+    told = run(tmp_path)
+    assert (told.applied, told.sessions, told.contents_pruned) == (False, 4, 4)
+    assert told.bytes_freed > 0
+    after = on_disk(tmp_path)
+    assert [name for name in before | after if before.get(name) != after.get(name)] == []
+
+
+def test_what_later_sessions_did_not_use_goes_and_says_so(tmp_path: Path) -> None:
+    ids = lived(tmp_path, ["one", "two", "three", "four"])
+    assert run(tmp_path, apply=True).contents_pruned == 4
+    expired = f"expired: not used in the last 2 sessions {time.strftime('%Y')}"
+    assert recalled(tmp_path, "one", ids["one"][0]) == expired
+    assert recalled(tmp_path, "two", ids["two"][1]) == expired
+    assert "row_" in recalled(tmp_path, "three", ids["three"][0])
+    assert run(tmp_path, apply=True).contents_pruned == 0
+
+
+def test_zero_sessions_prunes_nothing(tmp_path: Path) -> None:
+    lived(tmp_path, ["one", "two", "three"])
+    assert run(tmp_path, policy=policy(0)).contents_pruned == 0
+
+
+def test_pins_and_what_a_fact_refers_to_stay(tmp_path: Path, facts: Facts) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("one") as session:
+        session(reading(3))
+        pinned, told, free = (entry.id for entry in session.entries())
+        session.pin(pinned)
+    memory.close()
+    facts.remember_many([Item("The row is 7.", origin=Origin("one", 2, told, "user"))])
+    lived(tmp_path, ["two", "three", "four"])
+    aged(tmp_path, ["one", "two", "three", "four"])
+    run(tmp_path, facts, apply=True)
+    assert "row_" in recalled(tmp_path, "one", pinned)
+    assert "row_" in recalled(tmp_path, "one", told)
+    assert recalled(tmp_path, "one", free).startswith("expired")
+
+
+def test_a_content_stays_while_one_session_needs_it(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    for name in ("one", "two", "three"):
+        with memory.session(name) as session:
+            session(reading(1, start=5))  # the same content in each
+            [entry] = session.entries()
+    memory.close()
+    aged(tmp_path, ["one", "two", "three"])
+    assert run(tmp_path, apply=True).contents_pruned == 0
+    assert "row_" in recalled(tmp_path, "three", entry.id)
+
+
+def test_a_session_that_may_be_running_is_left_alone(tmp_path: Path) -> None:
+    lived(tmp_path, ["one", "two", "three"])
+    for name in ("one", "two", "three"):
+        os.utime(tmp_path / "sessions" / file_name(name))
+    assert run(tmp_path).contents_pruned == 0
+    assert run(tmp_path, policy=policy(1), idle_hours=0).contents_pruned > 0
+
+
+def kept(stage: str = "dormant", **fields: Any) -> Kept:
+    entry = {
+        "id": "e", "type": "tool_result", "source": {"type": "t", "ref": "c", "turn": 0},
+        "summary": "", "decay": {"rate": 1.0, "last_access": 1}, **fields,
+    }  # fmt: skip
+    return Kept(Entry.model_validate(entry), "c", "t", "{}", stage)
+
+
+@pytest.mark.parametrize(
+    ("one", "turn", "goes"),
+    [
+        (kept(), 101, True),
+        (kept(), 50, False),
+        (kept("indexed"), 101, False),
+        (kept(modifiers={"priority": "critical"}), 9_999, False),
+        (kept(lifecycle={"persist": True}), 9_999, False),
+        (kept(decay={"rate": 1.0, "last_access": 1, "floor": 0.2}), 9_999, False),
+        (kept(lifecycle={"expires": 5}), 6, True),
+    ],
+)
+def test_a_dormant_entry_goes_under_the_threshold(one: Kept, turn: int, goes: bool) -> None:
+    """0.1 is passed at 99 turns at the rate 1; what is pinned, persists or has a floor stays."""
+    rules = Pruning(active_since=2.0)
+    found = prunable([Past("s", 1.0, turn, (one,))], rules)
+    assert found == ({("s", "e"): "strength under 0.1"} if goes else {})
+    assert prunable([Past("s", 2.0, turn, (one,))], rules) == {}
+    assert prunable([Past("s", 1.0, turn, (one,))], Pruning(0, active_since=2.0)) == {}
+
+
+# What is promoted
+
+
+def test_a_content_used_in_several_sessions_becomes_a_fact(tmp_path: Path, facts: Facts) -> None:
+    """A tool's word, recallable from where it stands, and not pruned any more."""
+    names = ["one", "two", "three", "four", "five"]
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    for name in names[:2]:
+        with memory.session(name) as session:
+            session(reading(1, start=5))
+            [entry] = session.entries()
+            session([*reading(1, start=5), {"role": "assistant", "content": "ok"}])
+            session.recall(entry.id, head=1)
+    memory.close()
+    lived(tmp_path, names[2:])
+    aged(tmp_path, names)
+    done = run(tmp_path, facts, apply=True)
+    assert done.entries_promoted == 1
+    [fact] = facts.memories()
+    assert re.fullmatch(
+        r'read {"path": "/srv/5"}: \w+, [\d,]+ tokens, used in several sessions', fact.content
+    )
+    assert (fact.origin.role, fact.origin.session, fact.origin.entry_id) == (
+        "tool",
+        "two",
+        entry.id,
+    )
+    text = MemoryFile(tmp_path).path.read_text()
+    assert "## From tool results\n\n- [" in text
+    assert "row_" in recalled(tmp_path, "two", entry.id)
+    again = run(tmp_path, facts, apply=True)
+    assert (again.entries_promoted, again.facts_promoted) == (0, 0)
+    assert facts.count() == 1
+
+
+def test_facts_that_are_used_again_and_again_get_a_line(tmp_path: Path, facts: Facts) -> None:
+    """By recalls, by being said again, or by standing in the logs of several sessions."""
+    lived(tmp_path, ["one"])
+    texts = ["The key is blue.", "Ann likes tea.", "The port is 8080.", "It rained once."]
+    used, said, logged, rare = (
+        each.memory.id for each in facts.remember_many(texts) if each.memory
+    )
+    facts.store_many([Item("go on", "event")] * 4)
+    for _ in range(5):
+        facts.confirm([used])
+    facts.remember_many(["Ann likes tea."] * 2)
+    for number in range(3):
+        told = (Told("x", "fact", "user", f"s{number}", 1, None, logged),)
+        append(tmp_path, Outcome(f"s{number}", 1, told, finished=True), time.time())
+    done = run(tmp_path, facts, apply=True)
+    assert (done.facts_promoted, done.daily_logs) == (3, 1)
+    assert set(MemoryFile(tmp_path).members()) == {used, said, logged}
+    assert rare not in MemoryFile(tmp_path).members()
+    assert run(tmp_path, facts).facts_promoted == 0
+
+
+def test_what_faded_goes_but_not_what_the_user_said_in_the_memory_file(
+    tmp_path: Path, facts: Facts
+) -> None:
+    lived(tmp_path, ["one"])
+    old = time.time() - 400 * DAY
+    outcomes = facts.store_many(
+        [
+            Item("I prefer tea.", "preference", origin=USER, at=old),
+            Item("The page said so.", "note", origin=TOOL, at=old),
+            Item("Nobody wrote this down.", "note", origin=USER, at=old),
+        ]
+    )
+    ids = [each.memory.id for each in outcomes if each.memory]
+    MemoryFile(tmp_path).sync(facts, ids[:2])
+    done = run(tmp_path, facts, apply=True)
+    assert (done.facts_faded, done.facts_left) == (2, 1)
+    assert [each.content for each in facts.memories()] == ["I prefer tea."]
+    assert "The page said so." not in MemoryFile(tmp_path).path.read_text()
+
+
+def test_edits_by_hand_are_read_back(tmp_path: Path, facts: Facts) -> None:
+    lived(tmp_path, ["one"])
+    MemoryFile(tmp_path).path.write_text("# Memory\n\n## Preferences\n\n- Answer in French.\n")
+    assert run(tmp_path, facts).edits_read_back == 1
+    assert facts.count() == 0
+    assert run(tmp_path, facts, apply=True).edits_read_back == 1
+    assert [each.content for each in facts.memories()] == ["Answer in French."]
+
+
+@pytest.mark.parametrize("form", ["json", "custom", "none"])
+def test_it_keeps_the_memory_file_as_its_host_does(tmp_path: Path, facts: Facts, form: str) -> None:
+    """In its form; a form that only the host knows, or no file at all, is left alone."""
+    lived(tmp_path, ["one"])
+    [outcome] = facts.remember_many(["The key is blue."] * 3)[-1:]
+    known = facts.store_many(["It rained."])[0].memory
+    assert outcome.memory
+    assert known
+    forms: dict[str, Any] = {"json": "json", "custom": lambda lines: f"{len(lines)} lines"}
+    if form in forms:
+        MemoryFile(tmp_path, forms[form]).sync(facts, [known.id])
+    before = on_disk(tmp_path)
+    off = EAGER.consolidation.model_copy(update={"memory_file": False})
+    rules = policy() if form in forms else EAGER.model_copy(update={"consolidation": off})
+    run(tmp_path, facts, policy=rules, apply=True)
+    if form == "json":
+        assert "The key is blue." in (tmp_path / "MEMORY.json").read_text()
+    else:
+        after = on_disk(tmp_path)
+        changed = {name for name in before | after if before.get(name) != after.get(name)}
+        assert not any(name.startswith(("MEMORY", "memory/")) for name in changed)
+    assert not (tmp_path / "MEMORY.md").exists() or form == "custom"
+    assert undo(tmp_path, facts)
+
+
+# Undo
+
+
+def rich(state: Path, facts: Facts) -> dict[str, list[str]]:
+    """A state directory of which a run changes everything that it can change."""
+    ids = lived(state, ["one", "two", "three", "four"])
+    old = time.time() - 400 * DAY
+    items = [
+        Item("The page said so.", "note", origin=TOOL, at=old),
+        Item("The meeting with the vendor about the new contract is on Monday.", "event", at=old + 399 * DAY),
+        Item("The meeting with the vendor about the new contract is on Monday!", "event", at=old + 399 * DAY),
+        Item("I prefer tea.", "preference", origin=USER),
+    ]  # fmt: skip
+    stored = [each.memory.id for each in facts.store_many(items) if each.memory]
+    MemoryFile(state).sync(facts, [stored[0], stored[3]])
+    for _ in range(5):
+        facts.confirm([stored[1]])
+    path = MemoryFile(state).path
+    path.write_text(path.read_text().replace("I prefer tea.", "I prefer coffee.") + "- By hand.\n")
+    return ids
+
+
+def all_of(state: Path, facts: Facts) -> dict[str, Any]:
+    told = export(facts, "*")
+    del told["exported_at"]
+    del told["triples"]
+    return {"facts": told, "file": [path.read_bytes() for path in MemoryFile(state).paths]}
+
+
+def test_every_step_of_a_run_can_be_taken_back(tmp_path: Path, facts: Facts) -> None:
+    ids = rich(tmp_path, facts)
+    before = all_of(tmp_path, facts)
+    done = run(tmp_path, facts, apply=True)
+    assert min(done.facts_promoted, done.facts_faded, done.contents_pruned, done.edits_read_back)
+    assert all_of(tmp_path, facts) != before
+    assert undo(tmp_path, facts)
+    assert all_of(tmp_path, facts) == before
+    for name, entries in ids.items():
+        assert all("row_" in recalled(tmp_path, name, entry) for entry in entries)
+    assert undo(tmp_path, facts) is None
+    aged(tmp_path, list(ids))
+    again = run(tmp_path, facts)
+    assert (again.facts_faded, again.contents_pruned) == (done.facts_faded, done.contents_pruned)
+
+
+def test_what_was_edited_since_stays_when_a_run_is_taken_back(tmp_path: Path, facts: Facts) -> None:
+    rich(tmp_path, facts)
+    run(tmp_path, facts, apply=True)
+    path = MemoryFile(tmp_path).path
+    path.write_text(path.read_text() + "\nSome later words.\n")
+    assert undo(tmp_path, facts)
+    text = path.read_text()
+    assert "\nSome later words.\n" in text
+    assert "The page said so." in text
+    assert "vendor" not in text
+
+
+def test_only_the_last_run_can_be_taken_back(tmp_path: Path) -> None:
+    ids = lived(tmp_path, ["one", "two", "three", "four"])
+    run(tmp_path, apply=True)
+    run(tmp_path, apply=True)
+    assert undo(tmp_path, None)
+    assert recalled(tmp_path, "one", ids["one"][0]).startswith("expired")
+
+
+RUN = f"""
+import sys, time
+sys.path.insert(0, {str(HERE)!r})
+from pathlib import Path
+from conversations import EAGER
+from hippocampus.consolidation.defrag import defrag
+from hippocampus.facts import Facts
+block = EAGER.consolidation.model_copy(update={{"forget_after_sessions": 2}})
+policy = EAGER.model_copy(update={{"consolidation": block}})
+folder = Path(sys.argv[1])
+with Facts(folder / "memory.sqlite3") as facts:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    defrag(folder, facts, policy, time.time(), apply=True)
+    print("done", flush=True)
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_run_that_is_killed_can_be_taken_back(tmp_path: Path, facts: Facts, seed: int) -> None:
+    ids = rich(tmp_path, facts)
+    before = {each.content for each in facts.memories()}
+    command = [sys.executable, "-c", RUN, str(tmp_path)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        time.sleep(random.Random(seed).random() * 0.15)
+        process.kill()
+    undo(tmp_path, facts)
+    assert before <= {each.content for each in facts.memories()} | {"I prefer tea."}
+    for name, entries in ids.items():
+        assert all("row_" in recalled(tmp_path, name, entry) for entry in entries)
+
+
+AGENT = f"""
+import sys
+sys.path.insert(0, {str(HERE)!r})
+from conversations import EAGER, no_fallback, reading
+from hippocampus import Hippocampus
+memory = Hippocampus(sys.argv[1], policy=EAGER)
+items = reading(12, start=700)
+print("ready", flush=True)
+with memory.session("running") as session, no_fallback():
+    for end in range(2, len(items) + 1, 2):
+        session(items[:end])
+    for entry, item in zip(session.entries(), items[1::2], strict=True):
+        assert session.content(entry.id) == item["content"]
+"""
+
+
+def test_a_running_session_is_not_disturbed(tmp_path: Path) -> None:
+    lived(tmp_path, ["one", "two", "three", "four"])
+    command = [sys.executable, "-c", AGENT, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+        runs = 0
+        while process.poll() is None:
+            run(tmp_path, policy=policy(1), apply=True)
+            runs += 1
+    assert (process.returncode, runs > 0) == (0, True)
+    assert len(sessions(tmp_path)) == 5
+
+
+# The command
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "hippocampus", "defrag", *arguments],
+        check=False, capture_output=True, text=True,
+    )  # fmt: skip
+
+
+def test_the_command_says_does_and_takes_back(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    ids = lived(state, ["one", "two", "three"])
+    rules = tmp_path / "mine.yaml"
+    rules.write_text("extends: default\nconsolidation:\n  forget_after_sessions: 1\n")
+    told = command(str(state), "--policy", str(rules))
+    assert told.returncode == 0, told.stderr
+    assert "contents pruned                4\n" in told.stdout
+    assert told.stdout.endswith("nothing was changed; --apply does it\n")
+    done = json.loads(command(str(state), "--policy", str(rules), "--apply", "--json").stdout)
+    assert (done["trigger"], done["applied"], done["contents_pruned"]) == ("defrag_cycle", True, 4)
+    assert recalled(state, "one", ids["one"][0]).startswith("expired: not used in the last 1 ")
+    assert "is taken back" in command(str(state), "--undo").stdout
+    assert "row_" in recalled(state, "one", ids["one"][0])
+    assert command(str(state), "--undo").stdout == "there is no run to take back\n"
+
+
+def test_the_command_refuses_what_is_no_state_directory(tmp_path: Path) -> None:
+    told = command(str(tmp_path))
+    assert (told.returncode, told.stderr) == (2, f"hippocampus: {tmp_path} is no state directory\n")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,169 @@
+"""What a session leaves behind: the user's words as claims, what tools said as data."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from consolidation.said import Make, assistant, call, current, loading, user
+
+from hippocampus import Hippocampus
+
+
+def told(memory: Hippocampus, *messages: dict, name: str = "s") -> set[tuple[str, str]]:
+    """Close a session that was told this; return type and content of what it left as claims."""
+    with memory.session(name) as session:
+        session(list(messages))
+    claims = memory.facts.memories(kind="fact")
+    return {(each.type, each.content) for each in claims}
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("preference", "Always answer in one sentence."),
+        ("preference", "I prefer tabs over spaces."),
+        ("preference", "From now on use metric units."),
+        ("decision", "We decided to use Postgres for the orders."),
+        ("decision", "Let's go with the second variant then."),
+        ("correction", "Actually the port of the staging server is 8443."),
+        ("preference", "Merke dir: Rechnungen gehen an die Zentrale."),
+        ("preference", "Ich bevorzuge kurze Antworten."),
+        ("decision", "Wir haben uns für Rust entschieden."),
+        ("correction", "Das ist falsch, der Dienst läuft in Zürich."),
+        ("preference", "Recuerda que trabajo solo por las mañanas."),
+        ("preference", "Prefiero respuestas cortas."),
+        ("decision", "Hemos decidido usar Go para el servicio."),
+        ("preference", "N'oublie pas que la démo est le lundi."),
+        ("preference", "Je préfère le format ISO."),
+        ("decision", "On a choisi la deuxième variante."),
+        ("preference", "Всегда отвечай по-русски."),
+        ("preference", "Я предпочитаю тёмную тему."),
+        ("decision", "Мы решили использовать Redis."),
+        ("preference", "记住:周五不要发布。"),
+        ("preference", "我喜欢简短的回答。"),
+        ("decision", "我们决定使用 Rust。"),
+        ("preference", "必ず日本語で答えてください。"),
+        ("preference", "短い答えの方が好きです。"),
+        ("decision", "バックエンドはRustに決めました。"),
+    ],
+)
+def test_the_users_word_becomes_a_claim_of_its_kind(kind: str, sentence: str, make: Make) -> None:
+    assert told(make(), user(f"Hello there. {sentence}")) >= {(kind, sentence)}
+
+
+def test_small_talk_and_questions_become_no_claims(make: Make) -> None:
+    said = ["Hello, how are you?", "Do I prefer tabs?", "Can you list the open orders?", "thanks"]
+    assert (
+        told(make(), *[each for text in said for each in (user(text), assistant("Sure."))]) == set()
+    )
+
+
+@pytest.mark.parametrize(
+    "said", ["I don't remember the order, sorry.", "Sorry, I can’t quite remember the number."]
+)
+def test_what_the_user_has_forgotten_is_no_preference(said: str, make: Make) -> None:
+    memory = make()
+    with memory.session("s") as session:
+        session([user(said)])
+    assert current(memory) == [("event", "user", said)]
+
+
+def test_a_list_behind_an_instruction_is_a_part_of_it(make: Make) -> None:
+    message = "Fix the build.\nAlways remember:\n- no force pushes\n- tests first\n\nGo on."
+    wanted = "Always remember: - no force pushes - tests first"
+    assert told(make(), user(message)) == {("preference", wanted)}
+
+
+def test_a_correction_supersedes_what_was_said_in_an_earlier_session(make: Make) -> None:
+    memory = make()
+    told(memory, user("Remember: the port of the staging server is 8080."), name="one")
+    told(memory, user("No, the port of the staging server is 8443."), name="two")
+    assert [triple.object for triple in memory.facts.triples("staging server")] == ["8443"]
+    (claim,) = memory.facts.memories(kind="fact")
+    assert claim.content == "the port of the staging server is 8443."
+    assert len(memory.facts.history(claim.id)) == 2
+
+
+def test_every_claim_names_its_session_turn_and_entry(make: Make) -> None:
+    memory = make()
+    with memory.session("where") as session:
+        session([user("hi"), assistant("Hello."), user("Never deploy on a Friday, please.")])
+        (entry,) = [each for each in session.entries() if each.type == "message"]
+    (claim,) = memory.facts.memories(kind="fact")
+    assert (claim.origin.session, claim.origin.turn) == ("where", 1)
+    assert (claim.origin.entry_id, claim.origin.role) == (entry.id, "user")
+    with memory.session("where") as session:
+        assert session.text(claim.origin.entry_id) == "Never deploy on a Friday, please."
+
+
+def test_an_error_is_kept_with_what_made_it_good(make: Make) -> None:
+    memory = make()
+    with memory.session("s") as session:
+        session(
+            [
+                user("Run the tests of the shop."),
+                *call("1", "shell", '{"command": "pytest tests"}', "ModuleNotFoundError: no yaml"),
+                *call("2", "shell", '{"command": "pip install pyyaml"}', "installed pyyaml"),
+                *call("3", "shell", '{"command": "pytest tests"}', "12 passed"),
+            ]
+        )
+    (error,) = memory.facts.memories(kind="memory", limit=1)
+    assert (error.type, error.origin.role) == ("error", "tool")
+    assert "pytest tests" in error.content
+    assert "ModuleNotFoundError: no yaml" in error.content
+    assert "pip install pyyaml" in error.content
+    assert error.intensity <= 0.3
+
+
+@pytest.mark.parametrize(
+    ("failing", "later"),
+    [
+        ("grep -n lamp shop.py", "grep -n lamps shop.py"),
+        ("cd shop && rg lamp", "cd shop && rg lamps"),
+        ("git commit -m lamps", "git status"),
+        ("cd shop && npm run check", "cd shop && ls"),
+    ],
+)
+def test_a_search_that_finds_nothing_and_another_command_tell_of_no_error(
+    failing: str, later: str, make: Make
+) -> None:
+    memory = make()
+    with memory.session("s") as session:
+        session(
+            [
+                user("Look for lamps."),
+                *call("1", "shell", json.dumps({"command": failing}), "exited with code 1"),
+                *call("2", "shell", json.dumps({"command": later}), "fine"),
+            ]
+        )
+    assert "error" not in {kind for kind, _, _ in current(memory)}
+
+
+def test_a_state_and_a_pinned_result_are_kept_as_notes(make: Make) -> None:
+    memory = make()
+    rows = "\n".join(f"order_{number:04d} {number}.50 EUR" for number in range(400))
+    with memory.session("s") as session:
+        session([user("List the orders."), *call("1", "list_orders", '{"page": 1}', rows)])
+        (entry,) = [each for each in session.entries() if each.type == "tool_result"]
+        session.pin(entry.id)
+        session.state("deploying the shop to staging")
+    notes = {each.origin.role: each for each in memory.facts.memories() if each.type == "note"}
+    assert notes["host"].content == "deploying the shop to staging"
+    assert notes["tool"].origin.entry_id == entry.id
+    assert notes["tool"].content.startswith('list_orders {"page": 1}')
+
+
+def test_secrets_of_the_user_are_taken_out_and_the_rest_is_kept(make: Make) -> None:
+    memory = make()
+    told(memory, user("Remember: the gateway is at 10.0.0.7 and its password is hunter2!x."))
+    contents = " ".join(content for _, _, content in current(memory))
+    assert "10.0.0.7" in contents
+    assert "hunter2" not in contents
+
+
+def test_nothing_is_kept_where_the_policy_keeps_no_facts(make: Make) -> None:
+    memory = make(policy=loading(0, facts=False))
+    told(memory, user("Always answer in one sentence."))
+    assert current(memory) == []
+    assert memory.unconsolidated() == []

@@ -1,0 +1,114 @@
+"""What a consolidation leaves in files: as the policy says, once, and never in the way of a session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conversations import EAGER
+
+from hippocampus import Hippocampus
+from hippocampus.consolidation.daily_log import logs
+from hippocampus.consolidation.leaving import leave
+from hippocampus.consolidation.memory_file import MemoryFile
+from hippocampus.consolidation.outcome import Kept, Outcome
+from hippocampus.facts import Facts
+from hippocampus.policy import load
+from hippocampus.policy.consolidation import Consolidation
+
+AT = 1_770_649_200.0
+
+
+def kept(facts: Facts) -> Outcome:
+    [outcome] = facts.remember_many(["The port is 8080."])
+    assert outcome.memory
+    told = Kept("The port is 8080.", "fact", "user", "s", 3, None, outcome.memory.id, "added")
+    return Outcome("s", 4, (told,), finished=True)
+
+
+def files(state: Path) -> dict[str, tuple[bytes, int]]:
+    found = [MemoryFile(state).path, *logs(state)]
+    return {
+        path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in found if path.exists()
+    }
+
+
+def test_a_consolidation_is_in_the_memory_file_and_in_the_log_of_its_day(tmp_path: Path) -> None:
+    with Facts(tmp_path / "memory.sqlite3") as facts:
+        outcome = kept(facts)
+        leave(tmp_path, outcome, facts, EAGER, at=AT, did=["4 turns."])
+        before = files(tmp_path)
+        leave(tmp_path, outcome, facts, EAGER, at=AT)
+    assert set(before) == {"MEMORY.md", "2026-02-09.md"}
+    assert files(tmp_path) == before
+    assert b"4 turns.\n" in before["2026-02-09.md"][0]
+
+
+@pytest.mark.parametrize(
+    ("off", "left"), [("memory_file", "2026-02-09.md"), ("daily_logs", "MEMORY.md")]
+)
+def test_a_policy_may_keep_one_without_the_other(tmp_path: Path, off: str, left: str) -> None:
+    update: dict[str, Any] = {off: False}
+    block = EAGER.consolidation.model_copy(update=update)
+    policy = EAGER.model_copy(update={"consolidation": block})
+    with Facts(tmp_path / "memory.sqlite3") as facts:
+        leave(tmp_path, kept(facts), facts, policy, at=AT)
+    assert set(files(tmp_path)) == {left}
+
+
+def test_a_file_that_cannot_be_written_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "memory").write_text("in the way")
+    with Facts(tmp_path / "memory.sqlite3") as facts:
+        assert not leave(tmp_path, kept(facts), facts, EAGER, at=AT)
+    assert "memory file or daily log not written" in caplog.text
+
+
+def test_what_could_not_be_written_once_is_in_the_memory_file_of_the_next_consolidation(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "memory").write_text("in the way")
+    memory = Hippocampus(tmp_path)
+    with memory.session("s") as session:
+        session([{"role": "user", "content": "Never deploy on Fridays."}])
+    assert memory.unconsolidated() == ["s"]
+    (tmp_path / "memory").unlink()
+    [outcome] = memory.consolidate()
+    assert outcome.finished
+    assert memory.unconsolidated() == []
+    assert "Never deploy on Fridays." in (tmp_path / "MEMORY.md").read_text()
+    assert len(memory.facts.memories(kind="fact")) == len(logs(tmp_path)) == 1
+    memory.close()
+
+
+def test_a_renderer_that_fails_costs_no_fact_and_no_session_its_end(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=load("default"), render_memory=lambda lines: lines[99])
+    with memory.session("s") as session:
+        session([{"role": "user", "content": "Always answer in French, please."}])
+    assert memory.facts.search("French")
+    assert memory.unconsolidated() == ["s"]
+    memory.close()
+
+
+@pytest.mark.parametrize(
+    ("form", "render", "name"),
+    [
+        ("markdown", None, "MEMORY.md"),
+        ("json", None, "MEMORY.json"),
+        ("markdown", lambda lines: "\n".join(each.text for each in lines), "MEMORY.md"),
+    ],
+)
+def test_the_policy_or_the_host_says_how_the_file_is_written(
+    tmp_path: Path, form: str, render: Any, name: str
+) -> None:
+    block = Consolidation(memory_format=form)
+    policy = load("default").model_copy(update={"consolidation": block})
+    memory = Hippocampus(tmp_path, policy=policy, render_memory=render)
+    with memory.session("s") as session:
+        session([{"role": "user", "content": "Always answer in French, please."}])
+    memory.close()
+    written = (tmp_path / name).read_text(encoding="utf-8")
+    assert "Always answer in French" in written
+    assert written.startswith({"MEMORY.json": "{"}.get(name, "#" if render is None else "Always"))
