@@ -11,13 +11,15 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from hippocampus.entry import Entry, Record, Stage, storable
 from hippocampus.errors import StoreError
 from hippocampus.plan import Decision
+from hippocampus.write_ahead import use_write_ahead_log
 
 BUSY_SECONDS = 10.0
 LONGEST_NAME = 80
@@ -58,14 +60,94 @@ MIGRATIONS = (
     ALTER TABLE call ADD COLUMN raw_cost REAL NOT NULL DEFAULT 0;
     ALTER TABLE call ADD COLUMN sent_cost REAL NOT NULL DEFAULT 0
     """,
+    """
+    ALTER TABLE session ADD COLUMN agent TEXT NOT NULL DEFAULT '';
+    ALTER TABLE session ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE session ADD COLUMN consolidated INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE kept (
+        key TEXT PRIMARY KEY,
+        text TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        origin TEXT NOT NULL,
+        turn INTEGER NOT NULL,
+        entry_id TEXT,
+        word_by_word INTEGER NOT NULL,
+        fact_id TEXT NOT NULL,
+        outcome TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE opening (
+        text TEXT NOT NULL,
+        tokens INTEGER NOT NULL
+    ) STRICT
+    """,
+    """
+    CREATE TABLE reactivation (
+        message INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        entry_id TEXT NOT NULL REFERENCES entry(id),
+        turn INTEGER NOT NULL,
+        shown TEXT NOT NULL
+    ) STRICT
+    """,
 )
 """Each runs once, in a transaction, in this order; `user_version` counts the ones that ran."""
 SAVE = """
     INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET stage = excluded.stage, shown = excluded.shown,
         entry = excluded.entry
+    WHERE excluded.stage = 'dormant' OR (stage, excluded.stage) IN (
+        VALUES ('full', 'full'), ('full', 'indexed'), ('indexed', 'indexed')
+    )
 """
-"""An entry keeps its row, and so its rank by age; what it stands for never changes."""
+"""An entry keeps its row, and so its rank by age; what it stands for never changes.
+
+No stage goes back: a process that has not heard what another committed writes nothing over it.
+"""
+DECIDE = """
+    INSERT INTO decision (turn, entry_id, stage, reason, saves, costs)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6
+    WHERE NOT EXISTS (
+        SELECT 1 FROM decision
+        WHERE entry_id = ?2 AND stage = ?3 AND (?5 >= 0 OR (turn = ?1 AND saves = ?5))
+    )
+"""
+"""A stage is committed once: of two processes in one session, the first to say so is told.
+
+What is shown again, which saves less than nothing, may be so in many turns.
+"""
+
+NEWEST_AWAY = """
+    SELECT * FROM entry WHERE stage != 'full' AND place NOT LIKE 'adopted:%'
+    ORDER BY rowid DESC LIMIT 40
+"""
+NEWEST_STATES = """
+    SELECT * FROM entry WHERE place LIKE 'state:%' ORDER BY rowid DESC LIMIT 10
+"""
+CHANGED = "UPDATE session SET changes = changes + 1"
+
+
+class Glance(NamedTuple):
+    """A session seen from another one: what it put away last, and its last states."""
+
+    session: str
+    records: list[Record]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One thing that is to outlive the session, and what became of it."""
+
+    key: str
+    text: str
+    kind: str
+    origin: str
+    turn: int
+    entry_id: str | None
+    word_by_word: int
+    """1 is kept as it was said, 0 as a claim that may supersede others."""
+    fact_id: str = ""
+    outcome: str = ""
+    """What the fact store did; empty until it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +164,18 @@ class Call:
     """What they have cost."""
 
 
+class Reactivation(NamedTuple):
+    """An entry that was shown again behind a message, and stays there."""
+
+    message: int
+    """The number of the message."""
+    key: str
+    """What the message says, as a hash: where it says something else, nothing stands behind it."""
+    entry_id: str
+    turn: int
+    shown: str
+
+
 class Ledger:
     """The entries and commitments of one session."""
 
@@ -92,10 +186,12 @@ class Ledger:
             self._db = sqlite3.connect(
                 self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
-            self._db.execute("PRAGMA journal_mode = WAL")
+            use_write_ahead_log(self._db, BUSY_SECONDS)
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._migrate()
-            self._db.execute("INSERT OR IGNORE INTO session VALUES (?)", (storable(session),))
+            self._db.execute(
+                "INSERT OR IGNORE INTO session (name) VALUES (?)", (storable(session),)
+            )
 
     def _migrate(self) -> None:
         """Bring the file up to date; of two processes that open it at once, one does the work."""
@@ -131,8 +227,20 @@ class Ledger:
             row = self._db.execute(sql, (bound,)).fetchone()
         return Call(*row) if row else None
 
-    def commit(self, records: Iterable[Record], decisions: Iterable[Decision], call: Call) -> None:
-        """Write entries, decisions and the call in one transaction.
+    def reactivations(self) -> list[Reactivation]:
+        """Return what was shown again, in the order of commitment."""
+        with _as_store_error(self._path):
+            rows = self._db.execute("SELECT * FROM reactivation ORDER BY rowid").fetchall()
+        return [Reactivation(*row) for row in rows]
+
+    def commit(
+        self,
+        records: Iterable[Record],
+        decisions: Iterable[Decision],
+        call: Call,
+        again: Iterable[Reactivation] = (),
+    ) -> None:
+        """Write entries, decisions, what is shown again and the call in one transaction.
 
         Calls of later turns belong to a list that its owner has since cut short, and go.
 
@@ -143,20 +251,77 @@ class Ledger:
         with _as_store_error(self._path), self._transaction():
             self._db.executemany(SAVE, [_row(record) for record in records])
             self._db.executemany(
-                "INSERT INTO decision (turn, entry_id, stage, reason, saves, costs)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
+                DECIDE,
                 [(call.turn, d.entry_id, d.stage, d.reason, d.saves, d.costs) for d in decisions],
             )
+            self._db.executemany("INSERT INTO reactivation VALUES (?, ?, ?, ?, ?)", again)
             self._db.execute("DELETE FROM call WHERE turn > ?", (call.turn,))
             self._db.execute(
                 "INSERT OR REPLACE INTO call VALUES (?, ?, ?, ?, ?, ?)",
                 astuple(call),
             )
+            self._db.execute(CHANGED)
 
-    def save(self, record: Record) -> None:
-        """Write one entry again, after an access."""
+    def save(self, *records: Record) -> None:
+        """Write entries again, after an access."""
         with _as_store_error(self._path), self._transaction():
-            self._db.execute(SAVE, _row(record))
+            self._db.executemany(SAVE, [_row(record) for record in records])
+            self._db.execute(CHANGED)
+
+    # What outlives the session
+
+    def agent(self, named: str = "") -> str:
+        """Return whose session it is; it belongs to whoever is named first."""
+        with _as_store_error(self._path):
+            if named:
+                with self._transaction():
+                    self._db.execute(
+                        "UPDATE session SET agent = ? WHERE agent = ''", (storable(named),)
+                    )
+            return str(self._db.execute("SELECT agent FROM session").fetchone()[0])
+
+    def pending(self) -> int:
+        """Return the number of the last change where it is not consolidated yet, else 0."""
+        with _as_store_error(self._path):
+            changes, consolidated = self._db.execute(
+                "SELECT changes, consolidated FROM session"
+            ).fetchone()
+        return int(changes) if changes > consolidated else 0
+
+    def consolidated(self, change: int) -> None:
+        """Say that everything up to a change is where it lasts."""
+        with _as_store_error(self._path), self._transaction():
+            self._db.execute("UPDATE session SET consolidated = max(consolidated, ?)", (change,))
+
+    def marks(self) -> dict[str, Mark]:
+        """Return what is marked as worth keeping, by key, in the order in which it was found."""
+        with _as_store_error(self._path):
+            rows = self._db.execute("SELECT * FROM kept ORDER BY rowid").fetchall()
+        return {row[0]: Mark(*row) for row in rows}
+
+    def mark(self, marks: Iterable[Mark]) -> None:
+        """Write marks; of one that is there, what became of it."""
+        with _as_store_error(self._path), self._transaction():
+            self._db.executemany(
+                "INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
+                " text = excluded.text, fact_id = excluded.fact_id, outcome = excluded.outcome",
+                [_values(mark) for mark in marks],
+            )
+
+    def opening(self) -> str | None:
+        """Return what stands in front of the first message; nothing where that is not settled."""
+        with _as_store_error(self._path):
+            row = self._db.execute("SELECT text FROM opening").fetchone()
+        return row[0] if row else None
+
+    def open_with(self, text: str, tokens: int, records: Iterable[Record]) -> str:
+        """Settle what stands in front of the first message, with its entries; the first one holds."""
+        with _as_store_error(self._path), self._transaction():
+            row = self._db.execute("SELECT text FROM opening").fetchone()
+            if row is None:
+                self._db.execute("INSERT INTO opening VALUES (?, ?)", (storable(text), tokens))
+                self._db.executemany(SAVE, [_row(record) for record in records])
+            return row[0] if row else text
 
     def check(self) -> list[str]:
         """Return a sentence for each thing that is wrong with the file; empty when all is well."""
@@ -184,18 +349,64 @@ class Ledger:
         self._db.execute("COMMIT")
 
 
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a ledger for reading alone."""
+    address = f"file:{quote(str(path))}?mode=ro"
+    with contextlib.closing(sqlite3.connect(address, uri=True)) as db:
+        yield db
+
+
 def owner_of(folder: Path, entry_id: str) -> str | None:
     """Return the name of the session in this folder that has an entry of that id."""
     for path in sorted(folder.glob("*.sqlite3")):
-        address = f"file:{quote(str(path))}?mode=ro"
-        with (
-            contextlib.suppress(sqlite3.Error),
-            contextlib.closing(sqlite3.connect(address, uri=True)) as db,
-        ):
+        with contextlib.suppress(sqlite3.Error), _reading(path) as db:
             found = db.execute("SELECT 1 FROM entry WHERE id = ?", (entry_id,)).fetchone()
             if found:
-                return str(db.execute("SELECT name FROM session").fetchone()[0])
+                return _name(db)
     return None
+
+
+def entry_of(folder: Path, entry_id: str) -> tuple[str, Record] | None:
+    """Return the session in this folder that has an entry of that id, and the entry."""
+    for path in sorted(folder.glob("*.sqlite3")):
+        with contextlib.suppress(sqlite3.Error), _reading(path) as db:
+            row = db.execute("SELECT * FROM entry WHERE id = ?", (entry_id,)).fetchone()
+            if row:
+                return _name(db), _record(row)
+    return None
+
+
+def earlier(folder: Path, session: str, agent: str, sessions: int) -> Iterator[Glance]:
+    """Yield the other sessions of an agent in this folder, the one that was written last first."""
+    paths = [path for path in folder.glob("*.sqlite3") if path.name != file_name(session)]
+    left = sessions
+    for path in sorted(paths, key=_written_at, reverse=True):
+        with contextlib.suppress(sqlite3.Error), _reading(path) as db:
+            if left and db.execute("SELECT agent FROM session").fetchone() == (agent,):
+                left -= 1
+                away = db.execute(NEWEST_AWAY).fetchall()
+                states = db.execute(NEWEST_STATES).fetchall()
+                yield Glance(_name(db), [_record(row) for row in [*away, *states]])
+
+
+def _written_at(path: Path) -> tuple[int, str]:
+    """Return when a ledger was last written, its log included."""
+    log = path.with_name(f"{path.name}-wal")
+    return max(each.stat().st_mtime_ns for each in (path, log) if each.exists()), path.name
+
+
+def _name(db: sqlite3.Connection) -> str:
+    return str(db.execute("SELECT name FROM session").fetchone()[0])
+
+
+def unconsolidated(folder: Path) -> list[str]:
+    """Return the names of the sessions in this folder that changed since their consolidation."""
+    found = []
+    for path in sorted(folder.glob("*.sqlite3")):
+        with contextlib.suppress(sqlite3.Error), _reading(path) as db:
+            found += db.execute("SELECT name FROM session WHERE changes > consolidated").fetchall()
+    return [name for (name,) in found]
 
 
 def file_name(session: str) -> str:
@@ -203,6 +414,10 @@ def file_name(session: str) -> str:
     digest = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     readable = quote(session, safe="", errors="replace")[:LONGEST_NAME]
     return f"{readable}-{digest}.sqlite3"
+
+
+def _values(mark: Mark) -> tuple[Any, ...]:
+    return tuple(getattr(mark, field.name) for field in fields(mark))
 
 
 def _row(record: Record) -> tuple[str | int, ...]:

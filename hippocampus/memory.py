@@ -5,23 +5,36 @@ Opens what sessions share; what a session does with it is not here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hippocampus import policy, prices, tokens
+from hippocampus import ledger, policy, prices, tokens
+from hippocampus.consolidation import material
+from hippocampus.consolidation.outcome import Outcome
+from hippocampus.consolidation.running import Consolidations
+from hippocampus.errors import StoreError
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
-from hippocampus.session import Means, Session
+from hippocampus.session import Session
+from hippocampus.sources import RepeatableTools, known_sources
+from hippocampus.sources import Source as Fetcher
+from hippocampus.sources.tools import Tool
 from hippocampus.store import DiskStore
 from hippocampus.summaries import Summaries
+from hippocampus.turns import Means, Start
 
 if TYPE_CHECKING:
+    from hippocampus.consolidation.memory_lines import Line
     from hippocampus.facts import Facts
 
 CONTENTS_FOLDER = "contents"
 SESSIONS_FOLDER = "sessions"
 FACTS_FILE = "memory.sqlite3"
+DEFAULT_AGENT = "default"
+"""Whose facts these are where nobody is named."""
 SUMMARY_SECONDS = 2.0
 """How long a turn waits for a summary at most."""
 
@@ -38,6 +51,9 @@ class Hippocampus:
         prices: Prices | None = None,
         summarise: Callable[[str], str] | None = None,
         summary_seconds: float = SUMMARY_SECONDS,
+        complete: Callable[[str], str] | None = None,
+        render_memory: Callable[[Sequence[Line]], str] | None = None,
+        agent: str = "",
     ) -> None:
         """Open (and make, where it is missing) a state directory.
 
@@ -45,7 +61,9 @@ class Hippocampus:
         and tokenizer; without it prices are Anthropic's for its 5-minute cache. `summarise` may
         write an entry's summary line: it is called in a thread, beside the turn, and a turn waits
         for it `summary_seconds` at most (0 takes what is ready); where it fails or is late the
-        entry keeps the line that is written without a model.
+        entry keeps the line that is written without a model. `complete` answers a prompt: a
+        consolidation asks it once, within the policy's `model_seconds`, for facts in what the user
+        said. `render_memory` writes the memory file in a format of yours. `agent` is whose sessions and facts these are, where a session names nobody else.
 
         Raises:
             PolicyError: the policy cannot be read; every problem is told.
@@ -56,25 +74,93 @@ class Hippocampus:
         folder = Path(state_dir)
         declared = policy if isinstance(policy, Policy) else _load_policy(policy)
         self._folder = folder
+        self._tools = RepeatableTools()
+        self._sources = known_sources(self._tools)
         self._facts: Facts | None = None
+        self._opening_facts = threading.Lock()
+        self._agent = agent
         self._store = DiskStore(folder / CONTENTS_FOLDER)
+        sessions = folder / SESSIONS_FOLDER
+        encoding = tokens.encoding_for(model or declared.model)
+        means = material.Means(declared, lambda: self.facts, complete, render_memory)
+        self._consolidations = Consolidations(folder, sessions, self._store, means)
         self._means = Means(
-            folder=folder / SESSIONS_FOLDER,
+            folder=sessions,
             store=self._store,
             policy=declared,
             prices=prices or _prices_of(declared, model),
-            encoding=tokens.encoding_for(model or declared.model),
+            encoding=encoding,
             summaries=Summaries(summarise, summary_seconds) if summarise else None,
+            consolidations=self._consolidations,
+            loads=material.Sources(sessions, self._store, declared, encoding, self._known_facts),
+            sources=self._sources,
         )
 
-    def session(self, session_id: str) -> Session:
+    def session(
+        self, session_id: str, *, agent: str | None = None, context_time: float | None = None
+    ) -> Session:
         """Return the session of an id; the same id after a restart is the same session.
+
+        `agent` is whose it is, where it is not this memory's. `context_time`, in seconds since
+        1970, is when it starts, as its context load tells it; without it that is the present.
 
         Raises:
             StoreError: the session's ledger cannot be opened.
+            ValueError: the session belongs to another agent.
 
         """
-        return Session(session_id, self._means)
+        started = time.time() if context_time is None else context_time
+        return Session(
+            session_id, self._means, Start(self._agent if agent is None else agent, started)
+        )
+
+    def unconsolidated(self) -> list[str]:
+        """Return the sessions that ended without a consolidation, or are still open somewhere."""
+        return ledger.unconsolidated(self._means.folder)
+
+    def consolidate(self, session_id: str | None = None) -> list[Outcome]:
+        """Finish a session that ended without its consolidation; without an id, every one.
+
+        Raises:
+            StoreError: what is on disk of one cannot be read or written; the others are finished.
+
+        """
+        outcomes: list[Outcome] = []
+        failures: list[StoreError] = []
+        for name in self.unconsolidated() if session_id is None else [session_id]:
+            try:
+                outcomes.append(self._consolidations.recover(name))
+            except StoreError as failure:
+                failures.append(failure)
+        if failures:
+            raise failures[0]
+        return outcomes
+
+    def _known_facts(self) -> Facts | None:
+        """Return the long-term memory where there is one: looking for memories makes no file."""
+        known = self._facts is not None or (self._folder / FACTS_FILE).exists()
+        return self.facts if known else None
+
+    def repeatable(self, name: str) -> Callable[[Tool], Tool]:
+        """Say that a tool may be called again by a recall: `@memory.repeatable("list_orders")`.
+
+        It takes the call's arguments by name, only reads, and may be a coroutine function. It is
+        called where a rule of the policy has `source: tool` for its results, and by recalls alone.
+        """
+
+        def registered(tool: Tool) -> Tool:
+            self._tools.register(name, tool)
+            return tool
+
+        return registered
+
+    def source(self, name: str) -> Callable[[Fetcher], Fetcher]:
+        """Name a function as a source that rules may declare: `@memory.source("tickets")`.
+
+        It takes what is wanted (`tool`, `arguments`) and the plan (`options[name]` has what the
+        rule says beside the name), and returns text or raises `hippocampus.sources.Unavailable`.
+        """
+        return self._sources(name)
 
     @property
     def facts(self) -> Facts:
@@ -84,14 +170,19 @@ class Hippocampus:
             FactError: the file cannot be opened.
 
         """
-        if self._facts is None:
-            from hippocampus.facts import Facts
+        with self._opening_facts:
+            if self._facts is None:
+                from hippocampus.facts import Facts
+                from hippocampus.facts.settings import settings_of
 
-            self._facts = Facts(self._folder / FACTS_FILE)
+                settings = settings_of(self._means.policy.facts)
+                agent = self._agent or DEFAULT_AGENT
+                self._facts = Facts(self._folder / FACTS_FILE, settings=settings, agent=agent)
         return self._facts
 
     def close(self) -> None:
-        """Close the content store; a summary under way is not waited for."""
+        """Close the stores; a summary under way is not waited for, a consolidation a bounded time."""
+        self._consolidations.close()
         self._store.close()
         if self._facts is not None:
             self._facts.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,20 @@ def test_any_name_of_a_session_is_one_file_in_its_folder(tmp_path: Path, name: s
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_two_names_are_two_files(one: str, two: str) -> None:
     assert (file_name(one) == file_name(two)) is (one == two)
+
+
+def test_no_stage_goes_back(tmp_path: Path) -> None:
+    """A process that has not heard what another committed writes nothing over it."""
+    first, second = (Ledger(tmp_path, "s") for _ in range(2))
+    ranks = [Stage.FULL, Stage.INDEXED, Stage.DORMANT]
+    for before in ranks:
+        for after in ranks:
+            entry_id = f"{before}-{after}"
+            for ledger, stage in ((first, before), (second, after)):
+                made = record(entry_id, shown=f"shown {stage}")
+                ledger.save(replace(made, stage=stage))
+            [kept] = [each for each in first.records() if each.entry.id == entry_id]
+            assert kept.stage is max(before, after, key=ranks.index)
+            assert kept.shown == f"shown {kept.stage}"
+    first.close()
+    second.close()

@@ -112,7 +112,7 @@ def test_what_an_answer_cites_is_strong_again_and_associated(tmp_path: Path) -> 
     memory = opened(tmp_path)
     with memory.session("s") as session:
         grow(session, items)
-        first, second = (held.record.entry for held in session._holdings.held)
+        first, second = (held.record.entry for held in session._turns.holdings.held)
         assert first.decay.last_access == second.decay.last_access == 3
         assert first.modifiers.associations == [second.id]
         assert second.modifiers.associations == [first.id]
@@ -221,7 +221,7 @@ def test_no_session_costs_more_than_its_stake(tmp_path: Path, table: str) -> Non
         for number in range(60):
             items += [call(number, "look"), result(number, f"room_{number} is dark. " * 40)]
             session(items)
-            account = session._account
+            account = session._turns.account
             assert account.sent_cost <= account.raw_cost * 1.03 + 1
     memory.close()
 
@@ -303,7 +303,93 @@ def test_a_user_who_describes_a_content_is_an_access(tmp_path: Path) -> None:
     memory = opened(tmp_path)
     with memory.session("s") as session:
         grow(session, items)
-        last = {h.record.tool: h.record.entry.decay.last_access for h in session._holdings.held}
+        last = {
+            h.record.tool: h.record.entry.decay.last_access for h in session._turns.holdings.held
+        }
         assert last.pop("visit_kitchen") == len(places) + 1
         assert max(last.values()) <= len(places)
+    memory.close()
+
+
+@pytest.mark.parametrize(("table", "seconds"), [("anthropic-5m", 301), ("anthropic-1h", 3_601)])
+def test_a_cache_is_cold_when_its_provider_has_dropped_it(
+    tmp_path: Path, table: str, seconds: int
+) -> None:
+    """Due content whose edit does not pay yet goes once nothing cached can be lost."""
+    plan = "The plan is as follows. " * 300
+    items = [
+        {"role": "user", "content": "Watch the plan."},
+        call(1, "read", path="notes.md"),
+        result(1, plan),
+        {"role": "user", "content": "And mind this. " * 9_000},
+        call(2, "look", path="."),
+        result(2, "nothing"),
+    ]
+    for idle, gone in ((seconds - 2, False), (seconds, True)):
+        memory = Hippocampus(tmp_path / str(idle), prices=TABLES[table])
+        with memory.session("s") as session, no_fallback():
+            session(items[:4])
+            view = session(items, idle_seconds=idle)
+            assert (text_of(view, 2) != plan) is gone
+        memory.close()
+
+
+def test_a_restart_changes_no_turn_in_which_something_happened(tmp_path: Path) -> None:
+    """The list is read anew: what was cited or written then is told as of then."""
+    source = inspect.getsource(textwrap)[:9_000]
+    items = [
+        {"role": "user", "content": "Mend it."},
+        call(1, "read", path="src/app.py"),
+        result(1, source),
+        call(2, "write", path="src/app.py", content="def run(value):\n    return -value\n" * 9),
+        result(2, "written"),
+        {"role": "assistant", "content": "Mended."},
+        {"role": "user", "content": "Thank you."},
+        {"role": "assistant", "content": "Gladly."},
+        {"role": "user", "content": "Is it good?"},
+    ]
+    memory = opened(tmp_path, fresh_turns={"code": 1})
+    with memory.session("s") as session:
+        grow(session, items[:5])
+        before = [held.record.entry.decay.last_access for held in session._turns.holdings.held]
+    with memory.session("s") as session, no_fallback():
+        view = session(items, idle_seconds=3_600)
+        after = [held.record.entry.decay.last_access for held in session._turns.holdings.held]
+        assert "stale: written at turn 2" in text_of(view, 2)
+        assert after == before
+    memory.close()
+
+
+def test_a_result_is_associated_with_those_that_its_call_names(tmp_path: Path) -> None:
+    items = [
+        {"role": "user", "content": "Which orders?"},
+        call(1, "orders", page="1"),
+        result(1, rows(0)),
+        call(2, "order", id="order-12"),
+        result(2, json.dumps({"lines": [f"line-{n} of it" for n in range(90)]})),
+    ]
+    memory = opened(tmp_path)
+    with memory.session("s") as session:
+        grow(session, items)
+        first, second = (held.record.entry for held in session._turns.holdings.held)
+        assert first.modifiers.associations == [second.id]
+        assert second.modifiers.associations == [first.id]
+    memory.close()
+
+
+def test_successive_reads_of_a_file_are_associated(tmp_path: Path) -> None:
+    source = inspect.getsource(textwrap)
+    items = [
+        {"role": "user", "content": "Read it."},
+        call(1, "read", path="textwrap.py", lines="1-80"),
+        result(1, source[:3_000]),
+        call(2, "read", path="textwrap.py", lines="81-160"),
+        result(2, source[3_000:6_000]),
+    ]
+    memory = opened(tmp_path)
+    with memory.session("s") as session:
+        grow(session, items)
+        first, second = (held.record.entry for held in session._turns.holdings.held)
+        assert first.modifiers.associations == [second.id]
+        assert second.modifiers.associations == [first.id]
     memory.close()

@@ -68,7 +68,7 @@ def assert_all_come_back(folder: Path, name: str, sent: list[str], items: list[A
                     [entry_id] = FRAME.findall(shown["content"])
                     named.add(entry_id)
                     assert session.content(entry_id) == raw["content"]
-        assert session._ledger.check() == []
+        assert session._turns.ledger.check() == []
     assert memory._store.check() == []
     memory.close()
     return len(named)
@@ -81,8 +81,8 @@ def test_everything_comes_back_after_kills_at_random_moments(tmp_path: Path) -> 
     for _ in range(4):
         process = agent(tmp_path, "s", max(1, len(sent) - 1), TURNS + 1)
         go(process)
-        sent.append(process.stdout.readline())
-        time.sleep(chance.random() * 0.15)
+        sent += [process.stdout.readline() for _ in range(chance.randint(3, 6))]
+        time.sleep(chance.random() * 0.05)
         process.kill()
         with process:
             rest = process.stdout.read().split("\n")
@@ -138,7 +138,7 @@ def test_a_list_cut_short_before_a_restart_starts_from_what_was_sent_last(tmp_pa
     with memory.session("s") as session, no_fallback():
         session(items)
         session(items[:3])
-        assert session._ledger.last_call().messages == 3
+        assert session._turns.ledger.last_call().messages == 3
     with memory.session("s") as session, no_fallback():
         session([*items[:3], *reading(1, start=40)])
         turn, decision = session.decisions()[-1]
@@ -191,3 +191,13 @@ def test_the_oldest_ledger_opens(tmp_path: Path) -> None:
     assert opened._db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
     assert opened.check() == []
     opened.close()
+
+
+def test_two_who_make_one_change_tell_it_once(tmp_path: Path) -> None:
+    one, two = (Hippocampus(tmp_path, policy=EAGER) for _ in range(2))
+    with one.session("s") as first, two.session("s") as second, no_fallback():
+        assert first(reading(3)) == second(reading(3))
+        changes = [(told.entry_id, told.stage) for _, told in first.decisions()]
+        assert len(changes) == len(set(changes)) == 3
+    one.close()
+    two.close()

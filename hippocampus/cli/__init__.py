@@ -6,7 +6,16 @@ import sys
 
 import typer
 
-from hippocampus.cli import benching, explaining, memory, policies, replaying, storing
+from hippocampus.cli import (
+    benching,
+    consolidating,
+    defragging,
+    explaining,
+    memory,
+    policies,
+    replaying,
+    storing,
+)
 
 app = typer.Typer(
     name="hippocampus",
@@ -18,7 +27,9 @@ app = typer.Typer(
 app.command("replay")(replaying.replay)
 app.command("explain")(explaining.explain)
 app.add_typer(policies.app, name="policy")
+app.command("consolidate")(consolidating.consolidate)
 app.command("gc")(storing.gc)
+app.command("defrag")(defragging.defrag)
 app.add_typer(storing.app, name="store")
 app.add_typer(memory.app, name="memory")
 app.add_typer(benching.app, name="bench")

@@ -44,7 +44,7 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     """Say which stored contents the rules would remove, and remove them with --apply."""
     from hippocampus import retention
 
-    _expect(state_dir)
+    expect_state(state_dir)
     rules = retention.Rules(
         max_age_days, max_bytes, _session_days(session or ()), orphan_hours * 3_600
     )
@@ -56,7 +56,7 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     _print_removals(removals, done=apply)
 
 
-def _expect(state_dir: Path) -> None:
+def expect_state(state_dir: Path) -> None:
     """Refuse a folder that is no state directory, before anything is made in it."""
     from hippocampus.retention import CONTENTS_FOLDER
 
@@ -100,7 +100,7 @@ def list_contents(state_dir: StateDir) -> None:
 
     from hippocampus import retention
 
-    _expect(state_dir)
+    expect_state(state_dir)
     table = Table("content", "bytes", "active", "pinned", "entries", box=None)
     for each in sorted(retention.holdings(state_dir), key=lambda held: -held.active_at):
         pinned = "yes" if any(ref.pinned for ref in each.references) else ""
@@ -119,7 +119,7 @@ def show(
     from hippocampus import retention
     from hippocampus.store import DiskStore
 
-    _expect(state_dir)
+    expect_state(state_dir)
     key = _key(retention.holdings(state_dir), named)
     store = DiskStore(state_dir / retention.CONTENTS_FOLDER)
     try:
@@ -150,7 +150,7 @@ def verify(state_dir: StateDir) -> None:
     """Read everything, and name each damaged, lost or orphaned object; status 1 if there is one."""
     from hippocampus import retention
 
-    _expect(state_dir)
+    expect_state(state_dir)
     problems = retention.verify(state_dir)
     for each in problems:
         typer.echo(each)
@@ -164,7 +164,7 @@ def stats(state_dir: StateDir) -> None:
     """Print how many contents there are, their size, and how many are shared, pinned or orphans."""
     from hippocampus import retention
 
-    _expect(state_dir)
+    expect_state(state_dir)
     held = retention.holdings(state_dir)
     sessions = {ref.session for each in held for ref in each.references}
     shared = sum(len({ref.session for ref in each.references}) > 1 for each in held)

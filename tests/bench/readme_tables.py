@@ -62,6 +62,17 @@ def policy_fields() -> str:
     return "\n".join(rows)
 
 
+def consolidation_fields() -> str:
+    """A table of the fields of the block `consolidation`, with their defaults."""
+    told = docstrings(policy.Consolidation)
+    rows = ["| key | default | meaning |", "|---|---|---|"]
+    rows += [
+        f"| `{name}` | `{_yaml(field.default)}` | {' '.join(told[name].split())} |"
+        for name, field in policy.Consolidation.model_fields.items()
+    ]
+    return "\n".join(rows)
+
+
 MOST_ITEMS = 4
 
 
@@ -70,6 +81,8 @@ def _yaml(value: object) -> str:
         return "{" + ", ".join(f"{key}: {inner}" for key, inner in value.items()) + "}"
     if isinstance(value, dict | list | tuple):
         return f"{len(value)} entries"
+    if isinstance(value, bool):
+        return str(value).lower()
     return "none" if value is None else str(value)
 
 
@@ -176,10 +189,13 @@ QUICK: dict[str, Callable[[], str]] = {
     "help-policy-schema": lambda: help_of("policy", "schema"),
     "help-policy-explain": lambda: help_of("policy", "explain"),
     "help-gc": lambda: help_of("gc"),
+    "help-consolidate": lambda: help_of("consolidate"),
+    "help-defrag": lambda: help_of("defrag"),
     "help-store": lambda: help_of("store"),
     "help-memory": lambda: help_of("memory"),
     "help-bench": lambda: help_of("bench", "locomo"),
     "policy": policy_fields,
+    "consolidation": consolidation_fields,
     "match": lambda: rule_fields(policy.Match),
     "action": lambda: rule_fields(policy.Action),
     "prices": price_tables,

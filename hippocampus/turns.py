@@ -1,0 +1,420 @@
+"""A session's turns: each takes the list from one call to the next and commits what changed.
+
+Joins the pure middle and the stores; recall, and what a host may ask and say, is the session's.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from hippocampus import archive, compaction, digest, reactivation
+from hippocampus.account import Account
+from hippocampus.consolidation import material
+from hippocampus.consolidation.running import Consolidations
+from hippocampus.conversation import Item, Message
+from hippocampus.digest import Run
+from hippocampus.entry import Record, content_key, storable
+from hippocampus.errors import StoreError
+from hippocampus.holdings import Holdings, Shown
+from hippocampus.indexing import frame
+from hippocampus.ledger import Call, Ledger, Reactivation
+from hippocampus.messages import Reading
+from hippocampus.plan import Decision, Standing, plan
+from hippocampus.policy import Policy
+from hippocampus.prices import Prices
+from hippocampus.retrieval import Retrieval
+from hippocampus.sources import Sources
+from hippocampus.store import ContentStore
+from hippocampus.summaries import Summaries
+from hippocampus.window import Window
+
+LOG = logging.getLogger("hippocampus")
+LIMIT_REASON = "the view passed its limit: old turns told in short"
+EXCESS = "the view passes its limit, and nothing more may be shortened"
+LARGEST_TOLD = 3
+UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What the sessions of one memory share."""
+
+    folder: Path
+    store: ContentStore
+    policy: Policy
+    prices: Prices
+    encoding: str
+    summaries: Summaries | None
+    consolidations: Consolidations
+    loads: material.Sources
+    """Where a context load finds what earlier sessions left."""
+    sources: Sources
+    """What a recall may ask; no turn does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Whose session it is, and when it starts."""
+
+    agent: str
+    context_time: float
+    """In seconds since 1970."""
+
+
+class Past(NamedTuple):
+    """A list as it was before a call, in case that its host cuts it."""
+
+    raw: list[Message]
+    told: dict[int, Message]
+
+    def messages(self) -> list[Message]:
+        """Return its messages as they may be told."""
+        return [self.told.get(number, message) for number, message in enumerate(self.raw)]
+
+
+class Committed(NamedTuple):
+    """What a turn changed in the view, and why."""
+
+    decisions: list[Decision]
+    records: list[Record]
+    again: list[Reactivation]
+    compacted: bool
+    """Whether old turns were told as digests."""
+
+
+class Turns:
+    """The calls of one session: the list as it was read, the view, and what was committed."""
+
+    def __init__(self, session_id: str, means: Means, retrieval: Retrieval, start: Start) -> None:
+        self._session = session_id
+        self._opening: str | None = None
+        self._means = means
+        self._retrieval = retrieval
+        self.ledger = Ledger(means.folder, session_id)
+        self._begun = Start(_owner(self.ledger, session_id, start.agent), start.context_time)
+        self.records = {record.place: record for record in self.ledger.records()}
+        """Every entry of the session by its place, oldest first."""
+        self._journal = archive.journal_of(means.folder.parent, session_id, means.policy)
+        self._again: dict[tuple[int, str], list[Reactivation]] = {}
+        """What was shown again, by the number of its message and what that says."""
+        self._remember(self.ledger.reactivations())
+        last = self.ledger.last_call()
+        self._told_excess = False
+        self.account = Account(last.raw_cost, last.sent_cost) if last else Account()
+        self._start(last.messages if last else 0)
+
+    def restart(self) -> None:
+        """Forget the list, and read it whole at the next call: after a failure."""
+        self._start(self.window.sent)
+
+    def _start(self, sent: int) -> None:
+        """Begin with an empty list, of whose view so many messages have been sent already."""
+        means = self._means
+        self.window = Window(means.encoding, sent)
+        self.holdings = Holdings(
+            self._session,
+            self.window,
+            self.records,
+            means.policy,
+            means.prices,
+            means.encoding,
+            means.summaries,
+        )
+
+    def save(self, record: Record) -> None:
+        """Write an entry down as it stands after an access, or as the host wants it.
+
+        Raises:
+            StoreError: the ledger cannot be written.
+
+        """
+        self.records[record.place] = record
+        self.holdings.update(record)
+        self.ledger.save(record)
+
+    def limit_tokens(self) -> int:
+        """Return the tokens that no view should pass; 0 knows no limit."""
+        policy = self._means.policy
+        threshold = int(policy.context_threshold * self._means.prices.window_tokens)
+        limits = [each for each in (policy.budget_tokens, threshold) if each]
+        return min(limits, default=0)
+
+    def take(self, items: Sequence[Item], *, cold: bool) -> list[Item]:
+        """Return the view of a list, committed; `cold` says that no provider has it cached.
+
+        Raises:
+            MessagesError: the list is in no known format.
+            StoreError: what leaves the view cannot be put on disk; then nothing has left it.
+
+        """
+        past = Past(list(self.window.raw), self.window.told)
+        reading = self._read(items)
+        made = self._change(cold=cold)
+        self._commit(made, reading)
+        self._tell_excess()
+        self.window.sent = len(self.window.raw)
+        self._consolidate_beside(past, compacted=made.compacted)
+        return self.window.write(items)
+
+    def _read(self, items: Sequence[Item]) -> Reading:
+        """Read what is new, and let what was committed stand where it stood."""
+        window, holdings = self.window, self.holdings
+        before = len(window.raw)
+        reading = window.read(items)
+        if reading.kept < before:
+            holdings.drop_from(reading.kept)
+        self._open()
+        for number in range(reading.kept, len(window.raw)):
+            self._show(holdings.take(number))
+            self._show_again(number)
+        if reading.kept == 0:
+            self._fold_again()
+        window.unchanged = window.sent  # what stands for these messages stood there when sent
+        return reading
+
+    def _change(self, *, cold: bool) -> Committed:
+        """Decide what else changes in the view, put on disk what leaves it, and show the rest."""
+        window, means = self.window, self._means
+        self.account = self._account_before(window.turn)
+        balance, limit = self.account.balance, self.limit_tokens()
+        standing = Standing(window.turn, window.sent, window.shown_tokens, balance, limit, cold)
+        decisions = plan(self.holdings.candidates(), standing, means.prices, means.policy)
+        left = self._shorten(decisions)
+        digests = self._compact()
+        late = self._last_resort()
+        left += self._shorten(late)
+        again, reasons = self._reactivate()
+        return Committed(
+            [*decisions, *late, *(told for _, told in digests), *reasons],
+            [*left, *(record for record, _ in digests), *self._noted()],
+            again,
+            compacted=bool(digests),
+        )
+
+    def _consolidate_beside(self, past: Past, *, compacted: bool) -> None:
+        """Start on what is to last where the view was compacted, or the host has cut its list."""
+        cut = past.messages() if len(self.window.raw) < len(past.raw) else None
+        if compacted or cut is not None:  # the protocol's `context_threshold`
+            self._means.consolidations.start(self.session(cut), last=cut is not None)
+
+    def _open(self) -> None:
+        """Let memories of earlier sessions stand in front of the first words, the same each time."""
+        place = self.window.first_words()
+        if place is None or self._opening == "":
+            return
+        if self._opening is None:
+            self._opening = self._settled(*place)
+        self.window.open_with(self._opening)
+
+    def _settled(self, number: int, part: int) -> str:
+        """Return what stands there for the whole session; one that began without goes on so."""
+        known = self.ledger.opening()
+        if known is not None:
+            return known
+        wanted = self._means.policy.consolidation.context_load_tokens
+        if not wanted or self.ledger.last_call() is not None:
+            return ""
+        from hippocampus.consolidation.opening import settled
+
+        said = self.window.raw[number].parts[part].text
+        begun = self._begun
+        setting = material.Setting(self._session, begun.agent, said, begun.context_time)
+        text = settled(setting, self.ledger, self._means.loads)
+        self.records.update({record.place: record for record in self.ledger.records()})
+        return text
+
+    def session(self, messages: Sequence[Message] | None = None) -> material.Session:
+        """Return the session as a consolidation takes it, with these messages or those it has."""
+        window = self.window
+        said = window.telling(0, len(window.raw)) if messages is None else messages
+        records = list(self.records.values())
+        return material.Session(self._session, self._begun.agent, window.turn, said, records)
+
+    def _account_before(self, turn: int) -> Account:
+        """Return the sums before a turn: a second call in it decides by the same as the first."""
+        last = self.ledger.last_call(turn)
+        return Account(last.raw_cost, last.sent_cost) if last else Account()
+
+    def _shorten(self, decisions: list[Decision]) -> list[Record]:
+        """Put on disk what leaves the view, show what stands for it, and return it."""
+        leaving = self.holdings.leave([decision.entry_id for decision in decisions])
+        for held in leaving:
+            self._means.store.put(self.holdings.original(held))
+        self._show([Shown(each.message, each.part, each.record.shown) for each in leaving])
+        return [held.record for held in leaving]
+
+    def _last_resort(self) -> list[Decision]:
+        """Return what must be shortened before the model has read it, since nothing else is left."""
+        excess, chosen = self.excess_tokens(), []
+        for each in sorted(self.holdings.unread(), key=lambda each: -each.saves) if excess else ():
+            if excess > 0 < each.saves:
+                chosen.append(Decision(each.entry_id, each.stage, UNREAD_REASON, each.saves, 0.0))
+                excess -= each.saves
+        return chosen
+
+    def excess_tokens(self) -> int:
+        """Return by how much the view passes its limit; 0 where it fits or there is none."""
+        limit = self.limit_tokens()
+        return max(0, self.window.shown_total - limit) if limit else 0
+
+    def _compact(self) -> list[tuple[Record, Decision]]:
+        """Tell old turns as digests where the view passes its limit, and return these."""
+        if not self.excess_tokens():
+            return []
+        window, limit = self.window, self.limit_tokens()
+        taken = {record.entry.id for record in self.records.values()}
+        digests = []
+        runs, most = compaction.folding(window, limit, self.holdings.pinned())
+        for run in runs:
+            self._means.store.put(compaction.original_of(window, run))
+            ids = self.holdings.ids(run)
+            record = compaction.record_of(self._session, window, run, ids, taken, most)
+            record = self._worded(record, run)
+            taken.add(record.entry.id)
+            weight = sum(window.shown_tokens[run.start : run.end])
+            self._fold(run, record)
+            digests.append((record, weight - window.shown_tokens[run.start]))
+        costs = self._rewritten(min((run.start for run in runs), default=0)) / max(1, len(runs))
+        return [
+            (record, Decision(record.entry.id, record.stage, LIMIT_REASON, saves, costs))
+            for record, saves in digests
+        ]
+
+    def _rewritten(self, start: int) -> float:
+        """Return what it costs to write again what was sent from a message on."""
+        prices = self._means.prices
+        cached = sum(self.window.shown_tokens[start : self.window.sent])
+        return (prices.write - prices.read) * cached
+
+    def _worded(self, record: Record, run: Run) -> Record:
+        """Return a digest with a summary by somebody else, where there is one in time."""
+        summaries = self._means.summaries
+        if summaries is None:
+            return record
+        told = self.window.telling(run.start, run.end)
+        summaries.ask(record.place, digest.transcript(told))
+        line = summaries.take(record.place)
+        if line is None:
+            return record
+        opening, rest = record.shown.split("\n", 1)
+        shown = "\n".join((opening, storable(frame.as_content(line)), rest))
+        return replace(record, shown=shown)
+
+    def too_large(self) -> list[str]:
+        """Return the largest messages of a view that passes its limit, in words; else nothing."""
+        if not self.excess_tokens():
+            return []
+        weights = enumerate(self.window.shown_tokens)
+        largest = sorted(weights, key=lambda each: -each[1])[:LARGEST_TOLD]
+        shown = self.window.shown
+        return [f"message {at} ({shown[at].role}): {weight:,} tokens" for at, weight in largest]
+
+    def _tell_excess(self) -> None:
+        """Say once, until a view fits again, that one does not and why."""
+        told = self.too_large()
+        if told and not self._told_excess:
+            LOG.warning("session %s: %s: %s", self._session, EXCESS, "; ".join(told))
+        self._told_excess = bool(told)
+
+    def _fold(self, run: Run, record: Record) -> None:
+        self.window.fold(run.start, run.end, record.shown)
+        self.holdings.fold(run)
+
+    def _fold_again(self) -> None:
+        """Show the newest digests that were committed, wherever their turns stand unchanged."""
+        for record in reversed(self.records.values()):
+            run = compaction.run_of(record)
+            if run is None or run.end > len(self.window.raw) or self.window.is_folded(run.start):
+                continue
+            content = content_key(compaction.original_of(self.window, run))
+            if content == record.content:
+                self._fold(run, record)
+
+    def _show_again(self, number: int) -> None:
+        """Let what was shown again behind a message stand there, with the same bytes."""
+        if self._again:
+            key = reactivation.key_of(self.window.raw[number])
+            for each in self._again.get((number, key), ()):
+                self.window.stand(number, each.shown)
+
+    def _reactivate(self) -> tuple[list[Reactivation], list[Decision]]:
+        """Show again, behind the last message, what new messages point at."""
+        window, means, limit = self.window, self._means, self.limit_tokens()
+        if limit and window.shown_total + means.policy.reactivate_tokens > limit:
+            return [], []
+        found = reactivation.reactivated(
+            window, self.holdings.names, window.sent, means.policy, means.prices, means.encoding
+        )
+        for each, _ in found:
+            window.stand(each.message, each.shown)
+        return [each for each, _ in found], [reason for _, reason in found]
+
+    def _remember(self, again: Iterable[Reactivation]) -> None:
+        for each in again:
+            self._again.setdefault((each.message, each.key), []).append(each)
+
+    def _commit(self, made: Committed, reading: Reading) -> None:
+        """Write down what was changed and why; a failure sends the raw list."""
+        window, account = self.window, self.account
+        account.add(window, self._means.prices)
+        call = Call(
+            window.turn,
+            len(window.raw),
+            window.raw_total,
+            window.shown_total,
+            account.raw_cost,
+            account.sent_cost,
+        )
+        self.ledger.commit(made.records, made.decisions, call, made.again)
+        self._remember(made.again)
+        self.records.update({record.place: record for record in made.records})
+        self._retrieval.fill({record.entry.id: record for record in made.records})
+        self._archive(reading, call, made)
+
+    def _archive(self, reading: Reading, call: Call, made: Committed) -> None:
+        """Append what is new to the archive; a turn is committed whether or not that works."""
+        if self._journal is None:
+            return
+        try:
+            self._journal.append(self.window, reading, call, made.decisions, made.records)
+        except Exception:  # law 3: an audit's copy is nothing that a turn may fail for
+            LOG.exception("session %s: this call is not in the archive yet", self._session)
+
+    def is_changed(self) -> bool:
+        """Say whether there is something that no consolidation has seen, and a memory to keep it."""
+        return not self._means.consolidations.closed and self.ledger.pending() > 0
+
+    def close(self) -> None:
+        """Pack the archive and close the ledger."""
+        try:
+            if self._journal is not None:
+                self._journal.close()
+        except StoreError:  # the journal is still there, and packed when the session ends again
+            LOG.exception("session %s: the archive is not packed", self._session)
+        self.ledger.close()
+
+    def _noted(self) -> list[Record]:
+        """Put on disk what the user wants to be kept, and return it."""
+        noted, self.holdings.noted = self.holdings.noted, []
+        for _, original in noted:
+            self._means.store.put(original)
+        return [record for record, _ in noted]
+
+    def _show(self, texts: Sequence[Shown]) -> None:
+        """Let texts stand in the view in place of what they stand for."""
+        for shown in texts:
+            self.window.show(*shown)
+
+
+def _owner(ledger: Ledger, session: str, agent: str) -> str:
+    """Return whose session it is, whoever was named first."""
+    owner = ledger.agent(agent)
+    if agent and owner != agent:
+        ledger.close()
+        told = f"session {session!r} belongs to the agent {owner!r}; name another session"
+        raise ValueError(told)
+    return owner
