@@ -19,7 +19,7 @@ from urllib.parse import quote
 from hippocampus.entry import Entry, Record, Stage, storable
 from hippocampus.errors import StoreError
 from hippocampus.plan import Decision
-from hippocampus.write_ahead import use_write_ahead_log
+from hippocampus.write_ahead import reading, use_write_ahead_log, written_at_ns
 
 BUSY_SECONDS = 10.0
 LONGEST_NAME = 80
@@ -349,18 +349,10 @@ class Ledger:
         self._db.execute("COMMIT")
 
 
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a ledger for reading alone."""
-    address = f"file:{quote(str(path))}?mode=ro"
-    with contextlib.closing(sqlite3.connect(address, uri=True)) as db:
-        yield db
-
-
 def owner_of(folder: Path, entry_id: str) -> str | None:
     """Return the name of the session in this folder that has an entry of that id."""
     for path in sorted(folder.glob("*.sqlite3")):
-        with contextlib.suppress(sqlite3.Error), _reading(path) as db:
+        with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
             found = db.execute("SELECT 1 FROM entry WHERE id = ?", (entry_id,)).fetchone()
             if found:
                 return _name(db)
@@ -370,7 +362,7 @@ def owner_of(folder: Path, entry_id: str) -> str | None:
 def entry_of(folder: Path, entry_id: str) -> tuple[str, Record] | None:
     """Return the session in this folder that has an entry of that id, and the entry."""
     for path in sorted(folder.glob("*.sqlite3")):
-        with contextlib.suppress(sqlite3.Error), _reading(path) as db:
+        with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
             row = db.execute("SELECT * FROM entry WHERE id = ?", (entry_id,)).fetchone()
             if row:
                 return _name(db), _record(row)
@@ -381,19 +373,13 @@ def earlier(folder: Path, session: str, agent: str, sessions: int) -> Iterator[G
     """Yield the other sessions of an agent in this folder, the one that was written last first."""
     paths = [path for path in folder.glob("*.sqlite3") if path.name != file_name(session)]
     left = sessions
-    for path in sorted(paths, key=_written_at, reverse=True):
-        with contextlib.suppress(sqlite3.Error), _reading(path) as db:
+    for path in sorted(paths, key=lambda path: (written_at_ns(path), path.name), reverse=True):
+        with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
             if left and db.execute("SELECT agent FROM session").fetchone() == (agent,):
                 left -= 1
                 away = db.execute(NEWEST_AWAY).fetchall()
                 states = db.execute(NEWEST_STATES).fetchall()
                 yield Glance(_name(db), [_record(row) for row in [*away, *states]])
-
-
-def _written_at(path: Path) -> tuple[int, str]:
-    """Return when a ledger was last written, its log included."""
-    log = path.with_name(f"{path.name}-wal")
-    return max(each.stat().st_mtime_ns for each in (path, log) if each.exists()), path.name
 
 
 def _name(db: sqlite3.Connection) -> str:
@@ -404,7 +390,7 @@ def unconsolidated(folder: Path) -> list[str]:
     """Return the names of the sessions in this folder that changed since their consolidation."""
     found = []
     for path in sorted(folder.glob("*.sqlite3")):
-        with contextlib.suppress(sqlite3.Error), _reading(path) as db:
+        with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
             found += db.execute("SELECT name FROM session WHERE changes > consolidated").fetchall()
     return [name for (name,) in found]
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 from hippocampus.entry import Entry
 from hippocampus.errors import StoreError
 from hippocampus.store import DiskStore
+from hippocampus.write_ahead import reading, written_at_ns
 
 CONTENTS_FOLDER = "contents"
 SESSIONS_FOLDER = "sessions"
@@ -266,17 +266,12 @@ def _references(path: Path) -> list[Reference]:
 
 def _rows(path: Path) -> tuple[str, float, list[tuple[str, str, str]]]:
     """Return the session of a ledger, when it was active, and its entries: id, content, itself."""
-    active = active_at(path)  # before it is opened: a reader may make an empty log
-    with _reading(path) as db:
+    active = active_at(path)
+    with reading(path, BUSY_SECONDS) as db:
         if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'entry'").fetchone() is None:
             return "", active, []
         (session,) = db.execute("SELECT name FROM session").fetchone() or ("",)
         return session, active, db.execute("SELECT id, content, entry FROM entry").fetchall()
-
-
-def _reading(path: Path) -> contextlib.closing[sqlite3.Connection]:
-    address = f"file:{quote(str(path))}?mode=ro"
-    return contextlib.closing(sqlite3.connect(address, timeout=BUSY_SECONDS, uri=True))
 
 
 def _entry(written: str) -> dict[str, Any] | None:
@@ -294,10 +289,8 @@ def is_pinned(entry: Mapping[str, Any]) -> bool:
 
 
 def active_at(path: Path) -> float:
-    """Return when a ledger was last written, its log included."""
-    log = path.with_name(f"{path.name}-wal")
-    written = [path, *([log] if log.exists() and log.stat().st_size else [])]
-    return max(each.stat().st_mtime for each in written)
+    """Return when a session was last active, in seconds since 1970: when its ledger was written."""
+    return written_at_ns(path) / 1e9
 
 
 def verify(folder: Path) -> list[str]:
@@ -346,7 +339,7 @@ def _readable_references(folder: Path) -> tuple[list[Reference], list[str]]:
     wrong: list[str] = []
     for path in sorted((folder / SESSIONS_FOLDER).glob("*.sqlite3")):
         try:
-            with _reading(path) as db:
+            with reading(path, BUSY_SECONDS) as db:
                 told = [row[0] for row in db.execute("PRAGMA integrity_check")]
             session, active, rows = _rows(path)
         except (OSError, sqlite3.Error) as failure:

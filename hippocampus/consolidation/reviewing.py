@@ -6,7 +6,6 @@ in `defrag`.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sqlite3
 from collections import defaultdict
@@ -14,12 +13,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import quote
 
 from hippocampus import decay, retention
 from hippocampus.entry import Entry, Stage
 from hippocampus.errors import StoreError
 from hippocampus.retention import Holding, Removal
+from hippocampus.write_ahead import reading
 
 BUSY_SECONDS = 10.0
 
@@ -81,9 +80,8 @@ def sessions(folder: Path) -> list[Past]:
 
 
 def _past(path: Path) -> Past:
-    active = retention.active_at(path)  # before it is opened: a reader may make an empty log
-    address = f"file:{quote(str(path))}?mode=ro"
-    with contextlib.closing(sqlite3.connect(address, timeout=BUSY_SECONDS, uri=True)) as db:
+    active = retention.active_at(path)
+    with reading(path, BUSY_SECONDS) as db:
         if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'entry'").fetchone() is None:
             return Past("", active, 0, ())
         (name,) = db.execute("SELECT name FROM session").fetchone() or ("",)

@@ -1,0 +1,99 @@
+"""Files with a write-ahead log: read without a trace, and told by when they were last written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hippocampus.write_ahead import reading, use_write_ahead_log, written_at_ns
+
+
+def opened(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, isolation_level=None)
+    use_write_ahead_log(db, 1.0)
+    return db
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file with one row, that nobody has open."""
+    path = tmp_path / "a ledger?#.sqlite3"
+    with closing(opened(path)) as db:
+        db.execute("CREATE TABLE word (text TEXT)")
+        db.execute("INSERT INTO word VALUES ('one')")
+    return path
+
+
+def words(path: Path) -> list[str]:
+    with reading(path, 1.0) as db:
+        return [text for (text,) in db.execute("SELECT text FROM word")]
+
+
+def names(folder: Path) -> set[str]:
+    return {each.name for each in folder.iterdir()}
+
+
+def test_reading_leaves_no_log_and_the_time_of_the_last_write(path: Path) -> None:
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    assert words(path) == ["one"]
+    assert names(path.parent) == {path.name}
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+
+
+def test_reading_takes_an_empty_log_away(path: Path) -> None:
+    path.with_name(f"{path.name}-wal").touch()
+    assert words(path) == ["one"]
+    assert names(path.parent) == {path.name}
+
+
+def test_reading_leaves_the_log_of_a_crash_as_it_is(path: Path, tmp_path: Path) -> None:
+    crashed = tmp_path / "crashed"
+    crashed.mkdir()
+    with closing(opened(path)) as db:
+        db.execute("INSERT INTO word VALUES ('two')")
+        for each in path.parent.glob(f"{path.name}*"):
+            if not each.name.endswith("-shm"):
+                shutil.copy2(each, crashed)
+    copied = crashed / path.name
+    log = copied.with_name(f"{path.name}-wal")
+    before = copied.read_bytes(), log.read_bytes(), written_at_ns(copied)
+    assert words(copied) == ["one", "two"]
+    assert (copied.read_bytes(), log.read_bytes(), written_at_ns(copied)) == before
+
+
+def test_reading_beside_a_writer_sees_what_it_commits_and_is_in_nobodys_way(path: Path) -> None:
+    with closing(opened(path)) as db, reading(path, 1.0) as other:
+        db.execute("INSERT INTO word VALUES ('two')")
+        assert other.execute("SELECT count(*) FROM word").fetchone() == (2,)
+    assert words(path) == ["one", "two"]
+
+
+def test_a_reader_cannot_write(path: Path) -> None:
+    with (
+        reading(path, 1.0) as db,
+        pytest.raises(sqlite3.OperationalError, match="readonly|read-only"),
+    ):
+        db.execute("DELETE FROM word")
+    assert words(path) == ["one"]
+
+
+def test_reading_makes_no_file(tmp_path: Path) -> None:
+    with pytest.raises(sqlite3.OperationalError), reading(tmp_path / "none.sqlite3", 1.0) as db:
+        db.execute("SELECT 1")
+    assert names(tmp_path) == set()
+
+
+def test_a_log_that_holds_something_counts_as_written_and_an_empty_one_does_not(path: Path) -> None:
+    log = path.with_name(f"{path.name}-wal")
+    os.utime(path, ns=(5, 5))
+    log.touch()
+    os.utime(log, ns=(9, 9))
+    assert written_at_ns(path) == 5
+    log.write_bytes(b"something")
+    os.utime(log, ns=(9, 9))
+    assert written_at_ns(path) == 9
