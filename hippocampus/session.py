@@ -363,15 +363,32 @@ class Session:
             "recalls": self._completion.outcomes.counts(),
         }
 
-    def consolidate(self) -> Outcome:
+    def consolidate(self, messages: Sequence[Item] | None = None) -> Outcome:
         """Keep what is worth it in the fact store; where nothing is new, nothing changes.
 
+        `messages` is the list as it ended, with the answer that came behind the last call: it is
+        archived and consolidated too. A list that cannot be read is logged, and what was sent
+        before is kept.
+
         Raises:
-            StoreError: the session's ledger cannot be read or written.
+            StoreError: the session's ledger or archive cannot be read or written.
 
         """
         with self._lock:
-            return self._means.consolidations.run(self._turns.session(), self._turns.ledger)
+            if messages is not None:
+                self._end(messages)
+            consolidations, session = self._means.consolidations, self._turns.session()
+            if not self._turns.is_whole():
+                session = consolidations.completed(session)
+            return consolidations.run(session, self._turns.ledger)
+
+    def _end(self, items: Sequence[Item]) -> None:
+        with self._lock:
+            try:
+                self._turns.end(items)
+            except Exception:  # law 3: the end of a list is nothing that a loop may fail for
+                LOG.exception("session %s: the list as it ended is not taken in", self.id)
+                self._turns.restart()
 
     def adopt(self, entry_id: str) -> None:
         """Take over an entry of another session of this memory, so that it can be recalled here.
@@ -391,14 +408,18 @@ class Session:
             self._retrieval.original(record)
             self._turns.save(sharing.adopted(record, owner, self._turns.window.turn))
 
-    def close(self) -> None:
+    def close(self, messages: Sequence[Item] | None = None) -> None:
         """End the session, once what is worth keeping is kept; the same id opens it again.
 
-        A second time does nothing.
+        `messages` is the list as it ended: with it the answer behind the last call, and whatever
+        else no call has sent, is archived and kept too. Never raises because of its own failures:
+        they are logged. A second time does nothing.
         """
         if self._is_closed:
             return
         self._is_closed = True
+        if messages is not None:
+            self._end(messages)
         try:
             if self._turns.is_changed():
                 self.consolidate()

@@ -6,7 +6,7 @@ Joins the pure middle and the stores; recall, and what a host may ask and say, i
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -95,6 +95,8 @@ class Turns:
         self._means = means
         self._retrieval = retrieval
         self.ledger = Ledger(means.folder, session_id)
+        self._has_past = self.ledger.pending() > 0
+        """Whether an earlier run has left something that no consolidation has seen."""
         self._begun = Start(_owner(self.ledger, session_id, start.agent), start.context_time)
         self.records = {record.place: record for record in self.ledger.records()}
         """Every entry of the session by its place, oldest first."""
@@ -159,6 +161,24 @@ class Turns:
         self.window.sent = len(self.window.raw)
         self._consolidate_beside(past, compacted=made.compacted)
         return self.window.write(items)
+
+    def end(self, items: Sequence[Item]) -> None:
+        """Take in a list as it ended, with what came behind its last call; no view is made of it.
+
+        Raises:
+            MessagesError: the list is in no known format.
+            StoreError: what the user wants to be kept cannot be put on disk.
+
+        """
+        past = Past(list(self.window.raw), self.window.told)
+        reading = self._read(items)
+        if reading.kept == len(past.raw) == len(self.window.raw):
+            return
+        noted = self._noted()
+        self.ledger.save(*noted)
+        self._know(noted)
+        self._archive(lambda journal: journal.end(self.window, reading))
+        self._consolidate_beside(past, compacted=False)
 
     def _read(self, items: Sequence[Item]) -> Reading:
         """Read what is new, and let what was committed stand where it stood."""
@@ -226,6 +246,10 @@ class Turns:
         text = settled(setting, self.ledger, self._means.loads)
         self.records.update({record.place: record for record in self.ledger.records()})
         return text
+
+    def is_whole(self) -> bool:
+        """Say whether the list has all that no consolidation has seen: nothing is on disk alone."""
+        return bool(self.window.raw) and not self._has_past
 
     def session(self, messages: Sequence[Message] | None = None) -> material.Session:
         """Return the session as a consolidation takes it, with these messages or those it has."""
@@ -371,16 +395,22 @@ class Turns:
         )
         self.ledger.commit(made.records, made.decisions, call, made.again)
         self._remember(made.again)
-        self.records.update({record.place: record for record in made.records})
-        self._retrieval.fill({record.entry.id: record for record in made.records})
-        self._archive(reading, call, made)
+        self._know(made.records)
+        self._archive(
+            lambda journal: journal.append(window, reading, call, made.decisions, made.records)
+        )
 
-    def _archive(self, reading: Reading, call: Call, made: Committed) -> None:
+    def _know(self, records: Sequence[Record]) -> None:
+        """Take up entries that are written down."""
+        self.records.update({record.place: record for record in records})
+        self._retrieval.fill({record.entry.id: record for record in records})
+
+    def _archive(self, write: Callable[[archive.Journal], None]) -> None:
         """Append what is new to the archive; a turn is committed whether or not that works."""
         if self._journal is None:
             return
         try:
-            self._journal.append(self.window, reading, call, made.decisions, made.records)
+            write(self._journal)
         except Exception:  # law 3: an audit's copy is nothing that a turn may fail for
             LOG.exception("session %s: this call is not in the archive yet", self._session)
 

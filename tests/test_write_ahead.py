@@ -76,7 +76,7 @@ def test_reading_beside_a_writer_sees_what_it_commits_and_is_in_nobodys_way(path
 def test_a_reader_cannot_write(path: Path) -> None:
     with (
         reading(path, 1.0) as db,
-        pytest.raises(sqlite3.OperationalError, match="readonly|read-only"),
+        pytest.raises(sqlite3.OperationalError, match=r"readonly|read-only"),
     ):
         db.execute("DELETE FROM word")
     assert words(path) == ["one"]

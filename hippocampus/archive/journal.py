@@ -61,12 +61,31 @@ class Journal:
             StoreError: the file cannot be read or written.
 
         """
-        told = _told(reading.adapter.NAME, call, decisions, committed)
+        told = asdict(call) | {
+            "decisions": [asdict(each) for each in decisions],
+            "entries": [_entry(each) for each in committed],
+        }
+        self._write(window, reading, {"type": "call", **_heading(window, reading), **told})
+
+    def end(self, window: Window, reading: Reading) -> None:
+        """Write what a list has behind its last call, as it ended: `reading` is that of this list.
+
+        Raises:
+            StoreError: the file cannot be read or written.
+
+        """
+        count = len(window.raw)
+        self._write(
+            window, reading, {"type": "end", **_heading(window, reading), "messages": count}
+        )
+
+    def _write(self, window: Window, reading: Reading, record: dict[str, Any]) -> None:
+        """Append the messages that are new in a list, and a record of it, in one write."""
         self._same = min(self._same, reading.kept)
         with self._held() as descriptor:
             start = self._same
             new = [records.written(each.raw) for each in window.telling(start, len(window.raw))]
-            lines = [*self._lines(start, new), records.line(told)]
+            lines = [*self._lines(start, new), records.line(record)]
             content = b"".join(lines)
             if (done := os.write(descriptor, content)) < len(content):
                 raise OSError(f"{done} of {len(content)} bytes could be written")
@@ -186,19 +205,10 @@ class Journal:
         self._end += os.write(descriptor, records.line(head))
 
 
-def _told(
-    format_name: str, call: Call, decisions: Iterable[Decision], committed: Iterable[Record]
-) -> dict[str, Any]:
-    """Return what is known of a call, as its record says it."""
-    return {
-        "type": "call",
-        "turn": call.turn,
-        "when": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "format": format_name,
-        **asdict(call),
-        "decisions": [asdict(each) for each in decisions],
-        "entries": [_entry(each) for each in committed],
-    }
+def _heading(window: Window, reading: Reading) -> dict[str, Any]:
+    """Return what every record of a list says of it."""
+    when = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return {"turn": window.turn, "when": when, "format": reading.adapter.NAME}
 
 
 def _entry(record: Record) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Pure: lines in, conversations out; which file they stand in is not known here.
     {"type": "message", "at": 4, "items": […]}     the message at that place, in the provider's items
     {"type": "cut", "at": 3}                       what stood from there on is in the list no more
     {"type": "call", "turn": 2, "format": …, "messages": 5, …, "decisions": […], "entries": […]}
+    {"type": "end", "turn": 3, "format": …, "messages": 6, …}   the list as it ended, behind its last call
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from hippocampus.conversation import Item
 VERSION = 1
 MARK = "cache_control"
 """What hosts move about in a list from call to call; it says nothing."""
+LISTED = ("call", "end")
+"""Records behind which the list stands as its host handed it over."""
 
 
 class Print(NamedTuple):
@@ -116,7 +119,7 @@ class Conversation:
                 self.messages[at : at + 1] = [[item for item in items if isinstance(item, dict)]]
             case {"type": "cut", "at": int(at)}:
                 del self.messages[at:]
-            case {"type": "call", "turn": int(turn), "format": str(name)}:
+            case {"type": "call" | "end", "turn": int(turn), "format": str(name)}:
                 self.turn, self.format = turn, name
 
 
@@ -137,7 +140,7 @@ def contexts(records: Iterable[dict[str, Any]]) -> list[Context]:
         if record.get("type") == "cut" and not before:
             before = told.items
         told.take(record)
-        if record.get("type") == "call" and before:
+        if record.get("type") in LISTED and before:
             if before != told.items[: len(before)]:
                 found.append(Context(before, told.format))
             before = []

@@ -113,19 +113,27 @@ class Consolidations:
             StoreError: one of them cannot be read or written.
 
         """
-        ledger = Ledger(self._sessions, name)
-        try:
-            *earlier, kept = archive.lists(self._state_dir, name)
-            said = messages.read(kept.items)
+        with contextlib.closing(Ledger(self._sessions, name)) as ledger:
             last = ledger.last_call()
             turn = last.turn if last else 0
-            records = ledger.records()
-            noted = [one for each in earlier for one in heard(messages.read(each.items)).utterances]
-            noted += [] if said else self._noted(records)
-            session = Session(name, ledger.agent(), turn, said, records, noted)
-            return self.run(session, ledger)
-        finally:
-            ledger.close()
+            session = Session(name, ledger.agent(), turn, (), ledger.records())
+            return self.run(self.completed(session), ledger)
+
+    def completed(self, session: Session) -> Session:
+        """Return a session with what its archive has beside its messages; without one, its ledger.
+
+        Raises:
+            StoreError: the archive cannot be read.
+
+        """
+        *earlier, last = (
+            messages.read(each.items) for each in archive.lists(self._state_dir, session.name)
+        )
+        said = session.messages or last
+        before = earlier if said is last else [*earlier, last]
+        noted = [one for each in before for one in heard(each).utterances]
+        noted += [] if last else self._noted(session.records)
+        return replace(session, messages=said, noted=noted)
 
     def _noted(self, records: Iterable[Record]) -> Iterator[Utterance]:
         """Yield the user's instructions as they are stored, where there is no archive."""
