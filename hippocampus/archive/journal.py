@@ -6,6 +6,7 @@ One write a turn and no wait for the disk. What the lines say is `records`'.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -13,12 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import zstandard
-
 from hippocampus import files
-from hippocampus.archive import records
+from hippocampus.archive import packing, records
 from hippocampus.archive.records import Print, Written
-from hippocampus.archive.shelf import paths, unpacked
+from hippocampus.archive.shelf import paths, set_aside, written
 from hippocampus.entry import Record
 from hippocampus.errors import StoreError
 from hippocampus.ledger import Call
@@ -26,8 +25,7 @@ from hippocampus.messages import Reading
 from hippocampus.plan import Decision
 from hippocampus.window import Window
 
-LEVEL = 9
-"""How hard an archive is packed; no turn waits for it."""
+LOG = logging.getLogger("hippocampus")
 HEAD_BYTES = 1 << 16
 """The line that opens a part is shorter."""
 
@@ -86,12 +84,14 @@ class Journal:
             start = self._same
             new = [records.written(each.raw) for each in window.telling(start, len(window.raw))]
             lines = [*self._lines(start, new), records.line(record)]
-            content = b"".join(lines)
-            if (done := os.write(descriptor, content)) < len(content):
-                raise OSError(f"{done} of {len(content)} bytes could be written")
-            self._end += done
+            self._append(descriptor, b"".join(lines))
             self._prints[start:] = [each.print for each in new]
             self._same = len(self._prints)
+
+    def _append(self, descriptor: int, content: bytes) -> None:
+        if (done := os.write(descriptor, content)) < len(content):
+            raise OSError(f"{done} of {len(content)} bytes could be written")
+        self._end += done
 
     def _lines(self, start: int, new: Sequence[Written]) -> list[bytes]:
         """Return the lines that lead from what is written to these messages."""
@@ -118,11 +118,9 @@ class Journal:
         if self._descriptor is None and not self._journal.exists():
             return
         try:
-            with self._held() as descriptor:
-                content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
-                packed = zstandard.ZstdCompressor(level=LEVEL).compress(content)
-                before = self._packed.read_bytes() if self._packed.exists() else b""
-                files.replace_file(self._packed, before + packed)
+            with self._held():
+                part = packing.packed(written(self._journal))
+                files.replace_file(self._packed, written(self._packed) + part)
                 self._journal.unlink()
         finally:
             self._let_go()
@@ -165,7 +163,7 @@ class Journal:
             self._begin(descriptor)
         size = os.fstat(descriptor).st_size
         if size > self._end:
-            content = os.pread(descriptor, size - self._end, self._end)
+            content = _content(descriptor, self._end)
             whole = content[: content.rfind(b"\n") + 1]
             if whole != content:  # a process died in its last write
                 os.ftruncate(descriptor, self._end + len(whole))
@@ -176,10 +174,20 @@ class Journal:
 
     def _begin(self, descriptor: int) -> None:
         """Take in the packed parts; a journal that is one of them already is emptied."""
-        self._take(unpacked(self._packed))
+        self._take(self._earlier_parts())
         head = next(records.parsed(os.pread(descriptor, HEAD_BYTES, 0)), {})
         if head.get("part", self._part + 1) <= self._part:
             os.ftruncate(descriptor, 0)
+
+    def _earlier_parts(self) -> bytes:
+        """Return what is packed; a damaged archive is set aside, and archiving begins anew."""
+        try:
+            return packing.unpacked(written(self._packed))
+        except packing.DamagedError as damage:
+            aside = set_aside(self._packed)
+            told = "session %s: archive %s is damaged: %s; it is kept as %s, and a new one is begun"
+            LOG.warning(told, self._session, self._packed, damage, aside.name)
+            return b""
 
     def _take(self, content: bytes) -> None:
         for record in records.parsed(content):
@@ -202,7 +210,14 @@ class Journal:
             "part": self._part,
             "policy": self._policy,
         }
-        self._end += os.write(descriptor, records.line(head))
+        self._append(descriptor, records.line(head))
+
+
+def _content(descriptor: int, start: int) -> bytes:
+    """Return what a file has from a place on, however much: one `pread` ends at 2 GiB."""
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        file.seek(start)
+        return file.read()
 
 
 def _heading(window: Window, reading: Reading) -> dict[str, Any]:

@@ -5,13 +5,12 @@ Reading alone; the journal writes.
 
 from __future__ import annotations
 
-import io
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import zstandard
-
+from hippocampus.archive import packing
 from hippocampus.archive.records import Context, Conversation, contexts, parsed
 from hippocampus.errors import StoreError
 from hippocampus.ledger import file_name
@@ -31,21 +30,25 @@ def unpacked(path: Path) -> bytes:
     """Return what a packed archive holds; nothing where there is none.
 
     Raises:
-        StoreError: it cannot be read.
+        StoreError: it cannot be read, or is damaged.
 
     """
     try:
-        with path.open("rb") as file:
-            return _inflated(file)
-    except FileNotFoundError:
-        return b""
-    except (OSError, zstandard.ZstdError) as failure:
-        raise StoreError(f"archive {path}: {failure}") from failure
+        return packing.unpacked(written(path))
+    except packing.DamagedError as damage:
+        told = f"archive {path} is damaged: {damage}; rename it to go on without it"
+        raise StoreError(told) from damage
 
 
-def _inflated(file: io.BufferedReader) -> bytes:
-    reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-    return io.BufferedReader(reader).read()
+def set_aside(path: Path) -> Path:
+    """Give a damaged archive a name under which nothing of ours reads it, and return that name.
+
+    Raises:
+        OSError: it cannot be renamed.
+
+    """
+    names = (path.with_name(f"{path.name}.damaged-{number}") for number in itertools.count(1))
+    return path.rename(next(name for name in names if not name.exists()))
 
 
 def conversation(state_dir: Path, session: str) -> Conversation:
@@ -77,7 +80,7 @@ def _records(state_dir: Path, session: str) -> Iterator[dict[str, Any]]:
     """Yield the records of a session; of a journal that is packed already, once."""
     journal, packed = paths(state_dir / FOLDER, session)
     part = 0
-    for content in (unpacked(packed), _written(journal)):
+    for content in (unpacked(packed), written(journal)):
         records = list(parsed(content))
         if records and records[0].get("part", part + 1) > part:
             part = max([part, *(int(each.get("part", 0)) for each in records)])
@@ -93,13 +96,19 @@ def unfinished(state_dir: Path) -> list[str]:
     """
     found = []
     for path in sorted((state_dir / FOLDER).glob(f"*{JOURNAL}")):
-        head = next(parsed(_written(path)), {})
+        head = next(parsed(written(path)), {})
         if isinstance(head.get("session"), str):
             found.append(head["session"])
     return found
 
 
-def _written(path: Path) -> bytes:
+def written(path: Path) -> bytes:
+    """Return the bytes of a file; nothing where there is none.
+
+    Raises:
+        StoreError: it cannot be read.
+
+    """
     try:
         return path.read_bytes()
     except FileNotFoundError:

@@ -22,6 +22,7 @@ from hippocampus import Hippocampus, Policy
 from hippocampus.archive import FOLDER, contexts, conversation, unfinished
 from hippocampus.archive.records import parsed
 from hippocampus.archive.shelf import paths, unpacked
+from hippocampus.errors import RecordingError, StoreError
 from hippocampus.policy.consolidation import NOTHING
 from hippocampus.replay.readers import find_files, read_file
 
@@ -164,6 +165,40 @@ def test_a_crash_behind_the_packing_duplicates_nothing(tmp_path: Path) -> None:
     assert conversation(tmp_path, "s").items == items
     assert packed.exists()
     assert not journal.exists()
+
+
+DAMAGE = {
+    "cut short": lambda packed: packed[:-9],
+    "changed": lambda packed: packed[:200] + bytes([packed[200] ^ 1]) + packed[201:],
+    "foreign": lambda _: b"no archive",
+    "followed by something": lambda packed: packed + b"more",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_archive_is_set_aside_and_archiving_goes_on(
+    damage: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    items = reading(9)
+    sent(tmp_path, items[:7])
+    _, packed = paths(tmp_path / FOLDER, "s")
+    broken = DAMAGE[damage](packed.read_bytes())
+    for number in (1, 2):
+        packed.write_bytes(broken)
+        with pytest.raises(StoreError, match=r"is damaged: .*; rename it to go on without it"):
+            conversation(tmp_path, "s")
+        memory = Hippocampus(tmp_path, policy=EAGER)
+        with memory.session("s") as session:
+            session(items[:9])
+            session(items)
+        memory.close()
+        assert conversation(tmp_path, "s").items == items
+        aside = packed.with_name(f"{packed.name}.damaged-{number}")
+        assert aside.read_bytes() == broken
+        assert [aside.name in each.message for each in caplog.records] == [True]
+        with pytest.raises(RecordingError):
+            read_file(aside)
+        caplog.clear()
 
 
 TURNS = 30

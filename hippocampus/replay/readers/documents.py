@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import io
 import json
 import re
 import zlib
@@ -15,8 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import zstandard
-
+from hippocampus.archive import packing
 from hippocampus.errors import RecordingError
 from hippocampus.replay.readers.fields import Record
 
@@ -80,10 +78,9 @@ def _content(path: str) -> bytes:
             if head.startswith(GZIP):
                 return gzip.decompress(file.read())
             if head.startswith(ZSTD):
-                packed = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-                return io.BufferedReader(packed).read()
+                return packing.unpacked(file.read())
             return head if _is_binary(head) else file.read()
-    except (OSError, EOFError, ValueError, zlib.error, zstandard.ZstdError) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise RecordingError(path, f"cannot be read: {reason}") from error
 
