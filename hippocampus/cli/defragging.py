@@ -36,6 +36,8 @@ def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus.cli.storing import expect_state
 
     expect_state(state_dir)
+    if not idle_hours >= 0:
+        raise typer.BadParameter("--idle-hours is 0 or more")
     if apply and undo:
         raise typer.BadParameter("--apply makes a run, --undo takes the last one back: name one")
     facts = _facts(state_dir)

@@ -104,8 +104,8 @@ def _kept(marks: Sequence[Mark], session: Session, means: Means) -> list[Mark]:
             zip(claims, facts.remember_many(_items(claims, session), agent=agent), strict=True)
         )
         done += zip(words, facts.store_many(_items(words, session), agent=agent), strict=True)
-    except HippocampusError:  # what is noted is kept by the next consolidation
-        LOG.exception("session %s: not consolidated yet", session.name)
+    except HippocampusError as failure:  # what is noted is kept by the next consolidation
+        LOG.warning("session %s: not consolidated yet: %s", session.name, failure)
         return []
     return [_done(mark, outcome) for mark, outcome in done]
 

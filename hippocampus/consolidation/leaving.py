@@ -44,8 +44,9 @@ def leave(  # noqa: PLR0913 - each is one thing to say
             _lines(state_dir, outcome, facts, form)
         if block.daily_logs:
             daily_log.append(state_dir, outcome, at, did)
-    except HippocampusError:  # no session's end fails for what people read
-        LOG.exception("session %s: memory file or daily log not written", outcome.session)
+    except HippocampusError as failure:  # no session's end fails for what people read
+        told = "session %s: memory file or daily log not written: %s"
+        LOG.warning(told, outcome.session, failure)
         return False
     return True
 

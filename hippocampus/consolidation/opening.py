@@ -248,7 +248,7 @@ def settled(setting: Setting, log: ledger.Ledger, means: Sources) -> str:
     """
     try:
         found = opening(setting, means)
-    except HippocampusError:
-        LOG.exception("session %s starts without memories", setting.session)
+    except HippocampusError as failure:
+        LOG.warning("session %s starts without memories: %s", setting.session, failure)
         found = NOTHING
     return log.open_with(found.text, found.tokens, found.records)

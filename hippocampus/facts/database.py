@@ -35,8 +35,12 @@ class Database:
             self.connection = sqlite3.connect(
                 self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
-            self._prepare()
-            self._migrate()
+            try:
+                self._prepare()
+                self._migrate()
+            except BaseException:
+                self.connection.close()
+                raise
 
     def _prepare(self) -> None:
         use_write_ahead_log(self.connection, BUSY_SECONDS)
@@ -62,9 +66,13 @@ class Database:
                 self.connection.execute("INSERT INTO migration VALUES (?, ?)", (number, name))
 
     def _applied(self) -> int:
-        known = self.rows("SELECT 1 FROM sqlite_schema WHERE name = 'migration'")
-        if not known:
+        tables = {name for (name,) in self.rows("SELECT name FROM sqlite_schema")}
+        if not tables:
             return 0
+        if "migration" not in tables:
+            raise StoreError(
+                f"fact store {self.path}: an SQLite file of something else; name another"
+            )
         applied = [name for (name,) in self.rows("SELECT name FROM migration ORDER BY number")]
         if applied != [name for name, _ in MIGRATIONS[: len(applied)]]:
             raise StoreError(f"fact store {self.path} was written by a later version")
@@ -109,10 +117,11 @@ class Database:
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self.connection.execute("COMMIT")
             except BaseException:
-                self.connection.execute("ROLLBACK")
+                if self.connection.in_transaction:  # SQLite ends it itself where the disk is full
+                    self.connection.execute("ROLLBACK")
                 raise
-            self.connection.execute("COMMIT")
 
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:
@@ -121,7 +130,7 @@ class Database:
             try:
                 yield
             except (OSError, sqlite3.Error) as failure:
-                raise StoreError(f"fact store {self.path}: {failure}") from failure
+                raise StoreError(f"fact store {self.path}{_told(failure)}") from failure
 
     def check(self) -> list[str]:
         """Return a sentence for each thing that SQLite finds wrong with the file."""
@@ -133,3 +142,10 @@ class Database:
         """Close the file."""
         with self.guarded():
             self.connection.close()
+
+
+def _told(failure: OSError | sqlite3.Error) -> str:
+    """Say what is wrong, and what to do where the file itself is damaged."""
+    if type(failure) is sqlite3.DatabaseError:  # its subclasses are of other causes
+        return f" is damaged: {failure}; move it away to begin a new one, or bring a copy back"
+    return f": {failure}"

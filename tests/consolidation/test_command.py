@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,25 @@ def test_what_is_not_there_is_said(tmp_path: Path, make: Make) -> None:
     unknown = CliRunner().invoke(app, ["consolidate", str(tmp_path / "state"), "t"])
     assert unknown.exit_code == 2
     assert "has no session 't'" in unknown.output
+
+
+def test_a_broken_fact_store_is_told_in_a_sentence_and_the_session_offered_again(
+    make: Make, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    make().session("one")([user("I prefer green tea.")])
+    broken = state / "memory.sqlite3"
+    broken.write_bytes(b"no database" * 500)
+    told = subprocess.run(
+        [sys.executable, "-m", "hippocampus", "consolidate", str(state)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert told.returncode == 1
+    [line] = told.stderr.splitlines()
+    assert line.startswith(f"session one: not consolidated yet: fact store {broken} is damaged: ")
+    assert run(state := str(state), "--dry-run").split() == ["one"]
+    broken.unlink()
+    assert "one: 1 kept" in run(state)
 
 
 def test_a_session_that_cannot_be_read_is_said_and_stops_no_other(

@@ -1,0 +1,75 @@
+"""The file of the fact store: all of a transaction or none of it, and nobody else's file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hippocampus.errors import StoreError
+from hippocampus.facts.database import Database
+from hippocampus.ledger import Ledger
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    made = Database(tmp_path / "facts.sqlite3")
+    yield made
+    assert made.check() == []
+    made.close()
+
+
+def write(database: Database, *pairs: tuple[str, str]) -> None:
+    with database.transaction():
+        for key, value in pairs:
+            database.set_meta(key, value)
+
+
+def write_orphan(database: Database) -> None:
+    """Write what SQLite refuses when it is to be committed."""
+    with database.transaction():
+        database.run("PRAGMA defer_foreign_keys = ON")
+        database.run("INSERT INTO vector VALUES (7, x'00')")
+
+
+def test_a_full_disk_leaves_nothing_and_the_store_usable(database: Database) -> None:
+    database.run("PRAGMA max_page_count = 1")
+    with pytest.raises(StoreError, match="full"):
+        write(database, ("first", "x"), *((f"large {at}", "x" * 10_000_000) for at in range(9)))
+    database.run("PRAGMA max_page_count = 1000000000")
+    assert database.meta("first") is None
+    write(database, ("second", "y"))
+    assert not database.connection.in_transaction
+    assert database.meta("second") == "y"
+
+
+def test_a_commit_that_fails_is_taken_back_and_the_next_one_is_not_lost(
+    database: Database, tmp_path: Path
+) -> None:
+    database.run("PRAGMA foreign_keys = ON")
+    with pytest.raises(StoreError, match="FOREIGN KEY"):
+        write_orphan(database)
+    write(database, ("second", "y"))
+    with closing(Database(tmp_path / "facts.sqlite3")) as other:
+        assert other.meta("second") == "y"
+
+
+def test_a_damaged_file_is_said_to_be_one_and_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "facts.sqlite3"
+    path.write_bytes(b"no database" * 500)
+    with pytest.raises(StoreError, match=r"is damaged: .*; move it away to begin a new one"):
+        Database(path)
+    assert path.read_bytes() == b"no database" * 500
+
+
+def test_a_file_of_something_else_gets_no_tables_of_ours(tmp_path: Path) -> None:
+    Ledger(tmp_path, "s").close()
+    [path] = tmp_path.iterdir()
+    with pytest.raises(StoreError, match="of something else; name another"):
+        Database(path)
+    with closing(sqlite3.connect(path)) as db:
+        names = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
+    assert "memory" not in names
