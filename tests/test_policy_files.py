@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from hippocampus import prices
 from hippocampus.cli import app
 from hippocampus.errors import PolicyError
-from hippocampus.policy import Policy, Subject, load, shipped, text_of
+from hippocampus.policy import Action, Match, Policy, Rule, Subject, load, shipped, text_of
 from hippocampus.policy.tree import MOST_NODES, TreeError, read
 
 ROOT = Path(__file__).parent.parent
@@ -119,7 +119,17 @@ def test_a_path_quotes_what_is_no_name(tmp_path: Path) -> None:
 def test_rules_of_one_name_are_a_problem(tmp_path: Path) -> None:
     rule = "  - {name: a, match: {}, action: {}}\n"
     (found,) = problems(tmp_path, "lifecycle_policies:\n" + 2 * rule)
-    assert "rules of the same name: a" in found
+    assert found == (":3:6: rule 'a' stands twice; first in line 2 @ $.lifecycle_policies[1].name")
+    rules = tuple(Rule(name="a", match=Match(), action=Action()) for _ in range(2))
+    with pytest.raises(ValueError, match="rules of the same name: a"):
+        Policy(lifecycle_policies=rules)
+
+
+def test_rules_of_one_name_are_told_beside_other_problems(tmp_path: Path) -> None:
+    rule = "  - {name: a, match: {}, action: {pin: 3}}\n"
+    found = problems(tmp_path, "lifecycle_policies:\n" + 3 * rule + "  - {name: 5}\n")
+    assert sum("rule 'a' stands twice; first in line 2" in each for each in found) == 2
+    assert len(found) == 8
 
 
 # What one extends
@@ -141,7 +151,7 @@ def test_a_policy_has_what_it_leaves_out_from_the_one_it_extends(tmp_path: Path)
     rules = "lifecycle_policies:\n  - {name: replaced, match: {}, action: {decay_rate: 0.1}}\n"
     policy = load(write(tmp_path, "mine", f"extends: base.yaml\n{own}{rules}"))
     assert (policy.name, policy.index_over_tokens) == ("mine", 7)
-    assert policy.decay_rates["tool_result"], policy.decay_rates["message"] == (0.5, 0.2)
+    assert (policy.decay_rates["tool_result"], policy.decay_rates["message"]) == (0.5, 0.2)
     assert policy.fresh_turns == {"code": 3, "prose": 1}
     assert [policy.source_type_of(tool) for tool in ("read", "write")] == ["read", "thing"]
     treatment = policy.treat(Subject("tool_result"))

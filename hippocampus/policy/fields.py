@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from hippocampus.entry import Compression
 from hippocampus.errors import ModelError
@@ -29,6 +30,8 @@ from hippocampus.policy.words import (
 )
 
 UNKNOWN_KIND = "text"
+SAME_NAME = "same_name"
+"""The type of the problem that two rules have one name, in pydantic's errors."""
 DECAY_RATES: dict[EntryType, float] = {
     "tool_result": 0.1,
     "message": 0.05,
@@ -61,7 +64,8 @@ def _distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     names = Counter(rule.name for rule in rules if rule.name)
     twice = sorted(name for name, count in names.items() if count > 1)
     if twice:
-        raise ValueError(f"rules of the same name: {', '.join(twice)}")
+        told = f"rules of the same name: {', '.join(twice)}"
+        raise PydanticCustomError(SAME_NAME, "{told}", {"told": told})
     return rules
 
 
