@@ -219,7 +219,8 @@ class Holdings:
         taken = [held]
         if known:
             large = self._policy.shortens_arguments(self._weigh(call.text), treatment)
-            told = Treatment(redact=self._screen.of(call_number, call_at))
+            kept = False if self._policy.keeps_arguments(treatment) else None
+            told = Treatment(redact=self._screen.of(call_number, call_at), index=kept)
             taken.append(self._hold(call_number, call_at, call, "", large=large, treatment=told))
             self._outdate_files(call, held, self._window.turn_of(number))
         entries = [each for each in taken if each and each.record.stage is not Stage.FULL]

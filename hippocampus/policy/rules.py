@@ -161,9 +161,10 @@ class Action(Declared):
     expires_after_turns: Count | None = None
     """It is gone so many turns after it was made; 0 is at the next turn."""
     index: bool | None = None
-    """`true` makes an index entry of it whatever its size, `false` never."""
+    """`true` makes an index entry of it whatever its size, `false` never: it stays in full."""
     compression: Compressions | None = None
-    """How short its entry is: `none`, `light`, `normal`, `aggressive`, or its most tokens."""
+    """How short its entry is: `light`, `normal`, `aggressive`, or its most tokens; with `none` it and
+    the arguments of its call stay in full, and do not fade."""
     fresh_turns: Count | None = None
     """For how many calls it is shown in full first, whatever its size; 0 is on arrival."""
     pin: bool | None = None
@@ -171,7 +172,8 @@ class Action(Declared):
     source: Annotated[Refetch, Short("type")] | None = None
     """How to have it again: a name, or a mapping of `type` and what that way needs."""
     shrink_arguments: bool | None = None
-    """Of a tool result: whether the arguments of its call may become an entry, whatever their size."""
+    """Of a tool result: whether the arguments of its call become an entry, whatever their size;
+    with `false` they stay in full."""
     redact: Annotated[Redaction, Short("kinds")] | None = None
     """What is taken out of it in the view, in facts and in the archive: kinds, or a mapping with
     `kinds`, `patterns` and `original: true` for the stored original too."""
