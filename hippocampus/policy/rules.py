@@ -11,7 +11,7 @@ from hippocampus.errors import nearest
 from hippocampus.policy import matching
 from hippocampus.policy.redaction import Redaction
 from hippocampus.policy.shorthand import OneOrMany, Short
-from hippocampus.policy.words import Encoding, EntryType, Kind, Level, Priority
+from hippocampus.policy.words import Encoding, EntryType, Kind, Level, Priority, Supersession
 
 LEVELS: tuple[str, ...] = Level.__args__  # type: ignore[attr-defined]
 
@@ -160,6 +160,9 @@ class Action(Declared):
     """Whether it becomes a fact when the session ends, if it is strong then."""
     expires_after_turns: Count | None = None
     """It is gone so many turns after it was made; 0 is at the next turn."""
+    superseded_by: Supersession | None = None
+    """Which later result stands for a tool result: one of the same `call` (tool and arguments), the
+    default, of the same `tool`, or of the same `source.type`."""
     index: bool | None = None
     """`true` makes an index entry of it whatever its size, `false` never: it stays in full."""
     compression: Compressions | None = None
