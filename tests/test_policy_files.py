@@ -197,19 +197,60 @@ def bare_numbers(text: str) -> list[str]:
     return bare
 
 
-def test_default_keeps_the_instructions_of_people_in_many_languages() -> None:
-    told = [
-        "Always run the tests.", "Merk dir: keine Tabs.", "N\u2019oublie pas les tests",
-        "Recuerda esto", "Lembre-se disso", "Zapamiętaj to", "Всегда запускай тесты",
-        "请务必运行测试", "必ずテストを実行して", "항상 테스트를 실행해", "हमेशा परीक्षण चलाएँ", "BUNU UNUTMA",
-    ]  # fmt: skip
-    policy = load("default")
-    for text in told:
+INSTRUCTIONS = """
+    Always run the tests. | Don\N{RIGHT SINGLE QUOTATION MARK}t forget the licence. | do not forget | IMPORTANT: no tabs
+    Merk dir: keine Tabs. | das ist wichtige Post | am wichtigsten ist | nicht vergessen! | Nie wieder
+    N\N{RIGHT SINGLE QUOTATION MARK}oublie pas les tests | n'oubliez pas | Souvenez-vous | les règles importantes | jamais
+    Recuerda esto | no olvides | No se olvide de nada | Acuérdate | importantes | jamás
+    Lembre-se disso | não se esqueça | Nao esqueca | sempre | as coisas importantes
+    Ricordatevi | non dimenticare | non scordarti | mai più | importanti
+    Onthoud dit | vergeet niet | een belangrijke regel | nooit
+    Zapamiętaj to | nie zapomnij o tym | Najważniejsze jest | ważna rzecz | nigdy
+    BUNU UNUTMA | unutmayın | HATIRLA | hiçbir zaman | önemlidir
+    Всегда запускай тесты | не забудь | Не забывайте | это важная вещь | помните
+    запам\N{MODIFIER LETTER APOSTROPHE}ятай | не забувай | важливі правила | ніколи
+    تذكّر هذا | لا تنس | دائمًا | أبدًا | هذا مهم
+    हमेशा परीक्षण चलाएँ | याद रखिए | मत भूलना | कभी मत
+    请务必运行测试 | 不要忘记 | 别忘了运行 | 請記得 | 絕不 | 千万别删
+    必ずテストを実行して | 忘れないで | 覚えておいて | 絶対に
+    항상 테스트를 실행해 | 기억하세요 | 잊지 마세요 | 절대로 | 중요한
+"""
+NO_INSTRUCTIONS = """
+    run the tests | I remembered it | nevertheless | unimportant | a forgotten branch | remembrance
+    Das ist gewichtig | ich merke nichts | Der Mai ist da | vergessene Dateien | die Wichtigkeit
+    To nie działa | to sie nie uda | Hvilket merke er det | le 3 mai | il ricordo | un recuerdo
+    simmer | nimmer | semper | la memoria | herinnering | помнить | неважно | تذكرة القطار
+    نفذ المهمة | 一千万用户 | 절대 경로 | 오늘 | 覚悟 | いつもありがとう
+"""
+
+
+def phrases(told: str) -> list[str]:
+    return [each.strip() for each in re.split(r"[|\n]", told) if each.strip()]
+
+
+@pytest.mark.parametrize("name", ["default", "browser", "coding"])
+def test_shipped_policies_keep_the_instructions_of_people_in_many_languages(name: str) -> None:
+    policy = load(name)
+    for text in phrases(INSTRUCTIONS):
         assert policy.treat(Subject("message", source_type="user", text=text)).persist, text
         spoken = Subject("message", source_type="assistant", text=text)
         assert policy.treat(spoken).because == {}
         assert policy.treat(Subject("tool_result", text=text)).because == {}
-    assert not policy.treat(Subject("message", source_type="user", text="run the tests")).because
+
+
+@pytest.mark.parametrize("text", phrases(NO_INSTRUCTIONS))
+def test_words_that_only_look_like_an_instruction_are_none(text: str) -> None:
+    said = Subject("message", source_type="user", text=text)
+    assert not load("default").treat(said).because
+
+
+def test_every_word_of_the_instructions_is_found_as_it_stands() -> None:
+    policy = load("default")
+    (rule,) = (each for each in policy.lifecycle_policies if each.name == "instructions")
+    words = rule.match.contains or ()
+    assert len(words) == len(set(words)) > 300
+    for word in words:
+        assert policy.treat(Subject("message", source_type="user", text=f"({word})")).persist, word
 
 
 # YAML that means harm
