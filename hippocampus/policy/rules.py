@@ -47,8 +47,9 @@ Words = Annotated[tuple[Annotated[Text, AfterValidator(_word)], ...], OneOrMany(
 Patterns = Annotated[tuple[Annotated[Text, AfterValidator(_pattern)], ...], OneOrMany()]
 Compressions = Annotated[Compression, BeforeValidator(_compression)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Rate = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=0)]
+Rate = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+"""No list has more turns or tokens; larger numbers would not fit in a ledger."""
 
 
 class Declared(BaseModel):
