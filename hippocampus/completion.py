@@ -95,7 +95,9 @@ class Completion:
 
     def newer(self, record: Record) -> Record | None:
         """Return the entry of what the source of this one held last, where that is known to differ."""
-        return versions.newest(record.entry.id, versions.replaced(self._turns.records.values()))
+        with self._lock:
+            since = versions.replaced(self._turns.records.values())
+        return versions.newest(record.entry.id, since)
 
     def is_current(self, record: Record) -> bool | None:
         """Say whether the file that is an entry's source still holds it; None, where none is declared.

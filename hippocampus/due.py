@@ -40,7 +40,7 @@ def first_turn(held: Held, policy: Policy) -> float:
     if stage is Stage.INDEXED and not held.large:
         return inf
     full = stage is Stage.FULL
-    if full and held.treatment.index is False:
+    if full and policy.keeps_whole(held.treatment):
         return inf
     if held.is_superseded:
         return 0

@@ -93,8 +93,8 @@ class Holdings:
         self._places: dict[tuple[int, int], str] = {}
         self._ranks: Counter[str] = Counter()
         """How many contents say the same under the same call id."""
-        self._latest: dict[str, Held] = {}
-        """By tool and arguments, the newest result."""
+        self._latest: dict[tuple[str, ...], Held] = {}
+        """By what results have in common that supersede each other, the newest one."""
         self.noted: list[tuple[Record, bytes]] = []
         """Words of the user that the policy wants to keep, until they are written down."""
         self._files: dict[str, list[Held]] = {}
@@ -219,7 +219,8 @@ class Holdings:
         taken = [held]
         if known:
             large = self._policy.shortens_arguments(self._weigh(call.text), treatment)
-            told = Treatment(redact=self._screen.of(call_number, call_at))
+            kept = False if self._policy.keeps_arguments(treatment) else None
+            told = Treatment(redact=self._screen.of(call_number, call_at), index=kept)
             taken.append(self._hold(call_number, call_at, call, "", large=large, treatment=told))
             self._outdate_files(call, held, self._window.turn_of(number))
         entries = [each for each in taken if each and each.record.stage is not Stage.FULL]
@@ -272,8 +273,8 @@ class Holdings:
             other.associate([held.record.entry.id])
 
     def _supersede(self, held: Held, tool: str, argued: str) -> None:
-        """Let an older result of the same call be due: the newer one stands for it."""
-        key = f"{tool}\0{normal(argued)}"
+        """Let an older result be due for which this one stands: by default, of the same call."""
+        key = superseding_key(held, tool, argued)
         before = self._latest.get(key)
         self._latest[key] = held
         if before is None or before.message >= held.message:
@@ -451,6 +452,20 @@ class Holdings:
     def pinned(self) -> set[int]:
         """Return the numbers of the messages that hold what is pinned."""
         return {held.message for held in self.held if held.is_pinned}
+
+
+def superseding_key(held: Held, tool: str, arguments: str) -> tuple[str, ...]:
+    """Return what a result has in common with those that it supersedes.
+
+    The result of a failed call is of another `source.type`, so it supersedes none of a good one.
+    """
+    source = held.record.entry.source.type
+    match held.treatment.superseded_by:
+        case "source.type":
+            return (source,)
+        case "tool":
+            return (source, tool)
+    return (source, tool, normal(arguments))
 
 
 def normal(arguments: str) -> str:

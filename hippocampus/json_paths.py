@@ -9,6 +9,8 @@ STEP = re.compile(
     r"""\.?\*|\[\*\]|\.?(?P<key>[^.\[\]*"']+)|\[(?P<at>-?\d+)\]|\[["'](?P<named>[^"']*)["']\]"""
 )
 EVERY = object()
+SHOWN_CHARACTERS = 100
+"""Of a text that is no path so much is told."""
 
 
 def at_path(value: Any, path: str) -> list[Any]:
@@ -43,7 +45,10 @@ def _steps(path: str) -> list[Any]:
     while at < len(text):
         match = STEP.match(text, at)
         if match is None:
-            raise ValueError(f"{path!r} is no path from {text[at:]!r} on; write $.key[3].name")
+            wrong = text[at : at + SHOWN_CHARACTERS]
+            raise ValueError(
+                f"{path[:SHOWN_CHARACTERS]!r} is no path from {wrong!r} on; write $.key[3].name"
+            )
         if match["at"] is not None:
             steps.append(int(match["at"]))
         else:

@@ -5,6 +5,7 @@ Opens what sessions share; what a session does with it is not here.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -63,7 +64,8 @@ class Hippocampus:
         for it `summary_seconds` at most (0 takes what is ready); where it fails or is late the
         entry keeps the line that is written without a model. `complete` answers a prompt: a
         consolidation asks it once, within the policy's `model_seconds`, for facts in what the user
-        said. `render_memory` writes the memory file in a format of yours. `agent` is whose sessions and facts these are, where a session names nobody else.
+        said. `render_memory` writes the memory file in a format of yours. `agent` is whose sessions
+        and facts these are, where a session names nobody else.
 
         Raises:
             PolicyError: the policy cannot be read; every problem is told.
@@ -73,6 +75,8 @@ class Hippocampus:
         """
         folder = Path(state_dir)
         declared = policy if isinstance(policy, Policy) else _load_policy(policy)
+        encoding = tokens.encoding_for(model or declared.model)
+        costs = prices or _prices_of(declared, model)
         self._folder = folder
         self._tools = RepeatableTools()
         self._sources = known_sources(self._tools)
@@ -81,14 +85,13 @@ class Hippocampus:
         self._agent = agent
         self._store = DiskStore(folder / CONTENTS_FOLDER)
         sessions = folder / SESSIONS_FOLDER
-        encoding = tokens.encoding_for(model or declared.model)
         means = material.Means(declared, lambda: self.facts, complete, render_memory)
         self._consolidations = Consolidations(folder, sessions, self._store, means)
         self._means = Means(
             folder=sessions,
             store=self._store,
             policy=declared,
-            prices=prices or _prices_of(declared, model),
+            prices=costs,
             encoding=encoding,
             summaries=Summaries(summarise, summary_seconds) if summarise else None,
             consolidations=self._consolidations,
@@ -182,12 +185,13 @@ class Hippocampus:
 
     def close(self) -> None:
         """Close the stores; a summary under way is not waited for, a consolidation a bounded time."""
-        self._consolidations.close()
-        self._store.close()
-        if self._facts is not None:
-            self._facts.close()
-        if self._means.summaries:
-            self._means.summaries.close()
+        with contextlib.ExitStack() as closing:  # each is closed, whatever another one raises
+            if self._means.summaries:
+                closing.callback(self._means.summaries.close)
+            if self._facts is not None:
+                closing.callback(self._facts.close)
+            closing.callback(self._store.close)
+            closing.callback(self._consolidations.close)
 
 
 def _load_policy(named: str | Path) -> Policy:

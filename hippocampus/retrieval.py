@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -56,6 +57,7 @@ class Retrieval:
         self._store = store
         self._records: Mapping[str, Record] = {}
         self._passages: Passages | None = None
+        self._opening = threading.Lock()
 
     def record_of(self, entry_id: str, records: Mapping[str, Record]) -> Record:
         """Return the entry of an id, or say whose it is, or which ids look like it.
@@ -139,16 +141,19 @@ class Retrieval:
 
     def close(self) -> None:
         """Close the search index."""
-        if self._passages is not None:
-            self._passages.close()
-            self._passages = None
+        with self._opening:
+            if self._passages is not None:
+                self._passages.close()
+                self._passages = None
 
     def _index(self) -> Passages:
-        if self._passages is None:
-            folder = self._state / SEARCH_FOLDER
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._passages = Passages(folder / ledger.file_name(self._session), self._searchable)
-        return self._passages
+        with self._opening:
+            if self._passages is None:
+                folder = self._state / SEARCH_FOLDER
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                path = folder / ledger.file_name(self._session)
+                self._passages = Passages(path, self._searchable)
+            return self._passages
 
     def _searchable(self, entry_id: str) -> Content | None:
         record = self._records.get(entry_id)

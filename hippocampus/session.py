@@ -237,11 +237,12 @@ class Session:
 
     def _known(self) -> dict[str, Record]:
         """Return the entries by id, those that another process put away too."""
-        known = {record.entry.id: record for record in self._turns.ledger.records()}
-        return known | {record.entry.id: record for record in self._turns.records.values()}
+        with self._lock:
+            written = self._turns.ledger.records()
+        return {record.entry.id: record for record in (*written, *self.records())}
 
     def _record_of(self, entry_id: str) -> Record:
-        known = {record.entry.id: record for record in self._turns.records.values()}
+        known = {record.entry.id: record for record in self.records()}
         if entry_id not in known:  # another process may have put it away
             known = self._known()
         return self._retrieval.record_of(entry_id, known)
@@ -317,19 +318,22 @@ class Session:
 
     def entries(self) -> list[Entry]:
         """Return the entries that left the view, oldest first."""
-        return [record.entry for record in self._turns.records.values()]
+        return [record.entry for record in self.records()]
 
     def records(self) -> list[Record]:
         """Return the entries with what stands in the view for them, oldest first."""
-        return list(self._turns.records.values())
+        with self._lock:
+            return list(self._turns.records.values())
 
     def beside(self) -> list[tuple[Message, Message]]:
         """Return each message of the list beside what is shown of it; of folded ones, nothing."""
-        return list(zip(self._turns.window.raw, self._turns.window.shown, strict=True))
+        with self._lock:
+            return list(zip(self._turns.window.raw, self._turns.window.shown, strict=True))
 
     def decisions(self) -> list[tuple[int, Decision]]:
         """Return every change made to the view, with the turn in which it was made."""
-        return self._turns.ledger.decisions()
+        with self._lock:
+            return self._turns.ledger.decisions()
 
     def status(self) -> dict[str, Any]:
         """Return the live figures of the session.
@@ -415,9 +419,12 @@ class Session:
         else no call has sent, is archived and kept too. Never raises because of its own failures:
         they are logged. A second time does nothing.
         """
-        if self._is_closed:
-            return
-        self._is_closed = True
+        with self._lock:
+            if not self._is_closed:
+                self._is_closed = True
+                self._close(messages)
+
+    def _close(self, messages: Sequence[Item] | None) -> None:
         if messages is not None:
             self._end(messages)
         try:

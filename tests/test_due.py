@@ -133,8 +133,9 @@ def test_nothing_fades_where_nothing_is_forgotten() -> None:
     assert first_turn(held(), POLICY.model_copy(update={"exponent": 0.0})) == inf
 
 
-def test_what_a_rule_never_indexes_stays_as_it_is() -> None:
+@pytest.mark.parametrize("said", [Treatment(index=False), Treatment(compression="none")])
+def test_what_a_rule_never_indexes_stays_as_it_is(said: Treatment) -> None:
     made = held()
-    made.treatment = Treatment(index=False)
+    made.treatment = said
     made.note, made.due_turn = "superseded at turn 3", 0
     assert first_turn(made, POLICY) == inf

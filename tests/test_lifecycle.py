@@ -99,6 +99,65 @@ def test_a_write_makes_earlier_reads_of_the_file_stale(tmp_path: Path) -> None:
     memory.close()
 
 
+def read_and_wait(path: str, rounds: int = 30) -> list[dict[str, Any]]:
+    """A small file is written and read, and then other things are done for a long time."""
+    items = [
+        {"role": "user", "content": "Keep the rules in mind."},
+        call(1, "read", path=path, reason="The rules of the house have to be known first. " * 12),
+        result(1, "The doors are locked at nine. " * 40),
+    ]
+    for number in range(2, rounds + 2):
+        items += [call(number, "list", page=str(number)), result(number, rows(100 * number))]
+    return items
+
+
+@pytest.mark.parametrize(
+    ("action", "is_result_whole", "are_arguments_whole"),
+    [
+        ({}, False, False),
+        ({"compression": "none"}, True, True),
+        ({"index": False}, True, False),
+        ({"shrink_arguments": False}, False, True),
+        ({"compression": "none", "shrink_arguments": True}, True, False),
+    ],
+)
+def test_what_a_rule_keeps_in_full_does_not_fade(
+    tmp_path: Path, action: dict[str, Any], is_result_whole: bool, are_arguments_whole: bool
+) -> None:
+    rule = {"match": {"tool": "read"}, "action": action}
+    policy = Policy.model_validate({"fade_view_tokens": 0, "lifecycle_policies": [rule]})
+    items = read_and_wait("rules.md")
+    memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
+    with memory.session("s") as session:
+        view = grow(session, items)
+    memory.close()
+    assert (view[2] == items[2]) is is_result_whole
+    assert (view[1] == items[1]) is are_arguments_whole
+
+
+def test_a_policy_without_compression_lets_nothing_fade(tmp_path: Path) -> None:
+    policy = Policy(compression="none", fade_view_tokens=0)
+    items = read_and_wait("rules.md")
+    memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
+    with memory.session("s") as session:
+        assert grow(session, items) == items
+    memory.close()
+
+
+def test_a_view_over_its_limit_tells_also_what_is_not_compressed_in_a_digest(
+    tmp_path: Path,
+) -> None:
+    policy = Policy(compression="none", budget_tokens=20_000)
+    items = read_and_wait("rules.md")
+    memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
+    with memory.session("s") as session:
+        grow(session, items)
+        status = session.status()
+        assert (status["over_limit_tokens"], status["stages"]) == (0, {"dormant": 1})
+        assert session.status()["sent_tokens"] < 20_000
+    memory.close()
+
+
 def test_what_an_answer_cites_is_strong_again_and_associated(tmp_path: Path) -> None:
     items = [
         {"role": "user", "content": "Which orders?"},

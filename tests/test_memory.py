@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hippocampus import Hippocampus, Policy
+from hippocampus import Hippocampus, Policy, PolicyError
+from hippocampus.errors import ModelError
 from hippocampus.prices import TABLES
 
 
@@ -32,6 +33,17 @@ def test_an_agent_gets_the_facts_as_tools(tmp_path: Path) -> None:
     assert "Mondays" in told
     assert "error" in memory.facts.call("memory_recall", "{no json")
     memory.close()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"model": "no-such-model"}, {"policy": "no-such-policy"}, {"policy": "/dev/zero"}]
+)
+def test_a_name_that_is_not_known_leaves_no_state_behind(
+    tmp_path: Path, wrong: dict[str, str]
+) -> None:
+    with pytest.raises((ModelError, PolicyError)):
+        Hippocampus(tmp_path / "state", **wrong)
+    assert not (tmp_path / "state").exists()
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from hippocampus import prices
 from hippocampus.cli import app
 from hippocampus.errors import PolicyError
-from hippocampus.policy import Policy, Subject, load, shipped, text_of
+from hippocampus.policy import Action, Match, Policy, Rule, Subject, load, shipped, text_of
 from hippocampus.policy.tree import MOST_NODES, TreeError, read
 
 ROOT = Path(__file__).parent.parent
@@ -48,6 +48,9 @@ def one_rule(match: str = "{}", action: str = "{}") -> str:
         ("compression: 0", ":1:1", "or the most tokens"),
         ("compression: true", ":1:1", "found True"),
         ("strong: 1.5", ":1:1", "expected at most 1.0, found the number 1.5"),
+        ("fade_after_turns: 1" + "0" * 99, ":1:1", "expected at most 1000000000, found the number"),
+        ("exponent: 1.0e+300", ":1:1", "expected at most 1000000.0"),
+        (one_rule(action="{expires_after_turns: 10000000000}"), ":3:14", "expected at most 1000000000"),
         ("exponent: .nan", ":1:1", "found the number nan"),
         ("budget_tokens: 1.5", ":1:1", "expected a whole number, found the number 1.5"),
         ("budget_tokens: yes", ":1:1", "expected a whole number, found true"),
@@ -119,7 +122,17 @@ def test_a_path_quotes_what_is_no_name(tmp_path: Path) -> None:
 def test_rules_of_one_name_are_a_problem(tmp_path: Path) -> None:
     rule = "  - {name: a, match: {}, action: {}}\n"
     (found,) = problems(tmp_path, "lifecycle_policies:\n" + 2 * rule)
-    assert "rules of the same name: a" in found
+    assert found == (":3:6: rule 'a' stands twice; first in line 2 @ $.lifecycle_policies[1].name")
+    rules = tuple(Rule(name="a", match=Match(), action=Action()) for _ in range(2))
+    with pytest.raises(ValueError, match="rules of the same name: a"):
+        Policy(lifecycle_policies=rules)
+
+
+def test_rules_of_one_name_are_told_beside_other_problems(tmp_path: Path) -> None:
+    rule = "  - {name: a, match: {}, action: {pin: 3}}\n"
+    found = problems(tmp_path, "lifecycle_policies:\n" + 3 * rule + "  - {name: 5}\n")
+    assert sum("rule 'a' stands twice; first in line 2" in each for each in found) == 2
+    assert len(found) == 8
 
 
 # What one extends
@@ -141,7 +154,7 @@ def test_a_policy_has_what_it_leaves_out_from_the_one_it_extends(tmp_path: Path)
     rules = "lifecycle_policies:\n  - {name: replaced, match: {}, action: {decay_rate: 0.1}}\n"
     policy = load(write(tmp_path, "mine", f"extends: base.yaml\n{own}{rules}"))
     assert (policy.name, policy.index_over_tokens) == ("mine", 7)
-    assert policy.decay_rates["tool_result"], policy.decay_rates["message"] == (0.5, 0.2)
+    assert (policy.decay_rates["tool_result"], policy.decay_rates["message"]) == (0.5, 0.2)
     assert policy.fresh_turns == {"code": 3, "prose": 1}
     assert [policy.source_type_of(tool) for tool in ("read", "write")] == ["read", "thing"]
     treatment = policy.treat(Subject("tool_result"))
@@ -187,19 +200,60 @@ def bare_numbers(text: str) -> list[str]:
     return bare
 
 
-def test_default_keeps_the_instructions_of_people_in_many_languages() -> None:
-    told = [
-        "Always run the tests.", "Merk dir: keine Tabs.", "N\u2019oublie pas les tests",
-        "Recuerda esto", "Lembre-se disso", "Zapamiętaj to", "Всегда запускай тесты",
-        "请务必运行测试", "必ずテストを実行して", "항상 테스트를 실행해", "हमेशा परीक्षण चलाएँ", "BUNU UNUTMA",
-    ]  # fmt: skip
-    policy = load("default")
-    for text in told:
+INSTRUCTIONS = """
+    Always run the tests. | Don\N{RIGHT SINGLE QUOTATION MARK}t forget the licence. | do not forget | IMPORTANT: no tabs
+    Merk dir: keine Tabs. | das ist wichtige Post | am wichtigsten ist | nicht vergessen! | Nie wieder
+    N\N{RIGHT SINGLE QUOTATION MARK}oublie pas les tests | n'oubliez pas | Souvenez-vous | les règles importantes | jamais
+    Recuerda esto | no olvides | No se olvide de nada | Acuérdate | importantes | jamás
+    Lembre-se disso | não se esqueça | Nao esqueca | sempre | as coisas importantes
+    Ricordatevi | non dimenticare | non scordarti | mai più | importanti
+    Onthoud dit | vergeet niet | een belangrijke regel | nooit
+    Zapamiętaj to | nie zapomnij o tym | Najważniejsze jest | ważna rzecz | nigdy
+    BUNU UNUTMA | unutmayın | HATIRLA | hiçbir zaman | önemlidir
+    Всегда запускай тесты | не забудь | Не забывайте | это важная вещь | помните
+    запам\N{MODIFIER LETTER APOSTROPHE}ятай | не забувай | важливі правила | ніколи
+    تذكّر هذا | لا تنس | دائمًا | أبدًا | هذا مهم
+    हमेशा परीक्षण चलाएँ | याद रखिए | मत भूलना | कभी मत
+    请务必运行测试 | 不要忘记 | 别忘了运行 | 請記得 | 絕不 | 千万别删
+    必ずテストを実行して | 忘れないで | 覚えておいて | 絶対に
+    항상 테스트를 실행해 | 기억하세요 | 잊지 마세요 | 절대로 | 중요한
+"""
+NO_INSTRUCTIONS = """
+    run the tests | I remembered it | nevertheless | unimportant | a forgotten branch | remembrance
+    Das ist gewichtig | ich merke nichts | Der Mai ist da | vergessene Dateien | die Wichtigkeit
+    To nie działa | to sie nie uda | Hvilket merke er det | le 3 mai | il ricordo | un recuerdo
+    simmer | nimmer | semper | la memoria | herinnering | помнить | неважно | تذكرة القطار
+    نفذ المهمة | 一千万用户 | 절대 경로 | 오늘 | 覚悟 | いつもありがとう
+"""
+
+
+def phrases(told: str) -> list[str]:
+    return [each.strip() for each in re.split(r"[|\n]", told) if each.strip()]
+
+
+@pytest.mark.parametrize("name", ["default", "browser", "coding"])
+def test_shipped_policies_keep_the_instructions_of_people_in_many_languages(name: str) -> None:
+    policy = load(name)
+    for text in phrases(INSTRUCTIONS):
         assert policy.treat(Subject("message", source_type="user", text=text)).persist, text
         spoken = Subject("message", source_type="assistant", text=text)
         assert policy.treat(spoken).because == {}
         assert policy.treat(Subject("tool_result", text=text)).because == {}
-    assert not policy.treat(Subject("message", source_type="user", text="run the tests")).because
+
+
+@pytest.mark.parametrize("text", phrases(NO_INSTRUCTIONS))
+def test_words_that_only_look_like_an_instruction_are_none(text: str) -> None:
+    said = Subject("message", source_type="user", text=text)
+    assert not load("default").treat(said).because
+
+
+def test_every_word_of_the_instructions_is_found_as_it_stands() -> None:
+    policy = load("default")
+    (rule,) = (each for each in policy.lifecycle_policies if each.name == "instructions")
+    words = rule.match.contains or ()
+    assert len(words) == len(set(words)) > 300
+    for word in words:
+        assert policy.treat(Subject("message", source_type="user", text=f"({word})")).persist, word
 
 
 # YAML that means harm

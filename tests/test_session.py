@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -369,6 +370,37 @@ def test_threads_may_share_a_session(memory: Hippocampus) -> None:
             assert len(view) == len(raw)
         assert session.status()["entries"] == 12
         assert session._turns.ledger.check() == []
+
+
+def test_recalls_of_other_threads_go_on_beside_the_turns(memory: Hippocampus) -> None:
+    """Tools run in threads of their own, and look into a session that a turn is changing."""
+    items = reading(12)
+    done = threading.Event()
+
+    def look(session: Session) -> int:
+        looked = 0
+        while not done.is_set():
+            for entry in session.entries()[-2:]:
+                session.recall(entry.id, head=1)
+                looked += 1
+            session.beside()
+        return looked
+
+    with fresh(memory) as session, no_fallback(), ThreadPoolExecutor(2) as pool:
+        session(items[:3])
+        looking = [pool.submit(look, session) for _ in range(2)]
+        for end in range(2, 13):
+            session(items[: 2 * end + 1])
+        done.set()
+        assert all(each.result() for each in looking)
+
+
+def test_a_session_may_be_closed_by_several_threads_at_once(memory: Hippocampus) -> None:
+    session = fresh(memory)
+    session(reading(3))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: session.close(), range(8)))
+    session.close()
 
 
 def test_a_policy_without_compression_shortens_nothing(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from hippocampus.entry import Compression
 from hippocampus.errors import ModelError
@@ -29,6 +30,8 @@ from hippocampus.policy.words import (
 )
 
 UNKNOWN_KIND = "text"
+SAME_NAME = "same_name"
+"""The type of the problem that two rules have one name, in pydantic's errors."""
 DECAY_RATES: dict[EntryType, float] = {
     "tool_result": 0.1,
     "message": 0.05,
@@ -61,7 +64,8 @@ def _distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     names = Counter(rule.name for rule in rules if rule.name)
     twice = sorted(name for name, count in names.items() if count > 1)
     if twice:
-        raise ValueError(f"rules of the same name: {', '.join(twice)}")
+        told = f"rules of the same name: {', '.join(twice)}"
+        raise PydanticCustomError(SAME_NAME, "{told}", {"told": told})
     return rules
 
 
@@ -93,7 +97,8 @@ class Policy(Declared):
     arguments_over_tokens: Count = 300
     """Tool-call arguments over this shrink once their result is in; 0 shrinks all of them."""
     compression: Compressions = "normal"
-    """How short entries are: `none`, `light`, `normal`, `aggressive`, or their most tokens."""
+    """How short entries are: `light`, `normal`, `aggressive`, or their most tokens; `none` makes no
+    entry, and nothing fades."""
     smallest_gain_tokens: Count = 100
     """An edit that saves less is not made; 0 makes every edit that saves anything."""
     fresh_turns: dict[Kind, Count] = Field(default_factory=lambda: dict(FRESH_TURNS))
@@ -199,14 +204,21 @@ class Policy(Declared):
         self, tokens: int, kind: Callable[[], str], treatment: Treatment = UNTREATED
     ) -> bool:
         """Say whether a content of so many tokens becomes an entry; its kind is asked if needed."""
-        if treatment.index is not None or self.compression_of(treatment) == "none":
-            return bool(treatment.index) and self.compression_of(treatment) != "none"
+        if treatment.index or self.keeps_whole(treatment):
+            return not self.keeps_whole(treatment)
         if tokens <= min(self.index_over_tokens, self.bulk_over_tokens):
             return False
         found = kind()
         fresh = treatment.fresh_turns or self.fresh_turns.get(found)  # type: ignore[call-overload]
         bulk = found != UNKNOWN_KIND and not fresh
         return tokens > (self.bulk_over_tokens if bulk else self.index_over_tokens)
+
+    def keeps_whole(self, treatment: Treatment = UNTREATED) -> bool:
+        """Say whether a content never becomes an entry: it stays in full, and does not fade.
+
+        A view that passes its limit may tell its turn in a digest all the same.
+        """
+        return treatment.index is False or self.compression_of(treatment) == "none"
 
     def shortens_arguments(self, tokens: int, treatment: Treatment = UNTREATED) -> bool:
         """Say whether the arguments of a call, of so many tokens, become an entry.
@@ -215,7 +227,16 @@ class Policy(Declared):
         """
         if treatment.shrink_arguments is not None:
             return treatment.shrink_arguments
-        return self.compression_of(treatment) != "none" and tokens > self.arguments_over_tokens
+        return not self.keeps_arguments(treatment) and tokens > self.arguments_over_tokens
+
+    def keeps_arguments(self, treatment: Treatment = UNTREATED) -> bool:
+        """Say whether the arguments of a call stay in full, and do not fade.
+
+        The treatment is that of the call's result.
+        """
+        if treatment.shrink_arguments is not None:
+            return not treatment.shrink_arguments
+        return self.compression_of(treatment) == "none"
 
     def fresh_turns_of(self, kind: str, tokens: int, treatment: Treatment = UNTREATED) -> int:
         """Return for how many calls a content is shown in full before it may shrink."""

@@ -77,9 +77,11 @@ def _path_of(named: str | Path, folder: Path) -> Path:
 
 def _text(path: Path, named: str) -> str:
     try:
-        if path.stat().st_size > LARGEST_FILE_BYTES:
+        with path.open("rb") as file:  # a device does not say its size
+            data = file.read(LARGEST_FILE_BYTES + 1)
+        if len(data) > LARGEST_FILE_BYTES:
             raise PolicyError([f"{path}: larger than {LARGEST_FILE_BYTES:,} bytes"])
-        return path.read_text("utf-8-sig")
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, ValueError) as failure:
         known = shipped()
         near = ", ".join(nearest(named, known) or sorted(known))

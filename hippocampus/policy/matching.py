@@ -18,6 +18,16 @@ UNSPACED = (
 )
 """Scripts whose words are not set apart by spaces, or carry their particles glued on."""
 LETTER = r"[\p{L}\p{M}\p{N}_]"
+TYPOGRAPHY = str.maketrans(
+    {
+        "\N{LATIN SMALL LETTER DOTLESS I}": "i",
+        "\N{COMBINING DOT ABOVE}": None,
+        "\N{LEFT SINGLE QUOTATION MARK}": "'",
+        "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+        "\N{MODIFIER LETTER APOSTROPHE}": "'",
+    }
+)
+"""What is written in one way or another: dots on the i, and apostrophes."""
 GLOB = re.compile(r"\*|\?|\[(?P<no>!?)(?P<any>[^\]]+)\]|.", re.DOTALL)
 
 
@@ -31,7 +41,7 @@ def fold(text: str) -> str:
     folded = " ".join(plain.casefold().split())
     if folded.isascii():
         return folded
-    return folded.replace("\u0131", "i").replace("\u0307", "").replace("\u2019", "'")
+    return folded.translate(TYPOGRAPHY)
 
 
 @functools.lru_cache(maxsize=4_096)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from hippocampus.errors import nearest
 from hippocampus.policy.consolidation import Consolidation
 from hippocampus.policy.facts import FactFields
-from hippocampus.policy.fields import Policy
+from hippocampus.policy.fields import SAME_NAME, Policy
 from hippocampus.policy.rules import Action, Match, Rule
 from hippocampus.policy.tree import Path, Problem, Tree
 
@@ -35,6 +35,7 @@ BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
     "less_than_equal": ("at most", "le"),
 }
+RULES = "lifecycle_policies"
 QUOTED = re.compile(r"'([^']*)'")
 LONGEST_FOUND = 60
 OWNERS: tuple[tuple[str, type[BaseModel]], ...] = (
@@ -49,10 +50,30 @@ OWNERS: tuple[tuple[str, type[BaseModel]], ...] = (
 
 
 def problems_of(tree: Tree, failure: ValidationError) -> Iterator[Problem]:
-    """Yield every problem that a validation has found, with its place in the text."""
+    """Yield every problem that a validation has found, with its place in the text.
+
+    A validation that meets another problem does not come to compare the names of rules; they are
+    compared here.
+    """
+    yield from _same_names(tree)
     for error in failure.errors(include_url=False):
-        path = tuple(key for key in error["loc"] if key != "[key]")
-        yield tree.problem(_sentence(error, path), path)
+        if error["type"] != SAME_NAME:
+            path = tuple(key for key in error["loc"] if key != "[key]")
+            yield tree.problem(_sentence(error, path), path)
+
+
+def _same_names(tree: Tree) -> Iterator[Problem]:
+    rules = tree.data.get(RULES) if isinstance(tree.data, dict) else None
+    first: dict[str, int] = {}
+    for number, rule in enumerate(rules if isinstance(rules, list) else ()):
+        name = rule.get("name") if isinstance(rule, dict) else None
+        if not isinstance(name, str) or not name:
+            continue
+        path: Path = (RULES, number, "name")
+        if name in first:
+            line = tree.problem("", (RULES, first[name], "name")).line
+            yield tree.problem(f"rule {name!r} stands twice; first in line {line}", path)
+        first.setdefault(name, number)
 
 
 def _sentence(error: Any, path: Path) -> str:

@@ -11,7 +11,7 @@ from hippocampus.errors import nearest
 from hippocampus.policy import matching
 from hippocampus.policy.redaction import Redaction
 from hippocampus.policy.shorthand import OneOrMany, Short
-from hippocampus.policy.words import Encoding, EntryType, Kind, Level, Priority
+from hippocampus.policy.words import Encoding, EntryType, Kind, Level, Priority, Supersession
 
 LEVELS: tuple[str, ...] = Level.__args__  # type: ignore[attr-defined]
 
@@ -47,8 +47,9 @@ Words = Annotated[tuple[Annotated[Text, AfterValidator(_word)], ...], OneOrMany(
 Patterns = Annotated[tuple[Annotated[Text, AfterValidator(_pattern)], ...], OneOrMany()]
 Compressions = Annotated[Compression, BeforeValidator(_compression)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Rate = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=0)]
+Rate = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+"""No list has more turns or tokens; larger numbers would not fit in a ledger."""
 
 
 class Declared(BaseModel):
@@ -160,10 +161,14 @@ class Action(Declared):
     """Whether it becomes a fact when the session ends, if it is strong then."""
     expires_after_turns: Count | None = None
     """It is gone so many turns after it was made; 0 is at the next turn."""
+    superseded_by: Supersession | None = None
+    """Which later result stands for a tool result: one of the same `call` (tool and arguments), the
+    default, of the same `tool`, or of the same `source.type`."""
     index: bool | None = None
-    """`true` makes an index entry of it whatever its size, `false` never."""
+    """`true` makes an index entry of it whatever its size, `false` never: it stays in full."""
     compression: Compressions | None = None
-    """How short its entry is: `none`, `light`, `normal`, `aggressive`, or its most tokens."""
+    """How short its entry is: `light`, `normal`, `aggressive`, or its most tokens; with `none` it and
+    the arguments of its call stay in full, and do not fade."""
     fresh_turns: Count | None = None
     """For how many calls it is shown in full first, whatever its size; 0 is on arrival."""
     pin: bool | None = None
@@ -171,7 +176,8 @@ class Action(Declared):
     source: Annotated[Refetch, Short("type")] | None = None
     """How to have it again: a name, or a mapping of `type` and what that way needs."""
     shrink_arguments: bool | None = None
-    """Of a tool result: whether the arguments of its call may become an entry, whatever their size."""
+    """Of a tool result: whether the arguments of its call become an entry, whatever their size;
+    with `false` they stay in full."""
     redact: Annotated[Redaction, Short("kinds")] | None = None
     """What is taken out of it in the view, in facts and in the archive: kinds, or a mapping with
     `kinds`, `patterns` and `original: true` for the stored original too."""

@@ -14,7 +14,7 @@ from hippocampus.policy import matching
 from hippocampus.policy.redaction import Redaction
 from hippocampus.policy.redaction import joined as joined_redactions
 from hippocampus.policy.rules import Match, Refetch, Rule, TokenRange
-from hippocampus.policy.words import Encoding, EntryType, Priority
+from hippocampus.policy.words import Encoding, EntryType, Priority, Supersession
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class Treatment:
     encoding: Encoding | None = None
     persist: bool | None = None
     expires_after_turns: int | None = None
+    superseded_by: Supersession | None = None
     index: bool | None = None
     compression: Compression | None = None
     fresh_turns: int | None = None

@@ -11,6 +11,8 @@ from hippocampus.entry import Record
 from hippocampus.errors import RecallError, nearest
 from hippocampus.indexing.frame import as_content
 
+MOST_ID_CHARACTERS = 60
+"""An id has no more; a model may write anything in its place."""
 ARGUMENTS_CHARACTERS = 300
 """Of longer arguments of the original call only the start is told."""
 RETRY_CHANGED = frozenset({"bad_request", "no_match", "too_large"})
@@ -19,6 +21,7 @@ RETRY_CHANGED = frozenset({"bad_request", "no_match", "too_large"})
 
 def never_existed(entry_id: str, known: Iterable[str]) -> RecallError:
     """Return the answer for an id that this session never gave out."""
+    entry_id = entry_id[:MOST_ID_CHARACTERS]
     near = nearest(entry_id, known)
     hint = f"ids that look like it: {', '.join(near)}" if near else "no id looks like it"
     told = (

@@ -12,6 +12,8 @@ NOTE_TOKENS = 32
 """What the note of what was left out may weigh; it is part of the bound."""
 LEAST_TOKENS = 2 * NOTE_TOKENS
 """Under this bound nothing of use fits beside the note."""
+LONGEST_TOKEN_CHARACTERS = 128
+"""No token of the vocabularies that are counted with has more."""
 GAP = "--"
 """Stands between lines that do not follow each other, where context lines are shown."""
 
@@ -54,7 +56,7 @@ def fit(found: Iterable[Shown], max_tokens: int, note: Note) -> str:
     for line in found:
         lines.append(line)
         kept.append(str(line))
-        costs.append(tokens.count(kept[-1][: 8 * max_tokens]) + 1)
+        costs.append(_cost(kept[-1], max_tokens) + 1)
         total += costs[-1]
         if total > max_tokens:
             return _cut(kept, costs, lines, max_tokens, note)
@@ -63,6 +65,15 @@ def fit(found: Iterable[Shown], max_tokens: int, note: Note) -> str:
             "no_match", "nothing in this content matches; try another pattern, path or query"
         )
     return "\n".join(kept)
+
+
+def _cost(line: str, max_tokens: int) -> int:
+    """Return what a line weighs; of one that does not fit, no more than that is counted."""
+    usual = 8 * max_tokens
+    weight = tokens.count(line[:usual])
+    if len(line) <= usual or weight > max_tokens:
+        return weight
+    return tokens.count(line[: LONGEST_TOKEN_CHARACTERS * (max_tokens + 1)])
 
 
 def _cut(kept: list[str], costs: list[int], lines: list[Shown], max_tokens: int, note: Note) -> str:

@@ -13,6 +13,8 @@ from hippocampus.recall.fitting import Shown, numbered
 
 ROWS = re.compile(r"(?P<what>rows|columns)(?P<rest>(?:[.\[].*)?)")
 MOST_KEYS = 20
+MOST_CHARACTERS = 100
+"""What is told of a path or a key, which may have any length."""
 
 
 def find(value: dict[str, Any] | list[Any], path: str) -> Iterator[Shown]:
@@ -39,11 +41,11 @@ def shown(value: Any) -> str:
 
 def _nowhere(value: Any, path: str) -> str:
     led, there = reached(value, path)
-    keys = list(there)[:MOST_KEYS] if isinstance(there, dict) else []
+    keys = [key[:MOST_CHARACTERS] for key in there][:MOST_KEYS] if isinstance(there, dict) else []
+    told = f"{path[:MOST_CHARACTERS]!r} leads nowhere: {led[:MOST_CHARACTERS] or '$'}"
     if isinstance(there, list):
-        return f"{path!r} leads nowhere: {led or '$'} is a list of {len(there)}; ask {led}[0]"
-    known = f"has the keys {', '.join(map(str, keys))}" if keys else "has nothing below it"
-    return f"{path!r} leads nowhere: {led or '$'} {known}"
+        return f"{told} is a list of {len(there)}; ask {led[:MOST_CHARACTERS]}[0]"
+    return f"{told} has the keys {', '.join(keys)}" if keys else f"{told} has nothing below it"
 
 
 def _of_records(value: dict[str, Any] | list[Any], path: str) -> str | None:

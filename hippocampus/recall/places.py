@@ -44,7 +44,7 @@ def at(text: str, path: str) -> Iterator[Shown]:
 
 
 def _nothing(text: str, path: str) -> str:
-    known = [name for names in LISTS for name in names(text)]
+    known = list(dict.fromkeys(name for names in LISTS for name in names(text)))
     near = list(nearest(path, known, MOST_LISTED)) or known[:MOST_LISTED]
     listed = f"; there are {', '.join(name[:60] for name in near)}" if near else ""
     return f"nothing here is named {path[:60]!r}{listed}; or ask by a pattern"

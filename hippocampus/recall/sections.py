@@ -11,10 +11,11 @@ from hippocampus.recall.fitting import Shown
 
 HEADING = re.compile(
     r"^(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]{0,300})$"
-    r"|<h(?P<level>[1-6])\b[^>]{0,500}>(?P<inner>[^\n]{0,500}?)</h(?P=level)>"
+    r"|<h(?P<level>[1-6])\b[^<>]{0,500}>(?P<inner>(?:(?!<h[1-6])[^\n]){0,500}?)</h(?P=level)>"
     r"|^[ \t]*(?:- )?(?:\S{1,12} )?heading \"(?P<named>[^\"\n]{1,300})\"(?P<state>[^\n]{0,200})",
     re.MULTILINE | re.IGNORECASE,
 )
+"""Each alternative stops where a heading begins, so that a text of beginnings takes no longer."""
 LEVEL = re.compile(r"level=\"?(\d)")
 TAG = re.compile(r"<[^>]{0,500}>")
 

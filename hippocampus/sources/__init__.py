@@ -69,7 +69,7 @@ def fetch(wanted: Wanted, captured: Captured, plan: SourcePlan, sources: Sources
     for name in plan.order:
         try:
             source = sources.find(name)
-            present = captured.clean(ask(name, functools.partial(source, wanted, plan), plan))
+            present = captured.clean(ask(functools.partial(source, wanted, plan), plan))
         except Unavailable as reason:
             tried.append(f"{name}: {reason}")
             continue

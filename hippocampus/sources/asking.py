@@ -15,8 +15,11 @@ from typing import Any
 from hippocampus.content import text_of
 from hippocampus.sources.plan import SourcePlan, Unavailable
 
+MOST_CHARACTERS = 300
+"""What is told of a failure, at most: a model reads it."""
 
-def ask(name: str, call: Callable[[], Any], plan: SourcePlan) -> str:
+
+def ask(call: Callable[[], Any], plan: SourcePlan) -> str:
     """Return what a source gives: its text, the text of its blocks, or its value as JSON.
 
     A coroutine is run to its end. A source that takes too long is left to itself.
@@ -33,9 +36,10 @@ def ask(name: str, call: Callable[[], Any], plan: SourcePlan) -> str:
         raise
     except Exception as failure:  # whoever wrote the source: whatever it raises, others may answer
         late = not result.done()
-        told = f"took over {plan.timeout_seconds:g} seconds" if late else f"failed: {failure}"
-        raise Unavailable(f"{name} {told}") from failure
-    return _limited(value, plan.largest_bytes, name)
+        why = f"{type(failure).__name__}: {failure}"[:MOST_CHARACTERS]
+        told = f"took over {plan.timeout_seconds:g} seconds" if late else f"failed: {why}"
+        raise Unavailable(told) from failure
+    return _limited(value, plan.largest_bytes)
 
 
 def _run(result: Future[Any], call: Callable[[], Any]) -> None:
@@ -57,13 +61,13 @@ def _ended(value: Awaitable[Any]) -> Any:
     return asyncio.run(awaited())
 
 
-def _limited(value: Any, largest_bytes: int, name: str) -> str:
+def _limited(value: Any, largest_bytes: int) -> str:
     try:
         text = _text(value)
-    except (TypeError, ValueError) as failure:
-        raise Unavailable(f"{name} returned what is neither text nor JSON") from failure
+    except (TypeError, ValueError, RecursionError) as failure:
+        raise Unavailable("returned what is neither text nor JSON") from failure
     if len(text.encode("utf-8", "replace")) > largest_bytes:
-        raise Unavailable(f"{name} returned more than {largest_bytes:,} bytes")
+        raise Unavailable(f"returned more than {largest_bytes:,} bytes")
     return text
 
 

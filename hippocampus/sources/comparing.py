@@ -37,9 +37,7 @@ def is_part(stored: str, present: str) -> bool:
     held = present.rstrip().split("\n")
     if first:
         return held[first - 1 : first - 1 + len(part)] == part
-    last = len(held) - len(part)
-    starts = (at for at, line in enumerate(held[: last + 1]) if line == part[0])
-    return any(held[at : at + len(part)] == part for at in starts)
+    return "\n{}\n".format("\n".join(part)) in "\n{}\n".format("\n".join(held))
 
 
 def captured_lines(stored: str) -> tuple[list[str], int]:

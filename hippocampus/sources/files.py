@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from hippocampus.sources.plan import SourcePlan, Unavailable, Wanted
 
@@ -18,8 +20,8 @@ def fetch(wanted: Wanted, plan: SourcePlan) -> str:
         Unavailable: it lies under no allowed folder, is gone, no plain file, too large or no text.
 
     """
-    named = wanted.named(*PATH_ARGUMENTS).removeprefix("file://")
-    path = _allowed(named, plan.roots)
+    named = wanted.named(*PATH_ARGUMENTS)
+    path = _allowed(_path_in(named), plan.roots)
     try:
         data = _read(path, plan.largest_bytes)
     except OSError as failure:
@@ -28,6 +30,16 @@ def fetch(wanted: Wanted, plan: SourcePlan) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as failure:
         raise Unavailable(f"{named} is no text in UTF-8") from failure
+
+
+def _path_in(named: str) -> str:
+    """Return the path that a `file:` address means; another text is a path."""
+    if not named.startswith("file://"):
+        return named
+    try:
+        return url2pathname(urlsplit(named).path)
+    except ValueError as wrong:
+        raise Unavailable(f"{named[:100]!r} is no address of a file: {wrong}") from wrong
 
 
 def _allowed(named: str, roots: tuple[str, ...]) -> Path:
@@ -50,6 +62,7 @@ def _read(path: Path, largest_bytes: int) -> bytes:
         status = os.fstat(opened.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise Unavailable(f"{path.name} is no plain file")
-        if status.st_size > largest_bytes:
-            raise Unavailable(f"{path.name} is larger than {largest_bytes:,} bytes")
-        return opened.read(largest_bytes)
+        data = b"" if status.st_size > largest_bytes else opened.read(largest_bytes + 1)
+    if status.st_size > largest_bytes or len(data) > largest_bytes:  # /proc says 0 of any size
+        raise Unavailable(f"{path.name} is larger than {largest_bytes:,} bytes")
+    return data

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import time
 
 import pytest
 import re2
@@ -47,6 +49,39 @@ def test_a_slice_is_bounded_or_says_why_there_is_none(
     else:
         assert tokens.count(found) <= bound
         assert take(content, request, bound) == found
+
+
+@pytest.mark.parametrize("sign", ["#", "=", "-", " ", "\t", "a", "\u6f22"])
+@pytest.mark.parametrize(
+    "wanted", [Request(), Request(pattern="."), Request(head=1), Request(tail=1)]
+)
+def test_a_line_of_one_sign_is_bounded_though_few_tokens_stand_for_many_of_them(
+    sign: str, wanted: Request
+) -> None:
+    found = take(sign * 20_000 + "\nlast", wanted, 100)
+    assert tokens.count(found) <= 100
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<h1>" * 50_000, "<h1 " * 50_000, "<h1>" + "<h2 a>" * 40_000, '- heading "x' * 20_000,
+     "# a\n" * 50_000, "<div class=a>" * 15_000, "[" * 200_000, "|" * 200_000, 'a,"' * 60_000],
+    ids=range(9),
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["div", ".a", "#x", "e1", "a heading", "rows[3]", "f", "$.a"])
+def test_no_content_makes_a_path_take_long(text: str, path: str) -> None:
+    started = time.thread_time()
+    with contextlib.suppress(RecallError):
+        take(text, Request(path=path), 200)
+    assert time.thread_time() - started < 2
+
+
+@pytest.mark.parametrize("path", ["a" * 90_000, "$" + ".b" * 40_000, "$." + "[" * 50_000])
+@pytest.mark.parametrize("text", ['{"a": {"b": 1}}', '[{"b": [1]}]', "plain"])
+def test_a_path_of_any_length_is_answered_in_a_short_sentence(text: str, path: str) -> None:
+    with pytest.raises(RecallError) as told:
+        take(text, Request(path=path), 200)
+    assert len(str(told.value)) < 600
 
 
 @given(st.data(), texts().filter(lambda text: len(text.strip()) > 5))

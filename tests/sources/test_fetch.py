@@ -20,6 +20,7 @@ from hippocampus.sources import (
     known_sources,
     plan_of,
 )
+from hippocampus.sources.comparing import is_part
 
 WANTED = Wanted("orders", {"page": 2})
 
@@ -67,16 +68,42 @@ def boom(page: int) -> str:
     raise RuntimeError("no database")
 
 
+def nested(levels: int) -> list[object]:
+    value: list[object] = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
 @pytest.mark.parametrize(
     ("tool", "told"),
     [(boom, "no database"), (lambda page: time.sleep(5), "took over"), (lambda page: {1, 2}, "neither text"),
-     (lambda page: "x" * 2_000, "more than 1,000"), (lambda: "", "unexpected keyword")],
+     (lambda page: "x" * 2_000, "more than 1,000"), (lambda: "", "unexpected keyword"),
+     (lambda page: nested(100_000), "neither text"), (lambda page: b"bytes", "neither text")],
 )  # fmt: skip
 def test_a_tool_that_fails_is_one_that_cannot_answer(tool: object, told: str) -> None:
     plan = SourcePlan(("tool",), timeout_seconds=0.2, largest_bytes=1_000)
     found = fetch(WANTED, captured(), plan, known_sources(RepeatableTools({"orders": tool})))
     assert found.source == "store"
     assert told in found.tried[0]
+
+
+def test_a_failure_of_many_words_is_told_in_few() -> None:
+    def verbose(page: int) -> str:
+        raise RuntimeError("no database " * 10_000)
+
+    sources = known_sources(RepeatableTools({"orders": verbose}))
+    (told,) = fetch(WANTED, captured(), SourcePlan(("tool",)), sources).tried
+    assert told.startswith("tool: failed: RuntimeError: no database")
+    assert len(told) < 400
+
+
+def test_many_equal_lines_are_compared_in_time_linear_to_them() -> None:
+    stored, present = "a\n" * 200_000 + "b", "a\n" * 400_000
+    started = time.thread_time()
+    assert not is_part(stored, present)
+    assert is_part(stored, f"{present}b\nc")
+    assert time.thread_time() - started < 2
 
 
 def test_a_tools_value_is_json() -> None:

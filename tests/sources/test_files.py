@@ -57,6 +57,26 @@ def test_a_pipe_and_a_large_file_are_refused_at_once(root: Path) -> None:
         fetch(wanted("a.txt"), plan)
 
 
+def test_a_file_that_does_not_say_its_size_is_never_cut(root: Path) -> None:
+    """The kernel says that its files have no bytes."""
+    (root / "status").symlink_to("/proc/self/status")
+    plan = SourcePlan(roots=("/proc",), largest_bytes=100)
+    with pytest.raises(Unavailable, match="larger than 100"):
+        fetch(wanted("self/status"), plan)
+    assert "Name:" in fetch(wanted("self/status"), SourcePlan(roots=("/proc",)))
+    with pytest.raises(Unavailable, match="none of the folders"):
+        fetch(wanted("status"), SourcePlan(roots=(str(root),)))
+
+
+def test_an_address_of_a_file_is_read_as_one(root: Path) -> None:
+    (root / "a b#1.txt").write_text("odd")
+    plan = SourcePlan(roots=(str(root),))
+    assert fetch(wanted((root / "a b#1.txt").as_uri(), "uri"), plan) == "odd"
+    for url in ("file://[/a.txt", f"file://{root}/%2e%2e/secret.txt", f"file://{root}/a.txt%00"):
+        with pytest.raises(Unavailable):
+            fetch(wanted(url), plan)
+
+
 def test_bytes_that_are_no_text_are_refused(root: Path) -> None:
     (root / "b").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(Unavailable, match="no text"):
