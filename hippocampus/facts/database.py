@@ -15,7 +15,7 @@ from typing import Any
 from hippocampus.errors import StoreError
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.schema import MIGRATIONS
-from hippocampus.write_ahead import use_write_ahead_log
+from hippocampus.write_ahead import transaction, use_write_ahead_log
 
 BUSY_SECONDS = 10.0
 CACHE_KIB = 65_536
@@ -115,14 +115,8 @@ class Database:
             if self.connection.in_transaction:
                 yield
                 return
-            self.connection.execute("BEGIN IMMEDIATE")
-            try:
+            with transaction(self.connection):
                 yield
-                self.connection.execute("COMMIT")
-            except BaseException:
-                if self.connection.in_transaction:  # SQLite ends it itself where the disk is full
-                    self.connection.execute("ROLLBACK")
-                raise
 
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:
