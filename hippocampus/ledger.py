@@ -19,7 +19,7 @@ from urllib.parse import quote
 from hippocampus.entry import Entry, Record, Stage, storable
 from hippocampus.errors import StoreError
 from hippocampus.plan import Decision
-from hippocampus.write_ahead import reading, use_write_ahead_log, written_at_ns
+from hippocampus.write_ahead import reading, transaction, use_write_ahead_log, written_at_ns
 
 BUSY_SECONDS = 10.0
 LONGEST_NAME = 80
@@ -340,14 +340,8 @@ class Ledger:
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
         self._path.stat()  # SQLite would go on writing into a file that was removed
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(self._db):
             yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:  # SQLite ends it itself where the disk is full
-                self._db.execute("ROLLBACK")
-            raise
 
 
 def owner_of(folder: Path, entry_id: str) -> str | None:

@@ -35,6 +35,24 @@ def use_write_ahead_log(db: sqlite3.Connection, busy_seconds: float) -> None:
 
 
 @contextlib.contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """Write all of what follows, or none of it where anything fails, the commit too.
+
+    Raises:
+        sqlite3.Error: the file is locked, full or damaged.
+
+    """
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:  # SQLite ends it itself where the disk is full
+            db.execute("ROLLBACK")
+        raise
+
+
+@contextlib.contextmanager
 def reading(path: Path, busy_seconds: float) -> Iterator[sqlite3.Connection]:
     """Open a file for reading alone, and leave no log beside it that was not there before.
 

@@ -408,3 +408,20 @@ def test_processes_write_at_once(tmp_path: Path) -> None:
     for writer in writers:
         writer.join()
     assert len(read("search", "Tool number", cwd=tmp_path)) == len(texts)
+
+
+def test_an_unknown_completion_api_is_named(tmp_path: Path) -> None:
+    env = {
+        "HIPPOCAMPUS_COMPLETE_API": "openapi",
+        "HIPPOCAMPUS_COMPLETE_MODEL": "m",
+        "HIPPOCAMPUS_COMPLETE_URL": "http://127.0.0.1:1",
+    }
+    found = run("remember", "Ann likes tea.", cwd=tmp_path, env=env)
+    assert found.returncode == 2
+    assert "HIPPOCAMPUS_COMPLETE_API is 'openapi'; there are openai and anthropic" in found.stderr
+    assert not (tmp_path / ".hippocampus").exists()
+
+
+def test_what_cannot_be_restored_is_named(filled: Path) -> None:
+    found = run("restore", "nosuch", cwd=filled)
+    assert found.stderr == "hippocampus: no memory nosuch\n"

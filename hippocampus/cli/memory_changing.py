@@ -5,6 +5,7 @@ What cannot be undone is only shown, unless `--force` says to do it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -47,7 +48,11 @@ def delete(
         say_json({**told, "dry_run": not force})
         return
     say_gone(found, force=force, as_json=False)
-    for each in missing:
+    _say_missing(missing)
+
+
+def _say_missing(ids: Iterable[str]) -> None:
+    for each in ids:
         typer.echo(f"hippocampus: no memory {each}", err=True)
 
 
@@ -67,7 +72,9 @@ def purge(
 def restore(ids: Ids, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
     """Bring back memories that were superseded or taken away by compaction."""
     with existing(db) as facts:
+        missing = [each for each in dict.fromkeys(ids) if facts.get(each) is None]
         say_memories(facts.restore(ids), as_json=as_json)
+    _say_missing(missing)
 
 
 def import_(

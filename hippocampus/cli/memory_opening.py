@@ -126,18 +126,32 @@ def _dimensions() -> int | None:
 
 
 def complete(model: str | None = None) -> Callable[[str], str] | None:
-    """Return the completion that the environment names, or nothing; `model` is another there."""
+    """Return the completion that the environment names, or nothing; `model` is another there.
+
+    Raises:
+        FactError: it names one that cannot be used.
+
+    """
     model = model or os.environ.get("HIPPOCAMPUS_COMPLETE_MODEL")
     endpoint = _endpoint("HIPPOCAMPUS_COMPLETE") if model else None
     if not model or endpoint is None:
         return None
-    if os.environ.get("HIPPOCAMPUS_COMPLETE_API", "openai") == "anthropic":
+    if _api() == "anthropic":
         from hippocampus.models import anthropic
 
         return anthropic.Completer(model, anthropic.at(endpoint.base_url, endpoint.key_variable))
     from hippocampus.models.openai_compatible import Completer
 
     return Completer(endpoint, model)
+
+
+def _api() -> str:
+    from hippocampus.facts.errors import FactError
+
+    named = os.environ.get("HIPPOCAMPUS_COMPLETE_API") or "openai"
+    if named not in {"openai", "anthropic"}:
+        raise FactError(f"HIPPOCAMPUS_COMPLETE_API is {named!r}; there are openai and anthropic")
+    return named
 
 
 def rerank() -> Any:

@@ -16,6 +16,7 @@ from hippocampus.consolidation.heard import Heard, heard
 from hippocampus.consolidation.keeping import Found, importance, key_of, worth_keeping
 from hippocampus.consolidation.material import Means, Session
 from hippocampus.consolidation.outcome import Kept, Origin, Outcome
+from hippocampus.entry import storable
 from hippocampus.errors import HippocampusError
 from hippocampus.ledger import Ledger, Mark
 
@@ -119,7 +120,7 @@ def _items(marks: Sequence[Mark], session: Session) -> Iterator[Item]:
             mark.text,
             type=mark.kind,
             intensity=importance(mark.origin, mark.kind),
-            origin=Source(session.name, mark.turn, mark.entry_id or "", mark.origin),
+            origin=Source(storable(session.name), mark.turn, mark.entry_id or "", mark.origin),
             once=mark.key,
         )
 

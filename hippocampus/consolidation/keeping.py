@@ -7,7 +7,7 @@ assistant or a tool said is kept word by word, with little importance, and never
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hippocampus.consolidation.heard import Heard, Utterance
@@ -83,11 +83,6 @@ class Found:
     kept: Kept
     key: str
     word_by_word: bool
-
-    @property
-    def importance(self) -> float:
-        """Return how much it matters, between 0 and 1."""
-        return importance(self.kept.origin, self.kept.kind)
 
 
 def importance(origin: str, kind: str) -> float:
@@ -269,8 +264,3 @@ def _is_about_user(sentence: str) -> bool:
         return False
     relation = parse(sentence).relation
     return relation is not None and relation.subject == "user" and relation.predicate in LASTING
-
-
-def texts_of(found: Iterable[Found]) -> list[str]:
-    """Return what is kept, text by text."""
-    return [each.kept.text for each in found]

@@ -7,8 +7,8 @@ here it is kept in step with the fact store, and replaced in one step, or not at
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, Self
 from urllib.parse import quote
@@ -201,46 +201,21 @@ class MemoryFile:
     ) -> tuple[Change, dict[str, Known]]:
         """Return what is to become of the file, and what is known of it afterwards."""
         there = set(known) if self._render else self._form.marks_in(text)
-        after = {
-            mark: each
-            for mark, each in known.items()
-            if mark in there and _is_unchanged(each, now[each.fact_id])
-        }
-        put: dict[int, Line] = {}
-        gone: set[int] = set()
-        marked: dict[int, str] = {}
-        moved: list[Memory] = []
+        rewrite = _Rewrite(
+            {
+                mark: each
+                for mark, each in known.items()
+                if mark in there and _is_unchanged(each, now[each.fact_id])
+            }
+        )
         for row in () if self._render else self._form.rows(text):
-            memory = adopted.get(row.last)
-            if memory is None and (row.mark in after or row.mark not in known):
-                continue
-            memory = memory or now[known[row.mark].fact_id]
-            line = line_of(memory) if memory is not None else None
-            if (
-                memory is None
-                or line is None
-                or not (row.last in adopted or _fits(line, row, after))
-            ):
-                gone.add(row.last)
-                moved += [memory] if memory is not None else []
-                continue
-            tool = line.section == FROM_TOOLS
-            after[line.mark] = Known(memory.id, memory.content, tool=tool)
-            if row.last not in adopted:
-                put[row.last] = line
-            elif row.mark:
-                put[row.last] = line._replace(text=shown(row.text))
-            else:
-                marked[row.last] = line.mark
-        new: dict[str, Line] = {}
-        for memory in [*moved, *filter(None, map(now.get, kept))]:
-            line = line_of(memory)
-            if line.mark not in after and line.text:
-                tool = line.section == FROM_TOOLS
-                after[line.mark] = Known(memory.id, memory.content, tool=tool)
-                if line.mark not in there:
-                    new[line.mark] = line
-        return Change(put, frozenset(gone), marked, tuple(new.values())), after
+            if row.last in adopted:
+                rewrite.adopt(row, adopted[row.last])
+            elif row.mark in known and row.mark not in rewrite.after:
+                rewrite.renew(row, now[known[row.mark].fact_id])
+        for memory in [*rewrite.moved, *filter(None, map(now.get, kept))]:
+            rewrite.add(memory, there)
+        return rewrite.change(), rewrite.after
 
     def _written(self, facts: Facts, text: str, change: Change, after: Mapping[str, Known]) -> str:
         if self._render is None:
@@ -267,6 +242,54 @@ class MemoryFile:
         ).encode()
         if not self._known_path.exists() or self._known_path.read_bytes() != content:
             files.replace_file(self._known_path, content)
+
+
+@dataclass(slots=True)
+class _Rewrite:
+    """What is to become of a file, row by row."""
+
+    after: dict[str, Known]
+    """What is known of the lines that will stand there, by mark."""
+    put: dict[int, Line] = field(default_factory=dict)
+    gone: set[int] = field(default_factory=set)
+    marked: dict[int, str] = field(default_factory=dict)
+    new: dict[str, Line] = field(default_factory=dict)
+    moved: list[Memory] = field(default_factory=list)
+    """What its row has no place for: it gets a line elsewhere."""
+
+    def adopt(self, row: Row, memory: Memory) -> None:
+        """Keep the words of a person in a row, with the mark of the fact that they became."""
+        line = self._note(memory)
+        if row.mark:
+            self.put[row.last] = line._replace(text=shown(row.text))
+        else:
+            self.marked[row.last] = line.mark
+
+    def renew(self, row: Row, memory: Memory | None) -> None:
+        """Let a row say the fact that stands for its own, or take it away."""
+        if memory is not None and _fits(line_of(memory), row, self.after):
+            self.put[row.last] = self._note(memory)
+            return
+        self.gone.add(row.last)
+        self.moved += [memory] if memory is not None else []
+
+    def add(self, memory: Memory, there: Collection[str]) -> None:
+        """Let a fact that has no line get one."""
+        line = line_of(memory)
+        if line.mark not in self.after and line.text:
+            self._note(memory)
+            if line.mark not in there:
+                self.new[line.mark] = line
+
+    def _note(self, memory: Memory) -> Line:
+        line = line_of(memory)
+        tool = line.section == FROM_TOOLS
+        self.after[line.mark] = Known(memory.id, memory.content, tool=tool)
+        return line
+
+    def change(self) -> Change:
+        """Return it as the file's form takes it."""
+        return Change(self.put, frozenset(self.gone), self.marked, tuple(self.new.values()))
 
 
 def _fits(line: Line, row: Row, after: Mapping[str, Known]) -> bool:

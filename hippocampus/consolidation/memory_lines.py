@@ -26,6 +26,7 @@ from hippocampus.facts.exchange.markdown import (
 from hippocampus.facts.kinds import UNTRUSTED, Memory
 from hippocampus.facts.moments import day
 
+FILE = "MEMORY.md"
 TITLE = "# Memory"
 SECTIONS = {
     "preference": "Preferences",
@@ -146,9 +147,6 @@ def _row(section: str, text: str, first: int, last: int) -> Row:
 def kind_of(row: Row) -> str:
     """Return the type that a row's section names, or nothing."""
     return type_of(row.section)
-
-
-FILE = "MEMORY.md"
 
 
 def rewritten(text: str, change: Change) -> str:

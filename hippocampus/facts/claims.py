@@ -32,7 +32,6 @@ _CUT = re.compile(
     r"parce|depuis|avec|et|porque|desde|con|y|perché|con|e|потому|с|и)\s).*$",
     re.IGNORECASE,
 )
-_NOT_NEGATION_ALONE = ("mehr", "plus", "mais", "più", "больше", "any more")
 _REWRITES = (
     ("ではありません", "です"),
     ("じゃありません", "です"),

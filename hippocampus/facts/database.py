@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import StoreError
+from hippocampus.facts.errors import FactError
 from hippocampus.facts.schema import MIGRATIONS
-from hippocampus.write_ahead import use_write_ahead_log
+from hippocampus.write_ahead import transaction, use_write_ahead_log
 
 BUSY_SECONDS = 10.0
 CACHE_KIB = 65_536
@@ -114,21 +115,23 @@ class Database:
             if self.connection.in_transaction:
                 yield
                 return
-            self.connection.execute("BEGIN IMMEDIATE")
-            try:
+            with transaction(self.connection):
                 yield
-                self.connection.execute("COMMIT")
-            except BaseException:
-                if self.connection.in_transaction:  # SQLite ends it itself where the disk is full
-                    self.connection.execute("ROLLBACK")
-                raise
 
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:
-        """Let one thread at the file, and say `StoreError` where SQLite fails."""
+        """Let one thread at the file, and say `StoreError` where SQLite fails.
+
+        Raises:
+            FactError: a value is half a character, or a number of more than 64 bits.
+            StoreError: the file cannot be read or written.
+
+        """
         with self._lock:
             try:
                 yield
+            except (UnicodeEncodeError, OverflowError) as failure:
+                raise FactError(f"a value that no file can hold: {failure}") from failure
             except (OSError, sqlite3.Error) as failure:
                 raise StoreError(f"fact store {self.path}{_told(failure)}") from failure
 
@@ -147,5 +150,5 @@ class Database:
 def _told(failure: OSError | sqlite3.Error) -> str:
     """Say what is wrong, and what to do where the file itself is damaged."""
     if type(failure) is sqlite3.DatabaseError:  # its subclasses are of other causes
-        return f" is damaged: {failure}; move it away to begin a new one, or bring a copy back"
+        return f" is damaged or none: {failure}; name another, or move it away to begin a new one"
     return f": {failure}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from hippocampus.facts import minhash, search
@@ -10,7 +10,7 @@ from hippocampus.facts.claims import parse
 from hippocampus.facts.conflict import likeness
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.kinds import Action, Memory, Outcome, Recalled
-from hippocampus.facts.moments import day
+from hippocampus.facts.moments import day, optional_seconds, within_dates
 from hippocampus.facts.recalling import Asked, Recalling
 from hippocampus.facts.rooms import Matrix, Rooms
 from hippocampus.facts.words import content_words, words
@@ -34,6 +34,8 @@ class Forgetting:
         self, query: str, asked: Asked, threshold: float, most: int, *, dry_run: bool
     ) -> list[Recalled]:
         """Delete the memory of an id, or what a query means, closest first."""
+        if most < 0:
+            raise FactError(f"max_deleted is {most}; it is 0 or more")
         named = self._rooms.memories.by_id([query.strip()])
         found = [Recalled(m, search.NO_SCORE, day(m.valid_from)) for _, m in named.values()]
         if not named:
@@ -100,7 +102,7 @@ class Forgetting:
     def take_in(
         self, memories: Iterable[Memory], embeddings: Mapping[str, Matrix], model: str | None
     ) -> list[Outcome]:
-        """Write memories as they are; those whose id is there are refused."""
+        """Write memories as they are; those whose id is there, or whose dates are none, are refused."""
         listed = list(memories)
         with self._rooms.database.transaction():
             known = set(self._rooms.memories.by_id(memory.id for memory in listed))
@@ -108,8 +110,8 @@ class Forgetting:
             outcomes: list[Outcome] = []
             new: dict[int, Memory] = {}
             for memory in listed:
-                if memory.id in known:
-                    outcomes.append(Outcome(Action.REFUSED, "that id is there already", memory))
+                if reason := _unfit(memory, known):
+                    outcomes.append(Outcome(Action.REFUSED, reason, memory))
                     continue
                 known.add(memory.id)
                 new[row + len(new)] = memory
@@ -143,6 +145,19 @@ class Forgetting:
         if vectors and model is not None:
             rooms.vectors.lock(model, len(next(iter(vectors.values()))))
             rooms.vectors.put(vectors)
+
+
+def _unfit(memory: Memory, known: Collection[str]) -> str:
+    """Return why a memory cannot be taken in, or nothing."""
+    if memory.id in known:
+        return "that id is there already"
+    try:
+        for at in (memory.created, memory.accessed, memory.valid_from):
+            within_dates(at)
+        optional_seconds(memory.valid_until)
+    except FactError as wrong:
+        return str(wrong)
+    return ""
 
 
 def _bands(signature: minhash.Signature, memory: Memory) -> str:

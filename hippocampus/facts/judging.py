@@ -1,12 +1,19 @@
-"""One question to a model about all pairs of claims that rules leave open. Pure text in and out."""
+"""One question to a model about all pairs of claims that rules leave open, and its answer read.
+
+What follows from the answer is decided by who asks.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 
+from hippocampus.errors import ProviderError
 from hippocampus.facts.conflict import Relationship
+from hippocampus.facts.kinds import Complete
 
+log = logging.getLogger(__name__)
 _PROMPT = """For each numbered pair say how the NEW claim relates to the OLD one.
 DUPLICATE: the same information in other words. SUPERSEDES: the same topic with a new value, the old one
 is no longer true. DISTINCT: related, but both are true.
@@ -17,6 +24,15 @@ _WORDS = {
     "SUPERSEDES": Relationship.SUPERSEDES,
     "DISTINCT": Relationship.DISTINCT,
 }
+
+
+def asked(complete: Complete, prompt: str) -> str:
+    """Return a model's answer; memory works without it, so that a failure is logged, not raised."""
+    try:
+        return complete(prompt)
+    except (ProviderError, OSError, TimeoutError, ValueError) as failure:
+        log.warning("the model failed, rules decide: %s", failure)
+        return ""
 
 
 def question(pairs: Sequence[tuple[str, str]]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from hippocampus.entry import storable
 from hippocampus.facts.database import Database, Row
+from hippocampus.facts.errors import FactError
 from hippocampus.facts.kinds import EVERY_AGENT, Item, Kind, Memory, Origin
 from hippocampus.facts.words import indexed, normalised
 
@@ -24,6 +25,7 @@ WRITTEN = f"{COLUMNS.replace(' until', ' valid_until')}, ended, indexed, hash, s
 INSERT = f"INSERT INTO memory ({WRITTEN}) VALUES ({', '.join('?' * len(WRITTEN.split(', ')))})"  # noqa: S608 - names of ours
 INDEX = "INSERT INTO memory_text (rowid, body) VALUES (?, ?)"
 UNINDEX = "INSERT INTO memory_text (memory_text, rowid, body) VALUES ('delete', ?, ?)"
+SHOWN_CHARACTERS = 100
 AMONG = "row IN (SELECT value FROM json_each(?))"
 
 
@@ -72,7 +74,14 @@ class Memories:
         return {row[0]: memory_of(row) for row in found}
 
     def by_id(self, ids: Iterable[str]) -> dict[str, tuple[int, Memory]]:
-        """Return rows and memories by id, for the ids that exist."""
+        """Return rows and memories by id, for the ids that exist.
+
+        Raises:
+            FactError: it is one text, whose letters would be taken for ids.
+
+        """
+        if isinstance(ids, str):
+            raise FactError(f"ids are a list of texts; {ids[:SHOWN_CHARACTERS]!r} is one text")
         found = self._db.rows(
             f"SELECT {COLUMNS} FROM memory WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608 - names of ours
             (json.dumps(list(ids)),),

@@ -8,6 +8,8 @@ from hippocampus.facts.errors import FactError
 
 Moment = float | str | datetime
 """Seconds since 1970, an ISO 8601 date or time, or a datetime; without a zone it is UTC."""
+EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_799.0
+"""The years 1 to 9999, which is what a date can tell."""
 
 
 def seconds(moment: Moment) -> float:
@@ -17,17 +19,31 @@ def seconds(moment: Moment) -> float:
     1770595200.0
 
     Raises:
-        FactError: the text is no date of ISO 8601.
+        FactError: the text is no date of ISO 8601, or the time is not in the years 1 to 9999.
 
     """
     if isinstance(moment, int | float):
-        return float(moment)
+        return within_dates(moment)
     if isinstance(moment, str):
         try:
             moment = datetime.fromisoformat(moment.strip())
         except ValueError as problem:
             raise FactError(f"{moment!r} is no date such as 2026-02-09T14:30:00Z") from problem
+    if not isinstance(moment, datetime):
+        raise FactError(f"{moment!r} is no time: name seconds since 1970, a text or a datetime")
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def within_dates(at: float) -> float:
+    """Return a time in seconds since 1970 that a date can tell.
+
+    Raises:
+        FactError: it is not in the years 1 to 9999; milliseconds are not, and neither is `nan`.
+
+    """
+    if not EARLIEST <= at <= LATEST:
+        raise FactError(f"{at!r} seconds since 1970 are not in the years 1 to 9999")
+    return float(at)
 
 
 def optional_seconds(moment: Moment | None) -> float | None:

@@ -19,6 +19,7 @@ import numpy as np
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import minhash, search
 from hippocampus.facts.claims import key
+from hippocampus.facts.errors import FactError
 from hippocampus.facts.kinds import (
     EVERY_AGENT,
     PRESETS,
@@ -401,11 +402,16 @@ def _few(found: dict[int, float], rows: Rows) -> bool:
 
 
 def weights_of(preset: str | Weights) -> Weights:
-    """Return the weights of a preset's name, or weights as they are."""
+    """Return the weights of a preset's name, or weights as they are.
+
+    Raises:
+        FactError: there is no preset of that name.
+
+    """
     if isinstance(preset, Weights):
         return preset
     if preset not in PRESETS:
-        raise HippocampusError(f"unknown preset {preset!r}; known are {', '.join(PRESETS)}")
+        raise FactError(f"unknown preset {preset!r}; known are {', '.join(PRESETS)}")
     return PRESETS[preset]
 
 

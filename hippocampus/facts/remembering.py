@@ -6,12 +6,10 @@ done before a failure stays done.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hippocampus.entry import storable
-from hippocampus.errors import ProviderError
 from hippocampus.facts import extraction, judging, minhash, secrets
 from hippocampus.facts.claims import Claim, parse
 from hippocampus.facts.comparing import Chunk, Comparing, Wanted
@@ -20,11 +18,11 @@ from hippocampus.facts.errors import FactError
 from hippocampus.facts.ids import new_id
 from hippocampus.facts.kinds import Action, Complete, Item, Memory, Outcome, Triple
 from hippocampus.facts.memories import hashed, made
+from hippocampus.facts.moments import optional_seconds
 from hippocampus.facts.rooms import Matrix, Rooms
 from hippocampus.facts.strength import running_mean
 
 CHUNK = 1000
-log = logging.getLogger(__name__)
 
 
 class Remembering:
@@ -44,7 +42,7 @@ class Remembering:
         """
         text = self.without_secrets(text)
         if self._complete is not None:
-            answer = self._asked(extraction.prompt(text))
+            answer = judging.asked(self._complete, extraction.prompt(text))
             found = extraction.from_answer(answer, text) if answer else None
             if found is not None:
                 return found
@@ -53,16 +51,6 @@ class Remembering:
     def without_secrets(self, text: str) -> str:
         """Return a text without secrets, unless the policy keeps them."""
         return text if self._rooms.policy.keep_secrets else secrets.redacted(text)
-
-    def _asked(self, prompt: str) -> str:
-        """Ask the model; memory works without it, so that its failure is logged, not raised."""
-        if self._complete is None:
-            return ""
-        try:
-            return self._complete(prompt)
-        except (ProviderError, OSError, TimeoutError, ValueError) as failure:
-            log.warning("the model failed, rules decide: %s", failure)
-            return ""
 
     def remember(self, item: Item, drafts: Sequence[extraction.Draft], agent: str) -> list[Outcome]:
         """Keep the claims of one text."""
@@ -124,6 +112,8 @@ class Remembering:
     def _refusal(self, wanted: Wanted) -> str:
         if not 0 <= wanted.intensity <= 1:
             raise FactError(f"intensity {wanted.intensity} is not between 0 and 1")
+        for at in (wanted.item.at, wanted.item.valid_from, wanted.item.valid_until):
+            optional_seconds(at)
         return self._rooms.refusal(wanted.item.content)
 
     def _prepared(self, wanted: list[Wanted], agent: str) -> list[Wanted]:
@@ -139,9 +129,7 @@ class Remembering:
         ]
 
     def _write(self, wanted: list[Wanted], agent: str) -> list[Outcome]:
-        judged: dict[tuple[str, str], Relationship] = {}
-        if self._complete is not None:
-            judged = self._judged(wanted, agent)
+        judged = self._judged(wanted, agent, self._complete) if self._complete else {}
         with self._rooms.database.transaction():
             chunk = self._opened(wanted, agent)
             chunk.judged = judged
@@ -149,7 +137,9 @@ class Remembering:
             self._index(chunk)
         return outcomes
 
-    def _judged(self, wanted: list[Wanted], agent: str) -> dict[tuple[str, str], Relationship]:
+    def _judged(
+        self, wanted: list[Wanted], agent: str, complete: Complete
+    ) -> dict[tuple[str, str], Relationship]:
         """Find the pairs that rules leave open by a trial that is taken back, and ask once."""
         open_pairs: list[tuple[str, str]] = []
         try:
@@ -164,7 +154,8 @@ class Remembering:
         pairs = list(dict.fromkeys(open_pairs))
         if not pairs:
             return {}
-        found = judging.verdicts(self._asked(judging.question(pairs)), len(pairs))
+        answer = judging.asked(complete, judging.question(pairs))
+        found = judging.verdicts(answer, len(pairs))
         return dict(zip(pairs, found, strict=True))
 
     def _opened(self, wanted: list[Wanted], agent: str) -> Chunk:

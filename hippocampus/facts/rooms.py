@@ -77,6 +77,8 @@ class Rooms:
             return None
         if matrix.ndim != 2 or len(matrix) != len(texts):
             raise FactError(f"embed gave an array of shape {matrix.shape} for {len(texts)} texts")
+        if not np.isfinite(matrix).all():
+            raise FactError("embed gave what is no number (nan or infinite)")
         return unit(matrix)
 
     def signatures(self, rows: Iterable[int]) -> dict[int, minhash.Signature]:

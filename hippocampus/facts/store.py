@@ -17,6 +17,7 @@ from hippocampus.facts.blocks import Blocks
 from hippocampus.facts.claims import Relation, name_of
 from hippocampus.facts.conversations import Conversations
 from hippocampus.facts.database import Database
+from hippocampus.facts.errors import FactError
 from hippocampus.facts.extraction import Draft
 from hippocampus.facts.forgetting import Forgetting
 from hippocampus.facts.kinds import (
@@ -79,7 +80,7 @@ class Facts(Looking):
         self._database = Database(path)
         try:
             self._rooms = Rooms(self._database, self.policy, embed, clock, locked=not reembedding)
-        except HippocampusError:
+        except BaseException:
             self._database.close()
             raise
         self._remembering = Remembering(self._rooms, complete)
@@ -374,6 +375,9 @@ class Facts(Looking):
         known_as_of: Moment | None = None,
         **filters: Any,
     ) -> Asked:
+        for name, value in filters.items():
+            if isinstance(value, str):
+                raise FactError(f"{name} is a list of texts; {value!r} is one text")
         now = self._rooms.clock()
         return Asked(
             agent or self.agent,

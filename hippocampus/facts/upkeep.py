@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from hippocampus.errors import HippocampusError
+from hippocampus.errors import ProviderError
 from hippocampus.facts import judging, minhash
 from hippocampus.facts.claims import parse
 from hippocampus.facts.conflict import Closeness, Relationship, compare, differences
@@ -115,7 +115,8 @@ class Upkeep:
         if self._complete is None or not asked:
             return {}
         texts = [(kept[other].content, kept[one].content) for one, other in asked]
-        answers = judging.verdicts(self._complete(judging.question(texts)), len(asked))
+        answer = judging.asked(self._complete, judging.question(texts))
+        answers = judging.verdicts(answer, len(asked))
         return {
             other: one
             for (one, other), said in zip(asked, answers, strict=True)
@@ -255,7 +256,7 @@ class Upkeep:
     def _embed(self, rows: dict[int, str], model: str) -> None:
         vectors = self._rooms.embedded(list(rows.values()))
         if vectors is None:
-            raise HippocampusError("the embedding model failed; run it again to go on from here")
+            raise ProviderError("the embedding model failed; run it again to go on from here")
         with self._db.transaction():
             self._rooms.put_vectors(dict(zip(rows, vectors, strict=True)))
             self._rooms.memories.embedded(rows, model)

@@ -60,7 +60,7 @@ def test_a_broken_fact_store_is_told_in_a_sentence_and_the_session_offered_again
     )  # fmt: skip
     assert told.returncode == 1
     [line] = told.stderr.splitlines()
-    assert line.startswith(f"session one: not consolidated yet: fact store {broken} is damaged: ")
+    assert line.startswith(f"session one: not consolidated yet: fact store {broken} is damaged")
     assert run(str(state), "--dry-run").split() == ["one"]
     broken.unlink()
     assert "one: 1 kept" in run(str(state))
@@ -85,3 +85,13 @@ def test_a_session_that_cannot_be_read_is_said_and_stops_no_other(
     with pytest.raises(StoreError, match="archive"):
         memory.consolidate()
     assert memory.unconsolidated() == ["one"]
+
+
+@pytest.mark.parametrize("hours", ["-1", "nan"])
+def test_a_defrag_takes_no_session_that_may_be_running_by_a_wrong_number(
+    hours: str, make: Make, tmp_path: Path
+) -> None:
+    make().session("s")([user("I prefer green tea.")])
+    told = CliRunner().invoke(app, ["defrag", str(tmp_path / "state"), "--idle-hours", hours])
+    assert told.exit_code == 2
+    assert "--idle-hours is 0 or more" in told.output

@@ -60,7 +60,7 @@ def test_a_commit_that_fails_is_taken_back_and_the_next_one_is_not_lost(
 def test_a_damaged_file_is_said_to_be_one_and_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "facts.sqlite3"
     path.write_bytes(b"no database" * 500)
-    with pytest.raises(StoreError, match=r"is damaged: .*; move it away to begin a new one"):
+    with pytest.raises(StoreError, match=r"is damaged or none: .*; name another, or move it away"):
         Database(path)
     assert path.read_bytes() == b"no database" * 500
 
