@@ -47,17 +47,6 @@ class Prices:
         """Return the cost of one recall: the view once more, cached, and the slice."""
         return self.read * view_tokens + self.write * slice_tokens
 
-    def calls_to_break_even(self, rewritten_tokens: int, saved_tokens: int) -> float:
-        """Return how many calls must follow before an edit has paid for itself.
-
-        `rewritten_tokens` stand behind the edit and lose their place in the cache; `saved_tokens`
-        are no longer sent. 11.5 x rewritten / saved at read 0.1 and write 1.25; infinite where
-        nothing is saved.
-        """
-        if saved_tokens <= 0:
-            return float("inf")
-        return rewritten_tokens * (self.write - self.read) / (self.read * saved_tokens)
-
     def dollars(self, cost: float) -> float:
         """Return a cost in base input tokens as dollars."""
         return cost * self.dollars_per_million / 1_000_000

@@ -140,11 +140,10 @@ def _over_size(
 def collect(
     folder: Path, removals: Iterable[Removal], started: float, *, put_before: float | None = None
 ) -> list[Removal]:
-    """Remove contents and return those that went; others were put again since `started`.
+    """Remove contents at `started`, in seconds since 1970, and return those that were removed.
 
-    `put_before` is another moment for that, where what was put shortly before is to stay too.
-
-    A tombstone is written first, so that a crash in between leaves nothing unexplained.
+    A content that was put again since `put_before` (by default since `started`) stays. A tombstone
+    is written first, so that a crash in between leaves no content missing without a reason.
 
     Raises:
         StoreError: the state directory cannot be read or written.
@@ -153,22 +152,22 @@ def collect(
     store = DiskStore(folder / CONTENTS_FOLDER)
     when = datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds")
     try:
-        with tombstones(folder) as graves:
+        with tombstones(folder) as db:
             since = started if put_before is None else put_before
-            return [each for each in removals if _remove(store, graves, each, when, since)]
+            return [each for each in removals if _remove(store, db, each, when, since)]
     finally:
         store.close()
 
 
 def _remove(
-    store: DiskStore, graves: sqlite3.Connection, removal: Removal, when: str, started: float
+    store: DiskStore, db: sqlite3.Connection, removal: Removal, when: str, started: float
 ) -> bool:
-    graves.execute(
+    db.execute(
         "INSERT OR REPLACE INTO tombstone VALUES (?, ?, ?)", (removal.key, when, removal.rule)
     )
     removed = store.drop_older(removal.key, started)
     if not removed and store.has(removal.key):
-        graves.execute("DELETE FROM tombstone WHERE content = ?", (removal.key,))
+        db.execute("DELETE FROM tombstone WHERE content = ?", (removal.key,))
     return removed
 
 

@@ -1,4 +1,4 @@
-"""Prices: the tables of the design, a model's own, and when an edit of the past pays."""
+"""Prices: the tables of the design, a model's own, and what a call costs by them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,6 @@ from hippocampus.errors import ModelError
 from hippocampus.prices import TABLES, Prices, model_prices, prices_for
 
 SIZES = st.integers(0, 10**6)
-
-
-def test_an_edit_breaks_even_after_eleven_and_a_half_times_what_it_rewrites() -> None:
-    """The design's example: 11.5 I / H at read 0.1 and write 1.25."""
-    prices = TABLES["anthropic-5m"]
-    assert prices.calls_to_break_even(1_000, 1_000) == pytest.approx(11.5)
-    assert prices.calls_to_break_even(3_000, 1_000) == pytest.approx(34.5)
-    assert prices.calls_to_break_even(1_000, 0) == float("inf")
-
-
-@given(rewritten=SIZES, saved=st.integers(1, 10**6), table=st.sampled_from(list(TABLES.values())))
-def test_at_break_even_both_ways_cost_the_same(rewritten: int, saved: int, table: Prices) -> None:
-    """A slow sum over calls is the oracle of the formula."""
-    calls = table.calls_to_break_even(rewritten, saved)
-    without = table.read * (rewritten + saved) * calls
-    edited = table.write * rewritten + table.read * rewritten * (calls - 1)
-    assert edited == pytest.approx(without, rel=1e-9, abs=1e-6)
 
 
 def test_the_tables_are_the_designs() -> None:

@@ -118,4 +118,4 @@ def _glob_part(found: re.Match[str]) -> str:
 
 def searchable(text: str) -> str:
     """Return a text of the same length that RE2 takes: it knows no lone surrogates."""
-    return LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
+    return text if text.isascii() else LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)

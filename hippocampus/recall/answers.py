@@ -15,8 +15,6 @@ MOST_ID_CHARACTERS = 60
 """An id has no more; a model may write anything in its place."""
 ARGUMENTS_CHARACTERS = 300
 """Of longer arguments of the original call only the start is told."""
-RETRY_CHANGED = frozenset({"bad_request", "no_match", "too_large"})
-"""After these the entry is still there: another request may be served."""
 
 
 def never_existed(entry_id: str, known: Iterable[str]) -> RecallError:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from hippocampus.entry import storable
 from hippocampus.errors import StoreError
 from hippocampus.recall.paging import pages
 from hippocampus.recall.ranking import Span, passages
@@ -210,7 +211,7 @@ def _has(db: sqlite3.Connection, entry_id: str) -> bool:
 def _add(db: sqlite3.Connection, entry_id: str, content: Content) -> None:
     lines = pages(content.text)
     spans = passages(lines)
-    about = _storable(spread(content.about[:ABOUT_CHARACTERS]))
+    about = storable(spread(content.about[:ABOUT_CHARACTERS]))
     db.execute("BEGIN IMMEDIATE")
     try:
         if not _has(db, entry_id):
@@ -234,7 +235,7 @@ def _insert(
     db.executemany(
         "INSERT INTO search (rowid, words, about) VALUES (?, ?, ?)",
         [
-            (at, _storable(spread("\n".join(lines[span.first - 1 : span.last]))), about)
+            (at, storable(spread("\n".join(lines[span.first - 1 : span.last]))), about)
             for at, span in rows
         ],
     )
@@ -260,7 +261,7 @@ def _counted(db: sqlite3.Connection, query: str) -> Mapping[str, int]:
     """Return the words of a query that are known, with the number of passages that hold them."""
     holding: dict[str, int] = {}
     read = 0
-    for word in dict.fromkeys(WORD.findall(_storable(spread(query)).lower())):
+    for word in dict.fromkeys(WORD.findall(storable(spread(query)).lower())):
         if read < MOST_COUNTED and word not in STOP_WORDS and (known := _known(db, word)):
             holding[word] = known
             read += known
@@ -275,7 +276,3 @@ def _is_coded(word: str) -> bool:
 def _known(db: sqlite3.Connection, word: str) -> int:
     row = db.execute("SELECT count(*) FROM search WHERE search MATCH ?", (f'"{word}"',)).fetchone()
     return int(row[0])
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -12,10 +12,10 @@ from typing import Any
 import re2
 
 from hippocampus.errors import RecallError
+from hippocampus.policy.matching import searchable
 from hippocampus.recall.fitting import GAP, Shown
 
 LONGEST_PATTERN_CHARACTERS = 2_000
-LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 WHOLE_TEXT_SIGNS = re.compile(r"\\[AzQC]|\(\?[a-zA-Z]*-?[a-zA-Z]*[msU]")
 """What means another thing in a text than in each of its lines."""
 LONG_LINE_CHARACTERS = 400
@@ -71,7 +71,7 @@ def compiled(pattern: str, *, across_lines: bool = False) -> Any:
     options.log_errors = False
     options.never_nl = not across_lines
     try:
-        return re2.compile(_searchable(pattern), options)
+        return re2.compile(searchable(pattern), options)
     except re2.error as wrong:
         told = f"pattern {pattern!r} is no regular expression (RE2): {wrong}"
         raise RecallError("bad_request", told) from None
@@ -82,7 +82,7 @@ def each_line(lines: Iterable[str], wanted: Any) -> Iterator[Shown]:
     for number, line in enumerate(lines, start=1):
         if len(line) > LONG_LINE_CHARACTERS:
             yield from (Shown(number, part) for part in _excerpts(line, wanted))
-        elif wanted.search(_searchable(line)):
+        elif wanted.search(searchable(line)):
             yield Shown(number, line)
 
 
@@ -103,7 +103,7 @@ def _in_bytes(data: bytes, anywhere: Any, in_line: Any) -> Iterator[Shown]:
 
 def _excerpts(line: str, wanted: Any) -> Iterator[str]:
     """Yield the surroundings of the matches in a long line, matches close together as one."""
-    searched = _searchable(line)
+    searched = searchable(line)
     data = searched.encode()
     start = end = -1
     for first, last in _spans(wanted, data, plain=searched.isascii()):
@@ -130,11 +130,6 @@ def _spans(wanted: Any, data: bytes, *, plain: bool) -> Iterator[tuple[int, int]
 
 def _excerpt(line: str, start: int, end: int) -> str:
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
-
-
-def _searchable(text: str) -> str:
-    """Return a text of the same length that RE2 takes: it knows no lone surrogates."""
-    return text if text.isascii() else LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _with_context(found: Iterator[Shown], lines: list[str], context: int) -> Iterator[Shown]:

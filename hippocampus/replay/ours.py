@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 
 import re2
 
+from hippocampus.entry import Record
 from hippocampus.errors import RecallError
 from hippocampus.memory import Hippocampus
+from hippocampus.plan import Decision
 from hippocampus.policy import Policy
 from hippocampus.policy.consolidation import NOTHING
 from hippocampus.prices import Prices
@@ -108,21 +110,33 @@ def _lives(script: Script, session: Session, measured: Measured, contents: _Cont
                     recalled.setdefault(entry_id, set()).add(number)
     records = {record.entry.id: record for record in session.records()}
     return [
-        Life(
-            entry_id=decision.entry_id,
-            tool=records[decision.entry_id].tool,
-            kind=records[decision.entry_id].kind,
-            tokens=records[decision.entry_id].tokens,
-            arrived=records[decision.entry_id].entry.source.turn,
-            shortened=turn,
-            reason=decision.reason,
-            saves=decision.saves,
-            costs=round(decision.costs, 1),
-            used=_since(turn, used.get(decision.entry_id, ())),
-            recalled=_since(turn, recalled.get(decision.entry_id, ())),
+        _life(
+            turn,
+            decision,
+            records[decision.entry_id],
+            used.get(decision.entry_id, ()),
+            recalled.get(decision.entry_id, ()),
         )
         for turn, decision in session.decisions()
     ]
+
+
+def _life(
+    turn: int, decision: Decision, record: Record, used: Iterable[int], recalled: Iterable[int]
+) -> Life:
+    return Life(
+        entry_id=decision.entry_id,
+        tool=record.tool,
+        kind=record.kind,
+        tokens=record.tokens,
+        arrived=record.entry.source.turn,
+        shortened=turn,
+        reason=decision.reason,
+        saves=decision.saves,
+        costs=round(decision.costs, 1),
+        used=_since(turn, used),
+        recalled=_since(turn, recalled),
+    )
 
 
 def _since(turn: int, calls: Iterable[int]) -> tuple[int, ...]:
