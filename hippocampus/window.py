@@ -138,7 +138,10 @@ class Window:
         own = len(self.raw[number].raw)
         for at, item in enumerate(edited.raw[:own], self._starts[number]):
             self._edits[at], self._handed[at] = item, snapshot(item)
-        self._behind[number] = edited.raw[own:]
+        if edited.raw[own:]:
+            self._behind[number] = edited.raw[own:]
+        else:
+            self._behind.pop(number, None)
 
     def stand(self, number: int, text: str) -> None:
         """Let a text of ours stand behind a message, where one may."""
@@ -214,8 +217,7 @@ class Window:
         for start, end in self._folds:
             yield self._starts[start] + 1, self._end_of(end - 1), ()
         for number, put in self._behind.items():
-            if put:
-                yield self._end_of(number), self._end_of(number), put
+            yield self._end_of(number), self._end_of(number), put
 
     def _end_of(self, number: int) -> int:
         """Return where in the list the items of a message end."""

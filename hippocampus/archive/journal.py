@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -195,10 +195,14 @@ def _told(
         "turn": call.turn,
         "when": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "format": format_name,
-        **asdict(call),
-        "decisions": [asdict(each) for each in decisions],
+        **_fields(call),
+        "decisions": [_fields(each) for each in decisions],
         "entries": [_entry(each) for each in committed],
     }
+
+
+def _fields(told: Call | Decision) -> dict[str, Any]:
+    return {field.name: getattr(told, field.name) for field in fields(told)}
 
 
 def _entry(record: Record) -> dict[str, Any]:

@@ -169,13 +169,16 @@ def extract(text: str, hints: Hints) -> Draft | None:
 
 def _overview(log: Log) -> Iterator[Block]:
     """Yield how many lines of each level there are, and what the fields of alike lines hold."""
-    found = (LEVELED.search(line[:STAMPED_CHARACTERS]) for line in log.lines)
-    levels = Counter(match[0] for match in found if match)
+    heads = [mask[:STAMPED_CHARACTERS] for mask in log.masks]
+    distinct = set(heads)
+    leveled = {head: match[0] for head in distinct if (match := LEVELED.search(head))}
+    levels = Counter(leveled[head] for head in heads if head in leveled)
     if len(levels) > 1:
         told = ", ".join(f"{level} {count}" for level, count in levels.most_common())
         yield Block(-1, [Line(f"levels: {told}", OVERVIEW, count=0)])
-    stamped = [at for at, line in enumerate(log.lines) if STAMP.search(line[:STAMPED_CHARACTERS])]
-    for line in packed(spread(log.lines, stamped)):
+    stamped = {head for head in distinct if STAMP.search(head)}
+    numbers = [at for at, head in enumerate(heads) if head in stamped]
+    for line in packed(spread(log.lines, numbers)):
         yield Block(-1, [replace(line, weight=OVERVIEW, count=0)])
 
 
