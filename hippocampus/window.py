@@ -24,6 +24,7 @@ class Window:
         self._reader = RunningReader()
         self._adapter = ANY_FORMAT
         self.raw: list[Message] = []
+        """Grows; where its end is forgotten, it is another list, and who has this one has it whole."""
         self.shown: list[Message] = []
         self.raw_tokens: list[int] = []
         self.raw_total = 0
@@ -99,8 +100,9 @@ class Window:
         self._behind = {number: put for number, put in self._behind.items() if number < kept}
         self.raw_total -= sum(self.raw_tokens[kept:])
         self.shown_total -= sum(self.shown_tokens[kept:])
-        columns = (self.raw, self.shown, self.raw_tokens, self.shown_tokens)
-        for column in (*columns, self._turns, self._starts):
+        self.raw = self.raw[:kept]
+        columns = (self.shown, self.raw_tokens, self.shown_tokens, self._turns, self._starts)
+        for column in columns:
             del column[kept:]
         if self._opened and self._opened[0] >= kept:
             self._opened = None

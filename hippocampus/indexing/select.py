@@ -85,11 +85,14 @@ class _Room:
     def take(self, texts: Sequence[str]) -> bool:
         """Take lines where they fit together, and say whether they do."""
         at_most = sum(len(text.encode("utf-8", "surrogatepass")) + 1 for text in texts)
+        at_least = sum(_words(text) + 1 for text in texts)
         if self._spent + self._at_most + at_most <= self._most:
             self._uncounted += texts
             self._at_most += at_most
-            self._at_least += sum(_words(text) + 1 for text in texts)
+            self._at_least += at_least
             return True
+        if self._spent + self._at_least + at_least > self._most:
+            return False
         self._count()
         cost = sum(tokens.count(text) + 1 for text in texts)
         if self._spent + cost > self._most:
