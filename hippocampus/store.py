@@ -190,35 +190,6 @@ class DiskStore:
         self._cache.close()
 
 
-class MemoryStore:
-    """The content store in memory: for tests and for replay."""
-
-    def __init__(self) -> None:
-        self._contents: dict[str, bytes] = {}
-
-    def put(self, content: bytes) -> str:
-        """Keep a content and return its key."""
-        key = content_key(content)
-        self._contents[key] = content
-        return key
-
-    def get(self, key: str) -> bytes | None:
-        """Return the content of a key, or nothing."""
-        return self._contents.get(key)
-
-    def has(self, key: str) -> bool:
-        """Say whether a content is there."""
-        return key in self._contents
-
-    def drop(self, key: str) -> bool:
-        """Remove a content and say whether it was there."""
-        return self._contents.pop(key, None) is not None
-
-    def check(self) -> list[str]:
-        """Return nothing: memory does not decay."""
-        return []
-
-
 @contextlib.contextmanager
 def _as_store_error(folder: Path) -> Iterator[None]:
     try:

@@ -1,4 +1,4 @@
-"""Content stores: one behaviour for each of them, and what only a disk can do."""
+"""The content store: what is put comes back byte for byte, or it is said why not."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from hypothesis import strategies as st
 
 from hippocampus.entry import content_key
 from hippocampus.errors import StoreError
-from hippocampus.store import LARGE_CONTENT_BYTES, ContentStore, DiskStore, MemoryStore
+from hippocampus.store import LARGE_CONTENT_BYTES, DiskStore
 
 
-@pytest.fixture(params=["disk", "memory"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ContentStore]:
-    made = DiskStore(tmp_path / "contents") if request.param == "disk" else MemoryStore()
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[DiskStore]:
+    made = DiskStore(tmp_path / "contents")
     yield made
     assert made.check() == []
-    if isinstance(made, DiskStore):
-        made.close()
+    made.close()
 
 
 @given(content=st.binary(max_size=200) | st.text().map(lambda t: t.encode("utf-8", "ignore")))
-def test_what_is_put_comes_back_byte_for_byte(store: ContentStore, content: bytes) -> None:
+def test_what_is_put_comes_back_byte_for_byte(store: DiskStore, content: bytes) -> None:
     key = store.put(content)
     assert key == content_key(content)
     assert store.get(key) == content
@@ -35,14 +34,14 @@ def test_what_is_put_comes_back_byte_for_byte(store: ContentStore, content: byte
     assert store.put(content) == key
 
 
-def test_large_contents_come_back_too(store: ContentStore) -> None:
+def test_large_contents_come_back_too(store: DiskStore) -> None:
     import random
 
     content = random.Random(1).randbytes(3 * LARGE_CONTENT_BYTES)
     assert store.get(store.put(content)) == content
 
 
-def test_a_dropped_content_is_gone(store: ContentStore) -> None:
+def test_a_dropped_content_is_gone(store: DiskStore) -> None:
     key = store.put(b"x")
     assert store.drop(key)
     assert not store.has(key)
@@ -50,7 +49,7 @@ def test_a_dropped_content_is_gone(store: ContentStore) -> None:
     assert not store.drop(key)
 
 
-def test_an_unknown_key_is_nothing(store: ContentStore) -> None:
+def test_an_unknown_key_is_nothing(store: DiskStore) -> None:
     assert store.get("0" * 64) is None
     assert not store.has("0" * 64)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hippocampus.errors import RecallError, StoreError
 from hippocampus.ledger import Call, Ledger
 from hippocampus.recall import Request
 from hippocampus.retrieval import Retrieval, handle
-from hippocampus.store import DiskStore, MemoryStore
+from hippocampus.store import DiskStore
 
 
 def record(entry_id: str, key: str, form: str = "text") -> Record:
@@ -25,8 +26,14 @@ def record(entry_id: str, key: str, form: str = "text") -> Record:
     )
 
 
-def test_text_comes_out_of_every_form(state: Path) -> None:
-    store = MemoryStore()
+@pytest.fixture
+def store(state: Path) -> Iterator[DiskStore]:
+    made = DiskStore(state / "contents")
+    yield made
+    made.close()
+
+
+def test_text_comes_out_of_every_form(state: Path, store: DiskStore) -> None:
     retrieval = Retrieval(state, "s", store)
     plain = record("aaaa2222", store.put(b"one\ntwo"))
     blocks = record("bbbb2222", store.put(b'[{"type": "text", "text": "three"}]'), "blocks")
@@ -38,12 +45,12 @@ def test_text_comes_out_of_every_form(state: Path) -> None:
     assert (told.value.reason, told.value.entry_id) == ("no_match", "aaaa2222")
 
 
-def test_ids_of_others_and_of_nobody_are_told_apart(state: Path) -> None:
+def test_ids_of_others_and_of_nobody_are_told_apart(state: Path, store: DiskStore) -> None:
     mine = record("aaaa2222", "k")
     ledger = Ledger(state / "sessions", "other")
     ledger.commit([record("bbbb2222", "k")], [], Call(1, 1, 1, 1))
     ledger.close()
-    retrieval = Retrieval(state, "s", MemoryStore())
+    retrieval = Retrieval(state, "s", store)
     assert retrieval.record_of("aaaa2222", {"aaaa2222": mine}) is mine
     with pytest.raises(RecallError) as told:
         retrieval.record_of("bbbb2222", {"aaaa2222": mine})
@@ -53,8 +60,7 @@ def test_ids_of_others_and_of_nobody_are_told_apart(state: Path) -> None:
     assert (told.value.reason, told.value.near) == ("never_existed", ("aaaa2222",))
 
 
-def test_what_retention_removed_is_expired_with_its_rule(state: Path) -> None:
-    store = DiskStore(state / "contents")
+def test_what_retention_removed_is_expired_with_its_rule(state: Path, store: DiskStore) -> None:
     gone = record("aaaa2222", store.put(b"one"))
     retrieval = Retrieval(state, "s", store)
     going = retention.plan(retention.holdings(state), retention.Rules(orphan_grace_seconds=0), 2e9)
@@ -67,11 +73,9 @@ def test_what_retention_removed_is_expired_with_its_rule(state: Path) -> None:
     store._cache.set(damaged.content, b"no zstd")
     with pytest.raises(RecallError, match="damaged"):
         retrieval.text(damaged)
-    store.close()
 
 
-def test_a_search_says_which_entries_it_found(state: Path) -> None:
-    store = MemoryStore()
+def test_a_search_says_which_entries_it_found(state: Path, store: DiskStore) -> None:
     records = {
         "aaaa2222": record("aaaa2222", store.put(b"refunds go to card_9911")),
         "bbbb2222": record("bbbb2222", store.put(b"bbbb2222:\nships leave at nine")),

@@ -17,8 +17,6 @@ __all__ = ["extract", "recognises"]
 SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 120
 LEAST_SHARE = 0.6
-BLOCK_SHARE = 0.02
-"""Of the lines of a log in full, few open a commit."""
 
 
 def recognises(text: str) -> float:
