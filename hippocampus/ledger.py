@@ -89,6 +89,7 @@ MIGRATIONS = (
         shown TEXT NOT NULL
     ) STRICT
     """,
+    "CREATE INDEX decision_of_entry ON decision (entry_id, stage)",
 )
 """Each runs once, in a transaction, in this order; `user_version` counts the ones that ran."""
 SAVE = """

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy import typing as npt
 
     Floats = npt.NDArray[np.float64]
+    Counts = npt.NDArray[np.int64]
 
 FORCED = "the view passed its limit: the weakest go first"
 ROOMY_SHARE = 0.75
@@ -108,8 +109,10 @@ def _forced(
     It makes room for some turns to come, since each edit rewrites what stands behind it. Where what
     is due cannot, nothing is: old turns have to go.
     """
+    if not standing.limit_tokens:
+        return []
     weight = sum(standing.message_tokens) - sum(each.saves for each in decided)
-    if not standing.limit_tokens or weight <= standing.limit_tokens:
+    if weight <= standing.limit_tokens:
         return []
     excess = weight - ROOMY_SHARE * standing.limit_tokens
     chosen = {each.entry_id for each in decided}
@@ -166,7 +169,7 @@ def _worth_an_edit(
 class _Tails(NamedTuple):
     """Of each number of contents, counted from the newest, what it means to edit these."""
 
-    saved: Floats
+    saved: Counts
     risk: Floats
     others: Floats
     """The tokens of other contents that are rewritten."""
@@ -182,16 +185,17 @@ def _tails(ordered: list[Candidate], standing: Standing, prices: Prices) -> _Tai
     """
     import numpy as np
 
-    def column(name: str) -> Floats:
-        return np.fromiter(map(attrgetter(name), ordered), np.float64, len(ordered))
+    def column(values: list[int]) -> Counts:
+        return np.fromiter(values, np.int64, len(values))
 
-    sent = np.asarray(standing.message_tokens[: standing.sent_messages], np.float64)
-    total = float(sent.sum())
-    before = (np.cumsum(sent) - sent)[column("message").astype(np.intp)]
-    full = np.cumsum(column("full_tokens"))
-    saved = full - np.cumsum(column("indexed_tokens"))
+    sent = np.asarray(standing.message_tokens[: standing.sent_messages], np.int64)
+    total = int(sent.sum())
+    before = (sent.cumsum() - sent)[column([each.message for each in ordered])]
+    full = column([each.full_tokens for each in ordered]).cumsum()
+    saved = full - column([each.indexed_tokens for each in ordered]).cumsum()
+    risk = np.fromiter([each.risk for each in ordered], np.float64, len(ordered)).cumsum()
     cached = np.where(before >= prices.smallest_prefix_tokens, before, 0.0)
     written = prices.write * (total - saved - cached)
-    once = prices.read * cached + written - prices.call_cost(int(total), int(total))
+    once = prices.read * cached + written - prices.call_cost(total, total)
     others = np.maximum(0.0, total - before - full)
-    return _Tails(saved, np.cumsum(column("risk")), others, once)
+    return _Tails(saved, risk, others, once)

@@ -153,7 +153,7 @@ class Turns:
             StoreError: what leaves the view cannot be put on disk; then nothing has left it.
 
         """
-        past = Past(list(self.window.raw), self.window.told)
+        past = Past(self.window.raw, self.window.told)
         reading = self._read(items)
         made = self._change(cold=cold)
         self._commit(made, reading)

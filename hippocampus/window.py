@@ -24,6 +24,7 @@ class Window:
         self._reader = RunningReader()
         self._adapter = ANY_FORMAT
         self.raw: list[Message] = []
+        """Grows; where its end is forgotten, it is another list, and who has this one has it whole."""
         self.shown: list[Message] = []
         self.raw_tokens: list[int] = []
         self.raw_total = 0
@@ -99,8 +100,9 @@ class Window:
         self._behind = {number: put for number, put in self._behind.items() if number < kept}
         self.raw_total -= sum(self.raw_tokens[kept:])
         self.shown_total -= sum(self.shown_tokens[kept:])
-        columns = (self.raw, self.shown, self.raw_tokens, self.shown_tokens)
-        for column in (*columns, self._turns, self._starts):
+        self.raw = self.raw[:kept]
+        columns = (self.shown, self.raw_tokens, self.shown_tokens, self._turns, self._starts)
+        for column in columns:
             del column[kept:]
         if self._opened and self._opened[0] >= kept:
             self._opened = None
@@ -138,7 +140,10 @@ class Window:
         own = len(self.raw[number].raw)
         for at, item in enumerate(edited.raw[:own], self._starts[number]):
             self._edits[at], self._handed[at] = item, snapshot(item)
-        self._behind[number] = edited.raw[own:]
+        if edited.raw[own:]:
+            self._behind[number] = edited.raw[own:]
+        else:
+            self._behind.pop(number, None)
 
     def stand(self, number: int, text: str) -> None:
         """Let a text of ours stand behind a message, where one may."""
@@ -214,8 +219,7 @@ class Window:
         for start, end in self._folds:
             yield self._starts[start] + 1, self._end_of(end - 1), ()
         for number, put in self._behind.items():
-            if put:
-                yield self._end_of(number), self._end_of(number), put
+            yield self._end_of(number), self._end_of(number), put
 
     def _end_of(self, number: int) -> int:
         """Return where in the list the items of a message end."""

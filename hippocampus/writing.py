@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -134,11 +135,6 @@ def _task(asked: Iterable[Message]) -> str:
 
 def _cited(since: Sequence[Message], text: str) -> set[str]:
     """Return what the assistant has written since that stands in a text."""
-    return {
-        value
-        for message in since
-        if message.role == "assistant"
-        for written in message.texts()
-        for value in identifiers(written)
-        if value in text
-    }
+    said = (message.texts() for message in since if message.role == "assistant")
+    written = set[str]().union(*map(identifiers, itertools.chain.from_iterable(said)))
+    return {value for value in written if value in text}

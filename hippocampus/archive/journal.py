@@ -9,7 +9,7 @@ import contextlib
 import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -59,8 +59,8 @@ class Journal:
             StoreError: the file cannot be read or written.
 
         """
-        told = asdict(call) | {
-            "decisions": [asdict(each) for each in decisions],
+        told = _fields(call) | {
+            "decisions": [_fields(each) for each in decisions],
             "entries": [_entry(each) for each in committed],
         }
         self._write(window, reading, {"type": "call", **_heading(window, reading), **told})
@@ -224,6 +224,10 @@ def _heading(window: Window, reading: Reading) -> dict[str, Any]:
     """Return what every record of a list says of it."""
     when = datetime.now(UTC).isoformat(timespec="milliseconds")
     return {"turn": window.turn, "when": when, "format": reading.adapter.NAME}
+
+
+def _fields(told: Call | Decision) -> dict[str, Any]:
+    return {field.name: getattr(told, field.name) for field in fields(told)}
 
 
 def _entry(record: Record) -> dict[str, Any]:

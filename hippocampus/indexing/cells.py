@@ -10,6 +10,7 @@ from typing import Any
 from hippocampus.indexing.shapes import shape_of
 
 MOST_DEPTH = 8
+CONTAINERS = frozenset({dict, list})
 CELL_CHARACTERS = 60
 LINE_CHARACTERS = 120
 Cells = dict[str, Any]
@@ -42,7 +43,9 @@ def flat(record: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, A
 
 
 def read_row(record: Any) -> Row:
-    """Return a record as a table reads it."""
+    """Return a record as a table reads it; one of scalars alone is flat already."""
+    if isinstance(record, dict) and CONTAINERS.isdisjoint(map(type, record.values())):
+        return Row(record, ())
     found = list(flat(record))
     cells = {path: value for path, value in found if not isinstance(value, list | dict)}
     lists = tuple((path, value) for path, value in found if isinstance(value, list))
@@ -69,7 +72,9 @@ def cell(value: Any) -> str:
         return "-"
     if isinstance(value, bool):
         return str(value).lower()
-    text = " ".join(str(value)[: 4 * CELL_CHARACTERS].split())
+    text = str(value)[: 4 * CELL_CHARACTERS]
+    if not isinstance(value, int):
+        text = " ".join(text.split())
     if len(text) <= CELL_CHARACTERS or shape_of(text) in ("id", "path", "url"):
         return text
     return text[: CELL_CHARACTERS - 1] + "…"

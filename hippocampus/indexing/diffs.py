@@ -32,6 +32,8 @@ SIGNALS = re.compile(
     r"^(?:diff --(?:git|cc|combined) |@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@|\*\*\* (?:Begin Patch|(?:Add|Update|Delete) File: )|--- \S.*\n\+\+\+ \S|Index: )",
     re.MULTILINE,
 )
+SIGNAL_WORDS = ("diff --", "@@ -", "*** ", "--- ", "Index: ")
+"""One of them stands in every signal."""
 SAMPLE_CHARACTERS = 20_000
 SHOWN_CHARACTERS = 200
 MANY_FILES = 25
@@ -93,7 +95,7 @@ class File:
 def recognises(text: str) -> float:
     """Return how surely a text is a diff or a patch."""
     sample = text[:SAMPLE_CHARACTERS]
-    first = SIGNALS.search(sample)
+    first = SIGNALS.search(sample) if any(word in sample for word in SIGNAL_WORDS) else None
     if first is None:
         return 0.0
     lines = sample[first.start() :].split("\n")

@@ -116,7 +116,8 @@ def _inner_keys(value: Any, depth: int) -> Iterator[str]:
     if isinstance(value, dict) and depth < MOST_DEPTH:
         for key, inner in value.items():
             yield str(key)
-            yield from _inner_keys(inner, depth + 1)
+            if isinstance(inner, dict | list):
+                yield from _inner_keys(inner, depth + 1)
     elif isinstance(value, list):
         for each in value[:20]:
             yield from _inner_keys(each, depth + 1)

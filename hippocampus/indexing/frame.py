@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 FRAME_MARK = "·"
 """Stands in the first line of every entry."""
+RECALL = "recall("
+"""Opens the last line of an entry."""
 BREAKS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
 """What ends a line, for Python's `splitlines` and for who else reads it."""
 FORGED = re.compile(rf"(?:^|(?<=[{BREAKS}]))(?=[^\w{BREAKS}\[]*(?:\[[^\]{BREAKS}]*·|recall\())")
@@ -32,4 +34,6 @@ def last_line(entry_id: str, ways: Sequence[str], lines: int) -> str:
 
 def as_content(text: str) -> str:
     """Return a text so that no line of it reads as a frame or as a recall line (law 6)."""
-    return LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", FORGED.sub(r"\\", text))
+    if FRAME_MARK in text or RECALL in text:
+        text = FORGED.sub(r"\\", text)
+    return text if text.isascii() else LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -31,11 +31,6 @@ TELLING = re.compile(r"\d{3}|[a-z][A-Z]|\w[_/@]\w|[A-Za-z]\d|\d[A-Za-z]")
 SPLIT = re.compile(r"(?<=[;,}\])>])|\s+")
 
 
-def recognises(text: str) -> float:
-    """Return a little for any text: what no other kind takes is read as this."""
-    return 0.05 if text.strip() else 0.0
-
-
 def extract(text: str, hints: Hints) -> Draft | None:
     """Read any text into its head, its labelled values and its distinctive lines."""
     del hints

@@ -268,12 +268,12 @@ def _columns(rows: Sequence[Cells]) -> list[Column]:
 
 
 def _column(name: str, held: list[Any]) -> Column:
-    shapes = Counter(shape_of(value) for value in held[:50])
+    shapes = Counter(map(shape_of, held[:50]))
     shapes.pop("empty", None)
     shape: Shape = max(shapes, key=lambda each: shapes[each]) if shapes else "empty"
     if shape == "number" and name.lower().endswith(("id", "number", "key", "no")):
         shape = "id"
-    return Column(name, shape, len({str(value) for value in held}), len(held))
+    return Column(name, shape, len(set(map(str, held))), len(held))
 
 
 def _worth(rows: Sequence[Cells], columns: list[Column]) -> list[Column]:
@@ -282,7 +282,7 @@ def _worth(rows: Sequence[Cells], columns: list[Column]) -> list[Column]:
     for column in columns:
         if column.shape == "empty":
             continue
-        values = tuple(str(row.get(column.name, "")) for row in rows[:100])
+        values = tuple([str(row.get(column.name, "")) for row in rows[:100]])
         known = said.get(values)
         if known is None or len(column.name) < len(known.name):
             said[values] = column
@@ -357,12 +357,14 @@ def _constants(rows: Sequence[Cells], columns: list[Column], names: dict[str, st
 
 
 def _cells(row: Cells, columns: list[Column]) -> str:
-    return " | ".join(cell(row.get(each.name)) for each in columns)
+    return " | ".join([cell(row.get(each.name)) for each in columns])
 
 
 def _pairs(row: Cells, columns: list[Column], names: dict[str, str]) -> str:
     return ", ".join(
-        f"{names[each.name]}={cell(row[each.name])}"
-        for each in columns
-        if row.get(each.name) not in (None, "", [], {}, False)
+        [
+            f"{names[each.name]}={cell(row[each.name])}"
+            for each in columns
+            if row.get(each.name) not in (None, "", [], {}, False)
+        ]
     )

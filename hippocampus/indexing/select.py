@@ -62,11 +62,59 @@ def choose(draft: Draft, hints: Hints, price: Price) -> list[str]:
             chosen.add(at)
     for at in order:
         pays = chances[at] * price.recall > sizes[at] * price.carry
-        if pays or chosen.tokens < price.least_tokens:
+        if pays or chosen.room.spent_under(price.least_tokens):
             chosen.add(at)
-    gaps = _fitting(_gaps(lines, chosen.numbers), draft.unit, price.most_tokens - chosen.tokens)
+    gaps = _fitting(_gaps(lines, chosen.numbers), draft.unit, chosen.room)
     told = list(_told(lines, chosen.numbers, gaps))
     return told + _cited(told, hints.cited)
+
+
+class _Room:
+    """What is left of a number of tokens; texts are counted only where their number decides.
+
+    A text has at most as many tokens as bytes, and on one line at least as many as words.
+    """
+
+    def __init__(self, most_tokens: int) -> None:
+        self._most = most_tokens
+        self._spent = 0
+        self._uncounted: list[str] = []
+        self._at_least = 0
+        self._at_most = 0
+
+    def take(self, texts: Sequence[str]) -> bool:
+        """Take lines where they fit together, and say whether they do."""
+        at_most = sum(len(text.encode("utf-8", "surrogatepass")) + 1 for text in texts)
+        at_least = sum(_words(text) + 1 for text in texts)
+        if self._spent + self._at_most + at_most <= self._most:
+            self._uncounted += texts
+            self._at_most += at_most
+            self._at_least += at_least
+            return True
+        if self._spent + self._at_least + at_least > self._most:
+            return False
+        self._count()
+        cost = sum(tokens.count(text) + 1 for text in texts)
+        if self._spent + cost > self._most:
+            return False
+        self._spent += cost
+        return True
+
+    def spent_under(self, bound: int) -> bool:
+        """Say whether fewer tokens than a bound were taken."""
+        if self._spent + self._at_least >= bound:
+            return False
+        if self._spent + self._at_most >= bound:
+            self._count()
+        return self._spent + self._at_most < bound
+
+    def _count(self) -> None:
+        self._spent += sum(tokens.count(text) + 1 for text in self._uncounted)
+        self._uncounted, self._at_least, self._at_most = [], 0, 0
+
+
+def _words(text: str) -> int:
+    return len(text.split()) if text.isprintable() else 0
 
 
 class _Chosen:
@@ -74,10 +122,9 @@ class _Chosen:
 
     def __init__(self, lines: Sequence[Line], most_tokens: int) -> None:
         self._lines = lines
-        self._most = most_tokens
         self._texts: set[str] = set()
         self.numbers: set[int] = set()
-        self.tokens = 0
+        self.room = _Room(most_tokens)
 
     def add(self, number: int) -> None:
         """Take a line and its headings, where they fit together; what is said already is not."""
@@ -88,11 +135,10 @@ class _Chosen:
         while at is not None and at not in self.numbers and at not in wanted:
             wanted.append(at)
             at = self._lines[at].parent
-        cost = sum(tokens.count(self._lines[each].text) + 1 for each in wanted)
-        if self.tokens + cost <= self._most:
+        texts = [self._lines[each].text for each in wanted]
+        if self.room.take(texts):
             self.numbers.update(wanted)
-            self._texts.update(self._lines[each].text for each in wanted)
-            self.tokens += cost
+            self._texts.update(texts)
 
 
 def _told(lines: Sequence[Line], chosen: set[int], gaps: dict[int, str]) -> Iterator[str]:
@@ -106,13 +152,12 @@ def _told(lines: Sequence[Line], chosen: set[int], gaps: dict[int, str]) -> Iter
             yield gaps[at]
 
 
-def _fitting(gaps: dict[int, int], unit: str, room: int) -> dict[int, str]:
+def _fitting(gaps: dict[int, int], unit: str, room: _Room) -> dict[int, str]:
     """Return the gaps as they are told, the largest first, while they fit."""
     told: dict[int, str] = {}
     for at, count in sorted(gaps.items(), key=lambda gap: -gap[1]):
         text = f"… {count} more {unit}"
-        room -= tokens.count(text) + 1
-        if room < 0:
+        if not room.take([text]):
             break
         told[at] = text
     return told
@@ -175,10 +220,12 @@ def _relevance(lines: Sequence[Line], words: str) -> list[float]:
     A line is a document. Lines are short and repeat no word, so neither length nor frequency is
     weighed: what remains is the rarity of the words that they share with the question.
     """
-    wanted = set(WORD.findall(words.lower()))
-    found = [
-        wanted.intersection(WORD.findall(line.text.lower())) if wanted else wanted for line in lines
-    ]
+    texts = [line.text.lower() for line in lines]
+    whole = "\n".join(texts)
+    wanted = {word for word in set(WORD.findall(words.lower())) if word in whole}
+    if not wanted:
+        return [0.0] * len(lines)
+    found = [wanted.intersection(WORD.findall(text)) for text in texts]
     counts: dict[str, int] = {}
     for shared in found:
         for word in shared:

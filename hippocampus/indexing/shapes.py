@@ -49,12 +49,13 @@ def shape_of(value: object) -> Shape:
         return "flag"
     if isinstance(value, int | float):
         return "number"
-    return _shape_of_text(str(value))
+    text = str(value)
+    return "text" if len(text) > 4 * SHORT_CHARACTERS else _shape_of_text(text)
 
 
+@functools.lru_cache(maxsize=2_048)
 def _shape_of_text(text: str) -> Shape:
-    if len(text) > 4 * SHORT_CHARACTERS:
-        return "text"
+    """Few values of a column differ, and each is asked about for its weight, its cell and its line."""
     for shape, pattern in _PATTERNS:
         if pattern.fullmatch(text):
             return shape

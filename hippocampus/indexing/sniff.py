@@ -36,7 +36,7 @@ SMALL_CHARACTERS = 16_000
 """Drafts of contents up to this size are kept for as many turns as it takes them to fade."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Reader:
     """An extractor and its say on whether a text is of its kind."""
 

@@ -6,8 +6,10 @@ word are merged by similarity. Linear, and bounded in memory. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 DIGITS = bytes.maketrans(b"123456789", b"000000000")
 VARIABLE = "*"
@@ -16,6 +18,9 @@ MOST_PATTERNS = 6_000
 MOST_CANDIDATES = 6
 """Patterns of one length and first word that a line is compared with."""
 SIMILAR = 0.6
+
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -32,6 +37,21 @@ def masked(text: str) -> list[str]:
     """Return the lines of a text with each digit as 0."""
     raw = text.encode("utf-8", "surrogatepass").translate(DIGITS)
     return raw.decode("utf-8", "surrogatepass").split("\n")
+
+
+def alike(lines: Sequence[str]) -> list[tuple[str, int]]:
+    """Return one of the lines that differ in their digits only, with how many they are."""
+    masks = masked("\n".join(lines)) if lines else []
+    examples = dict(zip(masks, lines, strict=True))
+    return [(examples[mask], count) for mask, count in Counter(masks).items()]
+
+
+def told_of(lines: Sequence[str], tell: Callable[[str], T]) -> list[T]:
+    """Return what is told of each line; of those that differ in their digits only, it is the same."""
+    masks = masked("\n".join(lines)) if lines else []
+    examples = dict(zip(masks, lines, strict=True))
+    told = {mask: tell(line) for mask, line in examples.items()}
+    return [told[mask] for mask in masks]
 
 
 def patterns_of(

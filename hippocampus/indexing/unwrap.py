@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -20,7 +21,8 @@ BANNER_LINES = 6
 """So many lines may stand above the numbered ones: the file's name, how much is left out."""
 SAMPLE_LINES = 60
 DECODER = json.JSONDecoder()
-OPENING = re.compile(r"\A\s*\"|[\[{](?=\s*[\[{\"\d\]}tfn-])")
+QUOTE = re.compile(r"\s*\"")
+CONTAINER = re.compile(r"[\[{](?=\s*[\[{\"\d\]}tfn-])")
 LONGEST_PREFACE = 2_000
 """JSON may stand behind some words, as results of query tools often do."""
 JSON_SHARE = 0.7
@@ -44,17 +46,26 @@ def plain(text: str) -> str:
 
 def numbered_dump(text: str) -> tuple[str, int] | None:
     """Return the file in a line-numbered dump and the number of its first line, or nothing."""
-    lines = text.split("\n")
-    start = next((at for at, line in enumerate(lines[:BANNER_LINES]) if NUMBERED.match(line)), 0)
-    sample = [line for line in lines[start : start + SAMPLE_LINES] if line.strip()]
-    found = [match for line in sample if (match := NUMBERED.match(line))]
-    if len(found) < 2 or len(found) < NUMBERED_SHARE * len(sample):
-        return None
+    found = _numbered(text.split("\n", BANNER_LINES + SAMPLE_LINES)[: BANNER_LINES + SAMPLE_LINES])
     numbers = [int(match.group(1)) for match in found]
-    if any(after != before + 1 for before, after in itertools.pairwise(numbers)):
+    if len(found) < 2 or any(after != before + 1 for before, after in itertools.pairwise(numbers)):
         return None
+    lines = text.split("\n")
     stripped = [match.group(2) if (match := NUMBERED.match(line)) else line for line in lines]
     return "\n".join(stripped), numbers[0]
+
+
+def _numbered(lines: Sequence[str]) -> list[re.Match[str]]:
+    """Return the numbered lines of a sample, or nothing as soon as too many others are in it."""
+    start = next((at for at, line in enumerate(lines[:BANNER_LINES]) if NUMBERED.match(line)), 0)
+    sample = [line for line in lines[start : start + SAMPLE_LINES] if line.strip()]
+    found: list[re.Match[str]] = []
+    for at, line in enumerate(sample):
+        if match := NUMBERED.match(line):
+            found.append(match)
+        elif len(sample) - (at + 1 - len(found)) < NUMBERED_SHARE * len(sample):
+            return []
+    return found
 
 
 def json_value(text: str) -> Any:
@@ -67,7 +78,8 @@ def json_value(text: str) -> Any:
 
 
 def _embedded(text: str) -> Any:
-    start = OPENING.search(text[:LONGEST_PREFACE])
+    head = text[:LONGEST_PREFACE]
+    start = QUOTE.match(head) or CONTAINER.search(head)
     if start is None:
         return NOTHING
     try:

@@ -14,7 +14,6 @@ def read(text: str) -> Draft:
 
 def test_an_empty_text_is_nothing() -> None:
     assert plain.extract(" \n\n", Hints()) is None
-    assert plain.recognises("") == 0.0
 
 
 def test_every_filled_line_is_accounted_for_and_repeats_are_counted() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hippocampus import tokens
 from hippocampus.indexing import Hints, Price
 from hippocampus.indexing.draft import Draft, Line
-from hippocampus.indexing.select import chances_of, choose
+from hippocampus.indexing.select import _Room, chances_of, choose
 
 HINTS = Hints(content_tokens=2_000)
 
@@ -39,6 +39,26 @@ def test_what_is_chosen_fits_and_keeps_its_order(read: Draft, most: int, least: 
 @given(read=drafts, most=st.integers(0, 400))
 def test_the_same_draft_gives_the_same_lines(read: Draft, most: int) -> None:
     assert choose(read, HINTS, priced(most)) == choose(read, HINTS, priced(most))
+
+
+@given(
+    texts=st.lists(
+        st.text(st.sampled_from("ab 19.-/é句\n\ud800'"), max_size=30)
+        | st.sampled_from(["    it's x_1 = f(2)", "a1b2c3d4 | open | 12", "!!\n/ x"]),
+        max_size=20,
+    ),
+    most=st.integers(0, 120),
+    bound=st.integers(0, 120),
+)
+def test_what_fits_is_told_as_if_every_text_were_counted(
+    texts: list[str], most: int, bound: int
+) -> None:
+    room, spent = _Room(most), 0
+    for text in texts:
+        cost = tokens.count(text) + 1
+        assert room.take([text]) is (spent + cost <= most)
+        spent += cost if spent + cost <= most else 0
+        assert room.spent_under(bound) is (spent < bound)
 
 
 def test_a_line_stands_below_its_heading() -> None:

@@ -14,6 +14,8 @@ from hippocampus.indexing import binary, diffs, logs, plain, prose, tables
 from hippocampus.indexing.draft import Draft, Hints
 
 EXTRACTORS = (logs, diffs, tables, prose, plain, binary)
+RECOGNISED = tuple(kind for kind in EXTRACTORS if kind is not plain)
+"""Text of no known kind is what no other takes; it recognises nothing."""
 PIECES = (
     "Traceback (most recent call last):\n", '  File "a.py", line 3, in f\n', "    at f (a.js:3:4)\n",
     "ValueError: no\n", "a.c:3:4: error: no\n", "FAILED t.py::t - no\n", "2 failed in 1s\n", "exit code 2\n",
@@ -40,6 +42,14 @@ def draft(kind: ModuleType, text: str) -> Draft | None:
 def test_any_text_is_read_without_an_error_and_twice_alike(kind: ModuleType, text: str) -> None:
     first = draft(kind, text)
     assert first == draft(kind, text)
+
+
+@pytest.mark.parametrize("kind", RECOGNISED, ids=lambda kind: kind.__name__.split(".")[-1])
+@settings(max_examples=300, deadline=None)
+@given(text=hostile)
+def test_how_sure_a_kind_is_of_a_text_is_a_share_and_twice_the_same(
+    kind: ModuleType, text: str
+) -> None:
     assert 0.0 <= kind.recognises(text) <= 1.0
     assert kind.recognises(text) == kind.recognises(text)
 

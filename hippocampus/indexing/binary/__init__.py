@@ -23,6 +23,7 @@ from hippocampus.indexing.thin import thinned
 SUREST = 0.95
 SAMPLE_CHARACTERS = 8_000
 UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffd]")
+UNPRINTABLE_ASCII = bytes(code for code in range(128) if UNPRINTABLE.match(chr(code)))
 SHARE = 0.05
 """From here on unprintable characters mean bytes."""
 READABLE = re.compile(r"[\x20-\x7e]{6,}")
@@ -41,7 +42,7 @@ def recognises(text: str) -> float:
         return 0.0
     if DATA_URL.match(sample.lstrip()):
         return SUREST
-    share = len(UNPRINTABLE.findall(sample)) / len(sample)
+    share = _unprintable_share(sample)
     if share >= SHARE or "\x00" in sample[:1_000]:
         return SUREST if share >= SHARE else 0.6
     if kind_of_bytes(_bytes_of(sample[:300]), sure=False) and not sample.lstrip().startswith(
@@ -76,9 +77,17 @@ def extract(text: str, hints: Hints) -> Draft | None:
     return _around(bare, blobs) if blobs else None
 
 
+def _unprintable_share(sample: str) -> float:
+    """Return the share of a sample's characters that no text has."""
+    if sample.isascii():
+        printable = len(sample.encode("ascii").translate(None, UNPRINTABLE_ASCII))
+        return (len(sample) - printable) / max(1, len(sample))
+    return len(UNPRINTABLE.findall(sample)) / len(sample)
+
+
 def _unprintable(text: str) -> bool:
     sample = text[:SAMPLE_CHARACTERS]
-    share = len(UNPRINTABLE.findall(sample)) / max(1, len(sample))
+    share = _unprintable_share(sample)
     return share >= SHARE or (
         bool(kind_of_bytes(_bytes_of(sample[:300]), sure=False)) and share > 0
     )

@@ -65,6 +65,8 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"<svg", "SVG image"),
     (0, b"-----BEGIN", "PEM text"),
 )
+OPENINGS = tuple(magic for at, magic, _ in MAGIC if at == 0)
+LATER = tuple((magic, at) for at, magic, _ in MAGIC if at)
 WEAK = frozenset({b"BM", b"MZ", b"\xff\xfb", b"BZh", b"ID3"})
 """Too short to name bytes that nothing else says are bytes."""
 
@@ -87,6 +89,8 @@ class Blob:
 
 def kind_of_bytes(data: bytes, *, sure: bool = True) -> str:
     """Return what bytes hold by their first ones, or nothing; weak signs count only when sure."""
+    if not data.startswith(OPENINGS) and not any(data.startswith(*each) for each in LATER):
+        return ""
     for at, magic, kind in MAGIC:
         if data[at : at + len(magic)] == magic and (sure or magic not in WEAK):
             return kind

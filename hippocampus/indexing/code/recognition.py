@@ -6,6 +6,7 @@ Bounded: it looks at a sample, whatever the length of the text.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections import Counter
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from hippocampus.indexing.code.languages import (
     Language,
 )
 from hippocampus.indexing.draft import Hints
+from hippocampus.indexing.templates import told_of
 
 SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 150
@@ -33,7 +35,7 @@ SAID_BY_A_TOOL = re.compile(
 )
 """Compilers and differences quote code and are none."""
 WORDS_OF_TOOLS = ("error", "warning", "traceback (", "+++ ", "--- ", "@@ ")
-PROGRAM_END = re.compile(r"[;{}()]\s*$")
+PROGRAM_ENDS = (";", "{", "}", "(", ")")
 SETTING_EXTENSIONS = frozenset(
     ["yaml", "yml", "toml", "ini", "cfg", "conf", "env", "properties", "editorconfig", "lock"]
 )
@@ -67,19 +69,67 @@ def read_language(text: str, hints: Hints | None = None) -> Reading | None:
 def _read_named(text: str, extension: str) -> Reading | None:
     """Who recognises a text reads it next."""
     sample = _sample(text)
-    if len(sample) < LEAST_LINES:
+    if len(sample.lines) < LEAST_LINES:
         return None
-    found = _setting_share(sample)
+    found = sample.settings
     if found >= SETTINGS_SHARE or (extension in SETTING_EXTENSIONS and found >= 0.3):
         return Reading(None, min(0.9, found * 0.8))
     return _best(sample, BY_EXTENSION.get(extension))
 
 
-def _sample(text: str) -> list[str]:
-    """Return lines from all over the start, behind a long comment at its head as well."""
+@functools.lru_cache(maxsize=8)
+def _sample(text: str) -> _Sample:
+    """Return lines from all over the start, behind a long comment at its head as well.
+
+    A text is looked at when it arrives, and when its entry is made with its file's name.
+    """
     lines = text[:SAMPLE_CHARACTERS].split("\n")
     told = [line[:LINE_CHARACTERS] for line in lines if line.strip()]
-    return told[:: 1 + len(told) // SAMPLE_LINES]
+    return _Sample(told[:: 1 + len(told) // SAMPLE_LINES])
+
+
+class _Sample:
+    """Lines of a text, and what they say by themselves, whatever the name of its file."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        self._told = [line for line in lines if not PLAIN_COMMENT.match(line)]
+
+    @functools.cached_property
+    def settings(self) -> float:
+        """The share of the lines that set something."""
+        if len(self._told) < LEAST_LINES:
+            return 0.0
+        return sum(told_of(self._told, _sets)) / len(self._told)
+
+    @functools.cached_property
+    def shares(self) -> list[float]:
+        """The share of telling lines, for each of all languages."""
+        marks = _all_marks()
+        found = Counter(
+            itertools.chain.from_iterable(
+                told_of(self.lines, lambda line: marks.Match(line.encode("utf-8", "replace")) or ())
+            )
+        )
+        rest = max(LEAST_LINES, len(self._told))
+        return [found[number] / rest for number in range(len(ALL_LANGUAGES))]
+
+    @functools.cached_property
+    def is_said_by_a_tool(self) -> bool:
+        """Whether a compiler or a difference quotes the code."""
+        whole = "\n".join(self.lines).lower()
+        if not any(word in whole for word in WORDS_OF_TOOLS):
+            return False
+        said = sum(1 for line in self.lines if SAID_BY_A_TOOL.search(line))
+        return said > TOOL_SHARE * len(self.lines)
+
+    def prose_share(self, language: Language) -> float:
+        """Return the share of lines that read as sentences and not as the language."""
+        said = told_of(
+            self.lines,
+            lambda line: SENTENCE.match(line) is not None and not language.marks.search(line),
+        )
+        return sum(said) / len(self.lines)
 
 
 def _extension(hints: Hints | None) -> str:
@@ -91,34 +141,9 @@ def _extension(hints: Hints | None) -> str:
     return known[-1] if known else ""
 
 
-def _setting_share(sample: list[str]) -> float:
-    told = [line for line in sample if not PLAIN_COMMENT.match(line)]
-    if len(told) < LEAST_LINES:
-        return 0.0
-    return sum(map(_sets, told)) / len(told)
-
-
 def _sets(line: str) -> bool:
-    is_setting = SETTING.match(line) and not PROGRAM_END.search(line)
+    is_setting = SETTING.match(line) and not line.rstrip().endswith(PROGRAM_ENDS)
     return bool(is_setting) and not SENTENCE.match(line)
-
-
-def _prose_share(sample: list[str], language: Language) -> float:
-    """Return the share of lines that read as sentences and not as the language."""
-    said = [line for line in sample if SENTENCE.match(line)]
-    return sum(1 for line in said if not language.marks.search(line)) / len(sample)
-
-
-@functools.lru_cache(maxsize=8)
-def _shares(sample: tuple[str, ...]) -> dict[Language, float]:
-    """Return the share of telling lines by language; the same text is read more than once."""
-    comments = sum(1 for line in sample if PLAIN_COMMENT.match(line))
-    rest = max(LEAST_LINES, len(sample) - comments)
-    marks = _all_marks()
-    found = Counter(
-        number for line in sample for number in marks.Match(line.encode("utf-8", "replace")) or ()
-    )
-    return {language: found[number] / rest for number, language in enumerate(ALL_LANGUAGES)}
 
 
 ALL_LANGUAGES = (*LANGUAGES, SOME_LANGUAGE)
@@ -135,24 +160,19 @@ def _all_marks() -> re2.Set:
     return marks
 
 
-def _best(sample: list[str], expected: Language | None) -> Reading | None:
-    shares = {
-        language: share + (EXTENSION_BONUS if language is expected else 0.0)
-        for language, share in _shares(tuple(sample)).items()
-    }
-    best = max(LANGUAGES, key=lambda language: shares[language])
-    if shares[best] < 0.15 and shares[SOME_LANGUAGE] > shares[best]:
-        best = SOME_LANGUAGE
-    confidence = min(1.0, shares[best] / CERTAIN_SHARE)
-    if best is not expected:
-        confidence *= max(0.0, 1 - 3 * _prose_share(sample, best))
-    if confidence > LEAST_CONFIDENCE and _is_said_by_a_tool(sample):
+def _best(sample: _Sample, expected: Language | None) -> Reading | None:
+    shares = list(sample.shares)
+    if expected is not None:
+        shares[ALL_LANGUAGES.index(expected)] += EXTENSION_BONUS
+    *_, unnamed = shares
+    most = max(shares[:-1])
+    if most < 0.15 and unnamed > most:
+        best, most = SOME_LANGUAGE, unnamed
+    else:
+        best = LANGUAGES[shares.index(most)]
+    confidence = min(1.0, most / CERTAIN_SHARE)
+    if confidence > LEAST_CONFIDENCE and best is not expected:
+        confidence *= max(0.0, 1 - 3 * sample.prose_share(best))
+    if confidence > LEAST_CONFIDENCE and sample.is_said_by_a_tool:
         confidence *= 0.4
     return Reading(best, confidence) if confidence > LEAST_CONFIDENCE else None
-
-
-def _is_said_by_a_tool(sample: list[str]) -> bool:
-    whole = "\n".join(sample).lower()
-    if not any(word in whole for word in WORDS_OF_TOOLS):
-        return False
-    return sum(1 for line in sample if SAID_BY_A_TOOL.search(line)) > TOOL_SHARE * len(sample)

@@ -11,6 +11,7 @@ from hippocampus.indexing.draft import Draft, Hints
 from hippocampus.indexing.html.items import write_page
 from hippocampus.indexing.html.page import read_page
 from hippocampus.indexing.html.snapshot import LINE_CHARACTERS, read_snapshot, snapshot_line
+from hippocampus.indexing.templates import told_of
 
 __all__ = ["extract", "recognises"]
 
@@ -60,5 +61,5 @@ def _is_snapshot(text: str) -> float:
     sample = [line for line in lines if line.strip()][:SAMPLE_LINES]
     if len(sample) < 3:
         return 0.0
-    share = sum(1 for line in sample if snapshot_line(line)) / len(sample)
+    share = sum(told_of(sample, snapshot_line)) / len(sample)
     return min(1.0, share * 1.2) if share >= 0.35 else 0.0

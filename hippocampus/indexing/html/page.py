@@ -12,7 +12,6 @@ from hippocampus.indexing.html.items import MOST_ITEMS, Item, ItemKind, Page
 from hippocampus.indexing.lines import cut
 
 ATTRIBUTES = r"""(?P<attributes>(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+)>?"""
-MESSAGE_WORDS = r"alert|status|aria-live|error|invalid|warning|success|flash|notice|toast"
 TAG = re.compile(
     r"<(?=[/a-zA-Z])(?P<close>/?)(?P<name>h[1-6]|a|button|input|select|option|textarea|form|label|legend|title|table|"
     r"caption|th|tr|td|li|p|dt|dd|blockquote|pre|nav|main|header|footer|aside|meta|summary|figcaption|"
@@ -77,7 +76,6 @@ CONTROL_ROLES = frozenset(
         "link",
     ]
 )
-FIELD_NAMES = frozenset({"input", "select", "textarea", "textbox", "checkbox"})
 BLOCKS = frozenset(
     [
         "p",

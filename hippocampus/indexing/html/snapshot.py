@@ -29,9 +29,6 @@ AFTER = re.compile(r":[ \t]+(?P<text>\S.*)$")
 HTML_ELEMENT = re.compile(r"(?P<attributes>[^<>]*+)/?>(?P<text>[^<>]*+)")
 HTML_ATTRIBUTE = re.compile(r"([\w-]{1,40})=(?:'([^']*)'|\"([^\"]*)\"|([^\s>/]+))")
 URL_LINE = re.compile(r"[ \t]*(?:-[ \t]*)?/?(?:url|href):[ \t]*(?P<url>\S+)", re.IGNORECASE)
-TEXT_LINE = re.compile(
-    r"[ \t]*(?:-[ \t]*)?(?:text|StaticText|InlineTextBox|generic|paragraph)\b[:]?[ \t]+\"?(?P<text>[^\"\[\n][^\n]*)"
-)
 PAGE_LINE = re.compile(
     r"[ \t]*(?:[-*#][ \t]*)*(?:Page |Current |Root)?(?P<what>URL|Title|WebArea)\b[ \t]*[:=]?[ \t]*(?P<value>\S.*)",
     re.IGNORECASE,

@@ -10,14 +10,13 @@ from collections.abc import Callable
 from hippocampus.indexing.draft import Draft, Hints
 from hippocampus.indexing.listings import files, git, hits
 from hippocampus.indexing.listings.folding import write_files
+from hippocampus.indexing.templates import alike
 
 __all__ = ["extract", "recognises"]
 
 SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 120
 LEAST_SHARE = 0.6
-BLOCK_SHARE = 0.02
-"""Of the lines of a log in full, few open a commit."""
 
 
 def recognises(text: str) -> float:
@@ -46,7 +45,8 @@ def _form(text: str) -> tuple[str, float]:
     if git.COMMIT_LINE.fullmatch(sample[0]):
         return "log", 1.0
     forms = {form: told for form, told in TOLD.items() if _may_be(form, sample)}
-    shares = {form: _share(sample, told) for form, told in forms.items()}
+    lines_alike = alike(sample)
+    shares = {form: _share(lines_alike, told) for form, told in forms.items()}
     best = max(shares, key=lambda form: shares[form])
     return (best, shares[best]) if shares[best] >= LEAST_SHARE else ("", 0.0)
 
@@ -62,16 +62,20 @@ def _may_be(form: str, sample: list[str]) -> bool:
     return True
 
 
-def _share(sample: list[str], told: Callable[[str], bool]) -> float:
-    """Return the share of lines that are told; 0 as soon as it is under the least that counts."""
+def _share(sample: list[tuple[str, int]], told: Callable[[str], bool]) -> float:
+    """Return the share of lines that are told; 0 as soon as it is under the least that counts.
+
+    The sample says of lines that differ in their digits only how many they are.
+    """
     others = 0
-    most = (1 - LEAST_SHARE) * len(sample)
-    for line in sample:
+    total = sum(count for _, count in sample)
+    most = (1 - LEAST_SHARE) * total
+    for line, count in sample:
         if not told(line):
-            others += 1
+            others += count
             if others > most + 1:
                 return 0.0
-    return (len(sample) - others) / len(sample)
+    return (total - others) / total
 
 
 def _long(line: str) -> bool:

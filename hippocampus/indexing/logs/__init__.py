@@ -17,7 +17,7 @@ from hippocampus.indexing.logs.places import Place, lines_of_places, places_of
 from hippocampus.indexing.logs.signs import ARROW, EXIT, FAILED, Sign, sign_of, signs_for
 from hippocampus.indexing.logs.traces import Trace, lines_of, traces_of
 from hippocampus.indexing.shapes import identifiers
-from hippocampus.indexing.templates import Pattern, masked, patterns_of
+from hippocampus.indexing.templates import Pattern, masked, patterns_of, told_of
 from hippocampus.indexing.thin import LIGHT, put, thinned
 
 STAMP = re.compile(
@@ -32,11 +32,14 @@ LEVELED = re.compile(rf"\b(?:{'|'.join(LEVELS)})\b")
 FINDING = re.compile(r"(?i)\berror\b|\bwarning\b|:\d+:\d+:? |\(\d+,\d+\)|\b[A-Z]\d{3,4}\b")
 """What a place is found for; a place alone is a hit of a search."""
 PROGRESS = re.compile(
-    r"\[ *\d+(?:/\d+|%)\]|(?:PASS(?:ED)?|SKIPPED|XFAIL|ok|✓|✔)\b|.* (?:PASSED|SKIPPED|XFAIL)\b|.*\.\.\. (?:ok|ignored|skipped)"
+    r"\[ *\d+(?:/\d+|%)\]|(?:PASS(?:ED)?|SKIPPED|XFAIL|ok|✓|✔)\b"
     r"|=== RUN|(?:make|gcc|g\+\+|cc|ld|npm|yarn|pnpm|pip|cargo|go): |npm (?:ERR!|error|WARN|warn|notice)"
     r"|(?:Collecting|Downloading|Installing|Compiling|Requirement already|Successfully|Building|Fetching) "
     r"|={4,} .* ={4,}$|-{4,} .* -{4,}$|E {2,}\S|collected \d+ items|platform \w+ --|\s+\|"
 )
+OUTCOME = re.compile(r" (?:PASSED|SKIPPED|XFAIL)\b|\.\.\. (?:ok|ignored|skipped)")
+OUTCOMES = (" PASSED", " SKIPPED", " XFAIL", "... ok", "... ignored", "... skipped")
+"""What a test's line ends with; one of them stands in the line."""
 ANCHORS = re.compile(
     r"^(?:Traceback \(most recent call last\):|={4,} (?:test session|FAILURES|ERRORS|short test)|Ran \d+ tests? in |--- FAIL: |FAIL\t"
     r"|test result: |panic: |npm (?:ERR!|error) |\d+\.\.\d+$|TAP version |Test Suites: |make(?:\[\d+\])?: \*\*\*|not ok \d|goroutine \d+ \["
@@ -100,7 +103,7 @@ def recognises(text: str) -> float:
     if len(lines) < 2:
         return 0.0
     tests = _tests_for(sample)
-    sure = [any(test(line) for test in tests) for line in lines]
+    sure = told_of(lines, lambda line: any(test(line) for test in tests))
     others = iter(
         _told_by_sign([line for line, is_sure in zip(lines, sure, strict=True) if not is_sure])
     )
@@ -113,7 +116,8 @@ def _tests_for(sample: str) -> tuple[Callable[[str], object], ...]:
     """Return what tells a line of a log, but for what no line of the sample can have."""
     stamped = (_is_stamped,) if CLOCK.search(sample) else ()
     leveled = (_is_leveled,) if any(level in sample for level in LEVELS) else ()
-    return (*stamped, PROGRESS.match, *leveled)
+    ended = (OUTCOME.search,) if any(outcome in sample for outcome in OUTCOMES) else ()
+    return (*stamped, PROGRESS.match, *ended, *leveled)
 
 
 def _is_stamped(line: str) -> bool:
@@ -128,8 +132,10 @@ def _is_leveled(line: str) -> bool:
 def _told_by_sign(lines: Sequence[str]) -> list[float]:
     """Return how much each line reads as one of a log by what it says."""
     masks = masked("\n".join(lines)) if lines else []
-    signs = signs_for(masks)
-    found = zip(lines, [sign_of(mask, signs) for mask in masks], strict=True)
+    distinct = set(masks)
+    signs = signs_for(distinct)
+    known = {mask: sign_of(mask, signs) for mask in distinct}
+    found = zip(lines, [known[mask] for mask in masks], strict=True)
     return [
         0.2 if sign == "place" and not FINDING.search(line) else SIGN_TELLS.get(sign, 0.0)
         for line, sign in found
@@ -163,13 +169,16 @@ def extract(text: str, hints: Hints) -> Draft | None:
 
 def _overview(log: Log) -> Iterator[Block]:
     """Yield how many lines of each level there are, and what the fields of alike lines hold."""
-    found = (LEVELED.search(line[:STAMPED_CHARACTERS]) for line in log.lines)
-    levels = Counter(match[0] for match in found if match)
+    heads = [mask[:STAMPED_CHARACTERS] for mask in log.masks]
+    distinct = set(heads)
+    leveled = {head: match[0] for head in distinct if (match := LEVELED.search(head))}
+    levels = Counter(leveled[head] for head in heads if head in leveled)
     if len(levels) > 1:
         told = ", ".join(f"{level} {count}" for level, count in levels.most_common())
         yield Block(-1, [Line(f"levels: {told}", OVERVIEW, count=0)])
-    stamped = [at for at, line in enumerate(log.lines) if STAMP.search(line[:STAMPED_CHARACTERS])]
-    for line in packed(spread(log.lines, stamped)):
+    stamped = {head for head in distinct if STAMP.search(head)}
+    numbers = [at for at, head in enumerate(heads) if head in stamped]
+    for line in packed(spread(log.lines, numbers)):
         yield Block(-1, [replace(line, weight=OVERVIEW, count=0)])
 
 

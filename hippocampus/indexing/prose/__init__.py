@@ -15,6 +15,7 @@ from hippocampus.indexing.prose.blocks import Block, blocks_of
 from hippocampus.indexing.prose.terms import terms_of
 from hippocampus.indexing.sentences import clip, links_of, sentences_of, unlinked, with_links
 from hippocampus.indexing.shapes import identifiers
+from hippocampus.indexing.templates import told_of
 from hippocampus.indexing.thin import LIGHT, put, thinned
 
 SUREST = 0.95
@@ -45,9 +46,10 @@ SENTENCE = re.compile(
     r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]{6}"
 )
 CODE = re.compile(
-    r".*[;{}]\s*$|\s*(?:def |class |import |from \S+ import|return\b|const |let |var |if ?\(|for ?\(|#include|public |private |fn |func |@\w+\()"
+    r"\s*(?:def |class |import |from \S+ import|return\b|const |let |var |if ?\(|for ?\(|#include|public |private |fn |func |@\w+\()"
     r"|\s*[\w.\[\]]+ ?(?:[-+*/|]?=|:=|=>) ?\S|\s*[\w.]+\(.*\)\s*$|</?\w+"
 )
+ENDS_OF_CODE = (";", "{", "}")
 NAME = re.compile(
     r"[A-ZÀ-ÞА-Я](?<!\w.)[\w’'-]++(?: (?:(?:of|de|van|von|the|for|and|&) )?[A-ZÀ-ÞА-Я][\w’'-]++){1,4}"
 )
@@ -64,21 +66,26 @@ MEASURED = re.compile(
 
 def recognises(text: str) -> float:
     """Return how surely a text is prose, by the lines that read as sentences or as Markdown."""
-    outside = FENCED.sub("", text[:SAMPLE_CHARACTERS])
+    sample = text[:SAMPLE_CHARACTERS]
+    outside = FENCED.sub("", sample) if "```" in sample else sample
     lines = [line[:LINE_CHARACTERS] for line in outside.split("\n") if line.strip()][:SAMPLE_LINES]
     if not lines:
         return 0.0
-    told = sum(_tells(line) for line in lines)
+    told = sum(told_of(lines, _tells))
     return max(0.0, min(SUREST, told / len(lines)))
 
 
 def _tells(line: str) -> float:
     """Return how much a line reads as prose; one of code speaks against it."""
     if SENTENCE.match(line.strip(" \t>*_#-•\"“'‘(|")):
-        return 0.2 if CODE.match(line) else 1.0
+        return 0.2 if _is_code(line) else 1.0
     if MARKDOWN.match(line):
         return 0.8
-    return -0.3 if CODE.match(line) else 0.1
+    return -0.3 if _is_code(line) else 0.1
+
+
+def _is_code(line: str) -> bool:
+    return line.rstrip().endswith(ENDS_OF_CODE) or CODE.match(line) is not None
 
 
 def extract(text: str, hints: Hints) -> Draft | None:

@@ -189,10 +189,12 @@ def _read_spans(lines: Sequence[str], rule: int, starts: Sequence[int]) -> Grid:
 def _aligned(lines: Sequence[str]) -> Grid | None:
     """Read columns that are set apart by gaps, under a header that starts them."""
     filled = [line for line in lines if line.strip()]
+    width = len(GAP.split(filled[0].strip())) if len(filled) > 3 else 0
+    if width < 3:
+        return None
     sample = [GAP.split(line.strip()) for line in filled[:SAMPLE_LINES]]
-    width = len(sample[0]) if sample else 0
     same = sum(len(row) == width for row in sample)
-    if len(sample) < 4 or width < 3 or same < SAME_SHARE * len(sample) or not _names(sample[0], ()):
+    if same < SAME_SHARE * len(sample) or not _names(sample[0], ()):
         return None
     rows = [[cell for cell in GAP.split(line.strip()) if cell] for line in filled[1:]]
     even = [row for row in rows if len(row) == width]

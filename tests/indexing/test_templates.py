@@ -1,0 +1,34 @@
+"""Lines that differ in their digits only are few in kind, and are asked about once."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.indexing.templates import alike, told_of
+
+some_lines = st.lists(st.sampled_from(["a 1", "a 2", "a 30", "b", "", "é 4", "\ud800 5"]))
+
+
+@given(lines=some_lines)
+def test_what_does_not_read_digits_is_told_of_each_line_as_if_it_were_asked(
+    lines: list[str],
+) -> None:
+    def tell(line: str) -> list[str]:
+        return re.findall(r"\w+ \d", line)
+
+    assert list(map(len, told_of(lines, tell))) == [len(tell(line)) for line in lines]
+
+
+def test_lines_that_differ_in_their_digits_are_asked_about_once() -> None:
+    asked: list[str] = []
+    assert told_of(["row 1", "row 2", "end"], lambda line: asked.append(line) or "") == [""] * 3
+    assert len(asked) == 2
+
+
+@given(lines=some_lines)
+def test_every_line_is_counted_under_one_of_its_kind(lines: list[str]) -> None:
+    assert sum(count for _, count in alike(lines)) == len(lines)
+    assert {line for line, _ in alike(lines)} <= set(lines)
