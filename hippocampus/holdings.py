@@ -452,6 +452,15 @@ class Holdings:
         """Return the numbers of the messages that hold what is pinned."""
         return {held.message for held in self.held if held.is_pinned}
 
+    def used_since(self, turn: int) -> set[int]:
+        """Return the numbers of the messages that hold what was accessed after it came, and lately."""
+        entries = ((held.message, held.record.entry) for held in self.held)
+        return {
+            message
+            for message, entry in entries
+            if entry.decay.last_access > max(turn, entry.lifecycle.created)
+        }
+
 
 def normal(arguments: str) -> str:
     """Return arguments so that the same ones in another order are the same text."""

@@ -195,6 +195,15 @@ class Window:
         """Say whether a message is told by a digest."""
         return any(start <= number < end for start, end in self._folds)
 
+    @property
+    def folded_end(self) -> int:
+        """Return the number of the first message behind all that digests tell."""
+        return max((end for _, end in self._folds), default=0)
+
+    def end_of_turn(self, turn: int) -> int:
+        """Return the number of the first message that came after a turn."""
+        return bisect.bisect_right(self._turns, turn)
+
     def write(self, items: Sequence[Item]) -> list[Item]:
         """Return the view: the caller's own items, and copies of the edited ones.
 
