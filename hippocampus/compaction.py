@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import bisect
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hippocampus import digest
-from hippocampus.conversation import Item, write
+from hippocampus.conversation import Item, Message, write
 from hippocampus.digest import Run
 from hippocampus.entry import (
     Decay,
@@ -25,6 +26,7 @@ from hippocampus.entry import (
     storable,
 )
 from hippocampus.indexing import frame
+from hippocampus.indexing.shapes import identifiers
 from hippocampus.window import Window
 
 KIND = "digest"
@@ -55,10 +57,10 @@ LEVELS = (
 
 
 class Folding(NamedTuple):
-    """Which messages digests are to stand for, and how long each of these may be."""
+    """Which messages digests are to stand for, and how many tokens each of these may have."""
 
     runs: list[Run]
-    most_tokens: int
+    rooms: list[int]
 
 
 def folding(window: Window, limit_tokens: int, pinned: Collection[int] = ()) -> Folding:
@@ -67,8 +69,8 @@ def folding(window: Window, limit_tokens: int, pinned: Collection[int] = ()) -> 
     `pinned` are messages that stay, with the round of calls and results that they belong to.
     """
     closed = digest.boundaries(window.raw)
-    kept = _rounds_of(pinned, closed)
-    best = Folding([], 0)
+    kept = rounds_of(pinned, closed)
+    best = Folding([], [])
     for level in LEVELS:
         best = _folding_at(level, window, limit_tokens, closed, kept)
         if _weight_after(window, best) <= limit_tokens:
@@ -76,7 +78,7 @@ def folding(window: Window, limit_tokens: int, pinned: Collection[int] = ()) -> 
     return best
 
 
-def _rounds_of(pinned: Collection[int], closed: Sequence[int]) -> set[int]:
+def rounds_of(pinned: Collection[int], closed: Sequence[int]) -> set[int]:
     """Return all messages of the rounds in which some stand."""
     found: set[int] = set()
     for number in pinned:
@@ -99,9 +101,10 @@ def _folding_at(
     start = digest.opening_end(window.raw)
     tail = _tail_start(window, level.tail_share * limit_tokens)
     end = max((number for number in closed if number <= tail), default=0)
-    runs = [run for run in digest.runs_of(start, end, stays) if _is_worth(window, run)]
+    runs = [run for run in digest.runs_of(start, end, stays) if is_worth(window, run)]
     share = int(DIGESTS_SHARE * limit_tokens) // max(1, len(runs))
-    return Folding(runs, min(digest.MOST_TOKENS, max(digest.LEAST_TOKENS, share)))
+    most = min(digest.MOST_TOKENS, max(digest.LEAST_TOKENS, share))
+    return Folding(runs, [digest.room_for(_raw_weight(window, run), most) for run in runs])
 
 
 def _tail_start(window: Window, most_tokens: float) -> int:
@@ -117,9 +120,8 @@ def _tail_start(window: Window, most_tokens: float) -> int:
 def _weight_after(window: Window, folding: Folding) -> int:
     """Return what the view will weigh at most."""
     total = window.shown_total
-    for run in folding.runs:
-        told = digest.room_for(_raw_weight(window, run), folding.most_tokens) + FRAME_TOKENS
-        total += told - sum(window.shown_tokens[run.start : run.end])
+    for run, room in zip(*folding, strict=True):
+        total += room + FRAME_TOKENS - sum(window.shown_tokens[run.start : run.end])
     return total
 
 
@@ -127,10 +129,27 @@ def _raw_weight(window: Window, run: Run) -> int:
     return sum(window.raw_tokens[run.start : run.end])
 
 
-def _is_worth(window: Window, run: Run) -> bool:
+def is_worth(window: Window, run: Run) -> bool:
+    """Say whether a run is long enough to be told, and not one digest that stands already."""
     weight = sum(window.shown_tokens[run.start : run.end])
     alone = window.is_folded(run.start) and window.shown_tokens[run.start] == weight
     return weight > SMALLEST_RUN_TOKENS and not alone
+
+
+def _names_lost(window: Window, run: Run) -> list[str]:
+    """Return what the view names in a run alone, the most often named first."""
+    inside = _names_in(window.shown[run.start : run.end])
+    outside = _names_in([*window.shown[: run.start], *window.shown[run.end :]])
+    lost = inside.keys() - outside.keys()
+    named = _names_in(window.telling(0, run.end))
+    return sorted(lost, key=lambda name: (-named[name], name))
+
+
+def _names_in(messages: Iterable[Message]) -> Counter[str]:
+    """Count the texts that name each identifier."""
+    return Counter(
+        name for message in messages for text in message.texts() for name in identifiers(text)
+    )
 
 
 def original_of(window: Window, run: Run) -> bytes:
@@ -159,9 +178,9 @@ def record_of(  # noqa: PLR0913, PLR0917 - what it tells, under which id, and ho
     run: Run,
     ids: Mapping[str, str],
     taken: Iterable[str],
-    most_tokens: int = digest.MOST_TOKENS,
+    room: int,
 ) -> Record:
-    """Return the digest of a run as a record; `ids` names the entry of a call."""
+    """Return the digest of a run as a record of so many tokens; `ids` names the entry of a call."""
     content = content_key(original_of(window, run))
     place = place_of(run, content)
     used = set(taken)
@@ -172,9 +191,7 @@ def record_of(  # noqa: PLR0913, PLR0917 - what it tells, under which id, and ho
     weight = _raw_weight(window, run)
     turn = window.turn_of(run.end - 1)
     first = window.turn_of(run.start)
-    told = digest.tell(
-        window.telling(run.start, run.end), ids, digest.room_for(weight, most_tokens)
-    )
+    told = digest.tell(window.telling(run.start, run.end), ids, _names_lost(window, run), room)
     opening = f"[{named} · digest · turns {first}–{turn} · {weight} tokens · {KIND}]"
     closing = frame.last_line(named, (), run.end - run.start + 1)
     entry = Entry(

@@ -5,12 +5,13 @@ Pure text over messages that were read; which turns are old enough is the sessio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hippocampus import tokens
 from hippocampus.conversation import Message, Part
 from hippocampus.indexing.frame import as_content
+from hippocampus.indexing.shapes import identifiers
 
 CALL_CHARACTERS = 70
 OUTCOME_CHARACTERS = 70
@@ -19,6 +20,8 @@ SHARE = 12
 """A digest has at most a twelfth of the tokens of what it stands for."""
 LEAST_TOKENS = 120
 MOST_TOKENS = 2_000
+NAMES_SHARE = 0.4
+"""How much of a digest is kept for names that no other text of the view has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +83,38 @@ def room_for(raw_tokens: int, most_tokens: int = MOST_TOKENS) -> int:
     return min(most_tokens, max(LEAST_TOKENS, raw_tokens // SHARE))
 
 
-def tell(messages: Sequence[Message], ids: Mapping[str, str], room: int) -> str:
-    """Return a digest of so many tokens; `ids` names the entry of a call id where there is one."""
+def tell(
+    messages: Sequence[Message], ids: Mapping[str, str], names: Iterable[str], room: int
+) -> str:
+    """Return a digest of so many tokens; `ids` names the entry of a call id where there is one.
+
+    `names` are what it would be a loss not to name, the worst loss first.
+    """
     lines = [line for message in messages for line in _lines(message, ids)]
-    kept: list[str] = []
-    for line in _telling_first(lines):
-        room -= tokens.count(line) + 1
-        if room < 0:
-            break
-        kept.append(line)
-    chosen = set(kept)
+    chosen, left_room = _fitting(_telling_first(lines), int(room * (1 - NAMES_SHARE)))
     told = [line for line in lines if line in chosen]
     left = len(lines) - len(told)
-    return "\n".join([*told, f"… {left} more steps"] if left else told)
+    if left:
+        told.append(f"… {left} more steps")
+    shown = {name for line in told for name in identifiers(line)}
+    named, _ = _fitting(
+        (name for name in names if name not in shown), left_room + int(room * NAMES_SHARE)
+    )
+    if named:
+        told.append(f"named there: {' '.join(sorted(named))}")
+    return "\n".join(told)
+
+
+def _fitting(texts: Iterable[str], room: int) -> tuple[set[str], int]:
+    """Return the leading texts that fit into so many tokens, and the tokens that are left."""
+    kept: set[str] = set()
+    for text in texts:
+        weight = tokens.count(text) + 1
+        if weight > room:
+            break
+        kept.add(text)
+        room -= weight
+    return kept, room
 
 
 def _telling_first(lines: Sequence[str]) -> list[str]:

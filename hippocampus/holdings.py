@@ -240,7 +240,8 @@ class Holdings:
         treatment: Treatment | None = None,
     ) -> Held | None:
         treated = treatment or Treatment()
-        followed = large or treated.pin or self._weigh(part.text) > self._policy.fade_over_tokens
+        said = treated.pin or treated.index is False or treated.compression == "none"
+        followed = large or said or self._weigh(part.text) > self._policy.fade_over_tokens
         if not followed or (number, at) in self._places:
             return None
         place = self._place(number, at, part)
@@ -452,6 +453,19 @@ class Holdings:
     def pinned(self) -> set[int]:
         """Return the numbers of the messages that hold what is pinned."""
         return {held.message for held in self.held if held.is_pinned}
+
+    def staying(self, turn: int) -> set[int]:
+        """Return the numbers of the messages that no saving shortens.
+
+        They hold what is pinned, what a rule keeps in full, or what was accessed after it came and
+        since a turn.
+        """
+        return {held.message for held in self.held if self._stays(held, turn)}
+
+    def _stays(self, held: Held, turn: int) -> bool:
+        entry = held.record.entry
+        is_used = entry.decay.last_access > max(turn, entry.lifecycle.created)
+        return is_used or held.is_pinned or self._policy.keeps_whole(held.treatment)
 
 
 def superseding_key(held: Held, tool: str, arguments: str) -> tuple[str, ...]:

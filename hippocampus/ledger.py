@@ -90,6 +90,7 @@ MIGRATIONS = (
     ) STRICT
     """,
     "CREATE INDEX decision_of_entry ON decision (entry_id, stage)",
+    "ALTER TABLE call ADD COLUMN edit_cost REAL NOT NULL DEFAULT 0",
 )
 """Each runs once, in a transaction, in this order; `user_version` counts the ones that ran."""
 SAVE = """
@@ -117,6 +118,14 @@ DECIDE = """
 What is shown again, which saves less than nothing, may be so in many turns.
 """
 
+TELL_CALL = """
+    INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (turn) DO UPDATE SET messages = excluded.messages,
+        raw_tokens = excluded.raw_tokens, sent_tokens = excluded.sent_tokens,
+        raw_cost = max(raw_cost, excluded.raw_cost), sent_cost = max(sent_cost, excluded.sent_cost),
+        edit_cost = max(edit_cost, excluded.edit_cost)
+"""
+"""A second call in a turn finds in the cache what the first one paid for."""
 NEWEST_AWAY = """
     SELECT * FROM entry WHERE stage != 'full' AND place NOT LIKE 'adopted:%'
     ORDER BY rowid DESC LIMIT 40
@@ -163,6 +172,8 @@ class Call:
     """What all calls up to this one would have cost without us, in base input tokens."""
     sent_cost: float = 0.0
     """What they have cost."""
+    edit_cost: float = 0.0
+    """What of that was for edits of the past."""
 
 
 class Reactivation(NamedTuple):
@@ -257,10 +268,7 @@ class Ledger:
             )
             self._db.executemany("INSERT INTO reactivation VALUES (?, ?, ?, ?, ?)", again)
             self._db.execute("DELETE FROM call WHERE turn > ?", (call.turn,))
-            self._db.execute(
-                "INSERT OR REPLACE INTO call VALUES (?, ?, ?, ?, ?, ?)",
-                astuple(call),
-            )
+            self._db.execute(TELL_CALL, astuple(call))
             self._db.execute(CHANGED)
 
     def save(self, *records: Record) -> None:

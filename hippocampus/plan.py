@@ -28,6 +28,10 @@ LEAST_FADED_TOKENS = 30
 """What fading must save at least for one content; many of them go in one edit."""
 CAUTION = 0.4
 """Other contents that an edit rewrites count so much more: the calls to come are a guess."""
+SCARCITY = 1.0
+"""What is written again counts so much more: edits are rationed, and a later one may gain more."""
+LEAST_SHARE = 0.25
+"""What an entry must save of its content: one that keeps nearly all breaks it up for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +69,20 @@ class Standing:
     """What each message of the view weighs, before anything is decided."""
     balance: float = float("inf")
     """What the session has saved so far, and a little: no edit may cost more than this."""
+    edits_left: float = float("inf")
+    """What may be written again of what is cached, in base input tokens, unless it must be."""
     limit_tokens: int = 0
     """What the view may weigh; 0 is no limit."""
     cold: bool = False
     """Whether the provider has forgotten the last request, so that an edit rewrites nothing."""
+    rewritten_from: int | None = None
+    """The first message that another edit of this call rewrites."""
+
+    @property
+    def cached_messages(self) -> int:
+        """Return how many leading messages an edit would take out of the cache."""
+        sent = 0 if self.cold else self.sent_messages
+        return sent if self.rewritten_from is None else min(sent, self.rewritten_from)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +103,32 @@ def plan(
 ) -> list[Decision]:
     """Return what to commit now: arrivals at once, older content where the edit pays or must be."""
     due = _due(candidates, standing.turn, policy)
-    sent = 0 if standing.cold else standing.sent_messages
-    cached = [each for each in due if each.message < sent]
-    reason = "the cache is cold" if standing.cold else "on arrival: nothing is cached yet"
+    sent = standing.cached_messages
     decisions = [
-        Decision(each.entry_id, each.stage, reason, each.saves, 0.0)
+        Decision(each.entry_id, each.stage, _reason(each, standing), each.saves, 0.0)
         for each in due
         if each.message >= sent
     ]
-    decisions += _worth_an_edit(cached, standing, prices, policy.horizon_calls)
+    if standing.rewritten_from is None:  # two edits in one call would be one, from the first on
+        cached = [each for each in due if each.message < sent]
+        gone = sum(each.saves for each in decisions)
+        arrived = sum(standing.message_tokens[sent:]) - gone
+        decisions += _worth_an_edit(cached, standing, prices, policy, arrived)
     return decisions + _forced(due, decisions, standing, prices)
+
+
+def _reason(candidate: Candidate, standing: Standing) -> str:
+    """Return why a content that is not cached is shortened."""
+    if standing.cold:
+        return "the cache is cold"
+    if candidate.message >= standing.sent_messages:
+        return "on arrival: nothing is cached yet"
+    return "behind another edit: it is written again anyway"
+
+
+def calls_to_come(turn: int, policy: Policy) -> int:
+    """Return how many calls are taken to follow: as many as there were (Lindy), within bounds."""
+    return min(policy.horizon_calls, max(1, turn))
 
 
 def _forced(
@@ -134,26 +164,35 @@ def _due(candidates: Sequence[Candidate], turn: int, policy: Policy) -> list[Can
     return [
         each
         for each in candidates
-        if each.due_turn <= turn and each.full_tokens - each.indexed_tokens >= least[each.faded]
+        if each.due_turn <= turn
+        and each.saves >= max(least[each.faded], LEAST_SHARE * each.full_tokens)
     ]
 
 
 def _worth_an_edit(
-    cached: list[Candidate], standing: Standing, prices: Prices, horizon_calls: int
+    cached: list[Candidate],
+    standing: Standing,
+    prices: Prices,
+    policy: Policy,
+    arrived_tokens: int,
 ) -> list[Decision]:
     """Return the batch of cached contents, from some place on, whose edit gains the most.
 
     An edit rewrites all that stands behind it, so whoever edits at a place edits everything due
-    behind it too. The calls still to come are taken to be as many as there were (Lindy).
+    behind it too. What edits may cost is scarce, so that each has to gain what it costs again.
     """
     if not cached:
         return []
-    calls = min(horizon_calls, max(1, standing.turn))
+    import numpy as np
+
+    calls = calls_to_come(standing.turn, policy)
     ordered = sorted(cached, key=attrgetter("message"), reverse=True)
     tails = _tails(ordered, standing, prices)
-    rewritten = CAUTION * (prices.write - prices.read) * tails.others
-    gain = calls * prices.read * tails.saved - tails.once - tails.risk - rewritten
-    gain[tails.once + tails.risk > standing.balance] = 0.0
+    lost = (prices.write - prices.read) * CAUTION * tails.others
+    written = np.minimum(tails.behind, tails.behind - tails.saved + arrived_tokens)
+    edits = (prices.write - prices.read) * np.maximum(0.0, written)
+    gain = calls * prices.read * tails.saved - tails.once - tails.risk - lost - SCARCITY * edits
+    gain[(tails.once + tails.risk > standing.balance) | (edits > standing.edits_left)] = 0.0
     best = int(gain.argmax())
     if gain[best] <= 0:
         return []
@@ -171,6 +210,8 @@ class _Tails(NamedTuple):
 
     saved: Counts
     risk: Floats
+    behind: Counts
+    """The tokens of the last request from the first of them on."""
     others: Floats
     """The tokens of other contents that are rewritten."""
     once: Floats
@@ -198,4 +239,4 @@ def _tails(ordered: list[Candidate], standing: Standing, prices: Prices) -> _Tai
     written = prices.write * (total - saved - cached)
     once = prices.read * cached + written - prices.call_cost(total, total)
     others = np.maximum(0.0, total - before - full)
-    return _Tails(saved, risk, others, once)
+    return _Tails(saved, risk, total - before, others, once)

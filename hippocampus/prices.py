@@ -43,6 +43,13 @@ class Prices:
         cached = prefix_tokens if prefix_tokens >= self.smallest_prefix_tokens else 0
         return self.read * cached + self.write * (total_tokens - cached)
 
+    def edit_cost(self, dropped_tokens: float, written_tokens: float) -> float:
+        """Return what an edit of the past costs: what the cache held is written and not read.
+
+        `dropped_tokens` of the last request stood behind the edit, `written_tokens` stand there.
+        """
+        return (self.write - self.read) * max(0.0, min(dropped_tokens, written_tokens))
+
     def recall_cost(self, view_tokens: int, slice_tokens: int) -> float:
         """Return the cost of one recall: the view once more, cached, and the slice."""
         return self.read * view_tokens + self.write * slice_tokens

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from hippocampus import archive, compaction, digest, reactivation
+from hippocampus import archive, compaction, digest, reactivation, retelling
 from hippocampus.account import Account
 from hippocampus.consolidation import material
 from hippocampus.consolidation.running import Consolidations
@@ -106,7 +106,7 @@ class Turns:
         self._remember(self.ledger.reactivations())
         last = self.ledger.last_call()
         self._told_excess = False
-        self.account = Account(last.raw_cost, last.sent_cost) if last else Account()
+        self.account = _account_at(last)
         self._start(last.messages if last else 0)
 
     def restart(self) -> None:
@@ -155,7 +155,9 @@ class Turns:
         """
         past = Past(self.window.raw, self.window.told)
         reading = self._read(items)
+        sent_before = sum(self.window.shown_tokens[: self.window.sent])
         made = self._change(cold=cold)
+        self.account.add(self.window, self._means.prices, 0 if cold else sent_before)
         self._commit(made, reading)
         self._tell_excess()
         self.window.sent = len(self.window.raw)
@@ -200,8 +202,19 @@ class Turns:
         """Decide what else changes in the view, put on disk what leaves it, and show the rest."""
         window, means = self.window, self._means
         self.account = self._account_before(window.turn)
-        balance, limit = self.account.balance, self.limit_tokens()
-        standing = Standing(window.turn, window.sent, window.shown_tokens, balance, limit, cold)
+        account, limit = self.account, self.limit_tokens()
+        standing = Standing(
+            window.turn,
+            window.sent,
+            window.shown_tokens,
+            account.balance,
+            account.edits_left,
+            limit,
+            cold,
+        )
+        retold = self._retell(standing)
+        if retold:
+            standing = replace(standing, rewritten_from=window.unchanged)
         decisions = plan(self.holdings.candidates(), standing, means.prices, means.policy)
         left = self._shorten(decisions)
         digests = self._compact()
@@ -209,8 +222,8 @@ class Turns:
         left += self._shorten(late)
         again, reasons = self._reactivate()
         return Committed(
-            [*decisions, *late, *(told for _, told in digests), *reasons],
-            [*left, *(record for record, _ in digests), *self._noted()],
+            [*decisions, *late, *(told for _, told in (*retold, *digests)), *reasons],
+            [*left, *(record for record, _ in (*retold, *digests)), *self._noted()],
             again,
             compacted=bool(digests),
         )
@@ -260,8 +273,7 @@ class Turns:
 
     def _account_before(self, turn: int) -> Account:
         """Return the sums before a turn: a second call in it decides by the same as the first."""
-        last = self.ledger.last_call(turn)
-        return Account(last.raw_cost, last.sent_cost) if last else Account()
+        return _account_at(self.ledger.last_call(turn))
 
     def _shorten(self, decisions: list[Decision]) -> list[Record]:
         """Put on disk what leaves the view, show what stands for it, and return it."""
@@ -285,26 +297,40 @@ class Turns:
         limit = self.limit_tokens()
         return max(0, self.window.shown_total - limit) if limit else 0
 
+    def _retell(self, standing: Standing) -> list[tuple[Record, Decision]]:
+        """Tell old turns as digests where that pays, and return these."""
+        prices, policy = self._means.prices, self._means.policy
+        if not retelling.may_pay(self.window, standing, prices, policy):
+            return []
+        kept = self.holdings.staying(retelling.newest_due(standing.turn, policy))
+        found = retelling.worth(self.window, standing, prices, policy, kept)
+        return self._tell(found, retelling.REASON)
+
     def _compact(self) -> list[tuple[Record, Decision]]:
         """Tell old turns as digests where the view passes its limit, and return these."""
         if not self.excess_tokens():
             return []
-        window, limit = self.window, self.limit_tokens()
+        found = compaction.folding(self.window, self.limit_tokens(), self.holdings.pinned())
+        return self._tell(found, LIMIT_REASON)
+
+    def _tell(self, folding: compaction.Folding, reason: str) -> list[tuple[Record, Decision]]:
+        """Put runs on disk, show digests in place of them, and return these."""
+        window = self.window
         taken = {record.entry.id for record in self.records.values()}
         digests = []
-        runs, most = compaction.folding(window, limit, self.holdings.pinned())
-        for run in runs:
+        costs = self._rewritten(min((run.start for run in folding.runs), default=0))
+        for run, room in zip(*folding, strict=True):
             self._means.store.put(compaction.original_of(window, run))
             ids = self.holdings.ids(run)
-            record = compaction.record_of(self._session, window, run, ids, taken, most)
+            record = compaction.record_of(self._session, window, run, ids, taken, room)
             record = self._worded(record, run)
             taken.add(record.entry.id)
             weight = sum(window.shown_tokens[run.start : run.end])
             self._fold(run, record)
             digests.append((record, weight - window.shown_tokens[run.start]))
-        costs = self._rewritten(min((run.start for run in runs), default=0)) / max(1, len(runs))
+        costs /= max(1, len(digests))
         return [
-            (record, Decision(record.entry.id, record.stage, LIMIT_REASON, saves, costs))
+            (record, Decision(record.entry.id, record.stage, reason, saves, costs))
             for record, saves in digests
         ]
 
@@ -384,7 +410,6 @@ class Turns:
     def _commit(self, made: Committed, reading: Reading) -> None:
         """Write down what was changed and why; a failure sends the raw list."""
         window, account = self.window, self.account
-        account.add(window, self._means.prices)
         call = Call(
             window.turn,
             len(window.raw),
@@ -392,6 +417,7 @@ class Turns:
             window.shown_total,
             account.raw_cost,
             account.sent_cost,
+            account.edit_cost,
         )
         self.ledger.commit(made.records, made.decisions, call, made.again)
         self._remember(made.again)
@@ -438,6 +464,11 @@ class Turns:
         """Let texts stand in the view in place of what they stand for."""
         for shown in texts:
             self.window.show(*shown)
+
+
+def _account_at(call: Call | None) -> Account:
+    """Return the sums as they were after a call."""
+    return Account(call.raw_cost, call.sent_cost, call.edit_cost) if call else Account()
 
 
 def _owner(ledger: Ledger, session: str, agent: str) -> str:

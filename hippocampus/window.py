@@ -10,6 +10,7 @@ import itertools
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import mul
 
 from hippocampus import tokens
 from hippocampus.conversation import Item, Message, Part, with_texts
@@ -199,6 +200,21 @@ class Window:
     def is_folded(self, number: int) -> bool:
         """Say whether a message is told by a digest."""
         return any(start <= number < end for start, end in self._folds)
+
+    @property
+    def folded_end(self) -> int:
+        """Return the number of the first message behind all that digests tell."""
+        return max((end for _, end in self._folds), default=0)
+
+    def end_of_turn(self, turn: int) -> int:
+        """Return the number of the first message that came after a turn."""
+        return bisect.bisect_right(self._turns, turn)
+
+    def weight_and_age(self, start: int, end: int, turn: int) -> tuple[int, int]:
+        """Return what messages weigh in the view, and the sum of that times the turns since each."""
+        weights = self.shown_tokens[start:end]
+        ages = (turn - came for came in self._turns[start:end])
+        return sum(weights), sum(map(mul, weights, ages))
 
     def write(self, items: Sequence[Item]) -> list[Item]:
         """Return the view: the caller's own items, and copies of the edited ones.

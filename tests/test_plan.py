@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.plan import CAUTION, Candidate, Standing, plan
+from hippocampus.plan import (
+    CAUTION,
+    FORCED,
+    LEAST_SHARE,
+    SCARCITY,
+    Candidate,
+    Standing,
+    plan,
+)
 from hippocampus.policy import Policy
 from hippocampus.prices import TABLES, Prices
 
@@ -28,10 +38,11 @@ def test_what_saves_little_or_is_not_due_stays() -> None:
 
 
 def test_the_past_is_left_alone_until_the_edit_pays() -> None:
-    """950 saved with 9,000 behind: 11.5 x (9,050 / 950) calls and 0.4 of it for caution, so 150."""
+    """950 saved with 9,000 behind: 11.5 x (9,050 / 950) calls, 0.4 of it for caution, and again."""
     sizes = [1_000, 9_000]
-    for turn, edits in ((1, 0), (140, 0), (160, 1)):
-        found = plan([candidate(0, 1_000)], Standing(turn, 2, sizes), PRICES, POLICY)
+    policy = Policy(smallest_gain_tokens=100, horizon_calls=1_000)
+    for turn, edits in ((1, 0), (250, 0), (270, 1)):
+        found = plan([candidate(0, 1_000)], Standing(turn, 2, sizes), PRICES, policy)
         assert len(found) == edits
 
 
@@ -59,7 +70,13 @@ def test_the_batch_is_the_best_of_all_tails(
     """A slow sum for each tail of the due entries is the oracle."""
     candidates, standing, prices = drawn
     decisions = {each.entry_id for each in plan(candidates, standing, prices, POLICY)}
-    due = [c for c in candidates if c.due_turn <= standing.turn and c.saves >= 100]
+    due = [
+        c
+        for c in candidates
+        if c.due_turn <= standing.turn and c.saves >= max(100, LEAST_SHARE * c.full_tokens)
+    ]
+    arrived = sum(standing.message_tokens[standing.sent_messages :])
+    arrived -= sum(c.saves for c in due if c.message >= standing.sent_messages)
     fresh = {c.entry_id for c in due if c.message >= standing.sent_messages}
     cached = [c for c in due if c.message < standing.sent_messages]
     assert fresh <= decisions
@@ -72,13 +89,42 @@ def test_the_batch_is_the_best_of_all_tails(
         before = sum(standing.message_tokens[: tail[0].message])
         total = sum(standing.message_tokens[: standing.sent_messages])
         once = prices.call_cost(before, total - saved) - prices.call_cost(total, total)
-        others = max(0, total - before - full)
-        return calls * prices.read * saved - once - CAUTION * (prices.write - prices.read) * others
+        edit = prices.edit_cost(total - before, total - before - saved + arrived)
+        lost = CAUTION * (prices.write - prices.read) * max(0, total - before - full)
+        return calls * prices.read * saved - once - lost - SCARCITY * edit
 
     best = max(gain(cached[at:]) for at in range(len(cached) + 1))
     chosen = [c for c in cached if c.entry_id in decisions]
     assert abs(gain(chosen) - best) < 1e-6
     assert chosen == cached[len(cached) - len(chosen) :]
+
+
+@given(standings(), st.floats(0, 50_000), st.sampled_from([0, 5_000]))
+def test_what_is_written_again_stays_within_what_is_left_unless_it_must(
+    drawn: tuple[list[Candidate], Standing, Prices], left: float, limit: int
+) -> None:
+    candidates, standing, prices = drawn
+    standing = replace(standing, edits_left=left, limit_tokens=limit)
+    found = plan(candidates, standing, prices, POLICY)
+    saves = {each.entry_id: each.saves for each in found if each.reason != FORCED}
+    changed = [c for c in candidates if c.entry_id in saves]
+    first = min((c.message for c in changed), default=len(standing.message_tokens))
+    behind = sum(standing.message_tokens[first : standing.sent_messages])
+    written = sum(standing.message_tokens[first:]) - sum(saves.values())
+    assert prices.edit_cost(behind, written) <= left + 1e-6
+
+
+def test_what_keeps_nearly_all_of_a_content_is_no_entry() -> None:
+    waiting = [candidate(2, 1_000, indexed=800)]
+    assert plan(waiting, Standing(1, 2, [10, 10, 1_000]), PRICES, POLICY) == []
+
+
+def test_behind_another_edit_what_is_due_goes_with_it() -> None:
+    sizes = [4_000, 1_000, 9_000]
+    standing = Standing(1, 3, sizes, edits_left=0.0, rewritten_from=1)
+    [decision] = plan([candidate(0, 4_000), candidate(1, 1_000)], standing, PRICES, POLICY)
+    assert decision.entry_id == "e1"
+    assert "behind another edit" in decision.reason
 
 
 @given(standings())

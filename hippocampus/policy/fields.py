@@ -117,6 +117,8 @@ class Policy(Declared):
     """So many turns after its last access a large entry becomes dormant; 0 is at once."""
     sleep_over_tokens: Count = 150
     """Smaller entries stay as they are; 0 lets every one become dormant."""
+    tell_after_turns: Count = 20
+    """Turns older than this are told in digests where that pays; 0 tells none before the limit."""
     recall_tokens: int = Field(2_000, ge=1)
     """What one recall returns at most, unless it asks for another bound."""
     reactivate_tokens: Count = 0

@@ -41,9 +41,7 @@ class MeasuredCall:
 
     def edit_cost(self, prices: Prices) -> float:
         """Return what editing the past cost in this call: what was cached is written again."""
-        return (prices.write - prices.read) * min(
-            self.rewritten_tokens, self.tokens - self.prefix_tokens
-        )
+        return prices.edit_cost(self.rewritten_tokens, self.tokens - self.prefix_tokens)
 
     def cost(self, prices: Prices) -> float:
         """Return the cost of the call in base input tokens, with its recall if it needed one."""
