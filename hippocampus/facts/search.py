@@ -6,12 +6,15 @@ Each channel is brought to 0..1 by what its best hit could score, then weighted;
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from hippocampus.facts.kinds import FactPolicy, Score, Weights
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
+from hippocampus.facts.words import speaker
 
 NEAR_SHARES: Mapping[int, float] = {-2: 0.3, -1: 0.5, 1: 0.5, 2: 0.3}
 """What a turn gets of the score of the turn at that distance from it."""
@@ -37,6 +40,8 @@ class Candidate(NamedTuple):
     turn: int | None
     asks: int
     """Whether its text holds a question."""
+    opening: str = ""
+    """How its text begins, which may say who speaks."""
 
 
 @dataclass(slots=True)
@@ -52,6 +57,8 @@ class Channels:
     triple: dict[int, float] = field(default_factory=dict)
     """Share of the named entities and words that a triple has."""
     minhash: dict[int, float] = field(default_factory=dict)
+    by_others: AbstractSet[int] = frozenset()
+    """The rows whose speaker the query does not name, where it names another."""
 
     def parts(self, row: int) -> tuple[float, float, float, float, float]:
         """Return the scores of a row: keyword, neighbour, vector, triple, minhash."""
@@ -114,9 +121,10 @@ Parts = tuple[float, float, float]
 
 
 def similar(channels: Channels, weights: Weights, row: int) -> float:
-    """Return the weighted sum of what the channels say of a row."""
+    """Return the weighted sum of what the channels say of a row, or its share where others speak."""
     keyword, neighbour, vector, triple, alike = channels.parts(row)
-    return (
+    share = weights.by_others if row in channels.by_others else 1.0
+    return share * (
         weights.keyword * keyword
         + weights.neighbour * neighbour
         + weights.vector * vector
@@ -184,6 +192,27 @@ def calibrated_cosines(
     return {
         row: min(1.0, max(0.0, (value - middle) / span)) * share for row, value in apart.items()
     }
+
+
+def speakers(candidates: Iterable[Candidate]) -> dict[int, tuple[str, ...]]:
+    """Return who speaks in which row: the name that a turn opens with, where another one does too.
+
+    A word before a colon that stands but once is a heading rather than a speaker.
+    """
+    names = {one.row: speaker(one.opening) for one in candidates if one.turn is not None}
+    often = Counter(names.values())
+    return {row: name for row, name in names.items() if name and often[name] > 1}
+
+
+def named(speaking: Mapping[int, Sequence[str]], asked: Iterable[str]) -> set[str]:
+    """Return those of the words asked for that name a speaker."""
+    return {word for name in speaking.values() for word in name}.intersection(asked)
+
+
+def by_others(speaking: Mapping[int, Sequence[str]], asked: Iterable[str]) -> set[int]:
+    """Return the rows whose speaker the words asked for do not name, where they name another."""
+    meant = named(speaking, asked)
+    return {row for row, name in speaking.items() if meant and meant.isdisjoint(name)}
 
 
 def spread(

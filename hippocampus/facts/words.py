@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from collections.abc import Collection
 
 from hippocampus.facts.stopwords import STOP_CHARACTERS, STOP_WORDS
 
@@ -21,6 +22,7 @@ _RUN = re.compile(f"[{UNSPACED}]+")
 _HIRAGANA = re.compile("[\u3041-\u309f\u30fc]+")
 SHORTEST_STEM = 4
 LONGEST_QUERY_WORDS = 64
+LONGEST_NAME_WORDS = 3
 
 
 def normalised(text: str) -> str:
@@ -68,6 +70,36 @@ def content_words(text: str) -> list[str]:
     stop = STOP_WORDS[language(found)]
     kept = [word for word in found if word not in stop and word.split("'")[0] not in stop]
     return list(dict.fromkeys(word.removesuffix("'s") for word in kept or found))
+
+
+def without(text: str, left_out: Collection[str]) -> str:
+    """Return a text without some of its words, folded as `content_words` gives them.
+
+    >>> without("What do Melanie's kids like?", ["melanie"])
+    'What do kids like?'
+    """
+
+    def kept(found: re.Match[str]) -> str:
+        return "" if normalised(found[0]).removesuffix("'s") in left_out else found[0]
+
+    return " ".join(_WORD.sub(kept, text.replace("\u2019", "'")).split())
+
+
+def speaker(opening: str) -> tuple[str, ...]:
+    """Return the words of the name that a text opens with, where it says who speaks.
+
+    >>> speaker("Mary Ann: hello, Jo!"), speaker("It rained a lot: we stayed")
+    (('mary', 'ann'), ())
+    """
+    name, colon, _ = opening.partition(": ")
+    return _name(name) if colon else ()
+
+
+@functools.lru_cache(maxsize=1024)
+def _name(text: str) -> tuple[str, ...]:
+    """Return the words of a name; none where there are too many for one."""
+    found = words(text)
+    return tuple(found) if len(found) <= LONGEST_NAME_WORDS else ()
 
 
 def match_terms(query: str) -> list[str]:
