@@ -38,8 +38,8 @@ MATCHED = 120
 """How many of the best keyword hits are ranked."""
 SPREAD = 20
 """How many of them lend their score to the turns beside them."""
-OPENING_CHARACTERS = 40
-"""How much of a text may name who speaks."""
+NAME_CHARACTERS = 40
+"""How long the name of a speaker may be, with the colon behind it."""
 COMMON_SHARE, LEAST_COMMON_ROWS, MOST_COMMON_ROWS = 0.1, 1_000, 8_000
 """A word in more memories than this is left out of a query that has rarer ones."""
 BESIDE = 80
@@ -56,7 +56,8 @@ PLACE = "CASE role WHEN '' THEN turn WHEN 'user' THEN 2 * turn + 1 ELSE 2 * turn
 """Where a memory stands in its session: an answer and what the user says to it have one turn."""
 LIGHT = (
     f"row, type, intensity, accesses, accessed, created, session, {PLACE},"
-    f" instr(content, '?') OR instr(content, '？'), substr(content, 1, {OPENING_CHARACTERS})"
+    " instr(content, '?') OR instr(content, '？'),"
+    f" substr(content, 1, max(0, instr(substr(content, 1, {NAME_CHARACTERS}), ': ') - 1))"
 )
 Rows = dict[int, search.Candidate]
 
@@ -177,8 +178,7 @@ class Recalling:
         if weights.minhash:
             channels.minhash = self._minhashes(query, rows)
         if weights.by_others < 1:
-            speaking = search.speakers(rows.values())
-            channels.by_others = search.by_others(speaking, content_words(query))
+            channels.by_others = search.by_others(rows.values(), content_words(query))
         return search.ranked(
             rows.values(), channels, weights, self._rooms.policy, asked.seen_from, most
         )

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from hippocampus.facts.kinds import FactPolicy, Score, Weights
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
-from hippocampus.facts.words import speaker
+from hippocampus.facts.words import words
 
 NEAR_SHARES: Mapping[int, float] = {-2: 0.3, -1: 0.5, 1: 0.5, 2: 0.3}
 """What a turn gets of the score of the turn at that distance from it."""
@@ -40,8 +40,8 @@ class Candidate(NamedTuple):
     turn: int | None
     asks: int
     """Whether its text holds a question."""
-    opening: str = ""
-    """How its text begins, which may say who speaks."""
+    speaker: str = ""
+    """What its text opens with before a colon, which may be who speaks."""
 
 
 @dataclass(slots=True)
@@ -194,25 +194,28 @@ def calibrated_cosines(
     }
 
 
-def speakers(candidates: Iterable[Candidate]) -> dict[int, tuple[str, ...]]:
-    """Return who speaks in which row: the name that a turn opens with, where another one does too.
+def speakers(candidates: Iterable[Candidate]) -> set[str]:
+    """Return who speaks in the candidates: the names that a turn opens with, and another one too.
 
     A word before a colon that stands but once is a heading rather than a speaker.
     """
-    names = {one.row: speaker(one.opening) for one in candidates if one.turn is not None}
-    often = Counter(names.values())
-    return {row: name for row, name in names.items() if name and often[name] > 1}
+    often = Counter(one.speaker for one in candidates if one.turn is not None)
+    return {name for name, count in often.items() if name and count > 1}
 
 
-def named(speaking: Mapping[int, Sequence[str]], asked: Iterable[str]) -> set[str]:
+def named(speaking: Iterable[str], asked: Iterable[str]) -> set[str]:
     """Return those of the words asked for that name a speaker."""
-    return {word for name in speaking.values() for word in name}.intersection(asked)
+    return set(words(" ".join(speaking))).intersection(asked)
 
 
-def by_others(speaking: Mapping[int, Sequence[str]], asked: Iterable[str]) -> set[int]:
+def by_others(candidates: Collection[Candidate], asked: Iterable[str]) -> set[int]:
     """Return the rows whose speaker the words asked for do not name, where they name another."""
+    speaking = speakers(candidates)
     meant = named(speaking, asked)
-    return {row for row, name in speaking.items() if meant and meant.isdisjoint(name)}
+    if not meant:
+        return set()
+    others = {name for name in speaking if meant.isdisjoint(words(name))}
+    return {one.row for one in candidates if one.speaker in others}
 
 
 def spread(

@@ -22,7 +22,6 @@ _RUN = re.compile(f"[{UNSPACED}]+")
 _HIRAGANA = re.compile("[\u3041-\u309f\u30fc]+")
 SHORTEST_STEM = 4
 LONGEST_QUERY_WORDS = 64
-LONGEST_NAME_WORDS = 3
 
 
 def normalised(text: str) -> str:
@@ -83,23 +82,6 @@ def without(text: str, left_out: Collection[str]) -> str:
         return "" if normalised(found[0]).removesuffix("'s") in left_out else found[0]
 
     return " ".join(_WORD.sub(kept, text.replace("\u2019", "'")).split())
-
-
-def speaker(opening: str) -> tuple[str, ...]:
-    """Return the words of the name that a text opens with, where it says who speaks.
-
-    >>> speaker("Mary Ann: hello, Jo!"), speaker("It rained a lot: we stayed")
-    (('mary', 'ann'), ())
-    """
-    name, colon, _ = opening.partition(": ")
-    return _name(name) if colon else ()
-
-
-@functools.lru_cache(maxsize=1024)
-def _name(text: str) -> tuple[str, ...]:
-    """Return the words of a name; none where there are too many for one."""
-    found = words(text)
-    return tuple(found) if len(found) <= LONGEST_NAME_WORDS else ()
 
 
 def match_terms(query: str) -> list[str]:
