@@ -166,7 +166,7 @@ class Recalling:
         self, query: str, asked: Asked, weights: Weights, most: int | None = None
     ) -> list[tuple[int, Score]]:
         """Return rows with scores, best first, of all that a channel finds."""
-        channels, rows = self._found(query, asked, whole=weights.one_similarity)
+        channels, rows = self._found(query, asked, whole=weights.by_others == 1)
         if channels.vector and weights.one_similarity:
             channels.vector |= self.cosines(query, channels.rows())
         crowding = self._rooms.vectors.crowding(channels.vector)
