@@ -226,6 +226,11 @@ class Weights:
     recency_days: float = 100.0
     """The time constant of an exponential recency, or the span of a linear one."""
     recency_linear: bool = False
+    by_others: float = 1.0
+    """What a similarity keeps where the query names who speaks and another one does.
+
+    1 is all of it, and leaves the name in what the embedding is asked.
+    """
     one_similarity: bool = False
     """Whether the cosine counts as it is, and words only for what has no vector."""
 
@@ -257,6 +262,7 @@ PRESETS: Mapping[str, Weights] = MappingProxyType(
             strength=0.02,
             recency=0.02,
             recency_days=100.0,
+            by_others=0.75,
         ),
     }
 )

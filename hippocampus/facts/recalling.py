@@ -33,12 +33,14 @@ from hippocampus.facts.kinds import (
 from hippocampus.facts.moments import day
 from hippocampus.facts.rooms import Rooms
 from hippocampus.facts.strength import boosted
-from hippocampus.facts.words import content_words, match_terms, words
+from hippocampus.facts.words import content_words, match_terms, without, words
 
 MATCHED = 120
 """How many of the best keyword hits are ranked."""
 SPREAD = 20
 """How many of them lend their score to the turns beside them."""
+NAME_CHARACTERS = 40
+"""How long the name of a speaker may be, with the colon behind it."""
 COMMON_SHARE, LEAST_COMMON_ROWS, MOST_COMMON_ROWS = 0.1, 1_000, 8_000
 """A word in more memories than this is left out of a query that has rarer ones."""
 BESIDE = 80
@@ -55,7 +57,8 @@ PLACE = "CASE role WHEN '' THEN turn WHEN 'user' THEN 2 * turn + 1 ELSE 2 * turn
 """Where a memory stands in its session: an answer and what the user says to it have one turn."""
 LIGHT = (
     f"row, type, intensity, accesses, accessed, created, session, {PLACE},"
-    " instr(content, '?') OR instr(content, '？')"
+    " instr(content, '?') OR instr(content, '？'),"
+    f" substr(content, 1, max(0, instr(substr(content, 1, {NAME_CHARACTERS}), ': ') - 1))"
 )
 Rows = dict[int, search.Candidate]
 
@@ -164,10 +167,9 @@ class Recalling:
         self, query: str, asked: Asked, weights: Weights, most: int | None = None
     ) -> list[tuple[int, Score]]:
         """Return rows with scores, best first, of all that a channel finds."""
-        channels, rows = self._found(query, asked)
-        vector = self._embedded(query) if channels.vector else None
-        if vector is not None and weights.one_similarity:
-            channels.vector |= self._rooms.vectors.cosines(vector, channels.rows())
+        channels, rows = self._found(query, asked, whole=weights.by_others == 1)
+        if channels.vector and weights.one_similarity:
+            channels.vector |= self.cosines(query, channels.rows())
         crowding = self._rooms.vectors.crowding(channels.vector)
         search.calibrate(channels, weights, crowding)
         weights = search.shared(weights, channels)
@@ -176,13 +178,15 @@ class Recalling:
             channels.neighbour = self._neighbours(similar, rows, asked)
         if weights.minhash:
             channels.minhash = self._minhashes(query, rows)
+        if weights.by_others < 1:
+            channels.by_others = search.by_others(rows.values(), content_words(query))
         return search.ranked(
             rows.values(), channels, weights, self._rooms.policy, asked.seen_from, most
         )
 
     def candidates(self, query: str, asked: Asked) -> dict[int, Memory]:
         """Return all that a channel finds and the filters let pass, by row."""
-        return self._rooms.memories.by_row(self._found(query, asked)[1])
+        return self._rooms.memories.by_row(self._found(query, asked, whole=True)[1])
 
     def cosines(self, query: str, rows: Iterable[int]) -> dict[int, float]:
         """Return the cosine of a query with each row that has a vector."""
@@ -191,24 +195,37 @@ class Recalling:
 
     # Channels -----------------------------------------------------------------------------------
 
-    def _found(self, query: str, asked: Asked) -> tuple[search.Channels, Rows]:
+    def _found(self, query: str, asked: Asked, *, whole: bool) -> tuple[search.Channels, Rows]:
         """Return what each channel finds, and the rows of it that pass the filters.
 
-        Where the filters leave few of the best, the channels look again among what passes.
+        Where the filters leave few of the best, the channels look again among what passes. The
+        vector is that of the `whole` query, or of the query without the names of who speaks.
         """
         match = " OR ".join(self._telling(match_terms(query)))
-        vector = self._embedded(query)
         channels = search.Channels(triple=self._by_entity(query, asked))
         channels.keyword = self._keywords(match) if match else {}
-        channels.vector = self._nearest(vector) if vector is not None else {}
         rows = self._light(channels.rows(), asked)
         if len(channels.keyword) == MATCHED and _few(channels.keyword, rows):
             channels.keyword = self._keywords_among(match, asked)
             rows |= self._light(channels.keyword, asked)
+        vector = self._embedded(query if whole else self._meant(query, rows))
+        if vector is None:
+            return channels, rows
+        channels.vector = self._nearest(vector)
+        rows |= self._light(channels.vector.keys() - rows.keys(), asked)
         if len(channels.vector) == NEAREST and _few(channels.vector, rows):
             channels.vector = self._nearest_among(vector, asked)
             rows |= self._light(channels.vector, asked)
         return channels, rows
+
+    def _meant(self, query: str, rows: Rows) -> str:
+        """Return a query without the names of who speaks in rows, which are weighed by themselves.
+
+        To a model such a name is most of a question, and near to all that only says the name.
+        """
+        asked = content_words(query)
+        named = search.named(search.speakers(rows.values()), asked)
+        return without(query, named) if 0 < len(named) < len(asked) else query
 
     def _embedded(self, query: str) -> Any:
         """Return the vector of a query; asked for again at once, the model is not called twice."""

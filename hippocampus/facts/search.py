@@ -6,12 +6,15 @@ Each channel is brought to 0..1 by what its best hit could score, then weighted;
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from hippocampus.facts.kinds import FactPolicy, Score, Weights
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
+from hippocampus.facts.words import words
 
 NEAR_SHARES: Mapping[int, float] = {-2: 0.3, -1: 0.5, 1: 0.5, 2: 0.3}
 """What a turn gets of the score of the turn at that distance from it."""
@@ -37,6 +40,8 @@ class Candidate(NamedTuple):
     turn: int | None
     asks: int
     """Whether its text holds a question."""
+    speaker: str = ""
+    """What its text opens with before a colon, which may be who speaks."""
 
 
 @dataclass(slots=True)
@@ -52,6 +57,8 @@ class Channels:
     triple: dict[int, float] = field(default_factory=dict)
     """Share of the named entities and words that a triple has."""
     minhash: dict[int, float] = field(default_factory=dict)
+    by_others: AbstractSet[int] = frozenset()
+    """The rows whose speaker the query does not name, where it names another."""
 
     def parts(self, row: int) -> tuple[float, float, float, float, float]:
         """Return the scores of a row: keyword, neighbour, vector, triple, minhash."""
@@ -114,9 +121,10 @@ Parts = tuple[float, float, float]
 
 
 def similar(channels: Channels, weights: Weights, row: int) -> float:
-    """Return the weighted sum of what the channels say of a row."""
+    """Return the weighted sum of what the channels say of a row, or its share where others speak."""
     keyword, neighbour, vector, triple, alike = channels.parts(row)
-    return (
+    share = weights.by_others if row in channels.by_others else 1.0
+    return share * (
         weights.keyword * keyword
         + weights.neighbour * neighbour
         + weights.vector * vector
@@ -184,6 +192,30 @@ def calibrated_cosines(
     return {
         row: min(1.0, max(0.0, (value - middle) / span)) * share for row, value in apart.items()
     }
+
+
+def speakers(candidates: Iterable[Candidate]) -> set[str]:
+    """Return who speaks in the candidates: the names that a turn opens with, and another one too.
+
+    A word before a colon that stands but once is a heading rather than a speaker.
+    """
+    often = Counter(one.speaker for one in candidates if one.turn is not None)
+    return {name for name, count in often.items() if name and count > 1}
+
+
+def named(speaking: Iterable[str], asked: Iterable[str]) -> set[str]:
+    """Return those of the words asked for that name a speaker."""
+    return set(words(" ".join(speaking))).intersection(asked)
+
+
+def by_others(candidates: Collection[Candidate], asked: Iterable[str]) -> set[int]:
+    """Return the rows whose speaker the words asked for do not name, where they name another."""
+    speaking = speakers(candidates)
+    meant = named(speaking, asked)
+    if not meant:
+        return set()
+    others = {name for name in speaking if meant.isdisjoint(words(name))}
+    return {one.row for one in candidates if one.speaker in others}
 
 
 def spread(

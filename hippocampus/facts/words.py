@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from collections.abc import Collection
 
 from hippocampus.facts.stopwords import STOP_CHARACTERS, STOP_WORDS
 
@@ -68,6 +69,19 @@ def content_words(text: str) -> list[str]:
     stop = STOP_WORDS[language(found)]
     kept = [word for word in found if word not in stop and word.split("'")[0] not in stop]
     return list(dict.fromkeys(word.removesuffix("'s") for word in kept or found))
+
+
+def without(text: str, left_out: Collection[str]) -> str:
+    """Return a text without some of its words, folded as `content_words` gives them.
+
+    >>> without("What do Melanie's kids like?", ["melanie"])
+    'What do kids like?'
+    """
+
+    def kept(found: re.Match[str]) -> str:
+        return "" if normalised(found[0]).removesuffix("'s") in left_out else found[0]
+
+    return " ".join(_WORD.sub(kept, text.replace("\u2019", "'")).split())
 
 
 def match_terms(query: str) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hippocampus.errors import ProviderError
-from hippocampus.facts import EmbeddingModelError, FactError, Facts
+from hippocampus.facts import EmbeddingModelError, FactError, Facts, Item, Origin
 from hippocampus.facts.kinds import Action
 
 
@@ -131,6 +131,19 @@ def test_an_embedding_that_fails_keeps_the_text_and_catches_up(opened):
     embed.one = working
     assert list(facts.reembed()) == [(1, 1)]
     assert facts.memories()[0].embedding_model == "word-vectors"
+
+
+@pytest.mark.parametrize(
+    ("query", "best"),
+    [("Ann's automobile", "Ann: it was a red car"), ("ann ann", "Ben: ann ann")],
+)
+def test_a_model_is_asked_without_the_name_of_who_speaks_unless_nothing_is_left(
+    opened, query, best
+):
+    facts = opened(embed=WordVectors())
+    told = ["Ann: it was a red car", "Ann: hello", "Ben: thanks ann", "Ben: ann ann", "Ben: oh ann"]
+    facts.store_many(Item(text, origin=Origin(f"s{i}", i)) for i, text in enumerate(told))
+    assert contents(facts.recall(query, limit=1)) == [best]
 
 
 def test_the_file_is_locked_to_its_embedding(opened, tmp_path):

@@ -246,6 +246,28 @@ def test_what_is_close_to_everything_is_close_to_the_query_for_less():
     assert crowded[2] > crowded[1]
 
 
+def said(*names):
+    return [
+        search.Candidate(row, "event", 0.5, 0, 0.0, 0.0, "s", row, 0, name)
+        for row, name in enumerate(names)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "others"),
+    [
+        (["ann", "car"], {1, 3, 6, 7}),
+        (["ann", "ben"], {6, 7}),
+        (["car"], set()),
+        (["rome"], set()),
+        (["lee"], {0, 1, 2, 3}),
+    ],
+)
+def test_others_are_who_speaks_unnamed_where_somebody_is_named(asked, others):
+    turns = said("Ann", "Ben", "Ann", "Ben", "", "Rome", "Mary Lee", "Mary Lee")
+    assert search.by_others(turns, asked) == others
+
+
 @given(CANDIDATES.filter(bool))
 def test_hippos_preset_weighs_the_cosine_itself(found):
     channels = search.Channels(

@@ -228,6 +228,23 @@ def test_the_turn_after_a_question_is_found_by_the_question(facts):
     assert "The red one, obviously." in contents(facts.recall("what car would Bob buy", limit=2))
 
 
+TALK = [
+    "Ann: Hello Ben, hello!",
+    "Ben: Did your paintings sell, Ann?",
+    "Ben: My own paintings hang in a cafe, Ann.",
+    "Ann: Every one of them, and the paintings were not cheap.",
+]
+
+
+def test_who_is_asked_about_is_found_by_their_own_words(facts):
+    facts.store_many(Item(text, origin=Origin(f"s{i}", i)) for i, text in enumerate(TALK))
+    facts.store("paintings of nobody, said by nobody")
+    order = contents(facts.recall("Where are Ann's paintings?", limit=-1))
+    assert order.index(TALK[3]) < min(order.index(TALK[1]), order.index(TALK[2]))
+    order = contents(facts.recall("Where are Ben's paintings?", limit=-1))
+    assert max(order.index(TALK[1]), order.index(TALK[2])) < order.index(TALK[3])
+
+
 def test_weak_memories_are_hidden_but_not_gone(facts, hand):
     facts.store("the code is 1234", type="note")
     hand.pass_days(60)
