@@ -66,6 +66,11 @@ def conversation(state_dir: Path, session: str) -> Conversation:
     return found
 
 
+def is_kept(state_dir: Path, session: str) -> bool:
+    """Say whether there is an archive of a session."""
+    return any(path.exists() for path in paths(state_dir / FOLDER, session))
+
+
 def lists(state_dir: Path, session: str) -> list[Context]:
     """Return each list that the host of a session sent, as it stood before a cut, the last one last.
 
