@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hippocampus.consolidation.memory_lines import FROM_TOOLS, Row, kind_of, mark_of
+from hippocampus.consolidation.withdrawing import withdraw
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.markdown import item_of
 from hippocampus.facts.kinds import UNTRUSTED, Item, Memory, Origin
@@ -122,6 +123,7 @@ def read_back(facts: Facts, agent: str, edits: Edits, known: dict[str, Known]) -
     worded = dict(edits.changed)
     before = by_ids(facts, [*edits.struck, *worded])
     retired = retire(facts, before, BY_HAND)
+    messages = withdraw(facts, list(before.values()), BY_HAND)
     for fact_id in [*edits.struck, *worded]:
         known.pop(mark_of(fact_id), None)
     rows = [*worded.values(), *edits.new]
@@ -133,8 +135,9 @@ def read_back(facts: Facts, agent: str, edits: Edits, known: dict[str, Known]) -
         retired += retire(facts, tools, BY_HAND)
         stands = _remembered(facts, items, agent)
     adopted = {row.last: each for row, each in zip(rows, stands, strict=True) if each is not None}
-    added = tuple(written_since(facts, (each.id for each in adopted.values()), first))
-    return ReadBack(adopted, added, tuple(each.id for each in retired))
+    added = written_since(facts, (each.id for each in adopted.values()), first)
+    gone = (*(each.id for each in retired), *messages.retired)
+    return ReadBack(adopted, (*added, *messages.added), gone)
 
 
 def _remembered(facts: Facts, items: Sequence[Item], agent: str) -> list[Memory | None]:

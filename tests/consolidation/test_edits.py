@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
-from consolidation.said import Make, loading, user
+from consolidation.said import Make, assistant, loading, user
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
@@ -98,3 +101,130 @@ def test_the_edits_of_every_agent_are_read(make: Make) -> None:
     assert len(memory.read_edits()) == 2
     (claim,) = memory.facts.memories(kind="fact", agent="a b")
     assert claim.content == "I prefer spaces."
+
+
+def messages_in(memory: Hippocampus) -> list[str]:
+    return sorted(each.content for each in memory.facts.memories(kind="memory"))
+
+
+def recalled(memory: Hippocampus, **options: Any) -> str:
+    found = memory.facts.recall("tabs Postgres Berlin", limit=-1, **options)
+    return "\n".join(each.memory.content for each in found)
+
+
+def test_what_is_struck_out_or_reworded_comes_back_by_no_message(memory: Hippocampus) -> None:
+    edit(memory, "tabs", "Postgres", "SQLite")
+    memory.read_edits()
+    for text in (recalled(memory), opening(memory, "two")):
+        assert "I prefer tabs" not in text
+        assert "use Postgres" not in text
+    assert "I live in Berlin." in recalled(memory)
+
+
+def test_the_rest_of_a_message_stays_with_its_origin_and_date(make: Make) -> None:
+    memory = make()
+    with memory.session("one") as session:
+        session([user("Hello there.\nI prefer  tabs! The red lamp is broken.")])
+    (before,) = memory.facts.memories(kind="memory")
+    edit(memory, "tabs")
+    memory.read_edits()
+    (after,) = memory.facts.memories(kind="memory")
+    assert after.content == "Hello there.\nThe red lamp is broken."
+    for name in ("origin", "valid_from", "agent", "type", "intensity", "encounters", "accessed"):
+        assert getattr(after, name) == getattr(before, name)
+    assert memory.facts.check() == []
+
+
+def test_a_sentence_goes_from_each_message_that_says_it(make: Make) -> None:
+    memory = make()
+    for name in ("one", "two"):
+        with memory.session(name) as session:
+            session(
+                [user(f"Lamp {name} is broken. I prefer tabs."), assistant("I prefer tabs. Ha.")]
+            )
+    edit(memory, "tabs")
+    memory.read_edits()
+    assert messages_in(memory) == ["Lamp one is broken.", "Lamp two is broken."]
+
+
+def test_a_message_of_which_nothing_is_left_goes_and_can_be_brought_back(make: Make) -> None:
+    memory = make()
+    with memory.session("one") as session:
+        session([user("I prefer tabs. I live in Berlin.")])
+    said = [each.id for each in memory.facts.memories()]
+    edit(memory, "[")
+    memory.read_edits()
+    assert memory.facts.memories() == []
+    memory.facts.restore(said)
+    assert [each.id for each in memory.facts.memories()] == said
+
+
+def test_what_a_message_said_is_history_until_purge(memory: Hippocampus) -> None:
+    (message,) = memory.facts.memories(kind="memory")
+    before = time.time()
+    edit(memory, "tabs")
+    memory.read_edits()
+    assert SAID in recalled(memory, known_as_of=before)
+    assert SAID not in recalled(memory, as_of=before)
+    memory.facts.restore([message.id])
+    assert SAID in messages_in(memory)
+
+
+def test_an_undone_run_brings_the_message_back(memory: Hippocampus) -> None:
+    edit(memory, "tabs")
+    run = CliRunner().invoke(app, ["defrag", str(memory._folder), "--apply", "--idle-hours", "0"])
+    assert run.exit_code == 0, run.output
+    assert messages_in(memory) != [SAID]
+    run = CliRunner().invoke(app, ["defrag", str(memory._folder), "--undo"])
+    assert run.exit_code == 0, run.output
+    assert messages_in(memory) == [SAID]
+    assert "I prefer tabs." in {each.content for each in memory.facts.memories(kind="fact")}
+
+
+def test_edits_that_are_read_twice_take_nothing_more(memory: Hippocampus) -> None:
+    """As after a crash between the fact store and the file."""
+    known = memory._folder / "memory" / "lines.json"
+    before = known.read_bytes()
+    edit(memory, "tabs")
+    edited = file_of(memory).read_bytes()
+    memory.read_edits()
+    after = messages_in(memory)
+    known.write_bytes(before)
+    file_of(memory).write_bytes(edited)
+    memory.read_edits()
+    assert messages_in(memory) == after
+
+
+def test_what_a_model_worded_is_found_in_the_message_of_its_turn(make: Make) -> None:
+    fact = "The user prefers tabs in Go files."
+    answer = json.dumps([{"from": 1, "fact": fact, "type": "preference"}])
+    memory = make(complete=lambda _: answer)
+    with memory.session("one") as session:
+        session([user("The red lamp is broken. I go for tabs in Go files.")])
+    edit(memory, "tabs")
+    memory.read_edits()
+    assert messages_in(memory) == ["The red lamp is broken."]
+
+
+def test_a_message_does_not_stand_beside_what_superseded_its_fact(memory: Hippocampus) -> None:
+    """In a context load; a recall still finds what was said."""
+    with memory.session("two") as session:
+        session([user("I moved to Munich.")])
+    told = opening(memory, "three")
+    assert "I prefer tabs." in told
+    assert "I live in Berlin" not in told
+    assert "I live in Berlin" in recalled(memory)
+
+
+def test_a_state_stands_once_and_not_once_it_is_struck_out(make: Make) -> None:
+    memory = make(policy=loading(800))
+    with memory.session("one") as session:
+        session([user("Deploy it.")])
+        session.state("deploying to staging")
+    assert memory.facts.memories(kind="memory")
+    asked = [user("How is deploying to staging?")]
+    with memory.session("two") as session:
+        assert str(session(asked)).count("deploying to staging") == 2
+    edit(memory, "staging")
+    with memory.session("three") as session:
+        assert str(session(asked)).count("deploying to staging") == 1
