@@ -300,10 +300,15 @@ class Session:
         """Note the state of the task, such as `deploying to staging`; return its entry's id.
 
         Raises:
-            StoreError: it cannot be written down.
+            ValueError: the text has no words.
+            StoreError: it cannot be written down, or the session is closed.
 
         """
+        if not text.strip():
+            raise ValueError("a state needs words, such as 'deploying to staging'")
         with self._lock:
+            if self._is_closed:  # before its content is stored, which nobody would refer to
+                raise StoreError(f"session {self.id!r} is closed; open it again to note a state")
             content = self._means.store.put(text.encode("utf-8", "surrogatepass"))
             turn = self._turns.window.turn
             place = f"state:{turn}:{content}"
