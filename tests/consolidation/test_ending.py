@@ -23,7 +23,7 @@ ENDED = [*ASKED, assistant("There is a red lamp."), user("Never call me before n
 
 
 def archived(memory: Hippocampus, name: str = "s") -> list[Any]:
-    return conversation(memory._folder, name).items
+    return conversation(str(memory._folder), name).items
 
 
 @pytest.mark.parametrize("name", FORMATS)
