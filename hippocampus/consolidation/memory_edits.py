@@ -109,12 +109,13 @@ def known_in(path: Path) -> dict[str, Known]:
 
 
 def content_of(path: Path) -> dict[str, Any]:
-    """Return all that was noted of a file; of one that was never written, no lines."""
+    """Return all that was noted of a file; of one that was never written, or is broken, no lines."""
     try:
-        found: dict[str, Any] = json.loads(path.read_bytes())
+        found = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError):
-        return {"lines": {}}
-    return found
+        found = {}
+    is_ours = isinstance(found, dict) and isinstance(found.get("lines"), dict)
+    return found if is_ours else {"lines": {}}
 
 
 def read_back(facts: Facts, agent: str, edits: Edits, known: dict[str, Known]) -> ReadBack:

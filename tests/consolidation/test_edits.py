@@ -92,6 +92,12 @@ def test_a_file_that_cannot_be_read_stops_no_session(
     assert "edits not read" in caplog.text
 
 
+@pytest.mark.parametrize("broken", ["", "[]", "{}", '{"lines": []}', "{"])
+def test_a_broken_note_of_the_lines_stops_no_session(broken: str, memory: Hippocampus) -> None:
+    (memory._folder / "memory" / "lines.json").write_text(broken)
+    assert "I prefer tabs." in opening(memory, "two")
+
+
 def test_the_edits_of_every_agent_are_read(make: Make) -> None:
     memory = make(policy=loading(800))
     with memory.session("one", agent="a b") as session:
