@@ -204,6 +204,7 @@ class Ledger:
             self._db.execute(
                 "INSERT OR IGNORE INTO session (name) VALUES (?)", (storable(session),)
             )
+            self._changes = self._counted()
 
     def _migrate(self) -> None:
         """Bring the file up to date; of two processes that open it at once, one does the work."""
@@ -270,12 +271,14 @@ class Ledger:
             self._db.execute("DELETE FROM call WHERE turn > ?", (call.turn,))
             self._db.execute(TELL_CALL, astuple(call))
             self._db.execute(CHANGED)
+        self._changes += 1
 
     def save(self, *records: Record) -> None:
         """Write entries again, after an access."""
         with _as_store_error(self._path), self._transaction():
             self._db.executemany(SAVE, [_row(record) for record in records])
             self._db.execute(CHANGED)
+        self._changes += 1
 
     # What outlives the session
 
@@ -296,6 +299,14 @@ class Ledger:
                 "SELECT changes, consolidated FROM session"
             ).fetchone()
         return int(changes) if changes > consolidated else 0
+
+    def is_shared(self) -> bool:
+        """Say whether somebody else has changed the session since this ledger was opened."""
+        with _as_store_error(self._path):
+            return self._counted() != self._changes
+
+    def _counted(self) -> int:
+        return int(self._db.execute("SELECT changes FROM session").fetchone()[0])
 
     def consolidated(self, change: int) -> None:
         """Say that everything up to a change is where it lasts."""

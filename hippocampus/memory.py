@@ -28,6 +28,7 @@ from hippocampus.summaries import Summaries
 from hippocampus.turns import Means, Start
 
 if TYPE_CHECKING:
+    from hippocampus.consolidation.memory_file import Synced
     from hippocampus.consolidation.memory_lines import Line
     from hippocampus.facts import Facts
 
@@ -95,7 +96,9 @@ class Hippocampus:
             encoding=encoding,
             summaries=Summaries(summarise, summary_seconds) if summarise else None,
             consolidations=self._consolidations,
-            loads=material.Sources(sessions, self._store, declared, encoding, self._known_facts),
+            loads=material.Sources(
+                sessions, self._store, declared, encoding, self._known_facts, self._read_edits
+            ),
             sources=self._sources,
         )
 
@@ -124,6 +127,8 @@ class Hippocampus:
     def consolidate(self, session_id: str | None = None) -> list[Outcome]:
         """Finish a session that ended without its consolidation; without an id, every one.
 
+        Without an id, what a person changed in the memory files is taken in too.
+
         Raises:
             StoreError: what is on disk of one cannot be read or written; the others are finished.
 
@@ -135,9 +140,29 @@ class Hippocampus:
                 outcomes.append(self._consolidations.recover(name))
             except StoreError as failure:
                 failures.append(failure)
+        if session_id is None:
+            self.read_edits()
         if failures:
             raise failures[0]
         return outcomes
+
+    def read_edits(self) -> list[str]:
+        """Take in what people changed in the memory files; return the ids of the facts that this moved.
+
+        A file that cannot be read is logged, and read at the next time.
+        """
+        from hippocampus.consolidation.memory_file import agents
+
+        own = [self._agent] if self._agent else []
+        found = [self._read_edits(agent) for agent in dict.fromkeys([*agents(self._folder), *own])]
+        return [fact_id for each in found for fact_id in (*each.added, *each.retired)]
+
+    def _read_edits(self, agent: str) -> Synced:
+        from hippocampus.consolidation.leaving import edits_read
+
+        return edits_read(
+            self._folder, lambda: self.facts, agent or self._agent, self._means.policy
+        )
 
     def _known_facts(self) -> Facts | None:
         """Return the long-term memory where there is one: looking for memories makes no file."""

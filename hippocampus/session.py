@@ -64,6 +64,10 @@ class Session:
         self._means = means
         self._lock = threading.RLock()
         self._is_closed = False
+        self._taken: list[Item] = []
+        """The list of the last call that did not fail."""
+        self._left: list[Sequence[Item]] = []
+        """Where the last call failed: its list, and what to take in if that cannot be read."""
         self._retrieval = retrieval.Retrieval(
             means.folder.parent, session_id, means.store, self._decode
         )
@@ -80,12 +84,16 @@ class Session:
         """
         with self._lock:
             try:
-                return self._turns.take(items, cold=idle_seconds > self._means.prices.cache_seconds)
+                cold = idle_seconds > self._means.prices.cache_seconds
+                view = self._turns.take(items, cold=cold)
             except Exception:  # law 3: a failure of the memory never breaks the agent's loop
                 LOG.exception("session %s: sending the messages as they are", self.id)
                 self.failures += 1
                 self._turns.restart()
+                self._left = [copy.copy(items), self._taken]
                 return cast("list[Item]", copy.copy(items))
+            self._taken, self._left = list(items), []
+            return view
 
     # What comes back
 
@@ -292,10 +300,15 @@ class Session:
         """Note the state of the task, such as `deploying to staging`; return its entry's id.
 
         Raises:
-            StoreError: it cannot be written down.
+            ValueError: the text has no words.
+            StoreError: it cannot be written down, or the session is closed.
 
         """
+        if not text.strip():
+            raise ValueError("a state needs words, such as 'deploying to staging'")
         with self._lock:
+            if self._is_closed:  # before its content is stored, which nobody would refer to
+                raise StoreError(f"session {self.id!r} is closed; open it again to note a state")
             content = self._means.store.put(text.encode("utf-8", "surrogatepass"))
             turn = self._turns.window.turn
             place = f"state:{turn}:{content}"
@@ -379,20 +392,29 @@ class Session:
 
         """
         with self._lock:
-            if messages is not None:
-                self._end(messages)
+            self._end(messages)
             consolidations, session = self._means.consolidations, self._turns.session()
             if not self._turns.is_whole():
                 session = consolidations.completed(session)
-            return consolidations.run(session, self._turns.ledger)
+            outcome = consolidations.run(session, self._turns.ledger)
+            if outcome.finished:
+                self._turns.kept()
+            return outcome
 
-    def _end(self, items: Sequence[Item]) -> None:
-        with self._lock:
-            try:
-                self._turns.end(items)
-            except Exception:  # law 3: the end of a list is nothing that a loop may fail for
-                LOG.exception("session %s: the list as it ended is not taken in", self.id)
-                self._turns.restart()
+    def _end(self, messages: Sequence[Item] | None) -> None:
+        """Take in the list as it ended, or as a failed call had it; else the last that was taken."""
+        wanted = self._left if messages is None else [messages, self._taken]
+        self._left = []
+        any(self._is_taken_in(each) for each in wanted)
+
+    def _is_taken_in(self, items: Sequence[Item]) -> bool:
+        try:
+            self._turns.end(items)
+        except Exception:  # law 3: the end of a list is nothing that a loop may fail for
+            LOG.exception("session %s: the list as it ended is not taken in", self.id)
+            self._turns.restart()
+            return False
+        return True
 
     def adopt(self, entry_id: str) -> None:
         """Take over an entry of another session of this memory, so that it can be recalled here.
@@ -425,8 +447,7 @@ class Session:
                 self._close(messages)
 
     def _close(self, messages: Sequence[Item] | None) -> None:
-        if messages is not None:
-            self._end(messages)
+        self._end(messages)
         try:
             if self._turns.is_changed():
                 self.consolidate()

@@ -97,6 +97,8 @@ class Turns:
         self.ledger = Ledger(means.folder, session_id)
         self._has_past = self.ledger.pending() > 0
         """Whether an earlier run has left something that no consolidation has seen."""
+        self._is_kept = True
+        """Whether a consolidation has seen all that this run has read."""
         self._begun = Start(_owner(self.ledger, session_id, start.agent), start.context_time)
         self.records = {record.place: record for record in self.ledger.records()}
         """Every entry of the session by its place, oldest first."""
@@ -187,6 +189,7 @@ class Turns:
         window, holdings = self.window, self.holdings
         before = len(window.raw)
         reading = window.read(items)
+        self._is_kept = self._is_kept and reading.kept == before == len(window.raw)
         if reading.kept < before:
             holdings.drop_from(reading.kept)
         self._open()
@@ -262,7 +265,11 @@ class Turns:
 
     def is_whole(self) -> bool:
         """Say whether the list has all that no consolidation has seen: nothing is on disk alone."""
-        return bool(self.window.raw) and not self._has_past
+        return bool(self.window.raw) and not self._has_past and not self.ledger.is_shared()
+
+    def kept(self) -> None:
+        """Say that a consolidation has seen all that was read so far."""
+        self._is_kept = True
 
     def session(self, messages: Sequence[Message] | None = None) -> material.Session:
         """Return the session as a consolidation takes it, with these messages or those it has."""
@@ -441,8 +448,16 @@ class Turns:
             LOG.exception("session %s: this call is not in the archive yet", self._session)
 
     def is_changed(self) -> bool:
-        """Say whether there is something that no consolidation has seen, and a memory to keep it."""
-        return not self._means.consolidations.closed and self.ledger.pending() > 0
+        """Say whether there is something that no consolidation has seen, and a memory to keep it.
+
+        What another process has consolidated meanwhile may be less than this one has read. Of calls
+        whose words are nowhere, neither here nor in an archive, nothing would be kept: these are
+        left to whoever has the list.
+        """
+        if self._means.consolidations.closed or not (self.ledger.pending() or not self._is_kept):
+            return False
+        is_here = bool(self.window.raw) or self.ledger.last_call() is None
+        return is_here or archive.is_kept(self._means.folder.parent, self._session)
 
     def close(self) -> None:
         """Pack the archive and close the ledger."""

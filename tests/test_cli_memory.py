@@ -309,6 +309,21 @@ def test_forgetting_shows_first(tmp_path: Path) -> None:
     assert read("count", cwd=tmp_path) == {"count": 0}
 
 
+@pytest.mark.parametrize("verb", ["forget", "delete"])
+def test_deleting_says_what_is_true_again(verb: str, tmp_path: Path) -> None:
+    for place in ("Berlin", "Rome", "Munich"):
+        done("remember", f"Ann lives in {place}.", cwd=tmp_path)
+    (found,) = read("recall", "Ann lives in Munich", cwd=tmp_path)
+    memory_id = found["id"]
+    shown = read(verb, memory_id, cwd=tmp_path)
+    assert [each["content"] for each in shown["returned"]] == ["Ann lives in Rome."]
+    told = done(verb, memory_id, "--force", cwd=tmp_path)
+    assert "\ntrue again: " in told
+    assert "Ann lives in Rome." in told
+    (again,) = read("recall", "Ann lives", cwd=tmp_path)
+    assert again["content"] == "Ann lives in Rome."
+
+
 def test_compacting_shows_first(tmp_path: Path) -> None:
     done("remember", "An old note about the boiler.", cwd=tmp_path)
     path = tmp_path / ".hippocampus" / "memory.sqlite3"

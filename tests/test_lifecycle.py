@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from conversations import no_fallback
 
-from hippocampus import Hippocampus, Policy, RecallError, Session, Stage
+from hippocampus import Hippocampus, Policy, RecallError, Session, Stage, retention
+from hippocampus.errors import StoreError
 from hippocampus.messages import read
 from hippocampus.policy import load
 from hippocampus.prices import TABLES
@@ -234,6 +235,27 @@ def test_a_state_is_an_entry_of_its_own(tmp_path: Path) -> None:
         assert (entry.id, entry.type, entry.summary) == (id_, "state", "deploying to staging")
         assert session.recall(id_) == "deploying to staging"
     memory.close()
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_a_state_needs_words(text: str, tmp_path: Path) -> None:
+    memory = opened(tmp_path)
+    with memory.session("s") as session:
+        with pytest.raises(ValueError, match="a state needs words"):
+            session.state(text)
+        assert session.entries() == []
+    memory.close()
+
+
+def test_a_closed_session_takes_no_state_and_stores_nothing(tmp_path: Path) -> None:
+    memory = opened(tmp_path)
+    session = memory.session("s")
+    session.state("deploying to staging")
+    session.close()
+    with pytest.raises(StoreError, match="session 's' is closed"):
+        session.state("deployed")
+    memory.close()
+    assert retention.verify(memory._folder) == []
 
 
 def test_the_status_tells_sizes_money_and_stages(tmp_path: Path) -> None:

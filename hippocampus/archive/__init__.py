@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hippocampus.archive.journal import Journal
 from hippocampus.archive.records import Context, Conversation, contexts
-from hippocampus.archive.shelf import FOLDER, conversation, lists, unfinished
+from hippocampus.archive.shelf import FOLDER, conversation, is_kept, lists, unfinished
 from hippocampus.policy import Policy
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Journal",
     "contexts",
     "conversation",
+    "is_kept",
     "journal_of",
     "lists",
     "unfinished",

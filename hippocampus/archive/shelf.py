@@ -51,7 +51,7 @@ def set_aside(path: Path) -> Path:
     return path.rename(next(name for name in names if not name.exists()))
 
 
-def conversation(state_dir: Path, session: str) -> Conversation:
+def conversation(state_dir: str | Path, session: str) -> Conversation:
     """Return the raw messages of a session as its host last sent them, finished or not.
 
     Of a session that was never archived it has no messages. What its policy redacts is redacted.
@@ -61,9 +61,14 @@ def conversation(state_dir: Path, session: str) -> Conversation:
 
     """
     found = Conversation(session)
-    for record in _records(state_dir, session):
+    for record in _records(Path(state_dir), session):
         found.take(record)
     return found
+
+
+def is_kept(state_dir: Path, session: str) -> bool:
+    """Say whether there is an archive of a session."""
+    return any(path.exists() for path in paths(state_dir / FOLDER, session))
 
 
 def lists(state_dir: Path, session: str) -> list[Context]:
@@ -87,7 +92,7 @@ def _records(state_dir: Path, session: str) -> Iterator[dict[str, Any]]:
             yield from records
 
 
-def unfinished(state_dir: Path) -> list[str]:
+def unfinished(state_dir: str | Path) -> list[str]:
     """Return the sessions whose journal was not packed: they are running, or have crashed.
 
     Raises:
@@ -95,7 +100,7 @@ def unfinished(state_dir: Path) -> list[str]:
 
     """
     found = []
-    for path in sorted((state_dir / FOLDER).glob(f"*{JOURNAL}")):
+    for path in sorted((Path(state_dir) / FOLDER).glob(f"*{JOURNAL}")):
         head = next(parsed(written(path)), {})
         if isinstance(head.get("session"), str):
             found.append(head["session"])

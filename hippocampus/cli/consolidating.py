@@ -44,6 +44,9 @@ def consolidate(
         if not names:
             typer.echo("every session is consolidated")
         finished = [dry_run or _is_finished(memory, name) for name in names]
+        edits = [] if session or dry_run else memory.read_edits()
+        if edits:
+            typer.echo(f"edits of the memory file read: {len(edits)} facts added or taken away")
     finally:
         memory.close()
     if not all(finished):

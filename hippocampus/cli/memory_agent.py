@@ -116,12 +116,17 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     db: Database = DEFAULT_PATH,
     as_json: Json = False,
 ) -> None:
-    """Delete for good what has an id, or means what is described."""
+    """Delete for good what has an id, or means what is described; what that superseded comes back."""
     with _for_reading(db, agent) as facts:
-        gone = facts.forget(
-            what, threshold=threshold, max_deleted=max_deleted, dry_run=not force, scopes=scope
+        found = facts.forget(
+            what, threshold=threshold, max_deleted=max_deleted, dry_run=True, scopes=scope
         )
-    say_gone([each.memory for each in gone], force=force, as_json=as_json)
+        ids = [each.memory.id for each in found]
+        returned = facts.returning(ids)
+        if force:
+            facts.delete(ids)
+    gone = [each.memory for each in found]
+    say_gone(gone, force=force, as_json=as_json, returned=returned)
 
 
 def count(agent: Agent = OWN_AGENT, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:

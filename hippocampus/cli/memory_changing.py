@@ -40,14 +40,15 @@ def delete(
     """Delete memories for good; what they had superseded comes back."""
     with existing(db) as facts:
         found = [memory for memory in map(facts.get, dict.fromkeys(ids)) if memory is not None]
+        returned = facts.returning([memory.id for memory in found])
         if force:
             facts.delete([memory.id for memory in found])
     missing = sorted(set(ids) - {memory.id for memory in found})
     if as_json:
-        told = {"deleted": [row(each) for each in found], "not_found": missing}
-        say_json({**told, "dry_run": not force})
+        told = {"deleted": list(map(row, found)), "returned": list(map(row, returned))}
+        say_json({**told, "not_found": missing, "dry_run": not force})
         return
-    say_gone(found, force=force, as_json=False)
+    say_gone(found, force=force, as_json=False, returned=returned)
     _say_missing(missing)
 
 

@@ -92,10 +92,13 @@ def say_memories(memories: Sequence[Memory], *, as_json: bool, agent: bool = Fal
         say_lines((line(memory, agent=agent) for memory in memories), "no memories")
 
 
-def say_gone(memories: Sequence[Memory], *, force: bool, as_json: bool) -> None:
-    """Print what a deletion took, or would take."""
+def say_gone(
+    memories: Sequence[Memory], *, force: bool, as_json: bool, returned: Sequence[Memory] = ()
+) -> None:
+    """Print what a deletion took, or would take, and what it brings back."""
     if as_json:
-        say_json({"deleted": [row(each) for each in memories], "dry_run": not force})
+        told = {"deleted": list(map(row, memories)), "returned": list(map(row, returned))}
+        say_json({**told, "dry_run": not force})
         return
     say_lines((line(memory) for memory in memories), "nothing to delete")
     if memories:
@@ -104,6 +107,8 @@ def say_gone(memories: Sequence[Memory], *, force: bool, as_json: bool) -> None:
             if force
             else f"{len(memories)} would go; --force deletes them"
         )
+    for each in returned:
+        say(f"{'true again' if force else 'would be true again'}: {line(each)}")
 
 
 def say_lines(lines: Iterable[str], otherwise: str) -> None:

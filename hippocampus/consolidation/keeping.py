@@ -66,11 +66,11 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W_]+")
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^(?:>|\|| {4}|\t).*$", re.DOTALL | re.MULTILINE)
 _SELF = re.compile(
     r"(?i)\b(?:I|I['’]m|my|we|our|ich|mein\w*|wir|unser\w*|yo|mi|soy|vivo|trabajo|je|j['’]|mon|ma|mes|nous|notre"
-    r"|io|mio|mia|sono|eu|meu|minha|я|мой|моя|моё|меня|мы|наш\w*)\b|我|私|僕|俺|저|나는"
+    r"|io|mio|mia|sono|abito|lavoro|trasferit[oa]|mudé|eu|meu|minha|moro|trabalho|mudei|я|мой|моя|моё|меня|мы|наш\w*|живу|работаю)\b|我|私|僕|俺|저|나는"
 )
 """Words of the first person."""
 _NO = re.compile(
-    r"(?i)\A\W*(?:no|nope|wrong|actually|correction|nein|falsch|non|faux|нет|неверно|不对|不對|错了|錯了|いいえ|違います)"
+    r"(?i)\A\W*(?:no|nope|wrong|actually|correction|nein|falsch|non|sbagliato|não|errado|faux|нет|неверно|不对|不對|错了|錯了|いいえ|違います)"
     r"\s*[,.:;!，、。—-]\s*"
 )
 _LISTED = re.compile(r"(?:[-*•+]|\d+[.)]|[a-z][.)])\s+")

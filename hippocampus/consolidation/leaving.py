@@ -1,4 +1,4 @@
-"""What a consolidation leaves in files that people read: lines in the memory file, and the daily log.
+"""What people read and change: lines in the memory file, and the daily log.
 
 Joins `memory_file` and `daily_log` under a policy; what is kept was decided and stored before.
 """
@@ -6,11 +6,11 @@ Joins `memory_file` and `daily_log` under a policy; what is kept was decided and
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hippocampus.consolidation import daily_log
-from hippocampus.consolidation.memory_file import MemoryFile, Render
+from hippocampus.consolidation.memory_file import DEFAULT_AGENT, MemoryFile, Render, Synced
 from hippocampus.consolidation.outcome import Outcome
 from hippocampus.errors import HippocampusError
 from hippocampus.facts.retiring import by_ids
@@ -49,6 +49,20 @@ def leave(  # noqa: PLR0913 - each is one thing to say
         LOG.warning(told, outcome.session, failure)
         return False
     return True
+
+
+def edits_read(state_dir: Path, facts: Callable[[], Facts], agent: str, policy: Policy) -> Synced:
+    """Take in what a person did to an agent's memory file since it was written; again changes nothing.
+
+    A file that cannot be read is logged: nobody's session waits for what a person edits.
+    """
+    wanted = policy.consolidation.memory_file
+    file = MemoryFile.as_kept(state_dir, agent or DEFAULT_AGENT, wanted=wanted)
+    try:
+        return file.sync(facts()) if file.edits() else Synced()
+    except HippocampusError as failure:
+        LOG.warning("memory file %s: edits not read: %s", file.path, failure)
+        return Synced()
 
 
 def _lines(state_dir: Path, outcome: Outcome, facts: Facts, form: str | Render) -> None:

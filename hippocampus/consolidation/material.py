@@ -87,3 +87,5 @@ class Sources:
     encoding: str
     facts: Callable[[], Facts | None]
     """Opens the fact store, where there is one."""
+    read_edits: Callable[[str], object] = lambda _: None
+    """Takes in what a person did to the memory file of an agent."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hippocampus.consolidation.memory_lines import FROM_TOOLS, Row, kind_of, mark_of
+from hippocampus.consolidation.withdrawing import withdraw
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.markdown import item_of
 from hippocampus.facts.kinds import UNTRUSTED, Item, Memory, Origin
@@ -108,12 +109,13 @@ def known_in(path: Path) -> dict[str, Known]:
 
 
 def content_of(path: Path) -> dict[str, Any]:
-    """Return all that was noted of a file; of one that was never written, no lines."""
+    """Return all that was noted of a file; of one that was never written, or is broken, no lines."""
     try:
-        found: dict[str, Any] = json.loads(path.read_bytes())
+        found = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError):
-        return {"lines": {}}
-    return found
+        found = {}
+    is_ours = isinstance(found, dict) and isinstance(found.get("lines"), dict)
+    return found if is_ours else {"lines": {}}
 
 
 def read_back(facts: Facts, agent: str, edits: Edits, known: dict[str, Known]) -> ReadBack:
@@ -122,6 +124,7 @@ def read_back(facts: Facts, agent: str, edits: Edits, known: dict[str, Known]) -
     worded = dict(edits.changed)
     before = by_ids(facts, [*edits.struck, *worded])
     retired = retire(facts, before, BY_HAND)
+    messages = withdraw(facts, list(before.values()), BY_HAND)
     for fact_id in [*edits.struck, *worded]:
         known.pop(mark_of(fact_id), None)
     rows = [*worded.values(), *edits.new]
@@ -133,8 +136,9 @@ def read_back(facts: Facts, agent: str, edits: Edits, known: dict[str, Known]) -
         retired += retire(facts, tools, BY_HAND)
         stands = _remembered(facts, items, agent)
     adopted = {row.last: each for row, each in zip(rows, stands, strict=True) if each is not None}
-    added = tuple(written_since(facts, (each.id for each in adopted.values()), first))
-    return ReadBack(adopted, added, tuple(each.id for each in retired))
+    added = written_since(facts, (each.id for each in adopted.values()), first)
+    gone = (*(each.id for each in retired), *messages.retired)
+    return ReadBack(adopted, (*added, *messages.added), gone)
 
 
 def _remembered(facts: Facts, items: Sequence[Item], agent: str) -> list[Memory | None]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, Self
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from hippocampus import files
 from hippocampus.consolidation import memory_json, memory_lines
@@ -121,7 +121,10 @@ class MemoryFile:
         """
         if not self._is_kept:
             return Edits()
-        return self._edits(self._text(), known_in(self._known_path))
+        try:
+            return self._edits(self._text(), known_in(self._known_path))
+        except OSError as failure:
+            raise StoreError(f"memory file {self.path}: {failure}") from failure
 
     def sync(self, facts: Facts, kept: Iterable[str] = (), without: Iterable[str] = ()) -> Synced:
         """Read a person's edits back as facts, and bring the file up to date.
@@ -300,6 +303,12 @@ def _fits(line: Line, row: Row, after: Mapping[str, Known]) -> bool:
 
 def _is_unchanged(before: Known, memory: Memory | None) -> bool:
     return memory is not None and (memory.id, memory.content) == (before.fact_id, before.content)
+
+
+def agents(state_dir: Path) -> list[str]:
+    """Return the agents whose memory files are known, the default one first."""
+    names = [path.stem for path in sorted((state_dir / FOLDER).glob(f"{KNOWN}-*.json"))]
+    return [DEFAULT_AGENT, *(unquote(name.removeprefix(f"{KNOWN}-")) for name in names)]
 
 
 def members(state_dir: Path) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus import ledger, tokens
@@ -127,11 +127,13 @@ def _filled(parts: dict[str, list[Line]], left: int, encoding: str) -> list[Line
 
 
 def _parts(setting: Setting, means: Sources) -> dict[str, list[Line]]:
+    means.read_edits(setting.agent)
     facts = means.facts()
     glances = list(ledger.earlier(means.folder, setting.session, setting.agent, EARLIER_SESSIONS))
+    states = _states(glances, facts, setting)
     return {
-        "known": list(_known(facts, setting, means)) if facts else [],
-        "state": list(_states(glances)),
+        "known": list(_known(facts, setting, means, states)) if facts else [],
+        "state": [Line(f"- {_unframed(state[:LINE_CHARACTERS])}", None) for state in states],
         "blocks": list(_blocks(facts, setting)) if facts else [],
         "away": _away(glances, setting, means),
     }
@@ -140,11 +142,13 @@ def _parts(setting: Setting, means: Sources) -> dict[str, list[Line]]:
 # Facts, preferences, blocks ------------------------------------------------------------------------
 
 
-def _known(facts: Facts, setting: Setting, means: Sources) -> Iterator[Line]:
+def _known(facts: Facts, setting: Setting, means: Sources, states: Sequence[str]) -> Iterator[Line]:
     """Yield what fits the first message, then the preferences, each as an entry of type `memory`."""
     for result in _recalled(facts, setting):
         content = storable(result.memory.content)
         told = " ".join(without_secrets(content).split())
+        if told in states:  # these have a part of their own
+            continue
         cut = f"{told[:LINE_CHARACTERS]}…" if len(told) > LINE_CHARACTERS else told
         text = f"- [{result.date} {result.memory.type}] {_unframed(cut)}"
         original = content.encode("utf-8", "surrogatepass")
@@ -161,8 +165,17 @@ def _recalled(facts: Facts, setting: Setting) -> list[Recalled]:
         "", types=("preference",), limit=MOST_PREFERENCES, agent=agent, roles=TRUSTED
     )
     claims = [result for result in [*fitting, *wanted] if result.memory.kind == "fact"]
-    words = [result for result in fitting if result.memory.kind != "fact"]
+    words = [_still_true(facts, result) for result in fitting if result.memory.kind != "fact"]
+    words = [result for result in words if result.memory.content]
     return list({result.memory.id: result for result in [*claims, *words]}.values())
+
+
+def _still_true(facts: Facts, result: Recalled) -> Recalled:
+    """Return a message without what it says of facts that have ended: these stand for them."""
+    from hippocampus.consolidation.withdrawing import current_words
+
+    memory = result.memory
+    return replace(result, memory=replace(memory, content=current_words(facts, memory)))
 
 
 def _memory(
@@ -191,15 +204,21 @@ def _blocks(facts: Facts, setting: Setting) -> Iterator[Line]:
 # Earlier sessions ------------------------------------------------------------------------------------
 
 
-def _states(glances: Sequence[ledger.Glance]) -> Iterator[Line]:
-    """Yield the newest states of the last session that has any."""
+def _states(glances: Sequence[ledger.Glance], facts: Facts | None, setting: Setting) -> list[str]:
+    """Return the newest states of the last session that has any, but for what was struck out since."""
     for glance in glances:
-        states = [record for record in glance.records if record.entry.type == "state"]
-        for record in states[:MOST_STATES]:
-            told = " ".join(without_secrets(record.entry.summary).split())[:LINE_CHARACTERS]
-            yield Line(f"- {_unframed(told)}", None)
+        states = [each.entry.summary for each in glance.records if each.entry.type == "state"]
         if states:
-            return
+            newest = [without_secrets(state).strip() for state in states[:MOST_STATES]]
+            gone = _struck(facts, newest, setting) if facts else []
+            return [" ".join(state.split()) for state in newest if state not in gone]
+    return []
+
+
+def _struck(facts: Facts, states: Sequence[str], setting: Setting) -> list[str]:
+    from hippocampus.facts.retiring import ended
+
+    return ended(facts, states, setting.agent or facts.agent, "memory")
 
 
 def _away(glances: Sequence[ledger.Glance], setting: Setting, means: Sources) -> list[Line]:

@@ -166,7 +166,7 @@ def _tidy(text: str) -> str:
 
 def _replacement(text: str) -> Relation | None:
     if found := _REPLACED.match(text):
-        predicate = found["attribute"] or "uses"
+        predicate = _used_for(found["attribute"]) if found["attribute"] else "uses"
     elif found := _INSTEAD.match(text):
         predicate = found["verb"].rstrip("s") + "s"
     else:
@@ -209,6 +209,11 @@ _NEW = re.compile(
     re.IGNORECASE,
 )
 """Before an attribute's name it says that the value was another one."""
+_CIRCUMSTANCE = re.compile(
+    r"(?:on|in|at|by|for|from|with|without|under|over|about|to|of|after|before|during|near|behind|between)\s",
+    re.IGNORECASE,
+)
+"""How a value begins that says where, when or how something is, and not what: no entity."""
 DIMENSIONS = word_set("wide long tall high deep thick heavy far away large")
 
 
@@ -222,12 +227,29 @@ def _made(groups: dict[str, str], predicate: str, *, changed: bool) -> Relation 
     value = groups["object"].strip()
     if not subject or not value:
         return None
-    named = name_of(attribute) if predicate == "{a}" else predicate
-    named, value, single = _refined(subject, named, value)
+    named, value, single = _refined(subject, _named(predicate, attribute), value)
+    if named == "is" and not (single or changed) and _CIRCUMSTANCE.match(value):
+        return None
     if not (single or changed):
         return Relation(subject, named, value)
     cut = _CUT.sub("", value) or value
     return Relation(subject, named, cut, single=True, whole=cut == value)
+
+
+def _named(predicate: str, attribute: str) -> str:
+    if predicate == "uses_for":
+        return _used_for(attribute)
+    return name_of(attribute) if predicate == "{a}" else predicate
+
+
+def _used_for(attribute: str) -> str:
+    """Return the predicate of what is used for something: what it is, or what it is used for.
+
+    >>> _used_for("database"), _used_for("billing")
+    ('database', 'uses_for_billing')
+    """
+    name = name_of(attribute)
+    return name if is_single(name) else f"uses_for_{name}"
 
 
 def _refined(subject: str, predicate: str, value: str) -> tuple[str, str, bool]:  # noqa: PLR0911 - one return a case

@@ -54,13 +54,19 @@ class Conversations:
         at: Moment | None = None,
         agent: str | None = None,
     ) -> int:
-        """Keep messages as (turn, role, text); return how many were not there yet."""
+        """Keep messages as (turn, role, text); return how many were not there yet.
+
+        Raises:
+            ValueError: a message is something else, such as a provider's dictionary.
+
+        """
+        said = [_checked(message) for message in messages]
         when = optional_seconds(at)
         when = self._clock() if when is None else when
         with self._db.transaction():
             return sum(
                 self._keep((agent or self._agent, session, turn, role, storable(text)), when)
-                for turn, role, text in messages
+                for turn, role, text in said
             )
 
     def _keep(self, message: tuple[str, str, int, str, str], at: float) -> int:
@@ -167,3 +173,11 @@ def _quoted(name: str) -> str:
 
 def _escaped(word: str) -> str:
     return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _checked(message: object) -> tuple[int, str, str]:
+    match message:
+        case (int(turn), str(role), str(text)):
+            return turn, role, text
+    shape = "(turn, role, text), such as (1, 'user', 'The boiler is in the cellar.')"
+    raise ValueError(f"a message to archive is {shape}; given was {str(message)[:80]}")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,6 +123,17 @@ def sentences(text: str) -> list[str]:
         elif re.search(r"\w", piece):
             found.append(piece)
     return found
+
+
+def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence of a text begins and where the next one does.
+
+    >>> text = "Ann lives in Rome. Bo too."
+    >>> [text[start:end] for start, end in sentence_spans(text)]
+    ['Ann lives in Rome. ', 'Bo too.']
+    """
+    cuts = [0, *(match.end() for match in _SENTENCE.finditer(text)), len(text)]
+    yield from ((start, end) for start, end in itertools.pairwise(cuts) if start < end)
 
 
 def split_claims(sentence: str) -> list[str]:

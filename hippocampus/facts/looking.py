@@ -5,7 +5,7 @@ How each is done is in the modules beside this one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -99,6 +99,13 @@ class Looking:
         """Return a memory and all that it superseded, newest first."""
         return self._upkeep.history(memory_id)
 
+    def returning(self, memory_ids: Iterable[str]) -> list[Memory]:
+        """Return what would be true again if these memories were deleted, since they superseded it."""
+        found = (self.get(each) for each in memory_ids)
+        gone = {each.id: each for each in found if each is not None}
+        below = {each.id: each for memory_id in gone for each in self.history(memory_id)}
+        return [each for each in below.values() if each.id not in gone and _is_freed(each, gone)]
+
     def embeddings(self, memory_ids: Iterable[str]) -> dict[str, Matrix]:
         """Return the vectors of those memories that have one."""
         rows = {row: memory.id for row, memory in self._rooms.memories.by_id(memory_ids).values()}
@@ -125,3 +132,11 @@ class Looking:
         rooms = self._rooms
         problems = rooms.database.check() + rooms.memories.check()
         return problems + rooms.triples.check() + rooms.vectors.check()
+
+
+def _is_freed(memory: Memory, gone: Mapping[str, Memory]) -> bool:
+    """Say whether all that stands for a memory is among what goes."""
+    heir = memory.superseded_by
+    while heir is not None and heir in gone:
+        heir = gone[heir].superseded_by
+    return heir is None

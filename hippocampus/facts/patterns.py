@@ -2,7 +2,8 @@
 
 A form names its language, a piece of text that every match contains (tested first, as it is fast),
 the sentence with `{s}` for the subject, `{o}` for the object and `{a}` for an attribute's name, and
-the predicate. `{a}` in the predicate stands for the attribute itself.
+the predicate. `{a}` in the predicate stands for the attribute itself, `uses_for` for it too where it
+names something of which there is one (`we use Postgres as the database`), and else for what that is for.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ en | born on | {s} was born on {o} | birthday
 en | called | {s} (?:is|am) called {o} | name
 en | call me | (?:please )?call me {o} | name
 en | pays | {s} pays {o} | payment_terms
-en | hose | (?:(?:we|i|the team|they) )?chose {o} (?:for|as)(?: the| our)? {a} | {a}
+en | hose | (?:(?:we|i|the team|they) )?chose {o} (?:for|as)(?: the| our)? {a} | uses_for
 en | like | {s} likes? {o} | likes
 en | love | {s} loves? {o} | likes
 en | enjoy | {s} enjoys? {o} | likes
@@ -57,9 +58,9 @@ en | know | {s} knows? {o} | knows
 en | speak | {s} speaks? {o} | speaks
 en | prefer | {s} prefers? {o} | prefers
 en | own | {s} owns? {o} | owns
-en | use | {s} uses? {o} (?:for|as)(?: the| our| its| his| her| their)? {a} | {a}
+en | use | {s} uses? {o} (?:for|as)(?: the| our| its| his| her| their)? {a} | uses_for
 en | use | {s} uses? {o} | uses
-en | deploy | {s} deploys? (?:to|on) {o} | deploys_to
+en | deploy | {s} deploys? (?:to|on) (?!.+ (?:on|at|every|each) ){o} | deploys_to
 en | allergic | {s} (?:is|am|are) allergic to {o} | allergy
 en | rescheduled | {s} (?:was|has been|is) rescheduled (?:to|for) {o} | is !
 en | to | {s} (?:was|has been|is) (?:raised|increased|lowered|reduced|cut|bumped|set) (?:from .+? )?to {o} | is !
@@ -128,6 +129,9 @@ fr | reporté | {s} (?:a été|est) (?:reporté|déplacé)e? (?:à|au) {o} | is 
 fr | a | {s} (?-i:a) (?=(?:une?|des|du|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|le|la|les) |[0-9]|l'){o} | has
 fr | est | {s} est (?:de |d')?{o} | is
 es | viv | {s} viv[eo] en {o} | lives_in
+es | vivo en | (?:yo )?vivo en (?-i:(?=[A-ZÀ-Þ])){o} | lives_in
+es | mudé a | (?:yo )?me mudé a (?-i:(?=[A-ZÀ-Þ])){o} | lives_in !
+es | trabajo | (?:yo )?trabajo (?:en|para) (?-i:(?=[A-ZÀ-Þ])){o} | works_at
 es | resid | {s} reside en {o} | lives_in
 es | mud | {s} se (?:ha )?mud(?:ó|ado) a {o} | lives_in !
 es | trabaj | {s} trabaj[ao] (?:en|para) {o} | works_at
@@ -149,6 +153,10 @@ es | tiene | {s} tiene {o} | has
 es | es | {s} es (?:de )?{o} | is
 es | está | {s} está {o} | is
 it | vive | {s} vive (?:a|in) {o} | lives_in
+it | vivo | (?:io )?vivo (?:a|in) (?-i:(?=[A-ZÀ-Þ])){o} | lives_in
+it | abito | (?:io )?abito (?:a|in) (?-i:(?=[A-ZÀ-Þ])){o} | lives_in
+it | trasferit | (?:io )?mi sono trasferit[oa] (?:a|in) (?-i:(?=[A-ZÀ-Þ])){o} | lives_in !
+it | lavoro | (?:io )?lavoro (?:per|presso|alla|in) (?-i:(?=[A-ZÀ-Þ])){o} | works_at
 it | abita | {s} abita (?:a|in) {o} | lives_in
 it | trasferi | {s} si è trasferit[oa] (?:a|in) {o} | lives_in !
 it | lavora | {s} lavora (?:per|presso|alla|in|a) {o} | works_at
@@ -166,6 +174,10 @@ it | è | (?:il |lo |la |l'){a} (?:della|dello|dell'|del|di) {s} è (?:di )?{o} 
 it | ha | {s} ha {o} | has
 it | è | {s} è (?:di )?{o} | is
 pt | mora | {s} mora (?:em|no|na) {o} | lives_in
+pt | moro | (?:eu )?moro (?:em|no|na) (?-i:(?=[A-ZÀ-Þ])){o} | lives_in
+pt | vivo | (?:eu )?vivo (?:em|no|na) (?-i:(?=[A-ZÀ-Þ])){o} | lives_in
+pt | mudei | (?:eu )?(?:me )?mudei(?:-me)? para (?:o |a )?(?-i:(?=[A-ZÀ-Þ])){o} | lives_in !
+pt | trabalho | (?:eu )?trabalho (?:na|no|em|para a|para o|para) (?-i:(?=[A-ZÀ-Þ])){o} | works_at
 pt | vive | {s} vive (?:em|no|na) {o} | lives_in
 pt | mudou | {s} (?:se )?mudou(?:-se)? para {o} | lives_in !
 pt | trabalha | {s} trabalha (?:na|no|em|para a|para o|para) {o} | works_at
@@ -193,6 +205,9 @@ nl | van | (?:de|het) {a} van {s} is {o} | {a}
 nl | heeft | {s} heeft {o} | has
 nl | is | {s} is {o} | is
 ru | жив | {s} жив[её]т в {o} | lives_in
+ru | живу | (?:я )?живу в (?-i:(?=[А-ЯЁ])){o} | lives_in
+ru | переехал | (?:я )?переехала? в (?-i:(?=[А-ЯЁ])){o} | lives_in !
+ru | работаю | (?:я )?работаю (?:в|на) (?-i:(?=[А-ЯЁ])){o} | works_at
 ru | прожива | {s} проживает в {o} | lives_in
 ru | переехал | {s} переехала? в {o} | lives_in !
 ru | работает | {s} работает (?:в|на) {o} | works_at
@@ -295,7 +310,7 @@ sv | är | {s} är {o} | is
 NEGATIONS = re.compile(
     r"""\b(?:does\ not|doesn't|do\ not|don't|did\ not|didn't|is\ not|isn't|are\ not|aren't|was\ not|wasn't
     |cannot|can\ not|can't|will\ not|won't|has\ not|hasn't|have\ not|haven't|should\ not|shouldn't
-    |no\ longer|not|never|(?<!mora\ )(?<!vive\ )(?<!trabalha\ )no|none|neither|nor|without|anymore|any\ more|any\ longer|n't
+    |no\ longer|not|never|(?<!mora\ )(?<!vive\ )(?<!trabalha\ )(?<!moro\ )(?<!vivo\ )(?<!trabalho\ )no|none|neither|nor|without|anymore|any\ more|any\ longer|n't
     |nicht\ mehr|nicht|keine[nmrs]?|kein|nie|niemals|mehr
     |ne|n'|pas|plus|jamais|aucune?|non|nunca|jamás|tampoco|não|nem|mais|mai|più
     |niet|geen|nooit|не|нет|ни|никогда|больше|nie|inte|aldrig|değil|لا|لم|لن|ليس|ليست|δεν|ні)\b

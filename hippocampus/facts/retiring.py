@@ -5,17 +5,35 @@ What is taken away stays restorable until `purge`, as what `Facts.compact` takes
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
-from hippocampus.facts.kinds import EVERY_AGENT, Compaction, Memory
+from hippocampus.facts.ids import new_id
+from hippocampus.facts.kinds import EVERY_AGENT, Compaction, Kind, Memory
+from hippocampus.facts.memories import hashed
 
 if TYPE_CHECKING:
     from hippocampus.facts.rooms import Rooms
     from hippocampus.facts.store import Facts
 
+ENDED = """
+    SELECT hash FROM memory WHERE kind = ?4 AND hash IN (SELECT value FROM json_each(?2))
+    AND agent = ?3 GROUP BY hash
+    HAVING sum(removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?1)) = 0
+"""
 MOST_STEPS = 100
 """So many times a memory may have been superseded."""
+
+
+class Rewritten(NamedTuple):
+    """What became of memories of which something was taken out, by id."""
+
+    added: tuple[str, ...]
+    """What stands for those that say less."""
+    retired: tuple[str, ...]
+    """Those of which nothing was left."""
 
 
 def is_current(memory: Memory) -> bool:
@@ -61,6 +79,40 @@ def retire(facts: Facts, ids: Iterable[str], reason: str) -> list[Memory]:
         for row, _ in found:
             rooms.triples.end(row, now, now)
     return [memory for _, memory in found]
+
+
+def rewrite(facts: Facts, shorter: Mapping[str, str], reason: str) -> Rewritten:
+    """Let shorter texts stand for memories, by id; one of which nothing is left is taken away.
+
+    What they said before is history: `known_as_of` finds it, and `restore` brings it back.
+    """
+    rooms, texts = _rooms(facts), {each: text for each, text in shorter.items() if text}
+    vectors = rooms.embedded(list(texts.values()))
+    by_id = {} if vectors is None else dict(zip(texts, vectors, strict=True))
+    with rooms.database.transaction():
+        found, now = rooms.memories.by_id(texts), rooms.clock()
+        fresh = {
+            each: _worded(memory, texts[each], new_id(rooms.clock()), now)
+            for each, (_, memory) in found.items()
+        }
+        known = {fresh[each].id: vector for each, vector in by_id.items() if each in fresh}
+        facts.import_memories(fresh.values(), known)
+        for each, memory in fresh.items():
+            rooms.end(found[each][0], memory.id, until=memory.valid_from, known=now)
+        gone = retire(facts, [each for each, text in shorter.items() if not text], reason)
+    return Rewritten(tuple(each.id for each in fresh.values()), tuple(each.id for each in gone))
+
+
+def _worded(memory: Memory, text: str, memory_id: str, at: float) -> Memory:
+    return replace(memory, id=memory_id, content=text, created=at, embedding_model=None)
+
+
+def ended(facts: Facts, texts: Iterable[str], agent: str, kind: Kind = "fact") -> list[str]:
+    """Return those of some texts that were facts of an agent, or memories, and are none any more."""
+    by_hash = {hashed(text, kind): text for text in texts}
+    now = _rooms(facts).clock()
+    rows = _rooms(facts).database.rows(ENDED, (now, json.dumps(list(by_hash)), agent, kind))
+    return [by_hash[number] for (number,) in rows]
 
 
 def compacted(facts: Facts, keep: Collection[str], *, dry_run: bool) -> Compaction:

@@ -176,14 +176,22 @@ def _recall_block(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
 
 
 def _forget(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
-    gone = facts.forget(
+    found = facts.forget(
         given["description"],
         threshold=given.get("threshold", FORGET_THRESHOLD),
         max_deleted=given.get("max_deleted", MOST_DELETED),
+        dry_run=True,
         agent=reach.agent,
         scopes=reach.scopes,
     )
-    return _listed("Deleted", [each.memory for each in gone])
+    return _deleted(facts, [each.memory.id for each in found])
+
+
+def _deleted(facts: Facts, ids: list[str]) -> str:
+    """Delete memories, and list them with what is true again by that."""
+    returned = facts.returning(ids)
+    gone = _listed("Deleted", facts.delete(ids))
+    return f"{gone}\n{_listed('True again', returned)}" if returned else gone
 
 
 def _memory_forget(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
@@ -192,7 +200,7 @@ def _memory_forget(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
     outside = reach.scopes is not None and known is not None and known.scope not in reach.scopes
     if known is None or known.agent != agent or outside:
         return _error("not_found", f"there is no memory {given['id']!r}; memory_recall lists ids")
-    return _listed("Deleted", facts.delete([given["id"]]))
+    return _deleted(facts, [given["id"]])
 
 
 def _recall(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:

@@ -15,6 +15,11 @@ MOST_ID_CHARACTERS = 60
 """An id has no more; a model may write anything in its place."""
 ARGUMENTS_CHARACTERS = 300
 """Of longer arguments of the original call only the start is told."""
+INSTEAD = {
+    "state": "go on from what the conversation says of the task",
+    "memory": "go on with what is known of it, or ask the user",
+}
+"""What to do where no call made a content."""
 
 
 def never_existed(entry_id: str, known: Iterable[str]) -> RecallError:
@@ -118,7 +123,11 @@ def _of(  # noqa: PLR0913 - the fields that only some answers have
 
 
 def _instead(record: Record) -> str:
-    """Say what to do: the original call again, or for a call's arguments the words it made."""
+    """Say what to do: the original call again, or where no call made it, who has its words."""
+    if record.entry.type == "message":
+        return "search with query and no entry_id, or ask the user"
+    if record.entry.type in INSTEAD:
+        return INSTEAD[record.entry.type]
     if record.kind == "arguments":
         return f"read again what the call of {record.tool} wrote"
     return f"call {record.tool or 'the tool'} again with {_arguments(record)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ ENDED = [*ASKED, assistant("There is a red lamp."), user("Never call me before n
 
 
 def archived(memory: Hippocampus, name: str = "s") -> list[Any]:
-    return conversation(memory._folder, name).items
+    return conversation(str(memory._folder), name).items
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -148,3 +149,72 @@ def test_a_call_that_failed_inside_costs_no_word_at_the_end(make: Make, tmp_path
     session.close()
     assert session.failures == 1
     assert ("preference", "user", "I prefer green tea.") in current(memory)
+
+
+@pytest.mark.parametrize("archive", [True, False])
+def test_who_looks_into_a_running_session_takes_nothing_from_it(
+    make: Make, *, archive: bool
+) -> None:
+    policy = loading(0, archive=archive)
+    memory = make(policy=policy)
+    session = memory.session("s")
+    session([user("I prefer green tea.")])
+    with make(policy=policy).session("s") as other:
+        other.status()
+    session.close()
+    assert ("preference", "user", "I prefer green tea.") in current(memory)
+    assert memory.unconsolidated() == []
+
+
+def test_a_crashed_session_whose_words_are_nowhere_stays_named(make: Make) -> None:
+    """Until somebody asks for it: then what the ledger has is all that there is."""
+    policy = loading(0, archive=False)
+    make(policy=policy).session("s")([user("I prefer green tea.")])
+    memory = make(policy=policy)
+    with memory.session("s") as session:
+        session.status()
+    assert memory.unconsolidated() == ["s"]
+    memory.consolidate()
+    assert memory.unconsolidated() == []
+
+
+@pytest.mark.parametrize("wrong", ["a text", None, [{"foo": 1}], 7])
+def test_a_session_without_an_archive_keeps_what_a_failed_call_came_after(
+    wrong: Any, make: Make
+) -> None:
+    memory = make(policy=loading(0, archive=False))
+    session = memory.session("s")
+    session([user("I prefer green tea.")])
+    assert session(wrong) == wrong
+    session.close()
+    assert ("preference", "user", "I prefer green tea.") in current(memory)
+
+
+@pytest.mark.parametrize("archive", [True, False])
+def test_what_came_with_a_call_that_failed_is_taken_in_at_the_end(
+    make: Make, *, archive: bool
+) -> None:
+    memory = make(policy=loading(0, archive=archive))
+    session = memory.session("s")
+    session(ASKED)
+    ledger = session._turns.ledger
+    with sqlite3.connect(ledger._path, isolation_level=None) as other:
+        ledger._db.execute("PRAGMA busy_timeout = 50")
+        other.execute("BEGIN IMMEDIATE")
+        assert session(ENDED) == ENDED
+        other.execute("ROLLBACK")
+    other.close()
+    session.close()
+    assert session.failures == 1
+    assert ("preference", "user", ENDED[-1]["content"]) in current(memory)
+    assert memory.unconsolidated() == []
+
+
+def test_words_that_another_process_left_when_it_died_are_kept_with_ones_own(make: Make) -> None:
+    memory, other = make(), make()
+    session = memory.session("s")
+    session([user("I prefer green tea.")])
+    other.session("s")([user("I live in Berlin.")])
+    session.close()
+    claims = {content for _, _, content in current(memory)}
+    assert {"I prefer green tea.", "I live in Berlin."} <= claims

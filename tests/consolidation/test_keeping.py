@@ -75,6 +75,29 @@ def test_a_list_behind_an_instruction_is_a_part_of_it(make: Make) -> None:
     assert told(make(), user(message)) == {("preference", wanted)}
 
 
+@pytest.mark.parametrize(
+    ("said", "claim"),
+    [
+        (
+            "Não, está errado: o prazo do relatório é sexta-feira.",
+            "está errado: o prazo do relatório é sexta-feira.",
+        ),
+        (
+            "Errado: o servidor de testes fica em Lisboa, não em Porto.",
+            "o servidor de testes fica em Lisboa, não em Porto.",
+        ),
+        (
+            "Sbagliato, la scadenza del rapporto è venerdì prossimo.",
+            "la scadenza del rapporto è venerdì prossimo.",
+        ),
+    ],
+)
+def test_a_correction_is_kept_without_its_no(said: str, claim: str, make: Make) -> None:
+    with make().session("s") as session:
+        session([user(said)])
+    assert ("correction", "user", claim) in current(make())
+
+
 def test_a_correction_supersedes_what_was_said_in_an_earlier_session(make: Make) -> None:
     memory = make()
     told(memory, user("Remember: the port of the staging server is 8080."), name="one")

@@ -88,3 +88,60 @@ def test_a_query_for_the_old_returns_no_stale_value(tmp_path, expected, change, 
     assert first not in contents(facts.recall(first, limit=-1))
     assert second in contents(facts.recall(second, limit=-1))
     facts.close()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Vivo en Madrid.", "Vivo en Sevilla."),
+        ("Vivo en Madrid.", "Me mudé a Sevilla."),
+        ("Trabajo en Acme.", "Trabajo para Bosch."),
+        ("Abito a Roma.", "Vivo a Milano."),
+        ("Vivo a Roma.", "Mi sono trasferita a Milano."),
+        ("Lavoro per Acme.", "Lavoro presso Bosch."),
+        ("Moro em Lisboa.", "Moro no Porto."),
+        ("Eu vivo em Lisboa.", "Mudei-me para o Porto."),
+        ("Trabalho na Acme.", "Trabalho na Bosch."),
+        ("Я живу в Москве.", "Живу в Казани."),
+        ("Я работаю в Яндексе.", "Я работаю в Озоне."),
+    ],
+)
+def test_what_users_say_of_home_and_work_is_one_value_at_a_time(first, second):
+    with Facts(":memory:") as facts:
+        facts.remember(first)
+        facts.remember(second)
+        assert [each.content for each in facts.memories()] == [second]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Vivo en paz.",
+        "Vivo en una casa grande.",
+        "Vivo in campagna.",
+        "Moro em uma casa pequena.",
+        "Я живу в надежде.",
+        "Deploys are on Mondays.",
+        "We deploy to staging on Mondays.",
+        "I am on holiday.",
+    ],
+)
+def test_what_names_no_entity_is_no_triple_and_is_shown_as_it_was_said(sentence):
+    with Facts(":memory:") as facts:
+        (outcome,) = facts.remember(sentence)
+        assert outcome.triples == ()
+        assert f"fact] {sentence}" in facts.retrieve(sentence)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "line"),
+    [
+        ("We use Postgres 16 for billing.", "- user → uses_for_billing → Postgres 16 ("),
+        ("We chose Kafka for events.", "- user → uses_for_events → Kafka ("),
+        ("We use Postgres as the database.", "- user → database → Postgres ("),
+    ],
+)
+def test_what_is_used_for_something_says_so(sentence, line):
+    with Facts(":memory:") as facts:
+        facts.remember(sentence)
+        assert line in facts.retrieve(sentence)

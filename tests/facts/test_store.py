@@ -379,6 +379,13 @@ def test_blocks(facts):
     assert not blocks.delete("persona")
 
 
+@pytest.mark.parametrize("message", [{"role": "user", "content": "x"}, ("user", "x"), "x", 1])
+def test_what_is_archived_has_a_turn_a_role_and_a_text(facts, message):
+    with pytest.raises(ValueError, match=r"a message to archive is \(turn, role, text\)"):
+        facts.conversations.archive("s1", [(1, "user", "y"), message])
+    assert facts.conversations.search("y") == []
+
+
 def test_conversation_search_over_our_archive(facts):
     said = [(0, "user", "Where did I park the car?"), (1, "assistant", "In the north garage.")]
     assert facts.conversations.archive("s1", said) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pytest
 
@@ -36,6 +37,14 @@ def test_each_answer_says_not_to_retry_and_what_to_do_instead(reason: str) -> No
     assert "o not retry" in told
     assert any(way in told for way in ("call ", "search with query", "narrow it"))
     assert vars(pickle.loads(pickle.dumps(problem))) == vars(problem)
+
+
+@pytest.mark.parametrize("kind", ["message", "state", "memory"])
+def test_what_no_call_made_is_not_called_again(kind: str) -> None:
+    entry = RECORD.entry.model_copy(update={"type": kind})
+    told = str(answers.expired(replace(RECORD, entry=entry, tool="user", arguments="", kind=kind)))
+    assert "call " not in told
+    assert "Do not retry; " in told
 
 
 def test_the_answers_carry_fields() -> None:
