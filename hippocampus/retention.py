@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hippocampus import files
 from hippocampus.entry import Entry
 from hippocampus.errors import StoreError
 from hippocampus.store import DiskStore
@@ -177,7 +178,8 @@ def tombstones(folder: Path) -> Iterator[sqlite3.Connection]:
     """Open the tombstones of a state directory."""
     path = folder / TOMBSTONES_FILE
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        files.private_folder(folder)
+        files.private_file(path)
         with contextlib.closing(
             sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
         ) as db:

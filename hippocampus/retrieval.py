@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import NamedTuple
 
-from hippocampus import ledger, recall, retention
+from hippocampus import files, ledger, recall, retention
 from hippocampus.content import text_of, without_envelope
 from hippocampus.conversation import Item
 from hippocampus.entry import Record
@@ -150,7 +150,7 @@ class Retrieval:
         with self._opening:
             if self._passages is None:
                 folder = self._state / SEARCH_FOLDER
-                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                files.private_folder(folder)
                 path = folder / ledger.file_name(self._session)
                 self._passages = Passages(path, self._searchable)
             return self._passages
