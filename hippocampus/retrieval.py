@@ -196,10 +196,11 @@ def handle(items: Sequence[Item], serve: Serve) -> list[Item]:
         MessagesError: the list is in no known format.
 
     """
-    return answered(items, {call.call_id: _answer(call, serve) for call in pending(items)})
+    return answered(items, {call.call_id: answer(call, serve) for call in pending(items)})
 
 
-def _answer(call: Call, serve: Serve) -> Answer:
+def answer(call: Call, serve: Serve) -> Answer:
+    """Return what a call asks for, or in words why it cannot be served."""
     try:
         if call.problem is not None:
             raise call.problem
