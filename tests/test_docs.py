@@ -388,6 +388,15 @@ def test_links_between_documents_lead_somewhere() -> None:
                 assert anchor[1:] in set(anchors(inside)), (target, anchor)
 
 
+def test_the_contents_of_the_specification_name_each_section_once_and_in_order() -> None:
+    contents = SPEC.partition("\n## ")[0]
+    sections = [
+        title.lower().replace(" ", "-") for title in re.findall(r"^## (.+)$", SPEC, re.MULTILINE)
+    ]
+    listed = re.findall(r"- (\[.+)$", contents, re.MULTILINE)
+    assert re.findall(r"\(#([\w-]+)\)", "\n".join(listed)) == sections
+
+
 def anchors(text: str) -> Iterator[str]:
     for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
         yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
