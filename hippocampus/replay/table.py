@@ -139,10 +139,13 @@ def _hidden(ours: dict[str, Any]) -> str:
 
 
 def _recalled(ours: dict[str, Any]) -> str:
-    shares = [f"{ours[f'recalled_{name}_percent']:.1f} % {name}" for name in PROTOCOL_PERCENT]
+    full, partial, failed = (
+        f"{ours[f'recalled_{name}_percent']:.1f} %" for name in PROTOCOL_PERCENT
+    )
     theirs = ", ".join(f"{share} %" for share in PROTOCOL_PERCENT.values())
     return (
-        f"Of a recall of each of them {', '.join(shares)} (section 12.2 of the protocol: {theirs})."
+        f"Had each of them been asked for, {full} would have come from the full content, {partial} from "
+        f"its summary alone, {failed} not at all (the protocol that this follows reports {theirs})."
     )
 
 
