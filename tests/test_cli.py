@@ -71,13 +71,17 @@ def test_explain_shows_both_lists_and_why(source: Path) -> None:
     [
         (["replay", "missing.json"], ["missing.json"]),
         (["replay", "empty"], ["no recorded session"]),
-        (["replay", "source", "--policy", "defualt"], ["no policy 'defualt'", "default"]),
+        (
+            ["replay", "source", "--policy", "defualt"],
+            ["no policy 'defualt': no such file or directory; shipped ones", "default"],
+        ),
         (["replay", "source", "--policy", "bad.yaml"], ["bad.yaml:1:1", "recall_tokens", "@ $."]),
         (["replay", "source", "--model", "claude-sonet-4-5x"], ["unknown model", "did you mean"]),
         (["replay", "source", "--prices", "antropic-5m"], ["did you mean anthropic-5m"]),
         (["replay", "source", "--report", "no/x.html"], ["no folder no"]),
         (["replay", "source", "--report", "source"], ["source", "a folder"]),
         (["replay", "gone", "away"], ["gone"]),
+        (["replay", "source", "--prices", "zzz"], ["there are anthropic-5m, anthropic-1h, openai"]),
         (["explain", "missing.json", "--turn", "0"], ["missing.json"]),
         (["explain", "source/one.json", "--turn", "99"], ["no turn 99", "0 to 2"]),
         (["explain", "source/one.json", "--turn", "-1"], ["no turn -1"]),

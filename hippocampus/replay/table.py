@@ -118,8 +118,9 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
 
 
 def _saved(ours: dict[str, Any], everything: dict[str, Any], outcome: dict[str, Any]) -> str:
-    difference = everything["dollars"] - ours["dollars"]
-    word = "saved" if difference >= 0 else "LOST"
+    word = "saved" if everything["dollars"] >= ours["dollars"] else "LOST"
+    # Of the amounts as the table shows them, so that the two agree.
+    difference = round(everything["dollars"], 2) - round(ours["dollars"], 2)
     return (
         f"With policy {outcome['policy']} at prices {outcome['prices']['name']}: {word} "
         f"{abs(100 - ours['cost_percent']):.1f} % of the money (${abs(difference):,.2f} of "
