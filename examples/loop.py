@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-from hippocampus import Hippocampus, RecallError, Session
+from hippocampus import Hippocampus, Session
 
 Message = dict[str, Any]
 READ_TOOL = {
@@ -53,12 +53,8 @@ def calling(tool: str, **arguments: Any) -> Message:
 
 def answer(session: Session, call: Message) -> Message:
     """Run one tool call; `recall` is the session's own, every other tool is the loop's."""
-    arguments = json.loads(call["function"]["arguments"])
     if call["function"]["name"] == "recall":
-        try:
-            content = session.recall(**arguments)
-        except RecallError as error:
-            content = str(error)
+        content = session.answer(call["function"]["arguments"])
     else:
         content = inspect.getsource(argparse)
     return {"role": "tool", "tool_call_id": call["id"], "content": content}

@@ -55,13 +55,20 @@ class RecordingError(HippocampusError):
         super().__init__(f"{path}:{line}: {reason}" if line else f"{path}: {reason}")
 
 
+FEW_NAMES = 10
+"""So many known names are listed whole where none of them is near."""
+
+
 class ModelError(HippocampusError):
     """A model, price table or tokenizer is unknown; the text lists the nearest known names."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.name = name
-        self.near = nearest(name, known)
+        every = tuple(known)
+        self.near = nearest(name, every)
         hint = f"; did you mean {', '.join(self.near)}?" if self.near else ""
+        if not hint and len(every) <= FEW_NAMES:
+            hint = f"; there are {', '.join(every)}"
         super().__init__(f"unknown {kind} {name!r}{hint}")
 
 

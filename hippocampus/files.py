@@ -1,4 +1,4 @@
-"""Files that several processes write: replaced whole, or held by one of them at a time.
+"""Files that several processes write: private, replaced whole, or held by one of them at a time.
 
 What is in a file is not known here.
 """
@@ -18,9 +18,28 @@ PATIENCE_SECONDS = 10.0
 PAUSE_SECONDS = 0.005
 
 
+def private_folder(path: Path) -> None:
+    """Make a folder, and those above it that are missing, which only the owner may enter.
+
+    A folder that is there already keeps the mode that its maker gave it.
+    """
+    for each in (*reversed(path.parents), path):
+        each.mkdir(exist_ok=True, mode=0o700)
+
+
+def private_file(path: Path) -> None:
+    """Make an empty file that only its owner may read, where there is none.
+
+    What SQLite puts beside a database has the database's own mode. A file that is there is not
+    opened: closing it would let go of every lock that this process has on it.
+    """
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
 def replace_file(path: Path, content: bytes) -> None:
     """Put a content in a file's place in one step; a crash leaves the old one or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}-")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -41,7 +60,7 @@ def held(path: Path) -> Iterator[None]:
         OSError: another process does not let go of it.
 
     """
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         lock(descriptor)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from hippocampus import files
 from hippocampus.entry import Entry, Record, Stage, storable
 from hippocampus.errors import StoreError
 from hippocampus.plan import Decision
@@ -194,7 +195,8 @@ class Ledger:
     def __init__(self, folder: Path, session: str) -> None:
         self._path = folder / file_name(session)
         with _as_store_error(self._path):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            files.private_folder(folder)
+            files.private_file(self._path)
             self._db = sqlite3.connect(
                 self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )

@@ -197,7 +197,7 @@ def _worth_an_edit(
     if gain[best] <= 0:
         return []
     batch = ordered[: best + 1]
-    reason = f"pays within {calls} calls, one edit of {len(batch)}"
+    reason = f"pays over the {calls} calls expected to come; {len(batch)} shortened at once"
     costs = float(tails.once[best]) / len(batch)
     return [
         Decision(each.entry_id, each.stage, reason, each.full_tokens - each.indexed_tokens, costs)

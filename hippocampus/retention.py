@@ -2,7 +2,8 @@
 
 Planning is pure: holdings and rules in, removals out, the present handed in. Only `collect` removes.
 A content that any session's ledger refers to is kept while that session is, and while one of them
-has pinned it; what no ledger refers to goes after a grace.
+has pinned it; what no ledger refers to goes after a grace. A session's archive and search index,
+which hold its words too, go by its age alone.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hippocampus import files
 from hippocampus.entry import Entry
 from hippocampus.errors import StoreError
 from hippocampus.store import DiskStore
@@ -24,6 +26,8 @@ from hippocampus.write_ahead import reading, written_at_ns
 
 CONTENTS_FOLDER = "contents"
 SESSIONS_FOLDER = "sessions"
+ARCHIVE_FOLDER = "archive"
+SEARCH_FOLDER = "search"
 TOMBSTONES_FILE = "tombstones.sqlite3"
 BUSY_SECONDS = 10.0
 DAY_SECONDS = 86_400.0
@@ -85,6 +89,24 @@ class Removal(NamedTuple):
     sessions: tuple[str, ...]
 
 
+class SessionFile(NamedTuple):
+    """A file beside the contents that holds what a session said or read: archive, search index."""
+
+    path: Path
+    size_bytes: int
+    session: str
+    ledger: Path
+    active_at: float
+    """When the session was last active, in seconds since 1970."""
+
+
+class FileRemoval(NamedTuple):
+    """A session's file that goes, and the rule that says so."""
+
+    file: SessionFile
+    rule: str
+
+
 class Tombstone(NamedTuple):
     """What is left of a content."""
 
@@ -118,8 +140,22 @@ def _rule_of(holding: Holding, rules: Rules, now: float) -> str | None:
         days = rules.days_of(each.session)
         if days is None or now - each.active_at < days * DAY_SECONDS:
             return None
-        told.append(f"sessions idle for over {days:g} days")
+        told.append(_idle_over(days))
     return told[0]
+
+
+def _idle_over(days: float) -> str:
+    return f"sessions idle for over {days:g} days"
+
+
+def plan_files(held: Iterable[SessionFile], rules: Rules, now: float) -> list[FileRemoval]:
+    """Return the files of sessions that go by age; what is pinned is a content, and stays there."""
+    going = []
+    for each in held:
+        days = rules.days_of(each.session)
+        if days is not None and now - each.active_at >= days * DAY_SECONDS:
+            going.append(FileRemoval(each, _idle_over(days)))
+    return going
 
 
 def _over_size(
@@ -171,12 +207,31 @@ def _remove(
     return removed
 
 
+def collect_files(removals: Iterable[FileRemoval], started: float) -> list[FileRemoval]:
+    """Remove files of sessions that were not active since `started`; return those that went.
+
+    Raises:
+        StoreError: one cannot be removed.
+
+    """
+    gone = []
+    for each in removals:
+        try:
+            if active_at(each.file.ledger) <= started:
+                each.file.path.unlink(missing_ok=True)
+                gone.append(each)
+        except OSError as failure:
+            raise StoreError(f"{each.file.path}: {failure}") from failure
+    return gone
+
+
 @contextlib.contextmanager
 def tombstones(folder: Path) -> Iterator[sqlite3.Connection]:
     """Open the tombstones of a state directory."""
     path = folder / TOMBSTONES_FILE
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        files.private_folder(folder)
+        files.private_file(path)
         with contextlib.closing(
             sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
         ) as db:
@@ -231,6 +286,29 @@ def holdings(folder: Path) -> list[Holding]:
     for each in references(folder):
         by_key.setdefault(each.content, []).append(each)
     return [Holding(*each, references=tuple(by_key.get(each.key, ()))) for each in kept]
+
+
+def session_files(folder: Path) -> list[SessionFile]:
+    """Return the archives and search indexes of the sessions of a state directory.
+
+    Raises:
+        StoreError: a ledger or a file cannot be read; then nothing may be removed.
+
+    """
+    found = []
+    for ledger in sorted((folder / SESSIONS_FOLDER).glob("*.sqlite3")):
+        try:
+            session, active, _ = _rows(ledger)
+            beside = [
+                *sorted((folder / ARCHIVE_FOLDER).glob(f"{ledger.stem}.jsonl*")),
+                *sorted((folder / SEARCH_FOLDER).glob(f"{ledger.name}*")),
+            ]
+            found += [
+                SessionFile(path, path.stat().st_size, session, ledger, active) for path in beside
+            ]
+        except (OSError, sqlite3.Error) as failure:
+            raise StoreError(f"ledger {ledger}: {failure}") from failure
+    return found
 
 
 def references(folder: Path) -> Iterator[Reference]:

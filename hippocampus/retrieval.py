@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import NamedTuple
 
-from hippocampus import ledger, recall, retention
+from hippocampus import files, ledger, recall, retention
 from hippocampus.content import text_of, without_envelope
 from hippocampus.conversation import Item
 from hippocampus.entry import Record
@@ -150,7 +150,7 @@ class Retrieval:
         with self._opening:
             if self._passages is None:
                 folder = self._state / SEARCH_FOLDER
-                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                files.private_folder(folder)
                 path = folder / ledger.file_name(self._session)
                 self._passages = Passages(path, self._searchable)
             return self._passages
@@ -196,10 +196,11 @@ def handle(items: Sequence[Item], serve: Serve) -> list[Item]:
         MessagesError: the list is in no known format.
 
     """
-    return answered(items, {call.call_id: _answer(call, serve) for call in pending(items)})
+    return answered(items, {call.call_id: answer(call, serve) for call in pending(items)})
 
 
-def _answer(call: Call, serve: Serve) -> Answer:
+def answer(call: Call, serve: Serve) -> Answer:
+    """Return what a call asks for, or in words why it cannot be served."""
     try:
         if call.problem is not None:
             raise call.problem

@@ -12,7 +12,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, Self, cast
 
 from hippocampus import digest, ledger, messages, recall, repeats, retrieval, tokens, versions
@@ -131,16 +131,32 @@ class Session:
         fits. Without an id, `query` searches everything that was put away. Where a rule of the
         policy declares a source, that is asked first; if it has changed, both versions are offered.
 
+        What a model writes in their place is read as `answer` reads it.
+
         Raises:
             RecallError: nothing can be served; `reason` says why, and the text what to do instead.
 
         """
-        request = recall.Request(pattern, lines, path, head, tail, query, context)
-        bound = self._means.policy.recall_tokens if max_tokens is None else max_tokens
-        if entry_id is None:
-            return self._search(query, bound)
-        record = self._record_of(entry_id)
-        found = self._completion.slice(record, request, self._room_tokens(record, bound))
+        selectors = {"pattern": pattern, "lines": lines, "path": path, "query": query}
+        counts = {"head": head, "tail": tail, "context": context, "max_tokens": max_tokens}
+        call = pending.read_call("", {"entry_id": entry_id, **selectors, **counts})
+        if call.problem is not None:
+            raise call.problem
+        most = self._means.policy.recall_tokens
+        return self._taken(call, most if call.max_tokens is None else call.max_tokens)
+
+    def answer(self, arguments: str | Mapping[str, Any]) -> str:
+        """Return the answer to a call of `recall`, whatever its arguments: a slice, or why not.
+
+        `arguments` are as the model wrote them, JSON text or an object. Nothing is raised for them.
+        """
+        return retrieval.answer(pending.written("", arguments), self._serve).text
+
+    def _taken(self, call: pending.Call, bound: int) -> str:
+        if call.entry_id is None:
+            return self._search(call.request.query, bound)
+        record = self._record_of(call.entry_id)
+        found = self._completion.slice(record, call.request, self._room_tokens(record, bound))
         self._accessed([record])
         return found
 
@@ -184,8 +200,7 @@ class Session:
     def _serve(self, call: pending.Call) -> str:
         most = self._means.policy.recall_tokens
         bound = most if call.max_tokens is None else min(call.max_tokens, RECALLS_BOUND * most)
-        asked = {each.name: getattr(call.request, each.name) for each in fields(call.request)}
-        return self.recall(call.entry_id, **asked, max_tokens=bound)
+        return self._taken(call, bound)
 
     def cached(self, call: Mapping[str, Any]) -> Any:
         """Return the stored result of a call that was made before, or nothing where it may differ.

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import diskcache
 import zstandard
 
+from hippocampus import files
 from hippocampus.entry import content_key
 from hippocampus.errors import StoreError
 
@@ -71,7 +72,10 @@ class _BytesDisk(diskcache.Disk):  # type: ignore[misc]  # it carries no types
     def store(self, value: Any, read: bool, key: Any = diskcache.UNKNOWN) -> Any:  # noqa: FBT001
         if not isinstance(value, bytes):
             raise TypeError("values of the content store are bytes")
-        return super().store(value, read, key)
+        size, mode, name, kept = super().store(value, read, key)
+        if name is not None:
+            (Path(self._directory) / name).chmod(0o600)
+        return size, mode, name, kept
 
     def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> Any:  # noqa: FBT001
         if mode not in (diskcache.core.MODE_RAW, diskcache.core.MODE_BINARY):
@@ -84,7 +88,8 @@ class DiskStore:
 
     def __init__(self, folder: Path) -> None:
         with _as_store_error(folder):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            files.private_folder(folder)
+            files.private_file(folder / diskcache.core.DBNAME)
             self._cache = diskcache.Cache(
                 str(folder),
                 disk=_BytesDisk,

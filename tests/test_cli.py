@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from conversations import reading
 
+from hippocampus.cli.replaying import PIPED_WIDTH
+
 
 def hippocampus(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -61,6 +63,7 @@ def test_explain_shows_both_lists_and_why(source: Path) -> None:
     assert "raw list" in done.stdout
     assert "indexed" in done.stdout
     assert "on arrival" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) == PIPED_WIDTH
 
 
 @pytest.mark.parametrize(
@@ -68,10 +71,17 @@ def test_explain_shows_both_lists_and_why(source: Path) -> None:
     [
         (["replay", "missing.json"], ["missing.json"]),
         (["replay", "empty"], ["no recorded session"]),
-        (["replay", "source", "--policy", "defualt"], ["no policy 'defualt'", "default"]),
+        (
+            ["replay", "source", "--policy", "defualt"],
+            ["no policy 'defualt': no such file or directory; shipped ones", "default"],
+        ),
         (["replay", "source", "--policy", "bad.yaml"], ["bad.yaml:1:1", "recall_tokens", "@ $."]),
         (["replay", "source", "--model", "claude-sonet-4-5x"], ["unknown model", "did you mean"]),
         (["replay", "source", "--prices", "antropic-5m"], ["did you mean anthropic-5m"]),
+        (["replay", "source", "--report", "no/x.html"], ["no folder no"]),
+        (["replay", "source", "--report", "source"], ["source", "a folder"]),
+        (["replay", "gone", "away"], ["gone"]),
+        (["replay", "source", "--prices", "zzz"], ["there are anthropic-5m, anthropic-1h, openai"]),
         (["explain", "missing.json", "--turn", "0"], ["missing.json"]),
         (["explain", "source/one.json", "--turn", "99"], ["no turn 99", "0 to 2"]),
         (["explain", "source/one.json", "--turn", "-1"], ["no turn -1"]),
@@ -92,6 +102,15 @@ def test_a_mistake_is_one_helpful_sentence_and_status_2(
     assert len(done.stderr.splitlines()) <= 2
     for words in told:
         assert words in done.stderr
+
+
+def test_of_several_paths_one_that_is_not_there_is_told_and_left_out(source: Path) -> None:
+    done = hippocampus("replay", "gone", source, cwd=source.parent)
+    assert done.returncode == 0
+    assert "left out gone: no such file or directory" in done.stdout
+    told = json.loads(hippocampus("replay", source, "gone", "--json", cwd=source.parent).stdout)
+    assert told["skipped"] == [{"path": "gone", "reason": "no such file or directory"}]
+    assert hippocampus("replay", source, "gone", "--strict", cwd=source.parent).returncode == 1
 
 
 def test_strict_ends_with_status_1_on_a_broken_line(source: Path) -> None:

@@ -55,6 +55,19 @@ def test_gc_says_first_and_removes_when_told(state: Path, kept: str) -> None:
     assert hippocampus("store", "verify", state).exit_code == 0
 
 
+def test_gc_names_the_archive_that_goes(state: Path, kept: str) -> None:
+    [ledger] = (state / "sessions").glob("*.sqlite3")
+    packed = state / "archive" / f"{ledger.stem}.jsonl.zst"
+    packed.parent.mkdir()
+    packed.write_bytes(b"0123456789")
+    dry = hippocampus("gc", state, "--max-age-days", 30).output
+    assert f"archive/{packed.name}" in dry
+    assert "1 archives and search indexes, 10 bytes would be removed" in dry
+    assert packed.exists()
+    hippocampus("gc", state, "--max-age-days", 30, "--apply")
+    assert not packed.exists()
+
+
 def test_show_writes_a_content_byte_for_byte(state: Path, kept: str) -> None:
     assert hippocampus("store", "show", state, "abcd2345").stdout_bytes == CONTENT
     assert hippocampus("store", "show", state, kept[:10]).stdout_bytes == CONTENT

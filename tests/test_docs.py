@@ -36,7 +36,7 @@ BOX = re.compile(r"[─│╭╮╰╯]+|<[^>]*>|\b[A-Z]{3,}\b")
 """What differs between versions of the library that prints the help: frames and type names."""
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 TOLERANCE = 0.03
-"""Other versions of Python, of a tokenizer or of a price list may move a figure by so much."""
+"""Other versions of what the figures were written with may move one by so much."""
 
 
 # The code in README
@@ -148,6 +148,47 @@ def test_the_loops_in_the_readme_run(
     assert (tmp_path / "agent-state").is_dir()
 
 
+ODD_ARGUMENTS: list[Any] = [
+    {"lines": "5-7"}, {"lines": [5]}, {"lines": ["5", "7"]}, {"lines": {"a": 1}}, {"lines": [7, 5]},
+    {"head": "2"}, {"tail": -3}, {"max_tokens": "100"}, {"max_tokens": -1}, {"context": "1"},
+    {"entry_id": 5}, {"entry_id": ["a"]}, {"entry_id": ""}, {"entry_id": "", "query": "order"},
+    {"query": ""}, {"query": '\ud800 ( " OR *'}, {"pattern": "("}, {"pattern": 42}, {"path": "$["},
+    {"path": "$[999].x"}, {"page": 2}, {"id": "kq3v7a2c"}, {"head": 10**30}, {"lines": [10**30, 0]},
+    {"session_id": None}, [], 7, None, "text",
+]  # fmt: skip
+
+
+def test_the_loop_in_the_readme_survives_whatever_arguments_a_model_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"run_tool": None}
+    exec(CODE.findall(README)[0], names)
+    session = names["session"]
+    messages = list(made_of(ORDERS))
+    session(messages)
+    [entry] = session.entries()
+    for odd in ODD_ARGUMENTS:
+        for asked in (odd, {"entry_id": entry.id, **odd}) if isinstance(odd, dict) else (odd,):
+            for written in (json.dumps(asked), asked):
+                assert names["run"]("recall", written)
+    assert "no JSON" in names["run"]("recall", '{"entry_id": "abc')
+    session.close()
+    names["memory"].close()
+
+
+def made_of(result: str) -> Iterator[dict[str, Any]]:
+    """Yield a short chat in which one call has a result."""
+    yield {"role": "user", "content": "Which orders are there?"}
+    call = chat("list_orders", {"customer": 7}).choices[0].message.tool_calls[0]
+    called = {"name": call.function.name, "arguments": call.function.arguments}
+    yield {
+        "role": "assistant",
+        "tool_calls": [{"id": call.id, "type": "function", "function": called}],
+    }
+    yield {"role": "tool", "tool_call_id": call.id, "content": result}
+
+
 def test_every_python_block_of_the_readme_is_run() -> None:
     assert len(CODE.findall(README)) == 2 + len(MINE)
 
@@ -189,8 +230,14 @@ def test_the_figures_in_the_readme_are_those_of_its_command() -> None:
     """Where not: `python -m tests.bench.readme_tables replay`."""
     told, said = blocks_in(README)["replay"], QUICK["replay"]()
     assert f"hippocampus {' '.join(REPLAY)}" in README
+    (table, versions), (printed, present) = (
+        text.strip().rsplit("\n\n", 1) for text in (told, said)
+    )
+    if versions == present:
+        assert words(printed) == words(table)
     figures, fresh = (
-        [float(number.replace(",", "")) for number in NUMBER.findall(text)] for text in (told, said)
+        [float(number.replace(",", "")) for number in NUMBER.findall(text)]
+        for text in (table, printed)
     )
     assert fresh == pytest.approx(figures, rel=TOLERANCE, abs=1.5)
     assert [line.split("  ")[0] for line in told.splitlines()][:1] == ["```text"]
@@ -345,6 +392,15 @@ def test_links_between_documents_lead_somewhere() -> None:
             if anchor:
                 inside = path.read_text("utf-8") if path else text
                 assert anchor[1:] in set(anchors(inside)), (target, anchor)
+
+
+def test_the_contents_of_the_specification_name_each_section_once_and_in_order() -> None:
+    contents = SPEC.partition("\n## ")[0]
+    sections = [
+        title.lower().replace(" ", "-") for title in re.findall(r"^## (.+)$", SPEC, re.MULTILINE)
+    ]
+    listed = re.findall(r"- (\[.+)$", contents, re.MULTILINE)
+    assert re.findall(r"\(#([\w-]+)\)", "\n".join(listed)) == sections
 
 
 def anchors(text: str) -> Iterator[str]:

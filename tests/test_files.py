@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import stat
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conversations import reading
+from conversations import EAGER, reading
 
-from hippocampus import Hippocampus, files
+from hippocampus import Hippocampus, RecallError, files, retention
+from hippocampus.facts import Facts
+from hippocampus.store import LARGE_CONTENT_BYTES
 
 HOLDING = """
 import sys
@@ -53,3 +60,64 @@ def _holding(path: Path) -> subprocess.Popen[str]:
     assert holder.stdout
     assert holder.stdout.readline() == "held\n"
     return holder
+
+
+@pytest.fixture
+def usual_umask() -> Iterator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def modes(folder: Path) -> set[int]:
+    """Return the modes of all files below a folder."""
+    return {stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no modes there")
+@pytest.mark.usefixtures("usual_umask")
+def test_only_the_owner_may_read_a_state_directory_and_its_files(tmp_path: Path) -> None:
+    state = tmp_path / "projects" / "state"
+    used(state)
+    for made in (state.parent, state, *(path for path in state.iterdir() if path.is_dir())):
+        assert stat.S_IMODE(made.stat().st_mode) == 0o700, made
+    assert modes(state) == {0o600}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no modes there")
+@pytest.mark.usefixtures("usual_umask")
+def test_a_folder_that_a_user_made_keeps_its_mode_and_what_is_put_there_is_private(
+    tmp_path: Path,
+) -> None:
+    state = tmp_path / "shared"
+    state.mkdir(mode=0o755)
+    used(state)
+    assert stat.S_IMODE(state.stat().st_mode) == 0o755
+    assert modes(state) == {0o600}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no modes there")
+@pytest.mark.usefixtures("usual_umask")
+def test_a_fact_store_of_its_own_is_private_with_what_sqlite_puts_beside_it(tmp_path: Path) -> None:
+    facts = Facts(tmp_path / "facts.sqlite3")
+    facts.remember("Ann lives in Bonn.")
+    assert len(list(tmp_path.iterdir())) == 3
+    assert modes(tmp_path) == {0o600}
+    facts.close()
+
+
+def used(state: Path) -> None:
+    """Use everything that puts a file into a state directory; the modes are seen while it is open."""
+    memory = Hippocampus(state, policy=EAGER)
+    session = memory.session("s")
+    messages = reading(2)
+    messages[-1]["content"] = os.urandom(LARGE_CONTENT_BYTES).hex()
+    session(messages)
+    with contextlib.suppress(RecallError):  # it makes the index, whatever it finds
+        session.recall(query="customer")
+    memory.facts.remember("Ann lives in Bonn.")
+    assert modes(state) == {0o600}
+    session.close()
+    memory.close()
+    removals = retention.plan(retention.holdings(state), retention.Rules(0), time.time())
+    assert retention.collect(state, removals[:1], time.time())

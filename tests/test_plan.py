@@ -48,7 +48,7 @@ def test_the_past_is_left_alone_until_the_edit_pays() -> None:
 
 def test_a_last_message_is_edited_as_soon_as_it_is_due() -> None:
     [decision] = plan([candidate(1, 4_000)], Standing(3, 2, [9_000, 4_000]), PRICES, POLICY)
-    assert "pays within 3 calls" in decision.reason
+    assert "pays over the 3 calls" in decision.reason
 
 
 @st.composite

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from hippocampus.entry import Entry
 from hippocampus.policy import Policy, Subject, Treatment, load, redacted, shipped
 from hippocampus.policy.matching import expression, fold, has_word
+from hippocampus.policy.rules import OWN_SOURCES
 from hippocampus.policy.words import Encoding, EntryType, Kind, PriceTable, Priority
 from hippocampus.prices import TABLES
+from hippocampus.sources import known_sources
 
 SECTION_10 = """
 lifecycle_policies:
@@ -341,6 +343,10 @@ def test_what_has_nothing_to_hide_stays_as_it_is(text: str) -> None:
     assert Treatment().redacted(text) == text
     policy = ruled({"match": {}, "action": {"redact": {"patterns": "\\x{10FFFF}{9}"}}})
     assert policy.treat(result()).redacted(text) == text
+
+
+def test_the_sources_that_come_with_the_package_are_the_ones_whose_fields_are_known() -> None:
+    assert set(known_sources()._named) == set(OWN_SOURCES)
 
 
 def test_a_source_is_a_name_or_a_mapping_with_a_type() -> None:

@@ -10,10 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+from conversations import EAGER, reading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus import retention
+from hippocampus import Hippocampus, RecallError, archive, retention
 from hippocampus.entry import Entry, Lifecycle, Modifiers, Record, Source, Stage
 from hippocampus.errors import StoreError
 from hippocampus.ledger import Call, Ledger
@@ -242,3 +243,59 @@ def test_a_ledger_without_tables_is_one_without_references(state: Path) -> None:
     put(state, "s", b"one", "aaaa1111")
     sqlite3.connect(state / "sessions" / "empty.sqlite3").close()
     assert len(retention.holdings(state)[0].references) == 1
+
+
+def files_gone(state: Path, rules: Rules, started: float | None = None) -> list[str]:
+    now = time.time()
+    going = retention.plan_files(retention.session_files(state), rules, now)
+    gone = retention.collect_files(going, now if started is None else started)
+    return [each.file.path.name for each in gone]
+
+
+def a_session(state: Path, name: str) -> None:
+    """A session whose one result is pinned, searched and archived."""
+    memory = Hippocampus(state, policy=EAGER)
+    with memory.session(name) as session:
+        session(reading(1))
+        session.pin(session.entries()[0].id)
+        with contextlib.suppress(RecallError):
+            session.recall(query="customer")
+    memory.close()
+
+
+def test_archives_and_search_indexes_go_by_age_and_what_is_pinned_stays(state: Path) -> None:
+    a_session(state, "old")
+    age(state, 40)
+    a_session(state, "young")
+    assert files_gone(state, Rules()) == []
+    assert files_gone(state, Rules(max_bytes=0)) == []
+    gone = files_gone(state, Rules(max_age_days=30))
+    assert sorted(name.split("-")[0] for name in gone) == ["old", "old"]
+    assert run(state, Rules(max_age_days=30)) == []
+    assert archive.conversation(state, "old").items == []
+    assert archive.conversation(state, "young").items == reading(1)
+    memory = Hippocampus(state, policy=EAGER)
+    with memory.session("old") as again:
+        [entry] = again.entries()
+        assert again.text(entry.id) == reading(1)[-1]["content"]
+        again(reading(2))
+    assert archive.conversation(state, "old").items == reading(2)
+    memory.close()
+
+
+def test_a_session_that_was_active_since_keeps_its_files(state: Path) -> None:
+    a_session(state, "s")
+    assert files_gone(state, Rules(max_age_days=0), started=time.time() - 60) == []
+    assert len(files_gone(state, Rules(session_days={"s": 0}))) == 2
+
+
+def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) -> None:
+    memory = Hippocampus(state, policy=EAGER)
+    with memory.session("s") as session:
+        session(reading(1))
+    memory.close()
+    run(state, Rules(max_age_days=0))
+    files_gone(state, Rules(max_age_days=0))
+    left = [path for path in state.rglob("*") if path.is_file()]
+    assert {path.parent.name for path in left} <= {"state", "sessions", "contents", "memory"}
+    assert reading(1)[-1]["content"].encode() not in b"".join(path.read_bytes() for path in left)

@@ -148,7 +148,7 @@ class Journal:
         """Return the open journal, locked; one that another process has packed is begun anew."""
         while True:
             if self._descriptor is None:
-                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                files.private_folder(self._folder)
                 flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
                 self._descriptor = os.open(self._journal, flags, 0o600)
             files.lock(self._descriptor)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from hippocampus.cli.replaying import PIPED_WIDTH
 
 
 def explain(
@@ -31,5 +34,9 @@ def explain(
         typer.echo(f"hippocampus: {file} holds no conversation", err=True)
         raise typer.Exit(2)
     print_explanation(
-        recordings[0], turn, policies.load(policy), prices.model_prices(model), Console()
+        recordings[0],
+        turn,
+        policies.load(policy),
+        prices.model_prices(model),
+        Console(width=None if sys.stdout.isatty() else PIPED_WIDTH),
     )

@@ -141,7 +141,7 @@ def export(
     db: Database = DEFAULT_PATH,
     as_json: Json = False,  # noqa: ARG001 - it is JSON anyway
 ) -> None:
-    """Print everything of an agent as one JSON object; * is all agents."""
+    """Print everything of an agent as one JSON object; * is all agents, whom hippo's form cannot hold."""
     from hippocampus.facts.exchange import export as exported
 
     with existing(db) as facts:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 PIPED_WIDTH = 120
 """Tables that go into a file or a pipe are as wide as they need."""
+NOT_THERE = "no such file or directory"
 
 
 def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
@@ -57,6 +59,8 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus.replay.outcome import outcome
     from hippocampus.replay.run import Options
 
+    if report is not None:
+        _expect_writable(report)
     options = Options(
         policies.load(policy),
         price_tables.prices_for(prices, model),
@@ -65,30 +69,59 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     )
     replayed, skipped = _run(paths, options, Console(stderr=True))
     found = outcome(replayed, skipped, options)
-    if report is not None:
-        from hippocampus.replay.page import write_page
-
-        write_page(found, report)
     if as_json:
         typer.echo(json.dumps(found, ensure_ascii=False))
     elif replayed:
         from hippocampus.replay.table import print_outcome
 
         print_outcome(found, Console(width=None if sys.stdout.isatty() else PIPED_WIDTH))
+    if report is not None:
+        _write(found, report)
     _end(replayed, skipped, strict=strict)
+
+
+def _expect_writable(report: Path) -> None:
+    """Refuse a page that could not be written, before a replay that may take minutes."""
+    if report.is_dir():
+        problem = "a folder; name a file in it"
+    elif not report.parent.is_dir():
+        problem = f"there is no folder {report.parent}"
+    elif not os.access(report if report.exists() else report.parent, os.W_OK):
+        problem = "not writable"
+    else:
+        return
+    _fail(f"no report can be written to {report}: {problem}")
+
+
+def _write(found: dict[str, Any], report: Path) -> None:
+    from hippocampus.replay.page import write_page
+
+    try:
+        write_page(found, report)
+    except OSError as failure:
+        _fail(f"the report cannot be written to {report}: {failure.strerror}")
+
+
+def _fail(told: str) -> NoReturn:
+    typer.echo(f"hippocampus: {told}", err=True)
+    raise typer.Exit(2)
 
 
 def _run(
     paths: Sequence[Path], options: Options, console: Console
 ) -> tuple[list[Replayed], list[Skipped]]:
-    """Replay with a progress bar, which a run of under two seconds does not show."""
+    """Replay with a progress bar, which a run of under two seconds does not show.
+
+    Of several paths one that is not there is left out, and told like a file that is no recording.
+    """
     from hippocampus.cli.progress import track
     from hippocampus.replay.readers import find_files
     from hippocampus.replay.run import Skipped, replay_files
 
-    files = find_files(paths)
+    there = [path for path in paths if path.exists()]
+    files = find_files(there or paths)
     replayed: list[Replayed] = []
-    skipped: list[Skipped] = []
+    skipped = [Skipped(str(path), NOT_THERE) for path in paths if path not in there]
     for result in track(replay_files(files, options), len(files), console):
         if isinstance(result, Skipped):
             skipped.append(result)
@@ -103,8 +136,7 @@ def _end(replayed: Sequence[Replayed], skipped: Sequence[Skipped], *, strict: bo
     if not replayed:
         for each in skipped:
             typer.echo(f"{each.path}: {each.reason}", err=True)
-        typer.echo("hippocampus: no recorded session found there", err=True)
-        raise typer.Exit(2)
+        _fail("no recorded session found there")
     if strict and (skipped or broken):
         typer.echo(f"hippocampus: {len(skipped)} files and {broken} lines not read", err=True)
         raise typer.Exit(1)

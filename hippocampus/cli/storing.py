@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from hippocampus.retention import Holding, Removal, Rules
+    from hippocampus.retention import FileRemoval, Holding, Removal, Rules
 
 PIPED_WIDTH = 120
 app = typer.Typer(help="Look into a state directory's contents.", no_args_is_help=True)
@@ -25,7 +25,7 @@ StateDir = Annotated[Path, typer.Argument(help="The state directory of a memory.
 def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     state_dir: StateDir,
     max_age_days: Annotated[
-        float | None, typer.Option(help="Remove contents of sessions idle for longer.")
+        float | None, typer.Option(help="Remove contents and archives of sessions idle for longer.")
     ] = None,
     max_bytes: Annotated[
         int | None, typer.Option(help="Remove what was idle longest until the rest fits.")
@@ -41,7 +41,7 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
         bool, typer.Option("--apply", help="Remove them; without it, only say what would go.")
     ] = False,
 ) -> None:
-    """Say which stored contents the rules would remove, and remove them with --apply."""
+    """Say which stored contents and archives the rules would remove; remove them with --apply."""
     from hippocampus import retention
 
     expect_state(state_dir)
@@ -51,9 +51,11 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     started = time.time()
     _check(rules)
     removals = retention.plan(retention.holdings(state_dir), rules, started)
+    files = retention.plan_files(retention.session_files(state_dir), rules, started)
     if apply:
         removals = retention.collect(state_dir, removals, started)
-    _print_removals(removals, done=apply)
+        files = retention.collect_files(files, started)
+    _print_removals(removals, files, done=apply)
 
 
 def expect_state(state_dir: Path) -> None:
@@ -84,12 +86,20 @@ def _session_days(given: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def _print_removals(removals: Sequence[Removal], *, done: bool) -> None:
+def _print_removals(
+    removals: Sequence[Removal], files: Sequence[FileRemoval], *, done: bool
+) -> None:
     for each in removals:
         sessions = ", ".join(each.sessions) or "no session"
         typer.echo(f"{each.key[:12]}  {each.packed_bytes:>10,} bytes  {each.rule}  ({sessions})")
-    total = sum(each.packed_bytes for each in removals)
+    for held, rule in files:
+        name = f"{held.path.parent.name}/{held.path.name}"
+        typer.echo(f"{name}  {held.size_bytes:>10,} bytes  {rule}  ({held.session})")
     word = "removed" if done else "would be removed; --apply removes them"
+    if files:
+        beside = sum(each.file.size_bytes for each in files)
+        typer.echo(f"{len(files)} archives and search indexes, {beside:,} bytes {word}")
+    total = sum(each.packed_bytes for each in removals)
     typer.echo(f"{len(removals)} contents, {total:,} bytes {word}")
 
 

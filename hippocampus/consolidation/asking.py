@@ -83,7 +83,7 @@ def within(seconds: float, complete: Complete, prompt: str) -> str | None:
     asking.start()
     asking.join(seconds)
     if not answers:
-        LOG.warning("no facts from the model within %s seconds: the rules' stand", seconds)
+        LOG.warning("no facts from the model within %.3g seconds: the rules' stand", seconds)
     return answers[0] if answers else None
 
 

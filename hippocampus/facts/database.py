@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from hippocampus import files
 from hippocampus.errors import StoreError
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.schema import MIGRATIONS
@@ -32,7 +33,8 @@ class Database:
         self._lock = threading.RLock()
         with self.guarded():
             if self.path != ":memory:":
-                Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                files.private_folder(Path(path).parent)
+                files.private_file(Path(path))
             self.connection = sqlite3.connect(
                 self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )

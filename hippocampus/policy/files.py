@@ -85,7 +85,8 @@ def _text(path: Path, named: str) -> str:
     except (OSError, ValueError) as failure:
         known = shipped()
         near = ", ".join(nearest(named, known) or sorted(known))
-        told = f"no policy {named!r} ({failure}); shipped ones: {near}"
+        why = (failure.strerror or "") if isinstance(failure, OSError) else str(failure)
+        told = f"no policy {named!r}: {why.lower()}; shipped ones: {near}"
         raise _NoPolicyError(told) from None
 
 

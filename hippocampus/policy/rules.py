@@ -115,6 +115,8 @@ class Match(Declared):
 
 
 Fallback = Literal["stored", "summary"]
+OWN_SOURCES = ("file", "http", "tool")
+"""The sources that come with the package: nothing is handed to them but the fields of `Refetch`."""
 
 
 class Refetch(BaseModel):
@@ -140,6 +142,19 @@ class Refetch(BaseModel):
     """The only hosts that `http` may ask; left out, every public one."""
     allow_private: bool | None = None
     """Whether `http` may ask this machine and its networks."""
+
+    @model_validator(mode="after")
+    def _known_fields(self) -> Self:
+        unknown = list(self.model_extra or ()) if self.type in OWN_SOURCES else []
+        if unknown:
+            raise ValueError("; ".join(map(self._unknown, unknown)))
+        return self
+
+    def _unknown(self, name: str) -> str:
+        fields = tuple(type(self).model_fields)
+        near = ", ".join(nearest(name, fields))
+        hint = f"did you mean {near}?" if near else f"known: {', '.join(fields)}"
+        return f"unknown field {name!r} of source {self.type!r}; {hint}"
 
     def declared(self) -> dict[str, Any]:
         """Return what is said beside the name, that of a source of somebody else too."""

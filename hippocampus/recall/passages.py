@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from hippocampus import files
 from hippocampus.entry import storable
 from hippocampus.errors import StoreError
 from hippocampus.recall.paging import pages
@@ -21,6 +22,7 @@ from hippocampus.recall.words import STOP_WORDS, WORD, spread
 from hippocampus.write_ahead import use_write_ahead_log
 
 BUSY_SECONDS = 10.0
+IN_MEMORY = ":memory:"
 QUIET_SECONDS = 0.3
 """For so long nothing must be added before the index is filled."""
 MOST_TERMS = 40
@@ -188,6 +190,8 @@ class Passages:
 
 def _open(path: Path | str) -> sqlite3.Connection:
     """Open the file; one that is damaged is begun anew, for nothing is lost with it."""
+    if str(path) != IN_MEMORY:
+        files.private_file(Path(path))
     db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
         use_write_ahead_log(db, BUSY_SECONDS)

@@ -73,7 +73,8 @@ def compiled(pattern: str, *, across_lines: bool = False) -> Any:
     try:
         return re2.compile(searchable(pattern), options)
     except re2.error as wrong:
-        told = f"pattern {pattern!r} is no regular expression (RE2): {wrong}"
+        why = wrong.args[0].decode("utf-8", "replace") if wrong.args else ""
+        told = f"pattern {pattern!r} is no regular expression (RE2): {why}"
         raise RecallError("bad_request", told) from None
 
 

@@ -6,11 +6,12 @@ Pure, for all three formats. Who answers, and what, is not known here; no list i
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from hippocampus.conversation import Item, Part
+from hippocampus.conversation import Item
 from hippocampus.errors import RecallError
 from hippocampus.messages import adapter_of
 from hippocampus.recall.definition import TOOL_NAME
@@ -19,6 +20,9 @@ from hippocampus.recall.slices import Request
 SELECTORS = frozenset(field.name for field in fields(Request))
 NUMBERS = ("head", "tail", "context", "max_tokens")
 TEXTS = ("entry_id", "pattern", "path", "query")
+WHOLE_NUMBER = re.compile(r"\s*(-?\d{1,18})\s*")
+LINE_RANGE = re.compile(r"\s*\[?\s*(\d{1,18})\s*(?:-|–|,|:|to)\s*(\d{1,18})\s*\]?\s*")
+"""What `[5, 7]` is as text: `5-7`, `5, 7`, `[5, 7]`, `5:7`, `5 to 7`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ def pending(items: Sequence[Item]) -> list[Call]:
         part.call_id for message in behind for part in message.parts if part.kind == "result"
     }
     return [
-        _call(part)
+        written(part.call_id, part.text or "{}")
         for part in behind[0].parts
         if part.kind == "call" and part.tool == TOOL_NAME and part.call_id not in answered
     ]
@@ -111,26 +115,50 @@ def _block(call_id: str, answer: Answer) -> Item:
     return {**block, "is_error": True} if answer.is_error else block
 
 
-def _call(part: Part) -> Call:
-    try:
-        asked = json.loads(part.text or "{}")
-    except (ValueError, RecursionError):
-        return _wrong(part, "the arguments are no JSON")
-    if not isinstance(asked, dict):
-        return _wrong(part, "the arguments are no JSON object")
-    return read_call(part.call_id, asked)
+def written(call_id: str, arguments: object) -> Call:
+    """Return a call from the arguments as a model wrote them: JSON text, or an object."""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return _refused(call_id, "the arguments are no JSON")
+    if not isinstance(arguments, Mapping):
+        return _refused(call_id, "the arguments are no JSON object")
+    return read_call(call_id, arguments)
 
 
 def read_call(call_id: str, asked: Mapping[str, Any]) -> Call:
-    """Return a call from the arguments that a model wrote; what is wrong stands in `problem`."""
-    given = {name: value for name, value in asked.items() if value not in (None, "", [])}
+    """Return a call from its arguments by name; what is wrong stands in `problem`.
+
+    What is empty counts as not given, and a number or a range that is written as text as itself.
+    """
+    told = {name: value for name, value in asked.items() if value not in (None, "", [], ())}
+    given = {name: _meant(name, value) for name, value in told.items()}
     problem = _problem(given)
     if problem:
-        return Call(call_id, None, Request(), None, RecallError("bad_request", problem))
+        return _refused(call_id, problem)
     chosen = {name: value for name, value in given.items() if name in SELECTORS}
-    if "lines" in chosen:
-        chosen["lines"] = tuple(chosen["lines"])
     return Call(call_id, given.get("entry_id"), Request(**chosen), given.get("max_tokens"))
+
+
+def _meant(name: str, value: Any) -> Any:
+    """Return the value that an argument means where that is plain, else the argument itself."""
+    if name in NUMBERS:
+        return _number(value)
+    if name != "lines":
+        return value
+    if isinstance(value, str):
+        found = LINE_RANGE.fullmatch(value)
+        return (int(found[1]), int(found[2])) if found else value
+    return tuple(map(_number, value)) if isinstance(value, list | tuple) else value
+
+
+def _number(value: Any) -> Any:
+    """Return the whole number that `"100"` or `100.0` is, else the value itself."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    found = WHOLE_NUMBER.fullmatch(value) if isinstance(value, str) else None
+    return int(found[1]) if found else value
 
 
 def _problem(given: Mapping[str, Any]) -> str:
@@ -140,8 +168,8 @@ def _problem(given: Mapping[str, Any]) -> str:
     for name in NUMBERS:
         if not _is_number(given.get(name, 1)):
             return f"{name} is no whole number"
-    lines = given.get("lines", [1, 1])
-    if not (isinstance(lines, list) and len(lines) == 2 and all(map(_is_number, lines))):
+    lines = given.get("lines", (1, 1))
+    if not (isinstance(lines, tuple) and len(lines) == 2 and all(map(_is_number, lines))):
         return "lines is no pair of line numbers such as [1, 40]"
     unknown = sorted(set(given) - SELECTORS - {"entry_id", "max_tokens"})
     if unknown:
@@ -156,5 +184,5 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _wrong(part: Part, told: str) -> Call:
-    return Call(part.call_id, None, Request(), None, RecallError("bad_request", told))
+def _refused(call_id: str, told: str) -> Call:
+    return Call(call_id, None, Request(), None, RecallError("bad_request", told))

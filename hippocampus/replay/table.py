@@ -118,8 +118,9 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
 
 
 def _saved(ours: dict[str, Any], everything: dict[str, Any], outcome: dict[str, Any]) -> str:
-    difference = everything["dollars"] - ours["dollars"]
-    word = "saved" if difference >= 0 else "LOST"
+    word = "saved" if everything["dollars"] >= ours["dollars"] else "LOST"
+    # Of the amounts as the table shows them, so that the two agree.
+    difference = round(everything["dollars"], 2) - round(ours["dollars"], 2)
     return (
         f"With policy {outcome['policy']} at prices {outcome['prices']['name']}: {word} "
         f"{abs(100 - ours['cost_percent']):.1f} % of the money (${abs(difference):,.2f} of "
@@ -139,10 +140,13 @@ def _hidden(ours: dict[str, Any]) -> str:
 
 
 def _recalled(ours: dict[str, Any]) -> str:
-    shares = [f"{ours[f'recalled_{name}_percent']:.1f} % {name}" for name in PROTOCOL_PERCENT]
+    full, partial, failed = (
+        f"{ours[f'recalled_{name}_percent']:.1f} %" for name in PROTOCOL_PERCENT
+    )
     theirs = ", ".join(f"{share} %" for share in PROTOCOL_PERCENT.values())
     return (
-        f"Of a recall of each of them {', '.join(shares)} (section 12.2 of the protocol: {theirs})."
+        f"Had each of them been asked for, {full} would have come from the full content, {partial} from "
+        f"its summary alone, {failed} not at all (the protocol that this follows reports {theirs})."
     )
 
 

@@ -43,16 +43,25 @@ def _path_in(named: str) -> str:
 
 
 def _allowed(named: str, roots: tuple[str, ...]) -> Path:
-    """Return the real path of a file, with links resolved, if a root holds it."""
-    for root in roots:
-        try:
-            folder = Path(root).expanduser().resolve(strict=True)
-            path = (folder / named).resolve(strict=True)
-        except (OSError, ValueError, RuntimeError):
-            continue
-        if path.is_relative_to(folder):
+    """Return the real path of a file, with links resolved, if a root holds it.
+
+    A relative path is the tool's, from the working directory; where no root holds a file of that
+    name, it is taken as one from a root.
+    """
+    folders = [folder for root in roots if (folder := _resolved(Path(root))) is not None]
+    for base in (Path(), *folders):
+        path = _resolved(base / named)
+        if path is not None and any(map(path.is_relative_to, folders)):
             return path
     raise Unavailable(f"{named} lies in none of the folders that the policy allows, or is gone")
+
+
+def _resolved(path: Path) -> Path | None:
+    """Return the real path of what is there, or nothing."""
+    try:
+        return path.expanduser().resolve(strict=True)
+    except (OSError, ValueError, RuntimeError):
+        return None
 
 
 def _read(path: Path, largest_bytes: int) -> bytes:

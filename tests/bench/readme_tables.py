@@ -13,10 +13,12 @@ import ast
 import inspect
 import itertools
 import os
+import platform
 import re
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 
 from hippocampus import indexing, policy, prices, tokens
@@ -27,6 +29,8 @@ DOCUMENTS = ("README.md", "SPEC.md")
 BLOCK = re.compile(r"(<!-- (?P<name>[\w-]+):begin -->\n).*?(<!-- (?P=name):end -->)", re.DOTALL)
 WIDTH = {"COLUMNS": "96", "TERMINAL_WIDTH": "96", "NO_COLOR": "1", "TERM": "dumb"}
 COMMAND = "from hippocampus.cli import app; app(prog_name='hippocampus')"
+DECIDING = ("genai-prices", "google-re2", "numpy", "tiktoken")
+"""What tokens, prices and lines of entries come from."""
 REPLAY = ("replay", "examples/transcripts", "--compare")
 
 
@@ -43,6 +47,13 @@ def said(*arguments: str) -> str:
 def as_text(printed: str) -> str:
     """A Markdown block of plain text."""
     return f"```text\n{printed}\n```"
+
+
+def written_with() -> str:
+    """What besides the code and the recordings decides a figure, by version."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    libraries = (f"{name} {metadata.version(name)}" for name in DECIDING)
+    return f"Written with Python {python}, {', '.join(libraries)}."
 
 
 def help_of(*command: str) -> str:
@@ -179,7 +190,7 @@ def curve() -> str:
 
 
 QUICK: dict[str, Callable[[], str]] = {
-    "replay": lambda: as_text(said(*REPLAY)),
+    "replay": lambda: f"{as_text(said(*REPLAY))}\n\n{written_with()}",
     "help-hippocampus": help_of,
     "help-replay": lambda: help_of("replay"),
     "help-explain": lambda: help_of("explain"),

@@ -225,6 +225,16 @@ def test_our_own_fields_travel_through_hippo(facts: Facts, other: Facts, tmp_pat
         assert read.valid_from == pytest.approx(memory.valid_from, abs=1e-5)
 
 
+def test_all_agents_travel_through_hippo_only_where_there_is_one(
+    facts: Facts, other: Facts
+) -> None:
+    other.remember("I live in Bonn.", agent="ann")
+    assert export(other, "*", format_name="hippo")["agentId"] == "ann"
+    other.remember("I live in Rome.", agent="ben")
+    with pytest.raises(FactError, match="one by one: ann, ben"):
+        export(other, "*", format_name="hippo")
+
+
 def test_chunks_that_cannot_be_read_are_named(other: Facts, tmp_path: Path) -> None:
     broken = {**HIPPO, "chunks": [*CHUNKS, {"id": "x"}, "y", {**CHUNKS[2], "created_at": "soon"}]}
     done = import_file(other, written(tmp_path, broken), embedding_model="small")

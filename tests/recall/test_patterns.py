@@ -69,3 +69,9 @@ def test_no_pattern_can_take_forever(pattern: str) -> None:
 def test_a_pattern_of_any_length_is_refused_in_words() -> None:
     with pytest.raises(RecallError, match="longer than 2,000 characters"):
         list(matching("x", "x" * 3_000))
+
+
+def test_what_is_wrong_with_a_pattern_is_told_in_plain_words() -> None:
+    with pytest.raises(RecallError) as told:
+        compiled("(")
+    assert str(told.value).endswith("is no regular expression (RE2): missing ): (")

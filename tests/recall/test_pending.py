@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hippocampus.messages import read
 from hippocampus.recall.pending import Answer, answered, extended, pending, read_call
+from hippocampus.recall.slices import Request
 from hippocampus.replay.measure import unpaired
 
 FORMATS = ("openai", "responses", "anthropic")
@@ -98,7 +99,9 @@ def test_nothing_is_pending_without_a_recall(format_name: str) -> None:
 
 
 WRONG = [
-    "not json", "[]", "7", "{}", '{"entry_id": 7}', '{"entry_id": "a", "lines": "1-2"}',
+    "not json", "[]", "7", "{}", '{"entry_id": 7}', '{"entry_id": "a", "lines": "some"}',
+    '{"entry_id": "a", "lines": 5}', '{"entry_id": "a", "lines": ["5", "x"]}',
+    '{"entry_id": "a", "head": 2.5}', '{"entry_id": {"id": "a"}}', '{"pattern": ["a"], "entry_id": "a"}',
     '{"entry_id": "a", "lines": [1]}', '{"entry_id": "a", "max_tokens": "many"}',
     '{"entry_id": "a", "max_tokens": true}', '{"entry_id": "a", "page": 3}', '{"pattern": "x"}',
 ]  # fmt: skip
@@ -109,6 +112,19 @@ def test_wrong_arguments_are_told_and_not_guessed(arguments: str) -> None:
     [call] = pending(asked("openai", [("c1", "recall", arguments)]))
     assert call.problem is not None
     assert call.problem.reason == "bad_request"
+
+
+@pytest.mark.parametrize("lines", ["5-7", "5, 7", "[5, 7]", "5:7", "5 to 7", ["5", "7"], [5.0, 7]])
+def test_lines_that_are_plainly_meant_are_read(lines: object) -> None:
+    assert read_call("c", {"entry_id": "a", "lines": lines}).request.lines == (5, 7)
+
+
+def test_numbers_as_text_are_read_and_what_is_empty_is_not_given() -> None:
+    asked_for = {"entry_id": "a", "head": "2", "max_tokens": "100", "context": 1.0, "query": ""}
+    call = read_call("c", {**asked_for, "lines": [], "path": None})
+    assert call.problem is None
+    assert (call.request, call.max_tokens) == (Request(head=2, context=1), 100)
+    assert read_call("c", {"entry_id": "", "query": "order"}).entry_id is None
 
 
 @given(st.dictionaries(st.sampled_from(["entry_id", "lines", "pattern", "path", "query", "head", "max_tokens", "x"]),

@@ -32,6 +32,22 @@ def test_a_file_under_a_root_is_read(root: Path) -> None:
     assert fetch(wanted("a.txt", "file_path"), plan) == "hälló"
 
 
+def test_a_relative_path_is_from_the_working_directory_and_else_from_a_root(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root.parent)
+    (root / "allowed").mkdir()
+    (root / "allowed" / "b.txt").write_text("from the root")
+    plan = SourcePlan(roots=("allowed",))
+    assert fetch(wanted("allowed/a.txt"), plan) == "hälló"
+    assert fetch(wanted("a.txt"), plan) == "hälló"
+    assert fetch(wanted("allowed/b.txt"), plan) == "from the root"
+    (root / "b.txt").write_text("from the working directory")
+    assert fetch(wanted("allowed/b.txt"), plan) == "from the working directory"
+    with pytest.raises(Unavailable, match="none of the folders"):
+        fetch(wanted("secret.txt"), plan)
+
+
 @pytest.mark.parametrize(
     "named",
     ["../secret.txt", "/etc/passwd", "link.txt", "dir/secret.txt", "gone.txt", "a\0b", "", 7, "."],

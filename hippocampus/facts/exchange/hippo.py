@@ -28,13 +28,20 @@ if TYPE_CHECKING:
 VERSION = 1
 KINDS = {"fact": "fact", "memory": "note"}
 """hippo's kinds, and the type that each becomes where the metadata names none."""
+EVERYBODY = "*"
 EXTRA = "hippocampus"
 PLAIN = "text"
 """Where metadata that is no JSON object is kept."""
 
 
 def document(facts: Facts, agent: str) -> dict[str, Any]:
-    """Return an agent's memories and blocks as hippo exports them."""
+    """Return an agent's memories and blocks as hippo exports them.
+
+    Raises:
+        FactError: all agents are asked for, and there are several: hippo's form has one.
+
+    """
+    agent = _only(facts) if agent == EVERYBODY else agent
     memories = facts.memories(agent=agent, superseded=True)[::-1]
     vectors = facts.embeddings([each.id for each in memories])
     return {
@@ -44,6 +51,14 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
         "blocks": [_block_written(each) for each in facts.blocks.list(agent=agent)],
         "chunks": [_written(each, vectors.get(each.id)) for each in memories],
     }
+
+
+def _only(facts: Facts) -> str:
+    agents = list(facts.agents())
+    if len(agents) > 1:
+        told = "hippo's form holds one agent; export them one by one"
+        raise FactError(f"{told}: {', '.join(agents)}")
+    return agents[0] if agents else facts.agent
 
 
 def is_one(found: Any) -> bool:
