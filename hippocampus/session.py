@@ -64,7 +64,7 @@ class Session:
         self._means = means
         self._lock = threading.RLock()
         self._is_closed = False
-        self._taken: list[Item] = []
+        self._last: list[Item] = []
         """The list of the last call that did not fail."""
         self._left: list[Sequence[Item]] = []
         """Where the last call failed: its list, and what to take in if that cannot be read."""
@@ -90,9 +90,9 @@ class Session:
                 LOG.exception("session %s: sending the messages as they are", self.id)
                 self.failures += 1
                 self._turns.restart()
-                self._left = [copy.copy(items), self._taken]
+                self._left = [copy.copy(items), self._last]
                 return cast("list[Item]", copy.copy(items))
-            self._taken, self._left = list(items), []
+            self._last, self._left = list(items), []
             return view
 
     # What comes back
@@ -418,7 +418,7 @@ class Session:
 
     def _end(self, messages: Sequence[Item] | None) -> None:
         """Take in the list as it ended, or as a failed call had it; else the last that was taken."""
-        wanted = self._left if messages is None else [messages, self._taken]
+        wanted = self._left if messages is None else [messages, self._last]
         self._left = []
         any(self._is_taken_in(each) for each in wanted)
 
