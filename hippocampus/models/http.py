@@ -135,10 +135,14 @@ def _interruptible(endpoint: Endpoint, request: urllib.request.Request) -> Any:
             raise CancelledError
         left = ends - time.monotonic()
         if left <= 0:
-            raise _Passing(f"no answer within {endpoint.timeout_seconds:g} seconds")
+            raise _late(endpoint)
         with contextlib.suppress(TimeoutError):
             future.exception(left if endpoint.cancel is None else min(left, LOOK_SECONDS))
     return future.result()
+
+
+def _late(endpoint: Endpoint) -> _Passing:
+    return _Passing(f"no answer within {endpoint.timeout_seconds:g} seconds")
 
 
 def _attempt(endpoint: Endpoint, request: urllib.request.Request, future: Future[Any]) -> None:
@@ -157,6 +161,8 @@ def _answer(endpoint: Endpoint, request: urllib.request.Request) -> Any:
             raise _refused(endpoint, refusal) from None
     except (OSError, http.client.HTTPException) as failure:
         reason = getattr(failure, "reason", None) or failure
+        if isinstance(reason, TimeoutError):
+            raise _late(endpoint) from None
         raise _Passing(_safe(endpoint, str(reason) or type(failure).__name__)) from None
     try:
         return json.loads(text)

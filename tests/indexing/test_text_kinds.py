@@ -75,9 +75,9 @@ def test_each_parent_stands_before_its_line(kind: ModuleType, text: str) -> None
     ids=lambda text: repr(text[:12]),
 )  # fmt: skip
 def test_hostile_text_costs_linear_time(kind: ModuleType, text: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     found = draft(kind, text)
-    assert time.perf_counter() - started < 3.0
+    assert time.thread_time() - started < 3.0
     assert sum(len(line.text) for line in found.lines) < 1_200_000 if found else True
 
 

@@ -82,7 +82,7 @@ def test_an_attempt_ends_in_time() -> None:
         started = time.monotonic()
         with pytest.raises(ProviderError, match=r"no answer within 0.2 seconds \(2 attempts\)"):
             post(Endpoint(server.address, timeout_seconds=0.2, retries=1), "x", {})
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 30
         release.set()
 
 
@@ -114,7 +114,7 @@ def test_a_call_under_way_can_be_cancelled() -> None:
         started = time.monotonic()
         with pytest.raises(ProviderError, match="cancelled"):
             post(Endpoint(server.address, cancel=cancel), "x", {})
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 30
         release.set()
 
 

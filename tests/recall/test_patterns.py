@@ -58,12 +58,12 @@ HOSTILE = [
 
 @pytest.mark.parametrize("pattern", HOSTILE)
 def test_no_pattern_can_take_forever(pattern: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     try:
         assert list(matching("a" * 200_000, pattern)) == []
     except RecallError as told:
         assert told.reason == "bad_request"  # noqa: PT017 - either outcome is right
-    assert time.perf_counter() - started < 3
+    assert time.thread_time() - started < 3
 
 
 def test_a_pattern_of_any_length_is_refused_in_words() -> None:

@@ -77,15 +77,22 @@ def nested(levels: int) -> list[object]:
 
 @pytest.mark.parametrize(
     ("tool", "told"),
-    [(boom, "no database"), (lambda page: time.sleep(5), "took over"), (lambda page: {1, 2}, "neither text"),
+    [(boom, "no database"), (lambda page: {1, 2}, "neither text"),
      (lambda page: "x" * 2_000, "more than 1,000"), (lambda: "", "unexpected keyword"),
      (lambda page: nested(100_000), "neither text"), (lambda page: b"bytes", "neither text")],
 )  # fmt: skip
 def test_a_tool_that_fails_is_one_that_cannot_answer(tool: object, told: str) -> None:
-    plan = SourcePlan(("tool",), timeout_seconds=0.2, largest_bytes=1_000)
+    plan = SourcePlan(("tool",), timeout_seconds=30, largest_bytes=1_000)
     found = fetch(WANTED, captured(), plan, known_sources(RepeatableTools({"orders": tool})))
     assert found.source == "store"
     assert told in found.tried[0]
+
+
+def test_a_tool_that_takes_too_long_is_one_that_cannot_answer() -> None:
+    slow = RepeatableTools({"orders": lambda page: time.sleep(5)})
+    plan = SourcePlan(("tool",), timeout_seconds=0.2)
+    found = fetch(WANTED, captured(), plan, known_sources(slow))
+    assert (found.source, found.tried) == ("store", ("tool: took over 0.2 seconds",))
 
 
 def test_a_failure_of_many_words_is_told_in_few() -> None:
