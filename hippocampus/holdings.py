@@ -8,14 +8,13 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
 from hippocampus import tokens
 from hippocampus.conversation import Message, Part
-from hippocampus.decay import strength
 from hippocampus.digest import Run
 from hippocampus.due import DueTable
 from hippocampus.entry import (
@@ -373,34 +372,40 @@ class Holdings:
 
     def candidates(self) -> list[Candidate]:
         """Return what may be shortened at this turn, each with its next text written."""
-        return self._prepared(self._due.due(self._window.turn, self._window.shown_total))
+        return self.prepared(self.due())
+
+    def due(self) -> list[Held]:
+        """Return what may be shortened at this turn, in the order of the list."""
+        return self._due.due(self._window.turn, self._window.shown_total)
 
     def unread(self) -> list[Candidate]:
         """Return the large contents that stand in full for the model to read first, and may not."""
         full = (held for held in self.held if held.record.stage is Stage.FULL)
-        return self._prepared([held for held in full if held.large and not held.is_pinned])
+        return self.prepared([held for held in full if held.large and not held.is_pinned])
 
-    def _prepared(self, due: list[Held]) -> list[Candidate]:
+    def prepared(self, due: Sequence[Held]) -> list[Candidate]:
+        """Return contents as the plan weighs them, each with its next text written."""
         missing = self._prices.recall_cost(self._window.shown_total, SLICE_TOKENS)
         for held in due:
             if held.shorter is None:
                 full = held.record.stage is Stage.FULL
                 held.shorter = (self._writer.indexed if full else self._writer.asleep)(held)
-        fading = self._due.strengths(due, self._window.turn, [*map(self._has_strong, due)])
+        fading = self._due.strengths(due, self._window.turn, self._slowed(due))
         return [
             self._candidate(held, held.shorter, strength * missing)
             for held, strength in zip(due, fading, strict=True)
             if held.shorter
         ]
 
-    def _has_strong(self, held: Held) -> bool:
-        """Say whether a content is associated with one that is strong enough to slow its fading."""
-        turn, least = self._window.turn, self._policy.strong
-        named = (self._by_id.get(each) for each in held.record.entry.modifiers.associations)
-        power = self._policy.exponent
-        return any(
-            each and strength(each.record.entry, turn, exponent=power) >= least for each in named
-        )
+    def _slowed(self, due: Sequence[Held]) -> list[bool]:
+        """Say of each content whether it is associated with a strong one, which slows its fading."""
+        named = [held.record.entry.modifiers.associations for held in due]
+        ids = {each for ids in named for each in ids if each in self._by_id}
+        friends = [self._by_id[each] for each in ids]
+        strengths = self._due.strengths(friends, self._window.turn, [False] * len(friends))
+        pairs = zip(friends, strengths, strict=True)
+        strong = {held.record.entry.id for held, found in pairs if found >= self._policy.strong}
+        return [not strong.isdisjoint(ids) for ids in named]
 
     def _candidate(self, held: Held, shorter: Record, missing: float) -> Candidate:
         record = held.record

@@ -34,8 +34,7 @@ LEAST_SHARE = 0.25
 """What an entry must save of its content: one that keeps nearly all breaks it up for nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A content that stands in full in the view and may become an index entry."""
 
     entry_id: str
@@ -96,6 +95,19 @@ class Decision:
     """Tokens that each later call does not send."""
     costs: float
     """What the change costs once, in base input tokens; 0 where nothing was cached yet."""
+
+
+def first_open(due: Sequence[int], standing: Standing, prices: Prices) -> int:
+    """Return the first message of which a plan may shorten anything, `due` being those that could.
+
+    Whatever is edited of what is cached, all behind the last of these is written again. Where that
+    alone is more than edits may cost, none of their next texts need be written to be weighed.
+    """
+    sent = standing.cached_messages
+    last = max((number for number in due if number < sent), default=sent)
+    over = standing.limit_tokens and sum(standing.message_tokens) > standing.limit_tokens
+    behind = sum(standing.message_tokens[last + 1 : sent])
+    return sent if prices.edit_cost(behind, behind) > standing.edits_left and not over else 0
 
 
 def plan(

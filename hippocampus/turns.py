@@ -23,7 +23,7 @@ from hippocampus.holdings import Holdings, Shown
 from hippocampus.indexing import frame
 from hippocampus.ledger import Call, Ledger, Reactivation
 from hippocampus.messages import Reading
-from hippocampus.plan import Decision, Standing, plan
+from hippocampus.plan import Candidate, Decision, Standing, first_open, plan
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.retrieval import Retrieval
@@ -218,7 +218,7 @@ class Turns:
         retold = self._retell(standing)
         if retold:
             standing = replace(standing, rewritten_from=window.unchanged)
-        decisions = plan(self.holdings.candidates(), standing, means.prices, means.policy)
+        decisions = plan(self._candidates(standing), standing, means.prices, means.policy)
         left = self._shorten(decisions)
         digests = self._compact()
         late = self._last_resort()
@@ -230,6 +230,11 @@ class Turns:
             again,
             compacted=bool(digests),
         )
+
+    def _candidates(self, standing: Standing) -> list[Candidate]:
+        due = self.holdings.due()
+        first = first_open([held.message for held in due], standing, self._means.prices)
+        return self.holdings.prepared([held for held in due if held.message >= first])
 
     def _consolidate_beside(self, past: Past, *, compacted: bool) -> None:
         """Start on what is to last where the view was compacted, or the host has cut its list."""

@@ -14,6 +14,7 @@ from hippocampus.plan import (
     SCARCITY,
     Candidate,
     Standing,
+    first_open,
     plan,
 )
 from hippocampus.policy import Policy
@@ -112,6 +113,17 @@ def test_what_is_written_again_stays_within_what_is_left_unless_it_must(
     behind = sum(standing.message_tokens[first : standing.sent_messages])
     written = sum(standing.message_tokens[first:]) - sum(saves.values())
     assert prices.edit_cost(behind, written) <= left + 1e-6
+
+
+@given(standings(), st.floats(0, 50_000), st.sampled_from([0, 5_000]), st.booleans())
+def test_what_stands_before_the_first_open_message_is_in_no_plan(
+    drawn: tuple[list[Candidate], Standing, Prices], left: float, limit: int, cold: bool
+) -> None:
+    candidates, standing, prices = drawn
+    standing = replace(standing, edits_left=left, limit_tokens=limit, cold=cold)
+    first = first_open([each.message for each in candidates], standing, prices)
+    open_ones = [each for each in candidates if each.message >= first]
+    assert plan(open_ones, standing, prices, POLICY) == plan(candidates, standing, prices, POLICY)
 
 
 def test_what_keeps_nearly_all_of_a_content_is_no_entry() -> None:

@@ -213,7 +213,9 @@ def test_ten_thousand_entries_decay_and_are_planned_in_time(benchmark: Benchmark
     rows = decay.columns([entry(number) for number in range(ENTRIES)])
     sizes = [600, 400] * ENTRIES
     candidates = [
-        Candidate(f"e{number}", 2 * number + 1, 400, 360, 0, 20.0, faded=True)
+        Candidate(
+            f"e{number}", 2 * number + 1, 400, 360 if number < 9_900 else 200, 0, 20.0, faded=True
+        )
         for number in range(ENTRIES)
     ]
     standing = Standing(ENTRIES, len(sizes), sizes)
