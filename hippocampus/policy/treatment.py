@@ -6,7 +6,7 @@ import functools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from hippocampus.entry import Compression
 from hippocampus.json_paths import at_path
@@ -65,6 +65,12 @@ class Treatment:
     def redacted_json(self, text: str) -> str:
         """Return arguments without what the rules take out of them; JSON stays JSON."""
         return self.redact.redacted_json(text) if self.redact else text
+
+    def redacted_data(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return JSON's own values without what must not be seen."""
+        if not self.redact:
+            return data
+        return cast("dict[str, Any]", json.loads(self.redacted_json(json.dumps(data))))
 
 
 UNTREATED = Treatment()
