@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+UNREADABLE = (ValueError, RecursionError)
+"""What reading or walking JSON raises where it is none, or nests too deep."""
 NOTHING: Final[Any] = object()
 """Stands for the value of a text that is no JSON, since `null` is a value."""
 
@@ -20,7 +22,7 @@ def read(text: str, otherwise: Any = NOTHING) -> Any:
     """
     try:
         return json.loads(text)
-    except (ValueError, RecursionError):
+    except UNREADABLE:
         return otherwise
 
 

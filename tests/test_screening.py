@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -203,3 +204,65 @@ def test_arguments_of_any_depth_are_screened(depth: int) -> None:
     assert Redaction(patterns=("[0-9]{4,}",)).redacted_json(text) == text.replace(
         "12345", '"[redacted]"'
     )
+
+
+@pytest.mark.parametrize("original", [False, True])
+def test_a_summariser_reads_what_the_model_may_read(tmp_path: Path, original: bool) -> None:
+    asked: list[str] = []
+
+    def summarise(text: str) -> str:
+        asked.append(text)
+        return f"about {text[:60]}"
+
+    memory = Hippocampus(tmp_path, policy=policy(original=original), summarise=summarise)
+    with memory.session("s") as session, no_fallback():
+        view = json.dumps(session(chat()))
+        assert "about row 0 [redacted email]" in view
+        assert not [secret for secret in SECRETS for text in asked if secret in text]
+    memory.close()
+
+
+def test_words_to_remember_are_noted_without_what_was_taken_out(tmp_path: Path) -> None:
+    persist = {"match": {"type": "message"}, "action": {"persist": True}}
+    redact = {"match": {}, "action": {"redact": "email"}}
+    memory = Hippocampus(
+        tmp_path, policy=Policy.model_validate({"lifecycle_policies": [persist, redact]})
+    )
+    with memory.session("s") as session, no_fallback():
+        session([{"role": "user", "content": f"Always remember: I am {SECRETS[0]}."}])
+        [entry] = session.entries()
+        assert entry.summary == "Always remember: I am [redacted email]."
+    memory.close()
+
+
+def test_a_failure_sends_the_list_without_what_was_taken_out(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path / "state", policy=policy(original=False))
+    items = chat()
+    with memory.session("s") as session:
+        session(items[:1])
+        shutil.rmtree(tmp_path / "state" / "contents")
+        (tmp_path / "state" / "contents").write_text("no folder")
+        view = session(items)
+        assert session.failures == 1
+        assert len(view) == len(items)
+        assert "row 299 [redacted email]" in view[2]["content"]
+        assert not [secret for secret in SECRETS if secret in json.dumps(view)]
+        assert items == chat()
+
+
+@pytest.mark.parametrize(
+    "text", ['{"type":' + "[" * 1_200 + "}", '{"a":' * 1_200 + "1" + "}" * 1_200]
+)
+def test_a_result_that_nests_too_deep_switches_nothing_off(tmp_path: Path, text: str) -> None:
+    memory = Hippocampus(tmp_path, policy=policy(original=False))
+    items = chat()
+    with memory.session("s") as session, no_fallback():
+        call = {"id": "d", "type": "function", "function": {"name": "f", "arguments": text}}
+        items += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "d", "content": text},
+            {"role": "user", "content": "And now?"},
+        ]
+        assert SECRETS[0] not in json.dumps(session(items))
+        assert session.handle(items) == []
+    memory.close()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from hippocampus import json_text
 from hippocampus.entry import Compression
 from hippocampus.json_paths import at_path
 from hippocampus.policy import matching
@@ -150,10 +151,7 @@ class _Asked:
 
     @functools.cached_property
     def arguments(self) -> Any:
-        try:
-            return json.loads(self.subject.arguments)
-        except (ValueError, RecursionError):
-            return [self.subject.arguments]
+        return json_text.read(self.subject.arguments, [self.subject.arguments])
 
     def values_at(self, key: str) -> Iterator[str]:
         """Yield the argument values of a key, or of a path where there is no such key."""

@@ -5,14 +5,15 @@ Pure, for all three formats. Who answers, and what, is not known here; no list i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from hippocampus import json_text
 from hippocampus.conversation import Item, Part
-from hippocampus.errors import RecallError
+from hippocampus.errors import MessagesError, RecallError
 from hippocampus.messages import adapter_of
+from hippocampus.messages.plain import AS_DICTS
 from hippocampus.recall.definition import TOOL_NAME
 from hippocampus.recall.slices import Request
 
@@ -48,7 +49,10 @@ def pending(items: Sequence[Item]) -> list[Call]:
         MessagesError: the list is in no known format.
 
     """
-    messages = adapter_of(items)[0].read(items)
+    try:
+        messages = adapter_of(items)[0].read(items)
+    except (AttributeError, KeyError, TypeError) as wrong:
+        raise MessagesError(f"a message is malformed ({wrong}); {AS_DICTS}") from wrong
     answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
     if not answers:
         return []
@@ -112,9 +116,8 @@ def _block(call_id: str, answer: Answer) -> Item:
 
 
 def _call(part: Part) -> Call:
-    try:
-        asked = json.loads(part.text or "{}")
-    except (ValueError, RecursionError):
+    asked = json_text.read(part.text or "{}")
+    if asked is json_text.NOTHING:
         return _wrong(part, "the arguments are no JSON")
     if not isinstance(asked, dict):
         return _wrong(part, "the arguments are no JSON object")
