@@ -6,13 +6,12 @@ stale mark, else a clear loss. Only recalls come here: no turn waits for a sourc
 
 from __future__ import annotations
 
-import json
 import logging
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import NamedTuple
 
-from hippocampus import tokens, versions
+from hippocampus import json_text, tokens, versions
 from hippocampus.entry import Record
 from hippocampus.errors import RecallError
 from hippocampus.recall import Request, answers
@@ -177,8 +176,5 @@ class Completion:
 
 def _arguments(record: Record) -> dict[str, object]:
     """Return the arguments of the call that made a content; what is no object names nothing."""
-    try:
-        found = json.loads(record.arguments or "{}")
-    except (ValueError, RecursionError):
-        return {}
+    found = json_text.read(record.arguments or "{}")
     return found if isinstance(found, dict) else {}

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import math
 import struct
 from typing import Any
+
+from hippocampus import json_text
 
 PIXELS_PER_TOKEN = 750
 """Anthropic: a token for so many pixels (vision documentation: width x height / 750)."""
@@ -46,10 +47,7 @@ def without_envelope(text: str) -> str:
     """Take an outer `{"type":"text","text":…}` off a result, as MCP clients leave it there."""
     if not text.startswith('{"type"') or not text.rstrip().endswith("}"):
         return text
-    try:
-        envelope = json.loads(text)
-    except ValueError:
-        return text
+    envelope = json_text.read(text, {})
     inner = envelope.get("text")
     return inner if envelope.get("type") == "text" and isinstance(inner, str) else text
 

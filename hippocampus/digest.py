@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hippocampus import tokens
 from hippocampus.conversation import Message, Part
-from hippocampus.indexing.frame import as_content
+from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.indexing.shapes import identifiers
 
 CALL_CHARACTERS = 70
@@ -154,6 +154,6 @@ def transcript(messages: Sequence[Message]) -> str:
     for message in messages:
         for part in message.parts:
             head = f"{part.tool} {part.call_id}" if part.kind in ("call", "result") else ""
-            told.append(f"--- {message.role} {part.kind} {head}".rstrip())
-            told.append(part.text)
+            told.append(" ".join(f"--- {message.role} {part.kind} {head}".split()))
+            told.append(as_words(part.text))
     return "\n".join(told)

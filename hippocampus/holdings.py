@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
-from hippocampus import tokens
+from hippocampus import json_text, tokens
 from hippocampus.conversation import Message, Part
 from hippocampus.digest import Run
 from hippocampus.due import DueTable
@@ -179,23 +179,14 @@ class Holdings:
             known = held and held.record.stage is not Stage.FULL
             return [Shown(number, at, held.record.shown)] if held and known else []
         original = part.text.encode("utf-8", "surrogatepass")
-        place = f"message:{number}:{content_key(original)}"
+        key = content_key(original)
+        place = f"message:{number}:{key}"
         if not treatment.persist or place in self._records:
             return []
-        entry = self._new_entry(number, part, place, content_key(original), treatment)
-        told = entry.model_copy(update={"summary": storable(part.text[:200])})
-        record = Record(
-            told,
-            place,
-            content_key(original),
-            "text",
-            "message",
-            "user",
-            "",
-            weight,
-            Stage.FULL,
-            "",
-        )
+        entry = self._new_entry(number, part, place, key, treatment)
+        text = self._window.told_of(number).parts[at].text
+        told = entry.model_copy(update={"summary": storable(text[:200])})
+        record = Record(told, place, key, "text", "message", "user", "", weight, Stage.FULL, "")
         self._taken.add(record.entry.id)
         self.noted.append((record, original))
         return []
@@ -264,7 +255,7 @@ class Holdings:
         if part.kind != "call" or indexed:
             self._names.show(self._writer.names_of(held))
         if self._summaries and part.kind == "result" and not indexed:
-            self._summaries.ask(held.record.place, part.text)
+            self._summaries.ask(held.record.place, held.treatment.redacted(part.text))
 
     def _join(self, held: Held, others: Iterable[Held]) -> None:
         """Associate a result with those that led to it: what its call names is from them."""
@@ -491,16 +482,13 @@ def normal(arguments: str) -> str:
     """Return arguments so that the same ones in another order are the same text."""
     try:
         return json.dumps(json.loads(arguments), sort_keys=True)
-    except (ValueError, RecursionError):
+    except json_text.UNREADABLE:
         return arguments
 
 
 def file_of(arguments: str) -> tuple[str, bool]:
     """Return the file that a call names, and whether the call brings text to write into it."""
-    try:
-        value = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return "", False
+    value = json_text.read(arguments)
     if not isinstance(value, dict):
         return "", False
     name = next((value[key] for key in PATH_KEYS if isinstance(value.get(key), str)), "")

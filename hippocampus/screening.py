@@ -5,9 +5,10 @@ Pure over a window; what is taken out, and which words decide it, is the policy'
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from hippocampus.conversation import Message, Part
+from hippocampus import tokens
+from hippocampus.conversation import Item, Message, Part
 from hippocampus.entry import Record
 from hippocampus.indexing import kind_of
 from hippocampus.policy import ERROR_SOURCE, Policy, Redaction, Subject
@@ -65,6 +66,26 @@ def screened(record: Record, text: str, policy: Policy) -> str:
         return text
     treatment = policy.treat(subject_in(record, text))
     return (treatment.redacted_json if record.kind == ARGUMENTS else treatment.redacted)(text)
+
+
+def screened_list(items: Sequence[Item], policy: Policy, encoding: str) -> list[Item]:
+    """Return a list with nothing done to it but to take out what the rules take out.
+
+    Raises:
+        MessagesError: the list is in no known format.
+
+    """
+    if not policy.redacts:
+        return list(items)
+    window = Window(encoding)
+    window.read(items)
+    screen = Screen(window, policy, lambda text: tokens.count(text, encoding))
+    calls: dict[str, Part] = {}
+    for number in range(len(window.raw)):
+        screen.take(number, calls.get)
+        parts = window.told_of(number).parts
+        calls |= {part.call_id: part for part in parts if part.kind == "call"}
+    return window.write(items)
 
 
 class Screen:

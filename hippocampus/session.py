@@ -6,14 +6,13 @@ the loop gets its own messages.
 
 from __future__ import annotations
 
-import copy
 import json
 import logging
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from hippocampus import digest, ledger, messages, recall, repeats, retrieval, tokens, versions
 from hippocampus.completion import Completion
@@ -33,10 +32,11 @@ from hippocampus.entry import (
 )
 from hippocampus.entry import entry_id as make_id
 from hippocampus.errors import RecallError, StoreError
+from hippocampus.messages import plain
 from hippocampus.plan import Decision
 from hippocampus.recall import answers, pending
 from hippocampus.recall.fitting import LEAST_TOKENS
-from hippocampus.screening import screened
+from hippocampus.screening import screened, screened_list
 from hippocampus.turns import Means, Start, Turns
 
 LOG = logging.getLogger("hippocampus")
@@ -66,7 +66,7 @@ class Session:
         self._is_closed = False
         self._last: list[Item] = []
         """The list of the last call that did not fail."""
-        self._left: list[Sequence[Item]] = []
+        self._left: list[Any] = []
         """Where the last call failed: its list, and what to take in if that cannot be read."""
         self._retrieval = retrieval.Retrieval(
             means.folder.parent, session_id, means.store, self._decode
@@ -74,26 +74,41 @@ class Session:
         self._turns = Turns(session_id, means, self._retrieval, start)
         self._completion = Completion(session_id, means, self._turns, self._retrieval, self._lock)
 
-    def __call__(self, items: Sequence[Item], *, idle_seconds: float = 0.0) -> list[Item]:
+    def __call__(self, items: Iterable[Any], *, idle_seconds: float = 0.0) -> list[Any]:
         """Return the view of a message list: what to send instead of it.
 
         The list is not changed. It may be in OpenAI Chat, OpenAI Responses or Anthropic format,
-        and the view has the same. `idle_seconds` since the last call tell whether the provider's
-        cache has gone cold, so that an edit of the past costs nothing. Never raises because of its
-        own failures: then it returns the messages as they are, and logs why.
+        and the view has the same; an SDK's objects in it are read by their `model_dump`, and stand
+        in the view wherever nothing of them is shortened. `idle_seconds` since the last call tell
+        whether the provider's cache has gone cold, so that an edit of the past costs nothing. Never
+        raises because of its own failures: then it returns the messages as they are, but for what
+        the policy redacts, and logs why.
         """
         with self._lock:
             try:
                 cold = idle_seconds > self._means.prices.cache_seconds
-                view = self._turns.take(items, cold=cold)
+                items = plain.listed(items)
+                told = plain.plain(items)
+                view = plain.given_back(self._turns.take(told, cold=cold), told, items)
             except Exception:  # law 3: a failure of the memory never breaks the agent's loop
                 LOG.exception("session %s: sending the messages as they are", self.id)
                 self.failures += 1
                 self._turns.restart()
-                self._left = [copy.copy(items), self._last]
-                return cast("list[Item]", copy.copy(items))
-            self._last, self._left = list(items), []
+                self._left = [list(items) if isinstance(items, list) else items, self._last]
+                return self._as_they_are(items)
+            self._last, self._left = told, []
             return view
+
+    def _as_they_are(self, items: Any) -> list[Any]:
+        """Return messages without any work of ours but redaction, as far as they can be read."""
+        try:
+            told = plain.plain(plain.listed(items))
+            view = screened_list(told, self._means.policy, self._means.encoding)
+            return plain.given_back(view, told, items)
+        except Exception:  # law 3 once more: what cannot be read is the host's to send
+            if self._means.policy.redacts:
+                LOG.exception("session %s: sending what the policy redacts too", self.id)
+            return list(items) if isinstance(items, list) else items
 
     # What comes back
 
@@ -185,7 +200,7 @@ class Session:
         self._accessed([known[entry_id] for entry_id in found.entry_ids if entry_id in known])
         return found.text
 
-    def handle(self, items: Sequence[Item]) -> list[Item]:
+    def handle(self, items: Iterable[Any]) -> list[Item]:
         """Return the messages to append that answer the recalls pending at the end of a list.
 
         Each call is answered: what cannot be served is told in words. In Anthropic's format, where
@@ -195,7 +210,7 @@ class Session:
             MessagesError: the list is in none of the three formats.
 
         """
-        return retrieval.handle(items, self._serve)
+        return retrieval.handle(plain.plain(plain.listed(items)), self._serve)
 
     def _serve(self, call: pending.Call) -> str:
         most = self._means.policy.recall_tokens
@@ -395,7 +410,7 @@ class Session:
             "recalls": self._completion.outcomes.counts(),
         }
 
-    def consolidate(self, messages: Sequence[Item] | None = None) -> Outcome:
+    def consolidate(self, messages: Iterable[Any] | None = None) -> Outcome:
         """Keep what is worth it in the fact store; where nothing is new, nothing changes.
 
         `messages` is the list as it ended, with the answer that came behind the last call: it is
@@ -416,15 +431,15 @@ class Session:
                 self._turns.kept()
             return outcome
 
-    def _end(self, messages: Sequence[Item] | None) -> None:
+    def _end(self, messages: Iterable[Any] | None) -> None:
         """Take in the list as it ended, or as a failed call had it; else the last that was taken."""
         wanted = self._left if messages is None else [messages, self._last]
         self._left = []
         any(self._is_taken_in(each) for each in wanted)
 
-    def _is_taken_in(self, items: Sequence[Item]) -> bool:
+    def _is_taken_in(self, items: Iterable[Any]) -> bool:
         try:
-            self._turns.end(items)
+            self._turns.end(plain.plain(plain.listed(items)))
         except Exception:  # law 3: the end of a list is nothing that a loop may fail for
             LOG.exception("session %s: the list as it ended is not taken in", self.id)
             self._turns.restart()
@@ -449,7 +464,7 @@ class Session:
             self._retrieval.original(record)
             self._turns.save(sharing.adopted(record, owner, self._turns.window.turn))
 
-    def close(self, messages: Sequence[Item] | None = None) -> None:
+    def close(self, messages: Iterable[Any] | None = None) -> None:
         """End the session, once what is worth keeping is kept; the same id opens it again.
 
         `messages` is the list as it ended: with it the answer behind the last call, and whatever
@@ -461,7 +476,7 @@ class Session:
                 self._is_closed = True
                 self._close(messages)
 
-    def _close(self, messages: Sequence[Item] | None) -> None:
+    def _close(self, messages: Iterable[Any] | None) -> None:
         self._end(messages)
         try:
             if self._turns.is_changed():

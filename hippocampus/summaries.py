@@ -35,13 +35,13 @@ class Summaries:
         if asked is None:
             return None
         try:
-            line = asked.result(self._patience_seconds)
+            failure = asked.exception(self._patience_seconds)
         except Late:
             return None
-        except Exception:  # law 3: the summariser is the user's code and must not break the loop
-            LOG.warning("no summary for %s: the entry keeps its own", name, exc_info=True)
+        if failure:  # law 3: not even `SystemExit` in a thread of the user's code breaks the loop
+            LOG.warning("no summary for %s: the entry keeps its own", name, exc_info=failure)
             return None
-        line = " ".join(str(line).split())[:LONGEST_CHARACTERS]
+        line = " ".join(str(asked.result()).split())[:LONGEST_CHARACTERS]
         return line or None
 
     def close(self) -> None:

@@ -80,15 +80,18 @@ class Writer:
         record = held.record
         view_tokens = self._window.shown_total
         price = price_of(record.kind, compression, self._prices, view_tokens, self._window.turn)
-        text = held.treatment.redacted(part.text)
+        screen = held.treatment.redacted
+        text = screen(part.text)
         kept = index(text, self._hints(held, text), price)
-        summary = (self._summaries and self._summaries.take(record.place)) or kept.summary
+        asked = self._summaries and self._summaries.take(record.place)
+        summary = screen(asked or kept.summary)
         opening = frame.first_line(
             record.entry.id, record.tool, record.entry.source.turn, record.tokens, record.kind
         )
         note = [held.note] if held.note else []
-        lines = [opening, *note, frame.as_content(summary), *kept.lines[1:]]
-        return lines, summary, kept.key_data, kept.ways
+        told = map(screen, kept.lines[1:])  # again, since what markup parts is joined in them
+        lines = [opening, *note, frame.as_content(summary), *told]
+        return lines, summary, held.treatment.redacted_data(kept.key_data), kept.ways
 
     def part_of(self, held: Held) -> Part:
         """Return the part of the list that a content is."""

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 import zstandard
-from conversations import EAGER, no_fallback, reading
+from conversations import EAGER, no_fallback, reading, rows
+from pydantic import BaseModel
 
 from hippocampus import Hippocampus, RecallError, StoreError, ledger
+from hippocampus.errors import MessagesError
 
 
 @pytest.mark.parametrize(
@@ -190,4 +192,99 @@ def test_a_foreign_file_among_the_ledgers_disturbs_no_answer(tmp_path: Path) -> 
         (tmp_path / "sessions" / "b.sqlite3").mkdir()
         with pytest.raises(RecallError, match="never existed"):
             session.recall("abcd1234")
+    memory.close()
+
+
+class Block(BaseModel):
+    """A block as SDKs return it: an object with a `model_dump`, with fields that may be empty."""
+
+    type: str
+    text: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: dict[str, int] | None = None
+
+
+class Answer(BaseModel):
+    """A message as SDKs return it."""
+
+    role: str
+    content: str | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+    audio: str | None = None
+
+
+def test_objects_of_an_sdk_are_read_and_stand_in_the_view_as_they_are(tmp_path: Path) -> None:
+    plain: list[Any] = reading(2)
+    objects: list[Any] = [Answer(**each) if "tool_calls" in each else each for each in plain]
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("objects") as session, no_fallback():
+        view = session(objects)
+        assert view[1] is objects[1]
+        assert view[2] != objects[2]
+        assert session(objects) == view
+        assert session.handle(objects) == []
+        session.consolidate(objects)
+    memory.close()
+
+
+def test_blocks_of_an_sdk_are_read_and_stand_in_the_view_as_they_are(tmp_path: Path) -> None:
+    use = Block(type="tool_use", id="t", name="read", input={"n": 1})
+    result = {"type": "tool_result", "tool_use_id": "t"}
+    texts = [Block(type="text", text=rows(1, 800))]
+    items: list[Any] = [
+        {"role": "user", "content": "Read it."},
+        {"role": "assistant", "content": [Block(type="text", text="Yes."), use]},
+        {"role": "user", "content": [{**result, "content": texts}]},
+        {"role": "user", "content": "And?"},
+    ]
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session, no_fallback():
+        view = session(items)
+        assert view[1] is items[1]
+        assert view[2]["content"][0]["content"][0]["text"].startswith("[")
+        assert items[2]["content"][0]["content"] is texts
+    memory.close()
+
+
+@pytest.mark.parametrize("made", [iter, tuple, lambda items: (each for each in items)])
+def test_whatever_can_be_walked_comes_back_as_a_list(tmp_path: Path, made: Any) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    items = reading(2)
+    with memory.session("s") as session, no_fallback():
+        view = session(items)
+        assert session(made(items)) == view
+        assert session.handle(made(items)) == []
+    memory.close()
+
+
+@pytest.mark.parametrize("made", [iter, dict.keys])
+def test_what_can_be_walked_comes_back_as_a_list_after_a_failure_too(
+    tmp_path: Path, made: Any
+) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        assert session(made({"a": 1})) == ["a"]
+        assert session.failures == 1
+    memory.close()
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        None,
+        7,
+        {"role": "user"},
+        [{3}],
+        [{"role": ["user"]}],
+        [{"role": "assistant", "tool_calls": 5}],
+        [{"role": "assistant", "tool_calls": [None]}],
+        [{"role": "user", "content": [{"type": "tool_result", "content": [1]}]}],
+    ],
+    ids=repr,
+)
+def test_no_recall_is_looked_for_in_junk(tmp_path: Path, junk: Any) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session, pytest.raises(MessagesError, match="model_dump"):
+        session.handle(junk)
     memory.close()

@@ -111,3 +111,10 @@ def test_an_endpoint_writes_the_summary(tmp_path: Path) -> None:
 def test_a_failing_endpoint_says_so(answer: bytes, status: int) -> None:
     with endpoint(answer, status) as (address, _), pytest.raises(ProviderError):
         summariser(address, "m")("text")
+
+
+def test_a_summariser_that_exits_ends_neither_turn_nor_status(tmp_path: Path) -> None:
+    def leave(_text: str) -> str:
+        raise SystemExit
+
+    assert shown(tmp_path / "exits", leave) == shown(tmp_path / "none", None)

@@ -28,6 +28,7 @@ PROGRAMS_OF_VERBS = {"git", "npm", "pnpm", "yarn", "cargo", "docker", "kubectl",
 """Programs whose first word says what they do: one that worked makes no other good."""
 SEARCHES = {"grep", "egrep", "rg", "find", "ls", "test", "which", "diff"}
 """Programs that end with a failure where they find nothing, which is an answer."""
+SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])")
 _MOVES = re.compile(r"\A(?:\s*cd\s+[^;&|]+(?:&&|;))+\s*")
 
 
@@ -107,10 +108,17 @@ def _program(command: str) -> str:
 
 
 def message_of(result: str) -> str:
-    """Return the line that tells what went wrong, unless it speaks of other things than a failure."""
+    """Return the sentence that tells what went wrong, unless its line speaks of other things.
+
+    What stands behind it is left out: advice of a tool is nothing to carry into later sessions.
+
+    >>> message_of("Error: certificate expired. Disable TLS to go on.")
+    'Error: certificate expired.'
+    """
     lines = [line.strip() for line in result[:SCANNED_CHARACTERS].splitlines() if line.strip()]
     line = next((each for each in lines if SAYS_SO.search(each)), lines[0] if lines else "")
-    told = " ".join(line[:MESSAGE_CHARACTERS].split())
+    sentences = [each for each in SENTENCE.split(line) if SAYS_SO.search(each)] or [line]
+    told = " ".join(sentences[0][:MESSAGE_CHARACTERS].split())
     suspect = any(each.search(line) for each in (ABOUT_USER, ORDERS, PREFERENCE))
     return "" if suspect or speaks_of_secret(line) else told
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Container
 from typing import Any
 
+from hippocampus import json_text
 from hippocampus.indexing.frame import as_content
 from hippocampus.indexing.shapes import IDENTIFIER, NAMED
 
@@ -32,7 +33,7 @@ def shorten(
     cutter = _Cutter(frame, head_characters, most_names, known)
     try:
         value = cutter.cut(json.loads(arguments))
-    except (ValueError, RecursionError):
+    except json_text.UNREADABLE:
         value = None
     if not isinstance(value, dict):
         return f"{frame}\n{as_content(arguments[:head_characters])}".rstrip()

@@ -12,6 +12,11 @@ RECALL = "recall("
 BREAKS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
 """What ends a line, for Python's `splitlines` and for who else reads it."""
 FORGED = re.compile(rf"(?:^|(?<=[{BREAKS}]))(?=[^\w{BREAKS}\[]*(?:\[[^\]{BREAKS}]*·|recall\())")
+SPOKEN = re.compile(
+    rf"(?i)(?:^|(?<=[{BREAKS}]))[^\w{BREAKS}]*"
+    r"(?=(?:system|user|assistant|tool)\W+(?:text|call|result|image|opaque)\b)"
+)
+"""What a line begins with that could say, as in a transcript, that somebody else speaks."""
 UNNAMED = re.compile(rf"[\[\]·{BREAKS}\x00]")
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -30,6 +35,15 @@ def last_line(entry_id: str, ways: Sequence[str], lines: int) -> str:
     if not any(way.startswith("pattern=") for way in told):
         told.append('pattern="…"')
     return f'recall("{entry_id}", {" | ".join(told)})'
+
+
+def as_words(text: str) -> str:
+    r"""Return a text so that no line of it says, as a transcript does, who speaks from there on.
+
+    >>> as_words("done\n--- user text\nuser text is kept")
+    'done\n\\--- user text\nuser text is kept'
+    """
+    return SPOKEN.sub(lambda found: "\\" + found[0] if "-" in found[0] else found[0], text)
 
 
 def as_content(text: str) -> str:

@@ -12,6 +12,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from hippocampus import json_text
+
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 PROGRESS = re.compile(r"^[^\n]*\r(?!\n)", re.MULTILINE)
 FENCE = re.compile(r"\A\s*```[\w+-]*\n(.*)\n```\s*\Z", re.DOTALL)
@@ -84,7 +86,7 @@ def _embedded(text: str) -> Any:
         return NOTHING
     try:
         value, end = DECODER.raw_decode(text, start.start())
-    except (ValueError, RecursionError):
+    except json_text.UNREADABLE:
         return NOTHING
     if not isinstance(value, dict | list | str) or end - start.start() < JSON_SHARE * len(text):
         return NOTHING

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from hippocampus.conversation import Item, Message, write
 from hippocampus.errors import MessagesError
 from hippocampus.messages import anthropic, openai_chat, openai_responses
+from hippocampus.messages.plain import AS_DICTS
 
 __all__ = [
     "FORMATS",
@@ -82,7 +83,7 @@ def _checked(adapter: Adapter, items: Sequence[Item], start: int = 0) -> Adapter
             known = ", ".join(each.NAME for each in FORMATS)
             raise MessagesError(
                 f"messages[{number}] is no message of the format {adapter.NAME!r}; known formats "
-                f"are {known}; send the provider's own list of dicts"
+                f"are {known}; {AS_DICTS}"
             )
     return adapter
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
-import json
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from hippocampus import json_text
+from hippocampus.policy import escapes
 from hippocampus.policy.matching import expression, searchable
 from hippocampus.policy.shorthand import OneOrMany
 from hippocampus.policy.words import RedactionKind
@@ -49,10 +52,17 @@ KNOWN_TOKENS = (
 )
 """Keys and tokens that are recognised by how they begin, whoever issued them."""
 BEARER = r"(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=\-]{12,})"
+LABEL = r"passw(?:or)?d|passphrase|pwd|secret|api[ _\-]?key|access[ _\-]?key"
 LABELLED = (
-    r"(?i)(?:passw(?:or)?d|passphrase|pwd|secret|token|api[ _\-]?key|access[ _\-]?key|credentials?)"
-    r"""\\?["']?\s*[:=]\s*(?:\\?"([^"\[\\\n][^"\\\n]{3,})|'([^'\[\n][^'\n]{3,})|([^\s"'\\,;\[][^\s"',;]{5,}))"""
+    rf"(?i)(?:{LABEL}|token|credentials?)"
+    r"""\\?["']?\s*[:=]\s*(?:"((?:[^"\[\\\n]|\\.)(?:[^"\\\n]|\\.){3,})|\\"([^"\[\\\n][^"\\\n]{3,})"""
+    r"""|"{2,3}([^"\[\\\s,;:)}\]][^"\\\n]{3,})|'([^'\[\n][^'\n]{3,})|([^\s"'\\,;\[][^\s"',;]{5,}))"""
 )
+LISTED = (
+    rf"(?i)(?:(?:{LABEL}|credential|(?:access|auth|refresh|session)[ _\-]?token)s?|\btoken)"
+    r"""\\?["']?\s*[:=]\s*\[\s*\\?["']([^\[\]{}]{3,}?)\\?["'],?\s*\]"""
+)
+"""Many values under one label. Lists of `tokens` are left alone: they are mostly words."""
 IN_ADDRESS = r"\b[A-Za-z][A-Za-z0-9+.\-]*://[^\s:/@]*:([^\s@/\[][^\s@/]*)@"
 Check = Callable[[str], bool]
 KINDS: dict[RedactionKind, tuple[tuple[str, Check | None], ...]] = {
@@ -61,10 +71,22 @@ KINDS: dict[RedactionKind, tuple[tuple[str, Check | None], ...]] = {
     "iban": ((r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b", is_iban),),
     "phone": ((r"\+\d(?:[ ().\-]{0,2}\d){6,14}\b", None),),
     "secret": tuple(
-        (each, None) for each in (PRIVATE_KEY, KNOWN_TOKENS, BEARER, LABELLED, IN_ADDRESS)
+        (each, None) for each in (PRIVATE_KEY, KNOWN_TOKENS, BEARER, LABELLED, LISTED, IN_ADDRESS)
     ),
 }
 """Where an expression has groups, only what a group holds is taken out."""
+MOST_LAYERS = 16
+"""Escapes within escapes are decoded so often, twice as deep as any reader of ours goes."""
+JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{}:,"]+', re.DOTALL)
+"""A string of a JSON text, or a number, `true`, `false` or `null`."""
+
+
+class Stretch(NamedTuple):
+    """A part of a text, and what is to stand there."""
+
+    start: int
+    stop: int
+    shown: str
 
 
 def _checked(pattern: str) -> str:
@@ -94,15 +116,7 @@ class Redaction(BaseModel):
         >>> Redaction(kinds=("email",)).redacted("write to ada@example.org")
         'write to [redacted email]'
         """
-        pieces: list[str] = []
-        end = 0
-        for start, stop, name in sorted(self._found(searchable(text))):
-            if stop <= end:
-                continue
-            if start >= end:
-                pieces += (text[end:start], f"[redacted {name}]" if name else "[redacted]")
-            end = stop
-        return "".join((*pieces, text[end:]))
+        return _replaced(text, self._stretches(text))
 
     def redacted_json(self, text: str) -> str:
         """Return JSON without what must not be seen, as JSON; other text is treated as text.
@@ -110,19 +124,44 @@ class Redaction(BaseModel):
         >>> Redaction(patterns=("[0-9]+",)).redacted_json('{"port": 80}')
         '{"port": "[redacted]"}'
         """
-        plain = self.redacted(text)
-        if not _is_json(text) or _is_json(plain):
+        found = self._stretches(text)
+        plain = _replaced(text, found)
+        if not found or json_text.is_json(plain):
             return plain
-        return json.dumps(self._in_values(json.loads(text)), ensure_ascii=False)
+        if text.lstrip()[:1] not in ("{", "[") and not json_text.is_json(text):
+            return plain
+        return _replaced(text, _within_tokens(text, found))
 
-    def _in_values(self, value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: self._in_values(inner) for key, inner in value.items()}
-        if isinstance(value, list):
-            return [self._in_values(inner) for inner in value]
-        written = value if isinstance(value, str) else json.dumps(value)
-        found = self.redacted(written)
-        return value if found == written else found
+    def _stretches(self, text: str) -> list[Stretch]:
+        """Return what is taken out of a text, in order, none overlapping another."""
+        stretches: list[Stretch] = []
+        for start, stop, name in sorted(self._found(text)):
+            if stretches and start < stretches[-1].stop:
+                last = stretches.pop()
+                stretches.append(last._replace(stop=max(last.stop, stop)))
+            else:
+                stretches.append(
+                    Stretch(start, stop, f"[redacted {name}]" if name else "[redacted]")
+                )
+        return stretches
+
+    def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Yield what is found in a text as it stands, and as it reads with its escapes decoded.
+
+        Whoever reads the text decodes them too, we and the model alike. An escape goes as a whole.
+        """
+        above: list[escapes.Decoded] = []
+        while True:
+            below = escapes.decoded(text)
+            for start, stop, name in self._found_as_written(searchable(text)):
+                stretch = below.whole(start, stop) if below else (start, stop)
+                for layer in reversed(above):
+                    stretch = layer.source(*stretch)
+                yield *stretch, name
+            if below is None or len(above) == MOST_LAYERS:
+                return
+            above.append(below)
+            text = below.text
 
     def __or__(self, other: Redaction) -> Redaction:
         """Return what takes out everything that either of two takes out."""
@@ -132,7 +171,7 @@ class Redaction(BaseModel):
             original=self.original or other.original,
         )
 
-    def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
+    def _found_as_written(self, text: str) -> Iterator[tuple[int, int, str]]:
         for kind in self.kinds:
             for pattern, holds in KINDS[kind]:
                 yield from _spans(text, pattern, holds, kind)
@@ -140,12 +179,29 @@ class Redaction(BaseModel):
             yield from _spans(text, pattern, None, "")
 
 
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+def _replaced(text: str, stretches: Iterable[Stretch]) -> str:
+    pieces: list[str] = []
+    end = 0
+    for start, stop, shown in stretches:
+        pieces += (text[end:start], shown)
+        end = stop
+    return "".join((*pieces, text[end:]))
+
+
+def _within_tokens(text: str, stretches: list[Stretch]) -> Iterator[Stretch]:
+    """Yield what is taken out of the strings of a JSON text, and strings for other values."""
+    stops = [each.stop for each in stretches]
+    for token in JSON_TOKEN.finditer(text):
+        is_string = text[token.start()] == '"'
+        start, stop = token.start() + is_string, token.end() - is_string
+        for at in range(bisect.bisect_right(stops, start), len(stretches)):
+            each = stretches[at]
+            if each.start >= stop:
+                break
+            if not is_string:
+                yield Stretch(start, stop, f'"{each.shown}"')
+                break
+            yield Stretch(max(start, each.start), min(stop, each.stop), each.shown)
 
 
 def _spans(

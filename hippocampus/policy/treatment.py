@@ -6,8 +6,9 @@ import functools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
+from hippocampus import json_text
 from hippocampus.entry import Compression
 from hippocampus.json_paths import at_path
 from hippocampus.policy import matching
@@ -65,6 +66,12 @@ class Treatment:
     def redacted_json(self, text: str) -> str:
         """Return arguments without what the rules take out of them; JSON stays JSON."""
         return self.redact.redacted_json(text) if self.redact else text
+
+    def redacted_data(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return JSON's own values without what must not be seen."""
+        if not self.redact:
+            return data
+        return cast("dict[str, Any]", json.loads(self.redacted_json(json.dumps(data))))
 
 
 UNTREATED = Treatment()
@@ -144,10 +151,7 @@ class _Asked:
 
     @functools.cached_property
     def arguments(self) -> Any:
-        try:
-            return json.loads(self.subject.arguments)
-        except (ValueError, RecursionError):
-            return [self.subject.arguments]
+        return json_text.read(self.subject.arguments, [self.subject.arguments])
 
     def values_at(self, key: str) -> Iterator[str]:
         """Yield the argument values of a key, or of a path where there is no such key."""

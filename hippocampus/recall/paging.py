@@ -7,6 +7,7 @@ import itertools
 import json
 from typing import Any
 
+from hippocampus import json_text
 from hippocampus.indexing import unwrap
 
 LONG_LINE_CHARACTERS = 400
@@ -61,5 +62,5 @@ def decoded(text: str) -> Any:
         return unwrap.json_value(text)
     try:
         return json.loads(text) if text.lstrip()[:1] in ("{", "[") else unwrap.json_value(text)
-    except (ValueError, RecursionError):
+    except json_text.UNREADABLE:
         return unwrap.json_value(text)

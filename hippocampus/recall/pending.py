@@ -5,15 +5,16 @@ Pure, for all three formats. Who answers, and what, is not known here; no list i
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from hippocampus import json_text
 from hippocampus.conversation import Item
-from hippocampus.errors import RecallError
+from hippocampus.errors import MessagesError, RecallError
 from hippocampus.messages import adapter_of
+from hippocampus.messages.plain import AS_DICTS
 from hippocampus.recall.definition import TOOL_NAME
 from hippocampus.recall.slices import Request
 
@@ -52,7 +53,10 @@ def pending(items: Sequence[Item]) -> list[Call]:
         MessagesError: the list is in no known format.
 
     """
-    messages = adapter_of(items)[0].read(items)
+    try:
+        messages = adapter_of(items)[0].read(items)
+    except (AttributeError, KeyError, TypeError) as wrong:
+        raise MessagesError(f"a message is malformed ({wrong}); {AS_DICTS}") from wrong
     answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
     if not answers:
         return []
@@ -118,10 +122,9 @@ def _block(call_id: str, answer: Answer) -> Item:
 def written(call_id: str, arguments: object) -> Call:
     """Return a call from the arguments as a model wrote them: JSON text, or an object."""
     if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments)
-        except (ValueError, RecursionError):
-            return _refused(call_id, "the arguments are no JSON")
+        arguments = json_text.read(arguments)
+    if arguments is json_text.NOTHING:
+        return _refused(call_id, "the arguments are no JSON")
     if not isinstance(arguments, Mapping):
         return _refused(call_id, "the arguments are no JSON object")
     return read_call(call_id, arguments)
