@@ -61,9 +61,9 @@ def boundaries(messages: Sequence[Message]) -> list[int]:
         if not open_calls:
             found.append(number)
         for part in message.parts:
-            if part.kind == "call":
+            if part.opens_call:
                 open_calls.add(part.call_id)
-            elif part.kind == "result":
+            elif part.closes_call:
                 open_calls.discard(part.call_id)
     return found
 

@@ -201,6 +201,10 @@ class Window:
         """Say whether a message is told by a digest."""
         return any(start <= number < end for start, end in self._folds)
 
+    def is_inside_fold(self, number: int) -> bool:
+        """Say whether a digest tells both a message and the one before it."""
+        return any(start < number < end for start, end in self._folds)
+
     @property
     def folded_end(self) -> int:
         """Return the number of the first message behind all that digests tell."""
