@@ -96,7 +96,8 @@ class Holdings:
         self._latest: dict[tuple[str, ...], Held] = {}
         """By what results have in common that supersede each other, the newest one."""
         self.noted: list[tuple[Record, bytes]] = []
-        """Words of the user that the policy wants to keep, until they are written down."""
+        """What stands in full and is kept all the same, until it is written down: words of the user
+        that the policy wants to keep, and results that a later entry names."""
         self._files: dict[str, list[Held]] = {}
         """By file name, the results of calls that named it."""
 
@@ -246,6 +247,8 @@ class Holdings:
             return None
         place = self._place(number, at, part)
         record = self._records.get(place) or self._new_record(number, part, argued, place, treated)
+        if record.stage is Stage.FULL:
+            record = replace(record, shown=part.text)
         fresh = self._policy.fresh_turns_of(record.kind, record.tokens, treated) if large else 0
         held = Held(record, number, at, self._window.turn_of(number) + fresh, large, treated)
         self._note(held, part)
@@ -282,7 +285,7 @@ class Holdings:
             return
         if before.record.content == held.record.content:
             turn, id_ = before.record.entry.source.turn, before.record.entry.id
-            held.note = f"unchanged since turn {turn}, see {id_}"
+            held.note, held.twin = f"unchanged since turn {turn}, see {id_}", before
         else:
             before.supersede(f"superseded at turn {held.record.entry.source.turn}")
             self._due.note(before)
@@ -426,8 +429,18 @@ class Holdings:
                 self._names.show(self._writer.names_of(held))
                 self._due.note(held)
                 self._taken.add(held.record.entry.id)
+                self._note_twin(held)
                 leaving.append(held)
         return leaving
+
+    def _note_twin(self, held: Held) -> None:
+        """Let the earlier result that an entry names be written down too, so that its id is known."""
+        twin = held.twin
+        if twin is None or twin.record.entry.id not in held.record.shown:
+            return
+        if twin.record.place not in self._records and twin.record.stage is Stage.FULL:
+            self._taken.add(twin.record.entry.id)
+            self.noted.append((replace(twin.record, shown=""), self.original(twin)))
 
     def original(self, held: Held) -> bytes:
         """Return the bytes to keep of a content: as the message holds it."""
@@ -438,7 +451,8 @@ class Holdings:
         self._taken.add(record.entry.id)
         held = self._by_id.get(record.entry.id)
         if held:
-            held.record = record
+            is_full = record.stage is Stage.FULL
+            held.record = replace(record, shown=held.record.shown) if is_full else record
             self._due.note(held)
 
     def ids(self, run: Run) -> dict[str, str]:
