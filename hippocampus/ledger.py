@@ -95,15 +95,17 @@ MIGRATIONS = (
 """Each runs once, in a transaction, in this order; `user_version` counts the ones that ran."""
 SAVE = """
     INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET stage = excluded.stage, shown = excluded.shown,
-        entry = excluded.entry
+    ON CONFLICT (id) DO UPDATE SET stage = excluded.stage, entry = excluded.entry,
+        shown = CASE stage WHEN excluded.stage THEN shown ELSE excluded.shown END
     WHERE excluded.stage = 'dormant' OR (stage, excluded.stage) IN (
         VALUES ('full', 'full'), ('full', 'indexed'), ('indexed', 'indexed')
     )
+    ON CONFLICT (place) DO NOTHING
 """
 """An entry keeps its row, and so its rank by age; what it stands for never changes.
 
-No stage goes back: a process that has not heard what another committed writes nothing over it.
+No stage goes back, and the text of a stage is frozen: a process that has not heard what another
+committed writes nothing over it.
 """
 DECIDE = """
     INSERT INTO decision (turn, entry_id, stage, reason, saves, costs)
@@ -134,6 +136,7 @@ NEWEST_STATES = """
     SELECT * FROM entry WHERE place LIKE 'state:%' ORDER BY rowid DESC LIMIT 10
 """
 CHANGED = "UPDATE session SET changes = changes + 1"
+CHANGES = "SELECT changes FROM session"
 
 
 class Glance(NamedTuple):
@@ -204,6 +207,7 @@ class Ledger:
             self._db.execute(
                 "INSERT OR IGNORE INTO session (name) VALUES (?)", (storable(session),)
             )
+            (self._heard,) = self._db.execute(CHANGES).fetchone()
 
     def _migrate(self) -> None:
         """Bring the file up to date; of two processes that open it at once, one does the work."""
@@ -219,6 +223,13 @@ class Ledger:
         with _as_store_error(self._path):
             rows = self._db.execute("SELECT * FROM entry ORDER BY rowid").fetchall()
         return [_record(row) for row in rows]
+
+    def hears(self) -> bool:
+        """Say whether another process has written entries since this was asked the last time."""
+        with _as_store_error(self._path):
+            (changes,) = self._db.execute(CHANGES).fetchone()
+        before, self._heard = self._heard, changes
+        return bool(changes != before)
 
     def decisions(self) -> list[tuple[int, Decision]]:
         """Return every decision with its turn, in the order of commitment."""
@@ -270,12 +281,14 @@ class Ledger:
             self._db.execute("DELETE FROM call WHERE turn > ?", (call.turn,))
             self._db.execute(TELL_CALL, astuple(call))
             self._db.execute(CHANGED)
+        self._heard += 1
 
     def save(self, *records: Record) -> None:
         """Write entries again, after an access."""
         with _as_store_error(self._path), self._transaction():
             self._db.executemany(SAVE, [_row(record) for record in records])
             self._db.execute(CHANGED)
+        self._heard += 1
 
     # What outlives the session
 

@@ -138,6 +138,14 @@ class Turns:
         self.holdings.update(record)
         self.ledger.save(record)
 
+    def _hear(self) -> None:
+        """Take up what another process has committed, as a session does that starts."""
+        self.records.update({record.place: record for record in self.ledger.records()})
+        self._again.clear()
+        self._remember(self.ledger.reactivations())
+        last = self.ledger.last_call()
+        self._start(last.messages if last else 0)
+
     def limit_tokens(self) -> int:
         """Return the tokens that no view should pass; 0 knows no limit."""
         policy = self._means.policy
@@ -153,6 +161,8 @@ class Turns:
             StoreError: what leaves the view cannot be put on disk; then nothing has left it.
 
         """
+        if self.ledger.hears():
+            self._hear()
         past = Past(self.window.raw, self.window.told)
         reading = self._read(items)
         sent_before = sum(self.window.shown_tokens[: self.window.sent])
@@ -193,8 +203,7 @@ class Turns:
         for number in range(reading.kept, len(window.raw)):
             self._show(holdings.take(number))
             self._show_again(number)
-        if reading.kept == 0:
-            self._fold_again()
+        self._fold_again(reading.kept)
         window.unchanged = window.sent  # what stands for these messages stood there when sent
         return reading
 
@@ -320,10 +329,13 @@ class Turns:
         digests = []
         costs = self._rewritten(min((run.start for run in folding.runs), default=0))
         for run, room in zip(*folding, strict=True):
-            self._means.store.put(compaction.original_of(window, run))
-            ids = self.holdings.ids(run)
-            record = compaction.record_of(self._session, window, run, ids, taken, room)
-            record = self._worded(record, run)
+            original = compaction.original_of(window, run)
+            self._means.store.put(original)
+            record = self.records.get(compaction.place_of(run, content_key(original)))
+            if record is None:
+                ids = self.holdings.ids(run)
+                record = compaction.record_of(self._session, window, run, ids, taken, room)
+                record = self._worded(record, run)
             taken.add(record.entry.id)
             weight = sum(window.shown_tokens[run.start : run.end])
             self._fold(run, record)
@@ -374,14 +386,18 @@ class Turns:
         self.window.fold(run.start, run.end, record.shown)
         self.holdings.fold(run)
 
-    def _fold_again(self) -> None:
-        """Show the newest digests that were committed, wherever their turns stand unchanged."""
-        for record in reversed(self.records.values()):
-            run = compaction.run_of(record)
-            if run is None or run.end > len(self.window.raw) or self.window.is_folded(run.start):
-                continue
+    def _fold_again(self, kept: int) -> None:
+        """Show the digests that were committed, wherever turns that were just read are unchanged.
+
+        Of one inside another the longer one stands, whichever of the two was made on this branch.
+        """
+        told = [record for record in self.records.values() if record.kind == compaction.KIND]
+        end = len(self.window.raw)
+        runs = ((compaction.run_of(record), record) for record in reversed(told))
+        fitting = [(run, each) for run, each in runs if run and kept < run.end <= end]
+        for run, record in sorted(fitting, key=lambda pair: pair[0].start - pair[0].end):
             content = content_key(compaction.original_of(self.window, run))
-            if content == record.content:
+            if content == record.content and not self.window.cuts_fold(run.start, run.end):
                 self._fold(run, record)
 
     def _show_again(self, number: int) -> None:

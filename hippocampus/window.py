@@ -201,6 +201,12 @@ class Window:
         """Say whether a message is told by a digest."""
         return any(start <= number < end for start, end in self._folds)
 
+    def cuts_fold(self, start: int, end: int) -> bool:
+        """Say whether a run lies inside what a digest tells, or holds only a piece of it."""
+        overlapping = [fold for fold in self._folds if fold[0] < end and start < fold[1]]
+        inside = (start <= fold[0] and fold[1] <= end for fold in overlapping)
+        return (start, end) in overlapping or not all(inside)
+
     def is_inside_fold(self, number: int) -> bool:
         """Say whether a digest tells both a message and the one before it."""
         return any(start < number < end for start, end in self._folds)

@@ -102,6 +102,24 @@ def test_a_list_cut_inside_a_digest_is_shown_again(tmp_path: Path, cut: int) -> 
     memory.close()
 
 
+@pytest.mark.parametrize("cut", [5, 61, 131])
+def test_a_branch_that_a_host_returns_to_has_the_same_view(tmp_path: Path, cut: int) -> None:
+    """Its digests stand again, at once, and none is made twice."""
+    items = long_talk(100)
+    memory = Hippocampus(tmp_path, prices=WINDOW)
+    with memory.session("s") as session, no_fallback():
+        for end in range(1, len(items), 2):
+            view = session(items[:end])
+        session([*items[:cut], {"role": "user", "content": "Or else?"}])
+        assert session(items[:end]) == view
+        again = [*items[:end], {"role": "user", "content": "And?"}]
+        following = session(again)
+        assert following[: len(view)] == view
+    with memory.session("s") as restarted, no_fallback():
+        assert restarted(again) == following
+    memory.close()
+
+
 @settings(max_examples=40, deadline=None)
 @given(any_rounds())
 def test_views_stay_valid_under_a_tight_budget(rounds: Rounds) -> None:

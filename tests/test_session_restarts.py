@@ -201,3 +201,20 @@ def test_two_who_make_one_change_tell_it_once(tmp_path: Path) -> None:
         assert len(changes) == len(set(changes)) == 3
     one.close()
     two.close()
+
+
+def test_of_two_processes_the_second_sends_what_the_first_has_committed(tmp_path: Path) -> None:
+    """Each takes turns with one list; what stands in a view stands there in the next one."""
+    items = reading(12)
+    one, other = (Hippocampus(tmp_path, policy=EAGER) for _ in range(2))
+    sessions = [one.session("s"), other.session("s")]
+    with no_fallback():
+        before: list[Any] = []
+        for turn in range(12):
+            said = [*items[: 2 * turn + 1]]
+            view = sessions[turn % 2](said)
+            assert view[: len(before)] == before
+            before = view
+        assert sessions[0](said) == sessions[1](said) == view
+    for memory in (one, other):
+        memory.close()
