@@ -6,7 +6,6 @@ Pure over a window: records in, records out. Nothing is stored and nothing is sh
 from __future__ import annotations
 
 import itertools
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -14,6 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from hippocampus import tokens
+from hippocampus.calls import file_of, normal
 from hippocampus.conversation import Message, Part
 from hippocampus.decay import strength
 from hippocampus.digest import Run
@@ -46,10 +46,6 @@ from hippocampus.writing import Writer
 
 CHANCE_OF_USE = 0.05
 """How likely a content at full strength is needed in a form that its shorter text does not show."""
-PATH_KEYS = ("path", "file_path", "filename", "file", "filepath", "target_file")
-"""Argument names under which tools of all makers name the file that they read or write."""
-WRITTEN_CHARACTERS = 80
-"""A call with a file's name and so much other text writes the file."""
 
 
 class Shown(NamedTuple):
@@ -494,24 +490,3 @@ def superseding_key(held: Held, tool: str, arguments: str) -> tuple[str, ...]:
         case "tool":
             return (source, tool)
     return (source, tool, normal(arguments))
-
-
-def normal(arguments: str) -> str:
-    """Return arguments so that the same ones in another order are the same text."""
-    try:
-        return json.dumps(json.loads(arguments), sort_keys=True)
-    except (ValueError, RecursionError):
-        return arguments
-
-
-def file_of(arguments: str) -> tuple[str, bool]:
-    """Return the file that a call names, and whether the call brings text to write into it."""
-    try:
-        value = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return "", False
-    if not isinstance(value, dict):
-        return "", False
-    name = next((value[key] for key in PATH_KEYS if isinstance(value.get(key), str)), "")
-    others = (inner for key, inner in value.items() if key not in PATH_KEYS)
-    return name, any(isinstance(each, str) and len(each) > WRITTEN_CHARACTERS for each in others)

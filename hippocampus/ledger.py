@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -91,6 +91,7 @@ MIGRATIONS = (
     """,
     "CREATE INDEX decision_of_entry ON decision (entry_id, stage)",
     "ALTER TABLE call ADD COLUMN edit_cost REAL NOT NULL DEFAULT 0",
+    "CREATE TABLE sent (number INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT",
 )
 """Each runs once, in a transaction, in this order; `user_version` counts the ones that ran."""
 SAVE = """
@@ -250,6 +251,12 @@ class Ledger:
             row = self._db.execute(sql, (bound,)).fetchone()
         return Call(*row) if row else None
 
+    def sent(self) -> list[str]:
+        """Return the keys of the messages of the request that was sent last."""
+        with _as_store_error(self._path):
+            rows = self._db.execute("SELECT key FROM sent ORDER BY number").fetchall()
+        return [key for (key,) in rows]
+
     def reactivations(self) -> list[Reactivation]:
         """Return what was shown again, in the order of commitment."""
         with _as_store_error(self._path):
@@ -262,10 +269,12 @@ class Ledger:
         decisions: Iterable[Decision],
         call: Call,
         again: Iterable[Reactivation] = (),
+        sent: tuple[int, Sequence[str]] = (0, ()),
     ) -> None:
         """Write entries, decisions, what is shown again and the call in one transaction.
 
-        Calls of later turns belong to a list that its owner has since cut short, and go.
+        `sent` are the keys of the messages of the call, from a number on: those before it are
+        written down already, and no more than these. Calls of later turns belong to a list that its owner has since cut short, and go.
 
         Raises:
             StoreError: the file is locked, full, damaged or gone; then nothing was written.
@@ -280,6 +289,9 @@ class Ledger:
             self._db.executemany("INSERT INTO reactivation VALUES (?, ?, ?, ?, ?)", again)
             self._db.execute("DELETE FROM call WHERE turn > ?", (call.turn,))
             self._db.execute(TELL_CALL, astuple(call))
+            first, keys = sent
+            self._db.execute("DELETE FROM sent WHERE number >= ?", (first,))
+            self._db.executemany("INSERT INTO sent VALUES (?, ?)", enumerate(keys, first))
             self._db.execute(CHANGED)
         self._heard += 1
 

@@ -33,11 +33,12 @@ from hippocampus.entry import (
 )
 from hippocampus.entry import entry_id as make_id
 from hippocampus.errors import RecallError, StoreError
+from hippocampus.means import Means, Start
 from hippocampus.plan import Decision
 from hippocampus.recall import answers, pending
 from hippocampus.recall.fitting import LEAST_TOKENS
 from hippocampus.screening import screened
-from hippocampus.turns import Means, Start, Turns
+from hippocampus.turns import Turns
 
 LOG = logging.getLogger("hippocampus")
 RECALLS_BOUND = 4
@@ -84,8 +85,16 @@ class Session:
             except Exception:  # law 3: a failure of the memory never breaks the agent's loop
                 LOG.exception("session %s: sending the messages as they are", self.id)
                 self.failures += 1
-                self._turns.restart()
+                self._send_raw(items)
                 return cast("list[Item]", copy.copy(items))
+
+    def _send_raw(self, items: Sequence[Item]) -> None:
+        """Remember that a list was sent as it is, as far as it can be read and written down."""
+        try:
+            self._turns.send_raw(items)
+        except Exception:  # law 3, again: whatever made the call fail may do so here
+            LOG.debug("session %s: what was sent is not written down", self.id, exc_info=True)
+            self._turns.restart()
 
     # What comes back
 

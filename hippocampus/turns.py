@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import NamedTuple
 
 from hippocampus import archive, compaction, digest, reactivation, retelling
 from hippocampus.account import Account
 from hippocampus.consolidation import material
-from hippocampus.consolidation.running import Consolidations
 from hippocampus.conversation import Item, Message
 from hippocampus.digest import Run
 from hippocampus.entry import Record, content_key, storable
@@ -22,14 +20,11 @@ from hippocampus.errors import StoreError
 from hippocampus.holdings import Holdings, Shown
 from hippocampus.indexing import frame
 from hippocampus.ledger import Call, Ledger, Reactivation
+from hippocampus.means import Means, Start
 from hippocampus.messages import Reading
 from hippocampus.plan import Decision, Standing, plan
-from hippocampus.policy import Policy
-from hippocampus.prices import Prices
 from hippocampus.retrieval import Retrieval
-from hippocampus.sources import Sources
-from hippocampus.store import ContentStore
-from hippocampus.summaries import Summaries
+from hippocampus.sent import Sent, unshortened
 from hippocampus.window import Window
 
 LOG = logging.getLogger("hippocampus")
@@ -37,32 +32,6 @@ LIMIT_REASON = "the view passed its limit: old turns told in short"
 EXCESS = "the view passes its limit, and nothing more may be shortened"
 LARGEST_TOLD = 3
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What the sessions of one memory share."""
-
-    folder: Path
-    store: ContentStore
-    policy: Policy
-    prices: Prices
-    encoding: str
-    summaries: Summaries | None
-    consolidations: Consolidations
-    loads: material.Sources
-    """Where a context load finds what earlier sessions left."""
-    sources: Sources
-    """What a recall may ask; no turn does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Whose session it is, and when it starts."""
-
-    agent: str
-    context_time: float
-    """In seconds since 1970."""
 
 
 class Past(NamedTuple):
@@ -107,15 +76,31 @@ class Turns:
         last = self.ledger.last_call()
         self._told_excess = False
         self.account = _account_at(last)
-        self._start(last.messages if last else 0)
+        self._start(last.messages if last else 0, self.ledger.sent())
 
     def restart(self) -> None:
         """Forget the list, and read it whole at the next call: after a failure."""
-        self._start(self.window.sent)
+        self._start(self.window.sent, self._sent.last()[: self.window.sent])
 
-    def _start(self, sent: int) -> None:
+    def send_raw(self, items: Sequence[Item]) -> None:
+        """Count a call that failed and sent the list as it is; it is read whole at the next one.
+
+        Raises:
+            MessagesError: the list is in no known format.
+            StoreError: the ledger cannot be read.
+
+        """
+        window = self.window.reading(items)
+        account, keys = self._account_before(window.turn), self._sent.last()
+        call, own = unshortened(window, self.window, keys, account, self._means.prices)
+        self.account = _account_at(call)
+        self._start(call.messages, own)
+        self.ledger.commit([], [], call, sent=(0, own))
+
+    def _start(self, sent: int, keys: list[str]) -> None:
         """Begin with an empty list, of whose view so many messages have been sent already."""
         means = self._means
+        self._sent = Sent(keys)
         self.window = Window(means.encoding, sent)
         self.holdings = Holdings(
             self._session,
@@ -144,7 +129,7 @@ class Turns:
         self._again.clear()
         self._remember(self.ledger.reactivations())
         last = self.ledger.last_call()
-        self._start(last.messages if last else 0)
+        self._start(last.messages if last else 0, self.ledger.sent())
 
     def limit_tokens(self) -> int:
         """Return the tokens that no view should pass; 0 knows no limit."""
@@ -197,6 +182,7 @@ class Turns:
         window, holdings = self.window, self.holdings
         before = len(window.raw)
         reading = window.read(items)
+        window.sent = self._sent.read(reading, window.sent)
         if reading.kept < before:
             holdings.drop_from(reading.kept)
         self._open()
@@ -435,7 +421,9 @@ class Turns:
             account.sent_cost,
             account.edit_cost,
         )
-        self.ledger.commit(made.records, made.decisions, call, made.again)
+        sent = self._sent.unwritten()
+        self.ledger.commit(made.records, made.decisions, call, made.again, sent)
+        self._sent.stored = len(window.raw)
         self._remember(made.again)
         self._know(made.records)
         self._archive(

@@ -67,6 +67,17 @@ class Window:
         """Return the numbers of the user's messages before a message."""
         return self._asked[: bisect.bisect_left(self._asked, number)]
 
+    def reading(self, items: Sequence[Item]) -> Window:
+        """Return a window of another list, of which nothing was sent.
+
+        Raises:
+            MessagesError: the list is in no known format.
+
+        """
+        window = Window(self._encoding)
+        window.read(items)
+        return window
+
     def read(self, items: Sequence[Item]) -> Reading:
         """Take the list as it is; messages behind the first change are forgotten and read anew.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -177,6 +178,21 @@ def test_the_decisions_and_calls_of_a_session_stay(tmp_path: Path) -> None:
     with memory.session("s") as session:
         assert session.decisions() == decided
     memory.close()
+
+
+def test_a_list_cut_while_nobody_ran_decides_as_without_a_restart(tmp_path: Path) -> None:
+    """What the ledger counts as sent is what the list still has: new results are new."""
+    items = reading(8)
+    trimmed = [*items[:3], *items[-2:], *reading(1, start=40)]
+    with Hippocampus(tmp_path / "live", policy=EAGER).session("s") as live, no_fallback():
+        live(items)
+        shutil.copytree(tmp_path / "live", tmp_path / "copy")
+        view = live(trimmed)
+        decided = live.decisions()
+    assert view[-1] != trimmed[-1]
+    with Hippocampus(tmp_path / "copy", policy=EAGER).session("s") as again, no_fallback():
+        assert again(trimmed) == view
+        assert again.decisions() == decided
 
 
 def test_the_oldest_ledger_opens(tmp_path: Path) -> None:
