@@ -177,11 +177,11 @@ def record_of(  # noqa: PLR0913, PLR0917 - what it tells, under which id, and ho
     session: str,
     window: Window,
     run: Run,
-    ids: Mapping[str, str],
+    ids: Mapping[str, Sequence[str]],
     taken: Iterable[str],
     room: int,
 ) -> Record:
-    """Return the digest of a run as a record of so many tokens; `ids` names the entry of a call."""
+    """Return the digest of a run as a record of so many tokens; `ids` names the entries of a call."""
     content = content_key(original_of(window, run))
     place = place_of(run, content)
     used = set(taken)

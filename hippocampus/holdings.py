@@ -92,8 +92,7 @@ class Holdings:
         self._latest: dict[tuple[str, ...], Held] = {}
         """By what results have in common that supersede each other, the newest one."""
         self.noted: list[tuple[Record, bytes]] = []
-        """What stands in full and is kept all the same, until it is written down: words of the user
-        that the policy wants to keep, and results that a later entry names."""
+        """Words of the user to keep, and results that an entry names, until they are written down."""
         self._files: dict[str, list[Held]] = {}
         """By file name, the results of calls that named it."""
 
@@ -104,15 +103,23 @@ class Holdings:
 
     # What comes and goes
 
-    def drop_from(self, kept: int) -> None:
-        """Forget what stands behind the messages that are still the same."""
-        self._keep_only([held for held in self.held if held.message < kept])
-        self._calls = {id_: call for id_, call in self._calls.items() if call[0] < kept}
-        self._places = {at: place for at, place in self._places.items() if at[0] < kept}
-        self._ranks = Counter(place.rpartition(":")[0] for place in self._places.values())
-        self._latest = {key: held for key, held in self._latest.items() if held.message < kept}
-        self._names.keep_before(kept)
-        self._names.show_only(self._names_before(kept))
+    def stand(self, start: int, end: int) -> bool:
+        """Say whether what is held in messages that were read again has the bytes that it had."""
+        return all(
+            content_key(self.original(held)) == held.record.content
+            for held in self._between(start, end)
+            if held.record.stage is Stage.FULL
+        )
+
+    def again(self, start: int, end: int) -> list[Shown]:
+        """Return what stands in place of parts of messages that say what they said before."""
+        for number in range(start, end):
+            self._screen.take(number, self._call_of)
+        known = (each for each in self._between(start, end) if each.record.stage is not Stage.FULL)
+        return [Shown(each.message, each.part, each.record.shown) for each in known]
+
+    def _between(self, start: int, end: int) -> Iterator[Held]:
+        return (held for held in self.held if start <= held.message < end)
 
     def fold(self, run: Run) -> None:
         """Forget what stands in turns that a digest tells."""
@@ -451,13 +458,14 @@ class Holdings:
             held.record = replace(record, shown=held.record.shown) if is_full else record
             self._due.note(held)
 
-    def ids(self, run: Run) -> dict[str, str]:
-        """Return the ids of the entries in a run, by the calls whose results they are."""
-        found: dict[str, str] = {}
-        for (number, at), place in self._places.items():
+    def ids(self, run: Run) -> dict[str, list[str]]:
+        """Return the ids of the entries in a run by their calls: of its arguments, of its result."""
+        found: dict[str, list[str]] = {}
+        for (number, at), place in sorted(self._places.items()):
             record = self._records.get(place) if run.start <= number < run.end else None
             if record and record.stage is not Stage.FULL:
-                found[self._window.raw[number].parts[at].call_id] = record.entry.id
+                call_id = self._window.raw[number].parts[at].call_id
+                found.setdefault(call_id, []).append(record.entry.id)
         return found
 
     def pinned(self) -> set[int]:

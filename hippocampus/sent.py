@@ -38,6 +38,11 @@ class Sent:
         before, self._before = self._before, []
         return min(sent, common(before, self.keys)) if before else sent
 
+    def is_repeated(self, reading: Reading) -> bool:
+        """Say whether a list says all that the list before it said."""
+        read = map(key_of, reading.messages[reading.kept : len(self.keys)])
+        return list(read) == self.keys[reading.kept :]
+
     def last(self) -> list[str]:
         """Return the keys of the list as it was read last, or else of the request before."""
         return self.keys or self._before
@@ -49,7 +54,8 @@ class Sent:
 
 def key_of(message: Message) -> str:
     """Return what a message says, as a hash: what else its items carry, such as marks, may move."""
-    said = "\0".join((message.role, *message.texts()))
+    parts = ((part.kind, part.call_id, part.tool, part.text) for part in message.parts)
+    said = "\0".join((message.role, *itertools.chain.from_iterable(parts)))
     return content_key(said.encode("utf-8", "surrogatepass"))[:KEY_CHARACTERS]
 
 

@@ -179,19 +179,34 @@ class Turns:
 
     def _read(self, items: Sequence[Item]) -> Reading:
         """Read what is new, and let what was committed stand where it stood."""
-        window, holdings = self.window, self.holdings
-        before = len(window.raw)
-        reading = window.read(items)
+        reading = self._read_items(items)
+        window, kept, known = self.window, reading.kept, len(self._sent.keys)
         window.sent = self._sent.read(reading, window.sent)
-        if reading.kept < before:
-            holdings.drop_from(reading.kept)
         self._open()
-        for number in range(reading.kept, len(window.raw)):
-            self._show(holdings.take(number))
+        self._show(self.holdings.again(kept, known))
+        for number in range(known, len(window.raw)):
+            self._show(self.holdings.take(number))
+        for number in range(kept, len(window.raw)):
             self._show_again(number)
         self._fold_again(reading.kept)
         window.unchanged = window.sent  # what stands for these messages stood there when sent
         return reading
+
+    def _read_items(self, items: Sequence[Item]) -> Reading:
+        """Read a list; one that says something else than before is read whole, as after a restart.
+
+        So is one of which a digest would have to stand again.
+        """
+        window = self.window
+        before, folded = len(window.raw), window.folded_end
+        reading = window.read(items)
+        kept = reading.kept
+        if kept == before or (
+            kept >= folded and self._sent.is_repeated(reading) and self.holdings.stand(kept, before)
+        ):
+            return reading
+        self._start(window.sent, self._sent.last())
+        return self.window.read(items)
 
     def _change(self, *, cold: bool) -> Committed:
         """Decide what else changes in the view, put on disk what leaves it, and show the rest."""

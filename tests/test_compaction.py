@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import json
+import re
+import shutil
 import textwrap
 from dataclasses import replace
 from pathlib import Path
@@ -100,6 +103,30 @@ def test_a_list_cut_inside_a_digest_is_shown_again(tmp_path: Path, cut: int) -> 
         assert unpaired(read(view)) == []
         assert size(view) <= size(items[:cut])
     memory.close()
+
+
+def test_moving_cache_marks_change_no_digest_after_a_restart(tmp_path: Path) -> None:
+    """Hosts mark the newest results; and a digest names arguments and results, in this order."""
+    policy, live = Policy(budget_tokens=3_000, arguments_over_tokens=100), tmp_path / "live"
+    items: list[dict[str, Any]] = [{"role": "user", "content": "Save them."}]
+    with Hippocampus(live, policy=policy).session("s") as session, no_fallback():
+        for turn in range(14):
+            written = {"path": f"p{turn}.md", "text": f"line {turn} of prose. " * 120}
+            saved = json.dumps([{"id": f"ord_{turn}_{n}", "total": n * turn} for n in range(150)])
+            call = {"type": "tool_use", "id": f"c{turn}", "name": "save", "input": written}
+            told = {"type": "tool_result", "tool_use_id": f"c{turn}", "content": saved}
+            marked = {**told, "cache_control": {"type": "ephemeral"}}
+            items.append({"role": "assistant", "content": [call]})
+            shutil.copytree(live, tmp_path / str(turn))
+            view = session([*items, {"role": "user", "content": [marked]}])
+            with Hippocampus(tmp_path / str(turn), policy=policy).session("s") as again:
+                assert again([*items, {"role": "user", "content": [marked]}]) == view
+            items.append({"role": "user", "content": [told]})
+        kinds = {each.entry.id: each.kind for each in session.records()}
+        shown = [each.shown for each in session.records() if each.kind == "digest"]
+    pairs = re.findall(r"\) \[(\w+) (\w+)\]$", "\n".join(shown), re.MULTILINE)
+    assert pairs
+    assert {(kinds[one], kinds[other]) for one, other in pairs} == {("arguments", "json")}
 
 
 @pytest.mark.parametrize("cut", [5, 61, 131])
