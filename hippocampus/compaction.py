@@ -68,20 +68,19 @@ def folding(window: Window, limit_tokens: int, pinned: Collection[int] = ()) -> 
 
     `pinned` are messages that stay, with the round of calls and results that they belong to.
     """
-    closed = digest.boundaries(window.raw)
-    kept = rounds_of(pinned, closed)
+    closed = [at for at in digest.boundaries(window.raw) if not window.is_inside_fold(at)]
     best = Folding([], [])
     for level in LEVELS:
-        best = _folding_at(level, window, limit_tokens, closed, kept)
+        best = _folding_at(level, window, limit_tokens, closed, pinned)
         if _weight_after(window, best) <= limit_tokens:
             break
     return best
 
 
-def rounds_of(pinned: Collection[int], closed: Sequence[int]) -> set[int]:
-    """Return all messages of the rounds in which some stand."""
+def rounds_of(staying: Iterable[int], closed: Sequence[int]) -> set[int]:
+    """Return all messages of the rounds of calls and results in which some stay."""
     found: set[int] = set()
-    for number in pinned:
+    for number in staying:
         at = bisect.bisect_right(closed, number)
         end = closed[at] if at < len(closed) else number + 1
         found.update(range(closed[at - 1], end))
@@ -89,19 +88,21 @@ def rounds_of(pinned: Collection[int], closed: Sequence[int]) -> set[int]:
 
 
 def _folding_at(
-    level: Level, window: Window, limit_tokens: int, closed: Sequence[int], kept: set[int]
+    level: Level, window: Window, limit_tokens: int, closed: Sequence[int], pinned: Collection[int]
 ) -> Folding:
     def stays(number: int) -> bool:
         message = window.raw[number]
         if window.is_folded(number):
             return False
         said = not level.tells_user and digest.is_said_by_user(message)
-        return number in kept or message.role == "system" or said
+        return number in pinned or message.role == "system" or said
 
     start = digest.opening_end(window.raw)
     tail = _tail_start(window, level.tail_share * limit_tokens)
     end = max((number for number in closed if number <= tail), default=0)
-    runs = [run for run in digest.runs_of(start, end, stays) if is_worth(window, run)]
+    kept = rounds_of(filter(stays, range(start, end)), closed)
+    runs = digest.runs_of(start, end, kept.__contains__)
+    runs = [run for run in runs if is_worth(window, run)]
     share = int(DIGESTS_SHARE * limit_tokens) // max(1, len(runs))
     most = min(digest.MOST_TOKENS, max(digest.LEAST_TOKENS, share))
     return Folding(runs, [digest.room_for(_raw_weight(window, run), most) for run in runs])
@@ -176,11 +177,11 @@ def record_of(  # noqa: PLR0913, PLR0917 - what it tells, under which id, and ho
     session: str,
     window: Window,
     run: Run,
-    ids: Mapping[str, str],
+    ids: Mapping[str, Sequence[str]],
     taken: Iterable[str],
     room: int,
 ) -> Record:
-    """Return the digest of a run as a record of so many tokens; `ids` names the entry of a call."""
+    """Return the digest of a run as a record of so many tokens; `ids` names the entries of a call."""
     content = content_key(original_of(window, run))
     place = place_of(run, content)
     used = set(taken)

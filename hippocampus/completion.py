@@ -14,6 +14,7 @@ from typing import NamedTuple
 from hippocampus import json_text, tokens, versions
 from hippocampus.entry import Record
 from hippocampus.errors import RecallError
+from hippocampus.means import Means
 from hippocampus.recall import Request, answers
 from hippocampus.recall.fitting import start_of
 from hippocampus.retrieval import Retrieval, slice_of
@@ -27,7 +28,7 @@ from hippocampus.sources import (
     fetch,
     plan_of,
 )
-from hippocampus.turns import Means, Turns
+from hippocampus.turns import Turns
 
 LOG = logging.getLogger("hippocampus")
 

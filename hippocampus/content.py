@@ -21,6 +21,12 @@ TILE_PIXELS, TILE_TOKENS, BASE_TOKENS = 512, 170, 85
 """OpenAI: an image is cut into tiles of 512 pixels, 170 tokens each, and 85 for the whole."""
 LONG_SIDE_PIXELS, SHORT_SIDE_PIXELS = 2_048, 768
 """OpenAI: before it is cut, an image is scaled down to these sides."""
+IMAGE_KEYS = {
+    "input_image": "image_url",
+    "computer_screenshot": "image_url",
+    "image_generation_call": "result",
+}
+"""OpenAI: under which key a JSON object of a type holds an image."""
 UNSEEN_PIXELS = (1_024, 1_024)
 """What is taken for an image whose size cannot be seen, such as one given by address."""
 
@@ -65,6 +71,26 @@ def image_tokens(block: dict[str, Any]) -> int:
     if size is None:
         return LARGEST_IMAGE_TOKENS
     return max(1, min(LARGEST_IMAGE_TOKENS, size[0] * size[1] // PIXELS_PER_TOKEN))
+
+
+def without_images(value: Any) -> tuple[Any, int]:
+    """Return a JSON value of OpenAI's without the images that it holds, and what these weigh."""
+    if isinstance(value, list):
+        pairs = [without_images(inner) for inner in value]
+        return [inner for inner, _ in pairs], sum(weight for _, weight in pairs)
+    if not isinstance(value, dict):
+        return value, 0
+    key = IMAGE_KEYS.get(str(value.get("type")))
+    if key:
+        address = value.get(key) or ""
+        told = {"image_url": f"data:;base64,{address}"} if key == "result" else {key: address}
+        return {**value, key: ""}, image_tokens({"image_url": "", **value, **told})
+    kept: dict[str, Any] = {}
+    weights = 0
+    for name, inner in value.items():
+        kept[name], weight = without_images(inner)
+        weights += weight
+    return kept, weights
 
 
 def _detail(block: dict[str, Any]) -> str:

@@ -33,7 +33,20 @@ class Part:
     call_id: str = ""
     is_error: bool = False
     image_tokens: int = 0
-    """What an image weighs; 0 for everything else."""
+    """What an image weighs, or the images in an opaque part; 0 for everything else."""
+    answers: bool = False
+    """Whether an opaque part with a `call_id` answers that call; else it is the call."""
+
+    @property
+    def opens_call(self) -> bool:
+        """Say whether it is a call: the model's, or one that only its provider can read."""
+        is_opaque = self.kind == "opaque" and bool(self.call_id)
+        return self.kind == "call" or (is_opaque and not self.answers)
+
+    @property
+    def closes_call(self) -> bool:
+        """Say whether it answers a call."""
+        return self.kind == "result" or (self.kind == "opaque" and self.answers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,9 +61,9 @@ def boundaries(messages: Sequence[Message]) -> list[int]:
         if not open_calls:
             found.append(number)
         for part in message.parts:
-            if part.kind == "call":
+            if part.opens_call:
                 open_calls.add(part.call_id)
-            elif part.kind == "result":
+            elif part.closes_call:
                 open_calls.discard(part.call_id)
     return found
 
@@ -84,9 +84,9 @@ def room_for(raw_tokens: int, most_tokens: int = MOST_TOKENS) -> int:
 
 
 def tell(
-    messages: Sequence[Message], ids: Mapping[str, str], names: Iterable[str], room: int
+    messages: Sequence[Message], ids: Mapping[str, Sequence[str]], names: Iterable[str], room: int
 ) -> str:
-    """Return a digest of so many tokens; `ids` names the entry of a call id where there is one.
+    """Return a digest of so many tokens; `ids` names the entries of a call id.
 
     `names` are what it would be a loss not to name, the worst loss first.
     """
@@ -123,12 +123,12 @@ def _telling_first(lines: Sequence[str]) -> list[str]:
     return sorted(dict.fromkeys(lines), key=lambda line: rank.get(line[:1], 2))
 
 
-def _lines(message: Message, ids: Mapping[str, str]) -> list[str]:
+def _lines(message: Message, ids: Mapping[str, Sequence[str]]) -> list[str]:
     found = []
     for part in message.parts:
         if part.kind == "call":
-            entry = ids.get(part.call_id)
-            named = f" [{entry}]" if entry else ""
+            entries = " ".join(ids.get(part.call_id, ()))
+            named = f" [{entries}]" if entries else ""
             found.append(f"{part.tool}({_cut(part.text, CALL_CHARACTERS)}){named}")
         elif part.kind == "result" and (part.is_error or part.call_id not in ids):
             mark = "! " if part.is_error else "  -> "

@@ -31,6 +31,8 @@ class Held:
     """What the policy's rules say of it."""
     note: str = ""
     """What the entry has to say beside its content: superseded, stale, unchanged."""
+    twin: Held | None = None
+    """An earlier result of the same content, which its note names."""
     shorter: Record | None = None
     """What it becomes next, once that is written."""
     row: int = -1

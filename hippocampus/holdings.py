@@ -6,14 +6,14 @@ Pure over a window: records in, records out. Nothing is stored and nothing is sh
 from __future__ import annotations
 
 import itertools
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
-from hippocampus import json_text, tokens
+from hippocampus import tokens
+from hippocampus.calls import file_of, normal
 from hippocampus.conversation import Message, Part
 from hippocampus.digest import Run
 from hippocampus.due import DueTable
@@ -45,10 +45,6 @@ from hippocampus.writing import Writer
 
 CHANCE_OF_USE = 0.05
 """How likely a content at full strength is needed in a form that its shorter text does not show."""
-PATH_KEYS = ("path", "file_path", "filename", "file", "filepath", "target_file")
-"""Argument names under which tools of all makers name the file that they read or write."""
-WRITTEN_CHARACTERS = 80
-"""A call with a file's name and so much other text writes the file."""
 
 
 class Shown(NamedTuple):
@@ -95,7 +91,7 @@ class Holdings:
         self._latest: dict[tuple[str, ...], Held] = {}
         """By what results have in common that supersede each other, the newest one."""
         self.noted: list[tuple[Record, bytes]] = []
-        """Words of the user that the policy wants to keep, until they are written down."""
+        """Words of the user to keep, and results that an entry names, until they are written down."""
         self._files: dict[str, list[Held]] = {}
         """By file name, the results of calls that named it."""
 
@@ -106,15 +102,23 @@ class Holdings:
 
     # What comes and goes
 
-    def drop_from(self, kept: int) -> None:
-        """Forget what stands behind the messages that are still the same."""
-        self._keep_only([held for held in self.held if held.message < kept])
-        self._calls = {id_: call for id_, call in self._calls.items() if call[0] < kept}
-        self._places = {at: place for at, place in self._places.items() if at[0] < kept}
-        self._ranks = Counter(place.rpartition(":")[0] for place in self._places.values())
-        self._latest = {key: held for key, held in self._latest.items() if held.message < kept}
-        self._names.keep_before(kept)
-        self._names.show_only(self._names_before(kept))
+    def stand(self, start: int, end: int) -> bool:
+        """Say whether what is held in messages that were read again has the bytes that it had."""
+        return all(
+            content_key(self.original(held)) == held.record.content
+            for held in self._between(start, end)
+            if held.record.stage is Stage.FULL
+        )
+
+    def again(self, start: int, end: int) -> list[Shown]:
+        """Return what stands in place of parts of messages that say what they said before."""
+        for number in range(start, end):
+            self._screen.take(number, self._call_of)
+        known = (each for each in self._between(start, end) if each.record.stage is not Stage.FULL)
+        return [Shown(each.message, each.part, each.record.shown) for each in known]
+
+    def _between(self, start: int, end: int) -> Iterator[Held]:
+        return (held for held in self.held if start <= held.message < end)
 
     def fold(self, run: Run) -> None:
         """Forget what stands in turns that a digest tells."""
@@ -236,6 +240,8 @@ class Holdings:
             return None
         place = self._place(number, at, part)
         record = self._records.get(place) or self._new_record(number, part, argued, place, treated)
+        if record.stage is Stage.FULL:
+            record = replace(record, shown=part.text)
         fresh = self._policy.fresh_turns_of(record.kind, record.tokens, treated) if large else 0
         held = Held(record, number, at, self._window.turn_of(number) + fresh, large, treated)
         self._note(held, part)
@@ -272,7 +278,7 @@ class Holdings:
             return
         if before.record.content == held.record.content:
             turn, id_ = before.record.entry.source.turn, before.record.entry.id
-            held.note = f"unchanged since turn {turn}, see {id_}"
+            held.note, held.twin = f"unchanged since turn {turn}, see {id_}", before
         else:
             before.supersede(f"superseded at turn {held.record.entry.source.turn}")
             self._due.note(before)
@@ -422,8 +428,18 @@ class Holdings:
                 self._names.show(self._writer.names_of(held))
                 self._due.note(held)
                 self._taken.add(held.record.entry.id)
+                self._note_twin(held)
                 leaving.append(held)
         return leaving
+
+    def _note_twin(self, held: Held) -> None:
+        """Let the earlier result that an entry names be written down too, so that its id is known."""
+        twin = held.twin
+        if twin is None or twin.record.entry.id not in held.record.shown:
+            return
+        if twin.record.place not in self._records and twin.record.stage is Stage.FULL:
+            self._taken.add(twin.record.entry.id)
+            self.noted.append((replace(twin.record, shown=""), self.original(twin)))
 
     def original(self, held: Held) -> bytes:
         """Return the bytes to keep of a content: as the message holds it."""
@@ -434,16 +450,18 @@ class Holdings:
         self._taken.add(record.entry.id)
         held = self._by_id.get(record.entry.id)
         if held:
-            held.record = record
+            is_full = record.stage is Stage.FULL
+            held.record = replace(record, shown=held.record.shown) if is_full else record
             self._due.note(held)
 
-    def ids(self, run: Run) -> dict[str, str]:
-        """Return the ids of the entries in a run, by the calls whose results they are."""
-        found: dict[str, str] = {}
-        for (number, at), place in self._places.items():
+    def ids(self, run: Run) -> dict[str, list[str]]:
+        """Return the ids of the entries in a run by their calls: of its arguments, of its result."""
+        found: dict[str, list[str]] = {}
+        for (number, at), place in sorted(self._places.items()):
             record = self._records.get(place) if run.start <= number < run.end else None
             if record and record.stage is not Stage.FULL:
-                found[self._window.raw[number].parts[at].call_id] = record.entry.id
+                call_id = self._window.raw[number].parts[at].call_id
+                found.setdefault(call_id, []).append(record.entry.id)
         return found
 
     def pinned(self) -> set[int]:
@@ -476,21 +494,3 @@ def superseding_key(held: Held, tool: str, arguments: str) -> tuple[str, ...]:
         case "tool":
             return (source, tool)
     return (source, tool, normal(arguments))
-
-
-def normal(arguments: str) -> str:
-    """Return arguments so that the same ones in another order are the same text."""
-    try:
-        return json.dumps(json.loads(arguments), sort_keys=True)
-    except json_text.UNREADABLE:
-        return arguments
-
-
-def file_of(arguments: str) -> tuple[str, bool]:
-    """Return the file that a call names, and whether the call brings text to write into it."""
-    value = json_text.read(arguments)
-    if not isinstance(value, dict):
-        return "", False
-    name = next((value[key] for key in PATH_KEYS if isinstance(value.get(key), str)), "")
-    others = (inner for key, inner in value.items() if key not in PATH_KEYS)
-    return name, any(isinstance(each, str) and len(each) > WRITTEN_CHARACTERS for each in others)

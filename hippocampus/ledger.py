@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,19 +92,22 @@ MIGRATIONS = (
     """,
     "CREATE INDEX decision_of_entry ON decision (entry_id, stage)",
     "ALTER TABLE call ADD COLUMN edit_cost REAL NOT NULL DEFAULT 0",
+    "CREATE TABLE sent (number INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT",
 )
 """Each runs once, in a transaction, in this order; `user_version` counts the ones that ran."""
 SAVE = """
     INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET stage = excluded.stage, shown = excluded.shown,
-        entry = excluded.entry
+    ON CONFLICT (id) DO UPDATE SET stage = excluded.stage, entry = excluded.entry,
+        shown = CASE stage WHEN excluded.stage THEN shown ELSE excluded.shown END
     WHERE excluded.stage = 'dormant' OR (stage, excluded.stage) IN (
         VALUES ('full', 'full'), ('full', 'indexed'), ('indexed', 'indexed')
     )
+    ON CONFLICT (place) DO NOTHING
 """
 """An entry keeps its row, and so its rank by age; what it stands for never changes.
 
-No stage goes back: a process that has not heard what another committed writes nothing over it.
+No stage goes back, and the text of a stage is frozen: a process that has not heard what another
+committed writes nothing over it.
 """
 DECIDE = """
     INSERT INTO decision (turn, entry_id, stage, reason, saves, costs)
@@ -135,6 +138,7 @@ NEWEST_STATES = """
     SELECT * FROM entry WHERE place LIKE 'state:%' ORDER BY rowid DESC LIMIT 10
 """
 CHANGED = "UPDATE session SET changes = changes + 1"
+CHANGES = "SELECT changes FROM session"
 
 
 class Glance(NamedTuple):
@@ -194,6 +198,7 @@ class Ledger:
 
     def __init__(self, folder: Path, session: str) -> None:
         self._path = folder / file_name(session)
+        self._session = session
         with _as_store_error(self._path):
             files.private_folder(folder)
             files.private_file(self._path)
@@ -207,6 +212,7 @@ class Ledger:
                 "INSERT OR IGNORE INTO session (name) VALUES (?)", (storable(session),)
             )
             self._changes = self._counted()
+            (self._heard,) = self._db.execute(CHANGES).fetchone()
 
     def _migrate(self) -> None:
         """Bring the file up to date; of two processes that open it at once, one does the work."""
@@ -222,6 +228,13 @@ class Ledger:
         with _as_store_error(self._path):
             rows = self._db.execute("SELECT * FROM entry ORDER BY rowid").fetchall()
         return [_record(row) for row in rows]
+
+    def hears(self) -> bool:
+        """Say whether another process has written entries since this was asked the last time."""
+        with _as_store_error(self._path):
+            (changes,) = self._db.execute(CHANGES).fetchone()
+        before, self._heard = self._heard, changes
+        return bool(changes != before)
 
     def decisions(self) -> list[tuple[int, Decision]]:
         """Return every decision with its turn, in the order of commitment."""
@@ -242,6 +255,12 @@ class Ledger:
             row = self._db.execute(sql, (bound,)).fetchone()
         return Call(*row) if row else None
 
+    def sent(self) -> list[str]:
+        """Return the keys of the messages of the request that was sent last."""
+        with _as_store_error(self._path):
+            rows = self._db.execute("SELECT key FROM sent ORDER BY number").fetchall()
+        return [key for (key,) in rows]
+
     def reactivations(self) -> list[Reactivation]:
         """Return what was shown again, in the order of commitment."""
         with _as_store_error(self._path):
@@ -254,10 +273,12 @@ class Ledger:
         decisions: Iterable[Decision],
         call: Call,
         again: Iterable[Reactivation] = (),
+        sent: tuple[int, Sequence[str]] = (0, ()),
     ) -> None:
         """Write entries, decisions, what is shown again and the call in one transaction.
 
-        Calls of later turns belong to a list that its owner has since cut short, and go.
+        `sent` are the keys of the messages of the call, from a number on: those before it are
+        written down already, and no more than these. Calls of later turns belong to a list that its owner has since cut short, and go.
 
         Raises:
             StoreError: the file is locked, full, damaged or gone; then nothing was written.
@@ -272,8 +293,12 @@ class Ledger:
             self._db.executemany("INSERT INTO reactivation VALUES (?, ?, ?, ?, ?)", again)
             self._db.execute("DELETE FROM call WHERE turn > ?", (call.turn,))
             self._db.execute(TELL_CALL, astuple(call))
+            first, keys = sent
+            self._db.execute("DELETE FROM sent WHERE number >= ?", (first,))
+            self._db.executemany("INSERT INTO sent VALUES (?, ?)", enumerate(keys, first))
             self._db.execute(CHANGED)
         self._changes += 1
+        self._heard += 1
 
     def save(self, *records: Record) -> None:
         """Write entries again, after an access."""
@@ -281,18 +306,29 @@ class Ledger:
             self._db.executemany(SAVE, [_row(record) for record in records])
             self._db.execute(CHANGED)
         self._changes += 1
+        self._heard += 1
 
     # What outlives the session
 
     def agent(self, named: str = "") -> str:
-        """Return whose session it is; it belongs to whoever is named first."""
+        """Return whose session it is; it belongs to whoever is named first.
+
+        Raises:
+            ValueError: it belongs to another agent; the ledger is closed then.
+
+        """
         with _as_store_error(self._path):
             if named:
                 with self._transaction():
                     self._db.execute(
                         "UPDATE session SET agent = ? WHERE agent = ''", (storable(named),)
                     )
-            return str(self._db.execute("SELECT agent FROM session").fetchone()[0])
+            owner = str(self._db.execute("SELECT agent FROM session").fetchone()[0])
+        if named and owner != storable(named):
+            self.close()
+            told = f"session {self._session!r} belongs to the agent {owner!r}; name another session"
+            raise ValueError(told)
+        return owner
 
     def pending(self) -> int:
         """Return the number of the last change where it is not consolidated yet, else 0."""

@@ -17,6 +17,7 @@ from hippocampus.consolidation import material
 from hippocampus.consolidation.outcome import Outcome
 from hippocampus.consolidation.running import Consolidations
 from hippocampus.errors import StoreError
+from hippocampus.means import Means, Start
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.session import Session
@@ -25,7 +26,6 @@ from hippocampus.sources import Source as Fetcher
 from hippocampus.sources.tools import Tool
 from hippocampus.store import DiskStore
 from hippocampus.summaries import Summaries
-from hippocampus.turns import Means, Start
 
 if TYPE_CHECKING:
     from hippocampus.consolidation.memory_file import Synced

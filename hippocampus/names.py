@@ -90,12 +90,6 @@ class Names:
         clear = scores[best] >= max(CLEARLY, APART * second)
         return [shared[best][0]] if clear else []
 
-    def keep_before(self, kept: int) -> None:
-        """Forget the contents of messages from a number on."""
-        self._words = [each for each in self._words if each[0].message < kept]
-        for name, holders in list(self._holders.items()):
-            self._holders[name] = [held for held in holders if held.message < kept]
-
     def cited_by(self, texts: Iterable[str]) -> list[Held]:
         """Return the contents that texts point at by an id or by a name that few contents have."""
         found: dict[int, Held] = {}

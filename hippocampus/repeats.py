@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+from hippocampus.calls import file_of, normal
 from hippocampus.conversation import Message, Part
 from hippocampus.entry import Record, content_key
-from hippocampus.holdings import file_of, normal
 from hippocampus.policy.words import ERROR_SOURCE
 
 

@@ -82,14 +82,15 @@ def _tellings(window: Window, newest: int, kept: Collection[int]) -> list[_Telli
     start = max(digest.opening_end(window.raw), window.folded_end)
     end = window.end_of_turn(newest)
     closed = [start + at for at in digest.boundaries(window.raw[start:end])]
-    held = compaction.rounds_of([number for number in kept if start <= number < end], closed)
     last = max((at for at in closed if at <= window.sent), default=start)
 
     def stays(number: int) -> bool:
         message = window.raw[number]
-        return number in held or message.role == "system" or digest.is_said_by_user(message)
+        return number in kept or message.role == "system" or digest.is_said_by_user(message)
 
-    runs = [run for run in digest.runs_of(start, last, stays) if compaction.is_worth(window, run)]
+    held = compaction.rounds_of(filter(stays, range(start, last)), closed)
+    runs = digest.runs_of(start, last, held.__contains__)
+    runs = [run for run in runs if compaction.is_worth(window, run)]
     told = [_telling(window, run, newest) for run in runs]
     return [each for each in told if each.saves > 0]
 

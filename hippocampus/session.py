@@ -32,12 +32,13 @@ from hippocampus.entry import (
 )
 from hippocampus.entry import entry_id as make_id
 from hippocampus.errors import RecallError, StoreError
+from hippocampus.means import Means, Start
 from hippocampus.messages import plain
 from hippocampus.plan import Decision
 from hippocampus.recall import answers, pending
 from hippocampus.recall.fitting import LEAST_TOKENS
 from hippocampus.screening import screened, screened_list
-from hippocampus.turns import Means, Start, Turns
+from hippocampus.turns import Turns
 
 LOG = logging.getLogger("hippocampus")
 RECALLS_BOUND = 4
@@ -68,9 +69,8 @@ class Session:
         """The list of the last call that did not fail."""
         self._left: list[Any] = []
         """Where the last call failed: its list, and what to take in if that cannot be read."""
-        self._retrieval = retrieval.Retrieval(
-            means.folder.parent, session_id, means.store, self._decode
-        )
+        folder = means.folder.parent
+        self._retrieval = retrieval.Retrieval(folder, session_id, means.store, self._decode)
         self._turns = Turns(session_id, means, self._retrieval, start)
         self._completion = Completion(session_id, means, self._turns, self._retrieval, self._lock)
 
@@ -93,14 +93,14 @@ class Session:
             except Exception:  # law 3: a failure of the memory never breaks the agent's loop
                 LOG.exception("session %s: sending the messages as they are", self.id)
                 self.failures += 1
-                self._turns.restart()
                 self._left = [list(items) if isinstance(items, list) else items, self._last]
+                self._send_raw(items)
                 return self._as_they_are(items)
             self._last, self._left = told, []
             return view
 
     def _as_they_are(self, items: Any) -> list[Any]:
-        """Return messages without any work of ours but redaction, as far as they can be read."""
+        """Return messages with what the policy redacts taken out, as far as they can be read."""
         try:
             told = plain.plain(plain.listed(items))
             view = screened_list(told, self._means.policy, self._means.encoding)
@@ -109,6 +109,14 @@ class Session:
             if self._means.policy.redacts:
                 LOG.exception("session %s: sending what the policy redacts too", self.id)
             return list(items) if isinstance(items, list) else items
+
+    def _send_raw(self, items: Any) -> None:
+        """Remember that a list was sent as it is, as far as it can be read and written down."""
+        try:
+            self._turns.send_raw(plain.plain(plain.listed(items)))
+        except Exception:  # law 3, again: whatever made the call fail may do so here
+            LOG.debug("session %s: what was sent is not written down", self.id, exc_info=True)
+            self._turns.restart()
 
     # What comes back
 
@@ -433,8 +441,7 @@ class Session:
 
     def _end(self, messages: Iterable[Any] | None) -> None:
         """Take in the list as it ended, or as a failed call had it; else the last that was taken."""
-        wanted = self._left if messages is None else [messages, self._last]
-        self._left = []
+        wanted, self._left = self._left if messages is None else [messages, self._last], []
         any(self._is_taken_in(each) for each in wanted)
 
     def _is_taken_in(self, items: Iterable[Any]) -> bool:

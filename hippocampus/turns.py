@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import NamedTuple
 
 from hippocampus import archive, compaction, digest, reactivation, retelling
 from hippocampus.account import Account
 from hippocampus.consolidation import material
-from hippocampus.consolidation.running import Consolidations
 from hippocampus.conversation import Item, Message
 from hippocampus.digest import Run
 from hippocampus.entry import Record, content_key, storable
@@ -22,58 +20,18 @@ from hippocampus.errors import StoreError
 from hippocampus.holdings import Holdings, Shown
 from hippocampus.indexing import frame
 from hippocampus.ledger import Call, Ledger, Reactivation
+from hippocampus.means import Means, Start
 from hippocampus.messages import Reading
 from hippocampus.plan import Candidate, Decision, Standing, first_open, plan
-from hippocampus.policy import Policy
-from hippocampus.prices import Prices
 from hippocampus.retrieval import Retrieval
-from hippocampus.sources import Sources
-from hippocampus.store import ContentStore
-from hippocampus.summaries import Summaries
-from hippocampus.window import Window
+from hippocampus.sent import Sent, unshortened
+from hippocampus.window import Past, Window
 
 LOG = logging.getLogger("hippocampus")
 LIMIT_REASON = "the view passed its limit: old turns told in short"
 EXCESS = "the view passes its limit, and nothing more may be shortened"
 LARGEST_TOLD = 3
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What the sessions of one memory share."""
-
-    folder: Path
-    store: ContentStore
-    policy: Policy
-    prices: Prices
-    encoding: str
-    summaries: Summaries | None
-    consolidations: Consolidations
-    loads: material.Sources
-    """Where a context load finds what earlier sessions left."""
-    sources: Sources
-    """What a recall may ask; no turn does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Whose session it is, and when it starts."""
-
-    agent: str
-    context_time: float
-    """In seconds since 1970."""
-
-
-class Past(NamedTuple):
-    """A list as it was before a call, in case that its host cuts it."""
-
-    raw: list[Message]
-    told: dict[int, Message]
-
-    def messages(self) -> list[Message]:
-        """Return its messages as they may be told."""
-        return [self.told.get(number, message) for number, message in enumerate(self.raw)]
 
 
 class Committed(NamedTuple):
@@ -99,7 +57,7 @@ class Turns:
         """Whether an earlier run has left something that no consolidation has seen."""
         self._is_kept = True
         """Whether a consolidation has seen all that this run has read."""
-        self._begun = Start(_owner(self.ledger, session_id, start.agent), start.context_time)
+        self._begun = Start(self.ledger.agent(start.agent), start.context_time)
         self.records = {record.place: record for record in self.ledger.records()}
         """Every entry of the session by its place, oldest first."""
         self._journal = archive.journal_of(means.folder.parent, session_id, means.policy)
@@ -109,15 +67,31 @@ class Turns:
         last = self.ledger.last_call()
         self._told_excess = False
         self.account = _account_at(last)
-        self._start(last.messages if last else 0)
+        self._start(last.messages if last else 0, self.ledger.sent())
 
     def restart(self) -> None:
         """Forget the list, and read it whole at the next call: after a failure."""
-        self._start(self.window.sent)
+        self._start(self.window.sent, self._sent.last()[: self.window.sent])
 
-    def _start(self, sent: int) -> None:
+    def send_raw(self, items: Sequence[Item]) -> None:
+        """Count a call that failed and sent the list as it is; it is read whole at the next one.
+
+        Raises:
+            MessagesError: the list is in no known format.
+            StoreError: the ledger cannot be read.
+
+        """
+        window = self.window.reading(items)
+        account, keys = self._account_before(window.turn), self._sent.last()
+        call, own = unshortened(window, self.window, keys, account, self._means.prices)
+        self.account = _account_at(call)
+        self._start(call.messages, own)
+        self.ledger.commit([], [], call, sent=(0, own))
+
+    def _start(self, sent: int, keys: list[str]) -> None:
         """Begin with an empty list, of whose view so many messages have been sent already."""
         means = self._means
+        self._sent = Sent(keys)
         self.window = Window(means.encoding, sent)
         self.holdings = Holdings(
             self._session,
@@ -140,6 +114,14 @@ class Turns:
         self.holdings.update(record)
         self.ledger.save(record)
 
+    def _hear(self) -> None:
+        """Take up what another process has committed, as a session does that starts."""
+        self.records.update({record.place: record for record in self.ledger.records()})
+        self._again.clear()
+        self._remember(self.ledger.reactivations())
+        last = self.ledger.last_call()
+        self._start(last.messages if last else 0, self.ledger.sent())
+
     def limit_tokens(self) -> int:
         """Return the tokens that no view should pass; 0 knows no limit."""
         policy = self._means.policy
@@ -155,6 +137,8 @@ class Turns:
             StoreError: what leaves the view cannot be put on disk; then nothing has left it.
 
         """
+        if self.ledger.hears():
+            self._hear()
         past = Past(self.window.raw, self.window.told)
         reading = self._read(items)
         sent_before = sum(self.window.shown_tokens[: self.window.sent])
@@ -186,20 +170,36 @@ class Turns:
 
     def _read(self, items: Sequence[Item]) -> Reading:
         """Read what is new, and let what was committed stand where it stood."""
-        window, holdings = self.window, self.holdings
-        before = len(window.raw)
-        reading = window.read(items)
-        self._is_kept = self._is_kept and reading.kept == before == len(window.raw)
-        if reading.kept < before:
-            holdings.drop_from(reading.kept)
+        before = len(self.window.raw)
+        reading = self._read_items(items)
+        window, kept, known = self.window, reading.kept, len(self._sent.keys)
+        self._is_kept = self._is_kept and kept == before == len(window.raw)
+        window.sent = self._sent.read(reading, window.sent)
         self._open()
-        for number in range(reading.kept, len(window.raw)):
-            self._show(holdings.take(number))
+        self._show(self.holdings.again(kept, known))
+        for number in range(known, len(window.raw)):
+            self._show(self.holdings.take(number))
+        for number in range(kept, len(window.raw)):
             self._show_again(number)
-        if reading.kept == 0:
-            self._fold_again()
+        self._fold_again(reading.kept)
         window.unchanged = window.sent  # what stands for these messages stood there when sent
         return reading
+
+    def _read_items(self, items: Sequence[Item]) -> Reading:
+        """Read a list; one that says something else than before is read whole, as after a restart.
+
+        So is one of which a digest would have to stand again.
+        """
+        window = self.window
+        before, folded = len(window.raw), window.folded_end
+        reading = window.read(items)
+        kept = reading.kept
+        if kept == before or (
+            kept >= folded and self._sent.is_repeated(reading) and self.holdings.stand(kept, before)
+        ):
+            return reading
+        self._start(window.sent, self._sent.last())
+        return self.window.read(items)
 
     def _change(self, *, cold: bool) -> Committed:
         """Decide what else changes in the view, put on disk what leaves it, and show the rest."""
@@ -332,10 +332,13 @@ class Turns:
         digests = []
         costs = self._rewritten(min((run.start for run in folding.runs), default=0))
         for run, room in zip(*folding, strict=True):
-            self._means.store.put(compaction.original_of(window, run))
-            ids = self.holdings.ids(run)
-            record = compaction.record_of(self._session, window, run, ids, taken, room)
-            record = self._worded(record, run)
+            original = compaction.original_of(window, run)
+            self._means.store.put(original)
+            record = self.records.get(compaction.place_of(run, content_key(original)))
+            if record is None:
+                ids = self.holdings.ids(run)
+                record = compaction.record_of(self._session, window, run, ids, taken, room)
+                record = self._worded(record, run)
             taken.add(record.entry.id)
             weight = sum(window.shown_tokens[run.start : run.end])
             self._fold(run, record)
@@ -386,14 +389,18 @@ class Turns:
         self.window.fold(run.start, run.end, record.shown)
         self.holdings.fold(run)
 
-    def _fold_again(self) -> None:
-        """Show the newest digests that were committed, wherever their turns stand unchanged."""
-        for record in reversed(self.records.values()):
-            run = compaction.run_of(record)
-            if run is None or run.end > len(self.window.raw) or self.window.is_folded(run.start):
-                continue
+    def _fold_again(self, kept: int) -> None:
+        """Show the digests that were committed, wherever turns that were just read are unchanged.
+
+        Of one inside another the longer one stands, whichever of the two was made on this branch.
+        """
+        told = [record for record in self.records.values() if record.kind == compaction.KIND]
+        end = len(self.window.raw)
+        runs = ((compaction.run_of(record), record) for record in reversed(told))
+        fitting = [(run, each) for run, each in runs if run and kept < run.end <= end]
+        for run, record in sorted(fitting, key=lambda pair: pair[0].start - pair[0].end):
             content = content_key(compaction.original_of(self.window, run))
-            if content == record.content:
+            if content == record.content and not self.window.cuts_fold(run.start, run.end):
                 self._fold(run, record)
 
     def _show_again(self, number: int) -> None:
@@ -431,7 +438,9 @@ class Turns:
             account.sent_cost,
             account.edit_cost,
         )
-        self.ledger.commit(made.records, made.decisions, call, made.again)
+        sent = self._sent.unwritten()
+        self.ledger.commit(made.records, made.decisions, call, made.again, sent)
+        self._sent.stored = len(window.raw)
         self._remember(made.again)
         self._know(made.records)
         self._archive(
@@ -489,13 +498,3 @@ class Turns:
 def _account_at(call: Call | None) -> Account:
     """Return the sums as they were after a call."""
     return Account(call.raw_cost, call.sent_cost, call.edit_cost) if call else Account()
-
-
-def _owner(ledger: Ledger, session: str, agent: str) -> str:
-    """Return whose session it is, whoever was named first."""
-    owner = ledger.agent(agent)
-    if agent and owner != agent:
-        ledger.close()
-        told = f"session {session!r} belongs to the agent {owner!r}; name another session"
-        raise ValueError(told)
-    return owner

@@ -11,10 +11,22 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import mul
+from typing import NamedTuple
 
 from hippocampus import tokens
 from hippocampus.conversation import Item, Message, Part, with_texts
 from hippocampus.messages import ANY_FORMAT, Reading, RunningReader, behind, snapshot
+
+
+class Past(NamedTuple):
+    """A list as it was before a call, in case that its host cuts it."""
+
+    raw: list[Message]
+    told: dict[int, Message]
+
+    def messages(self) -> list[Message]:
+        """Return its messages as they may be told."""
+        return [self.told.get(number, message) for number, message in enumerate(self.raw)]
 
 
 class Window:
@@ -66,6 +78,17 @@ class Window:
     def asked_before(self, number: int) -> list[int]:
         """Return the numbers of the user's messages before a message."""
         return self._asked[: bisect.bisect_left(self._asked, number)]
+
+    def reading(self, items: Sequence[Item]) -> Window:
+        """Return a window of another list, of which nothing was sent.
+
+        Raises:
+            MessagesError: the list is in no known format.
+
+        """
+        window = Window(self._encoding)
+        window.read(items)
+        return window
 
     def read(self, items: Sequence[Item]) -> Reading:
         """Take the list as it is; messages behind the first change are forgotten and read anew.
@@ -200,6 +223,16 @@ class Window:
     def is_folded(self, number: int) -> bool:
         """Say whether a message is told by a digest."""
         return any(start <= number < end for start, end in self._folds)
+
+    def cuts_fold(self, start: int, end: int) -> bool:
+        """Say whether a run lies inside what a digest tells, or holds only a piece of it."""
+        overlapping = [fold for fold in self._folds if fold[0] < end and start < fold[1]]
+        inside = (start <= fold[0] and fold[1] <= end for fold in overlapping)
+        return (start, end) in overlapping or not all(inside)
+
+    def is_inside_fold(self, number: int) -> bool:
+        """Say whether a digest tells both a message and the one before it."""
+        return any(start < number < end for start, end in self._folds)
 
     @property
     def folded_end(self) -> int:

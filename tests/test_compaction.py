@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import json
+import re
+import shutil
 import textwrap
 from dataclasses import replace
 from pathlib import Path
@@ -99,6 +102,48 @@ def test_a_list_cut_inside_a_digest_is_shown_again(tmp_path: Path, cut: int) -> 
         view = session(items[:cut])
         assert unpaired(read(view)) == []
         assert size(view) <= size(items[:cut])
+    memory.close()
+
+
+def test_moving_cache_marks_change_no_digest_after_a_restart(tmp_path: Path) -> None:
+    """Hosts mark the newest results; and a digest names arguments and results, in this order."""
+    policy, live = Policy(budget_tokens=3_000, arguments_over_tokens=100), tmp_path / "live"
+    items: list[dict[str, Any]] = [{"role": "user", "content": "Save them."}]
+    with Hippocampus(live, policy=policy).session("s") as session, no_fallback():
+        for turn in range(14):
+            written = {"path": f"p{turn}.md", "text": f"line {turn} of prose. " * 120}
+            saved = json.dumps([{"id": f"ord_{turn}_{n}", "total": n * turn} for n in range(150)])
+            call = {"type": "tool_use", "id": f"c{turn}", "name": "save", "input": written}
+            told = {"type": "tool_result", "tool_use_id": f"c{turn}", "content": saved}
+            marked = {**told, "cache_control": {"type": "ephemeral"}}
+            items.append({"role": "assistant", "content": [call]})
+            shutil.copytree(live, tmp_path / str(turn))
+            view = session([*items, {"role": "user", "content": [marked]}])
+            with Hippocampus(tmp_path / str(turn), policy=policy).session("s") as again:
+                assert again([*items, {"role": "user", "content": [marked]}]) == view
+            items.append({"role": "user", "content": [told]})
+        kinds = {each.entry.id: each.kind for each in session.records()}
+        shown = [each.shown for each in session.records() if each.kind == "digest"]
+    pairs = re.findall(r"\) \[(\w+) (\w+)\]$", "\n".join(shown), re.MULTILINE)
+    assert pairs
+    assert {(kinds[one], kinds[other]) for one, other in pairs} == {("arguments", "json")}
+
+
+@pytest.mark.parametrize("cut", [5, 61, 131])
+def test_a_branch_that_a_host_returns_to_has_the_same_view(tmp_path: Path, cut: int) -> None:
+    """Its digests stand again, at once, and none is made twice."""
+    items = long_talk(100)
+    memory = Hippocampus(tmp_path, prices=WINDOW)
+    with memory.session("s") as session, no_fallback():
+        for end in range(1, len(items), 2):
+            view = session(items[:end])
+        session([*items[:cut], {"role": "user", "content": "Or else?"}])
+        assert session(items[:end]) == view
+        again = [*items[:end], {"role": "user", "content": "And?"}]
+        following = session(again)
+        assert following[: len(view)] == view
+    with memory.session("s") as restarted, no_fallback():
+        assert restarted(again) == following
     memory.close()
 
 
@@ -247,3 +292,72 @@ def test_what_a_view_names_is_the_same_after_a_restart(tmp_path: Path) -> None:
             assert any(record.kind == "digest" for record in session.records())
     assert named[0] == named[1]
     memory.close()
+
+
+BUILT_IN = [
+    ("computer_call", "computer_call_output", "call_id", "call_id"),
+    ("local_shell_call", "local_shell_call_output", "call_id", "call_id"),
+    ("shell_call", "shell_call_output", "call_id", "call_id"),
+    ("apply_patch_call", "apply_patch_call_output", "call_id", "call_id"),
+    ("mcp_approval_request", "mcp_approval_response", "id", "approval_request_id"),
+]
+"""Calls of Responses that stay as they are: their types, and where each names the call."""
+
+
+@pytest.mark.parametrize("kinds", BUILT_IN, ids=lambda kinds: kinds[0])
+def test_a_digest_parts_no_built_in_call_from_its_output(
+    tmp_path: Path, kinds: tuple[str, str, str, str]
+) -> None:
+    """Of each pair the view holds both or neither, wherever the digest ends."""
+    call, output, of_call, of_output = kinds
+    items: list[dict[str, Any]] = [{"role": "user", "content": "Go on."}]
+    with Hippocampus(tmp_path, policy=TIGHT).session("s") as session, no_fallback():
+        for turn in range(24):
+            said = f"word{turn} " * (37 * turn % 90)
+            items.append({"type": call, of_call: f"k{turn}", "action": said})
+            items.append({"type": output, of_output: f"k{turn}", "output": said[::-1]})
+            view = session(items)
+            calls = [item[of_call] for item in view if item.get("type") == call]
+            assert calls == [item[of_output] for item in view if item.get("type") == output]
+        assert len(calls) < 24
+
+
+def test_a_digest_parts_no_answer_from_a_server_s_tool_that_paused(tmp_path: Path) -> None:
+    """Anthropic may give the result of a server's tool in the next message of the assistant."""
+    items: list[dict[str, Any]] = [{"role": "user", "content": "Go on."}]
+    with Hippocampus(tmp_path, policy=TIGHT).session("s") as session, no_fallback():
+        for turn in range(24):
+            query = {"query": f"word{turn} " * (37 * turn % 90)}
+            call = {"type": "server_tool_use", "id": f"s{turn}", "name": "search", "input": query}
+            found = {"type": "web_search_tool_result", "tool_use_id": f"s{turn}", "content": []}
+            items.append({"role": "assistant", "content": [call]})
+            items.append({"role": "assistant", "content": [found]})
+            view = session(items)
+            assert unpaired(read(view)) == []
+        assert len(view) < len(items)
+
+
+def test_a_round_in_which_the_user_speaks_is_told_whole(tmp_path: Path) -> None:
+    """Words between a call and its result stay, and so do both."""
+    items: list[dict[str, Any]] = [{"role": "user", "content": "Go on."}]
+    with Hippocampus(tmp_path, policy=TIGHT).session("s") as session, no_fallback():
+        for turn in range(24):
+            said = f"word{turn} " * (37 * turn % 90)
+            name = {"type": "function_call", "call_id": f"k{turn}", "name": "look"}
+            items.append({**name, "arguments": f'{{"at": {turn}}}'})
+            items.append({"role": "user", "content": f"And then {turn}?"})
+            items.append({"type": "function_call_output", "call_id": f"k{turn}", "output": said})
+            view = session(items)
+            assert unpaired(read(view)) == []
+        assert len(view) < len(items)
+
+
+def test_a_screenshot_weighs_as_an_image() -> None:
+    """An output of a computer's call is as heavy as the same picture in a message."""
+    picture = {"type": "input_image", "image_url": f"data:image/png;base64,{'A' * 300_000}"}
+    shot = {**picture, "type": "computer_screenshot"}
+    told = [{"type": "computer_call_output", "call_id": "k", "output": shot}]
+    made = [{"type": "image_generation_call", "id": "g", "result": "A" * 300_000}]
+    alone = size([{"role": "user", "content": [picture]}])
+    assert alone < size(told) < alone + 50
+    assert alone < size(made) < alone + 50

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hippocampus.entry import Entry, Record, Source, Stage
 from hippocampus.errors import StoreError
-from hippocampus.ledger import Call, Ledger, file_name, owner_of
+from hippocampus.ledger import Call, Ledger, Reactivation, file_name, owner_of
 from hippocampus.plan import Decision
 
 
@@ -46,8 +46,9 @@ def test_what_is_committed_is_read_back(ledger: Ledger) -> None:
 
 def test_a_commitment_that_fails_leaves_nothing(ledger: Ledger) -> None:
     ledger.commit([record("a", "here")], [], Call(1, 1, 1, 1))
-    with pytest.raises(StoreError, match="UNIQUE"):
-        ledger.commit([record("b"), record("c", "here")], [decision("b")], Call(2, 2, 2, 2))
+    unnamed = Reactivation(1, "key", None, 1, "shown")  # type: ignore[arg-type]
+    with pytest.raises(StoreError, match="NOT NULL"):
+        ledger.commit([record("b")], [decision("b")], Call(2, 2, 2, 2), [unnamed])
     assert ledger.records() == [record("a", "here")]
     assert ledger.decisions() == []
     assert ledger.last_call() == Call(1, 1, 1, 1)
@@ -55,9 +56,36 @@ def test_a_commitment_that_fails_leaves_nothing(ledger: Ledger) -> None:
 
 def test_an_entry_saved_again_keeps_its_rank(ledger: Ledger) -> None:
     ledger.commit([record("a"), record("b")], [], Call(1, 1, 1, 1))
-    ledger.save(record("a", shown="other"))
+    ledger.save(replace(record("a", shown="other"), stage=Stage.DORMANT))
     assert [each.entry.id for each in ledger.records()] == ["a", "b"]
     assert ledger.records()[0].shown == "other"
+
+
+def test_a_place_that_is_known_keeps_its_entry(ledger: Ledger) -> None:
+    ledger.commit([record("a", "here")], [], Call(1, 1, 1, 1))
+    ledger.commit([record("b"), record("c", "here")], [decision("b")], Call(2, 2, 2, 2))
+    assert ledger.records() == [record("a", "here"), record("b")]
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_the_text_of_a_stage_is_frozen(ledger: Ledger, stage: Stage) -> None:
+    """Another process may have written another text of the same content and stage."""
+    first = replace(record("a"), stage=stage)
+    ledger.save(first)
+    ledger.save(replace(first, shown="other"))
+    assert ledger.records() == [first]
+
+
+def test_a_ledger_hears_what_others_write(tmp_path: Path, ledger: Ledger) -> None:
+    other = Ledger(tmp_path, "s")
+    ledger.save(record("a"))
+    assert not ledger.hears()
+    assert other.hears()
+    assert not other.hears()
+    other.commit([record("b")], [], Call(1, 1, 1, 1))
+    assert not other.hears()
+    assert ledger.hears()
+    other.close()
 
 
 def test_calls_behind_a_cut_are_forgotten(ledger: Ledger) -> None:

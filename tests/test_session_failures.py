@@ -288,3 +288,26 @@ def test_no_recall_is_looked_for_in_junk(tmp_path: Path, junk: Any) -> None:
     with memory.session("s") as session, pytest.raises(MessagesError, match="model_dump"):
         session.handle(junk)
     memory.close()
+
+
+def test_what_a_failed_call_has_sent_counts_as_sent(tmp_path: Path) -> None:
+    """The provider has the raw list in its cache: an edit of it says so, and the call was paid."""
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    items = reading(3)
+    with memory.session("s") as session:
+        with no_fallback():
+            session(items[:5])
+        before, paid = session.decisions(), session.status()
+        (tmp_path / "contents").rename(tmp_path / "away")
+        assert session(items) == items
+        assert session.failures == 1
+        (tmp_path / "away").rename(tmp_path / "contents")
+        failed = session.status()
+        raw, sent = (failed[each] - paid[each] for each in ("raw_cost", "sent_cost"))
+        assert sent > raw > 0
+        with no_fallback():
+            session([*items, *reading(1, start=60)])
+            decided = session.decisions()[len(before) :]
+        arrived = [each.reason.startswith("on arrival") for _, each in decided]
+        assert arrived == [False] * (len(decided) - 1) + [True]
+    memory.close()

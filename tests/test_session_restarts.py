@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -179,6 +180,21 @@ def test_the_decisions_and_calls_of_a_session_stay(tmp_path: Path) -> None:
     memory.close()
 
 
+def test_a_list_cut_while_nobody_ran_decides_as_without_a_restart(tmp_path: Path) -> None:
+    """What the ledger counts as sent is what the list still has: new results are new."""
+    items = reading(8)
+    trimmed = [*items[:3], *items[-2:], *reading(1, start=40)]
+    with Hippocampus(tmp_path / "live", policy=EAGER).session("s") as live, no_fallback():
+        live(items)
+        shutil.copytree(tmp_path / "live", tmp_path / "copy")
+        view = live(trimmed)
+        decided = live.decisions()
+    assert view[-1] != trimmed[-1]
+    with Hippocampus(tmp_path / "copy", policy=EAGER).session("s") as again, no_fallback():
+        assert again(trimmed) == view
+        assert again.decisions() == decided
+
+
 def test_the_oldest_ledger_opens(tmp_path: Path) -> None:
     """A file of the first schema, with a call in it, gets the columns that came later."""
     path = tmp_path / file_name("s")
@@ -201,3 +217,20 @@ def test_two_who_make_one_change_tell_it_once(tmp_path: Path) -> None:
         assert len(changes) == len(set(changes)) == 3
     one.close()
     two.close()
+
+
+def test_of_two_processes_the_second_sends_what_the_first_has_committed(tmp_path: Path) -> None:
+    """Each takes turns with one list; what stands in a view stands there in the next one."""
+    items = reading(12)
+    one, other = (Hippocampus(tmp_path, policy=EAGER) for _ in range(2))
+    sessions = [one.session("s"), other.session("s")]
+    with no_fallback():
+        before: list[Any] = []
+        for turn in range(12):
+            said = [*items[: 2 * turn + 1]]
+            view = sessions[turn % 2](said)
+            assert view[: len(before)] == before
+            before = view
+        assert sessions[0](said) == sessions[1](said) == view
+    for memory in (one, other):
+        memory.close()

@@ -160,3 +160,26 @@ def test_another_word_is_a_problem_that_names_the_three(tmp_path: Path) -> None:
     path.write_text(json.dumps({"lifecycle_policies": [rule]}), "utf-8")
     with pytest.raises(PolicyError, match=r"one of call, tool, source\.type; .*did you mean"):
         load(path)
+
+
+def test_an_entry_names_an_older_result_that_can_be_recalled(tmp_path: Path) -> None:
+    """The file stands in full since an edit there does not pay; the entry's id for it is known."""
+    body = "    return os.path.join(a, 'x') + str(b)\n"
+    code = "".join(f"def fn_{n}(a, b):\n{body}\n" for n in range(90))
+    steps = [("grep", {"q": str(n)}, f"ok {n}") for n in range(66)]
+    steps[1] = steps[60] = ("read_file", {"path": "a.py"}, code)
+    items = conversation(steps)
+    items[6]["content"].append({"type": "text", "text": "word " * 9_000})
+    memory = Hippocampus(tmp_path)
+    with memory.session("s") as session, no_fallback():
+        for end in range(1, len(items) + 1, 2):
+            view = session(items[:end])
+        assert view[4] == items[4]
+        told = str(view[122]["content"])
+        named = told.partition("unchanged since turn 2, see ")[2][:8]
+        assert session.content(named) == code
+        assert "fn_71" in session.recall(named, pattern="fn_71")
+    with memory.session("s") as session:
+        assert session(items) == view
+        assert session.content(named) == code
+    memory.close()

@@ -73,7 +73,15 @@ def _block(block: Item, place: Place) -> Iterator[Part]:
         case "document" | "redacted_thinking":
             yield Part("opaque", text_of(block.get("content")), place)
         case _:
-            yield Part("opaque", json.dumps(block, ensure_ascii=False), place)
+            yield _opaque(block, place)
+
+
+def _opaque(block: Item, place: Place) -> Part:
+    """Return a block that stays as it is, with the call of a server's tool that it is or answers."""
+    kind = str(block.get("type"))
+    call_id = block.get("id") if kind.endswith("tool_use") else block.get("tool_use_id")
+    told = json.dumps(block, ensure_ascii=False)
+    return Part("opaque", told, place, call_id=str(call_id or ""), answers="tool_use_id" in block)
 
 
 def _call(block: Item, place: Place) -> Part:

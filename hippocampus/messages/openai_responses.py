@@ -9,7 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from hippocampus.content import image_tokens, is_text_block, text_of, without_envelope
+from hippocampus.content import (
+    image_tokens,
+    is_text_block,
+    text_of,
+    without_envelope,
+    without_images,
+)
 from hippocampus.conversation import Item, Message, Part, Role
 
 NAME = "responses"
@@ -20,6 +26,10 @@ ROLES: dict[str, Role] = {
     "assistant": "assistant",
 }
 CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
+ANSWERS = ("_output", "_approval_response")
+"""How the types of the items end that answer one of the model's."""
+CALL_IDS = {"mcp_approval_request": "id", "mcp_approval_response": "approval_request_id"}
+"""Under which key an item names its call where that is not `call_id`."""
 OUTPUTS = {"function_call_output", "custom_tool_call_output"}
 
 
@@ -68,7 +78,7 @@ def group_start(items: Sequence[Item], index: int) -> int:
 def _role(item: Item) -> Role:
     if "role" in item:
         return ROLES[item["role"]]
-    return "tool" if str(item.get("type")).endswith("_output") else "assistant"
+    return "tool" if str(item.get("type")).endswith(ANSWERS) else "assistant"
 
 
 def _parts(item: Item, at: int) -> Iterator[Part]:
@@ -89,7 +99,21 @@ def _parts(item: Item, at: int) -> Iterator[Part]:
     elif kind == "reasoning":
         yield Part("opaque", text_of(item.get("content")), (at,))
     else:
-        yield Part("opaque", json.dumps(item, ensure_ascii=False), (at,))
+        yield _opaque(item, at)
+
+
+def _opaque(item: Item, at: int) -> Part:
+    """Return an item that stays as it is, with the call that it is or answers."""
+    told, weight = without_images(item)
+    kind = str(item.get("type"))
+    return Part(
+        "opaque",
+        json.dumps(told, ensure_ascii=False),
+        (at,),
+        call_id=str(item.get(CALL_IDS.get(kind, "call_id")) or ""),
+        image_tokens=weight,
+        answers=kind.endswith(ANSWERS),
+    )
 
 
 def _result(item: Item, at: int) -> Iterator[Part]:

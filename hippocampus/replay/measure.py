@@ -188,8 +188,8 @@ def unpaired(view: Sequence[Message]) -> list[str]:
     wrong: list[str] = []
     for number, message in enumerate(view):
         for part in message.parts:
-            if part.kind == "call":
+            if part.opens_call:
                 open_calls[part.call_id] = number
-            elif part.kind == "result" and open_calls.pop(part.call_id, None) is None:
+            elif part.closes_call and open_calls.pop(part.call_id, None) is None:
                 wrong.append(f"result {part.call_id!r} has no call before it")
     return wrong + [f"call {call_id!r} has no result" for call_id in open_calls]
