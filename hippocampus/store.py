@@ -196,7 +196,7 @@ class DiskStore:
 
 
 class MemoryStore:
-    """The content store in memory: for tests and for replay."""
+    """The content store in memory, for tests: it is gone with its process."""
 
     def __init__(self) -> None:
         self._contents: dict[str, bytes] = {}
