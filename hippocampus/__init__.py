@@ -9,27 +9,27 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hippocampus.entry import Entry as Entry
-    from hippocampus.entry import Stage as Stage
+    from hippocampus.entries.entry import Entry as Entry
+    from hippocampus.entries.entry import Stage as Stage
     from hippocampus.errors import HippocampusError as HippocampusError
     from hippocampus.errors import PolicyError as PolicyError
     from hippocampus.errors import RecallError as RecallError
     from hippocampus.errors import StoreError as StoreError
     from hippocampus.memory import Hippocampus as Hippocampus
-    from hippocampus.plan import Decision as Decision
     from hippocampus.policy import Policy as Policy
-    from hippocampus.session import Session as Session
+    from hippocampus.session.plan import Decision as Decision
+    from hippocampus.session.session import Session as Session
 
 _HOMES = {
-    "Decision": "plan",
-    "Entry": "entry",
+    "Decision": "session.plan",
+    "Entry": "entries.entry",
     "Hippocampus": "memory",
     "HippocampusError": "errors",
     "Policy": "policy",
     "PolicyError": "errors",
     "RecallError": "errors",
-    "Session": "session",
-    "Stage": "entry",
+    "Session": "session.session",
+    "Stage": "entries.entry",
     "StoreError": "errors",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - sorted keys of the table above

@@ -12,20 +12,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hippocampus import ledger, policy, prices, tokens
-from hippocampus.consolidation import material
+from hippocampus import policy, prices, tokens
+from hippocampus.consolidation import inputs
 from hippocampus.consolidation.outcome import Outcome
-from hippocampus.consolidation.running import Consolidations
+from hippocampus.consolidation.scheduler import Consolidations
 from hippocampus.errors import StoreError
-from hippocampus.means import Means, Start
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
-from hippocampus.session import Session
-from hippocampus.sources import RepeatableTools, known_sources
-from hippocampus.sources import Source as Fetcher
-from hippocampus.sources.tools import Tool
-from hippocampus.store import DiskStore
-from hippocampus.summaries import Summaries
+from hippocampus.recall.sources import RepeatableTools, known_sources
+from hippocampus.recall.sources import Source as Fetcher
+from hippocampus.recall.sources.tools import Tool
+from hippocampus.session.resources import Means, Start
+from hippocampus.session.session import Session
+from hippocampus.session.summaries import Summaries
+from hippocampus.storage import ledger
+from hippocampus.storage.content_store import DiskStore
 
 if TYPE_CHECKING:
     from hippocampus.consolidation.memory_file import Synced
@@ -86,7 +87,7 @@ class Hippocampus:
         self._agent = agent
         self._store = DiskStore(folder / CONTENTS_FOLDER)
         sessions = folder / SESSIONS_FOLDER
-        means = material.Means(declared, lambda: self.facts, complete, render_memory)
+        means = inputs.Means(declared, lambda: self.facts, complete, render_memory)
         self._consolidations = Consolidations(folder, sessions, self._store, means)
         self._means = Means(
             folder=sessions,
@@ -96,7 +97,7 @@ class Hippocampus:
             encoding=encoding,
             summaries=Summaries(summarise, summary_seconds) if summarise else None,
             consolidations=self._consolidations,
-            loads=material.Sources(
+            loads=inputs.Sources(
                 sessions, self._store, declared, encoding, self._known_facts, self._read_edits
             ),
             sources=self._sources,
@@ -158,7 +159,7 @@ class Hippocampus:
         return [fact_id for each in found for fact_id in (*each.added, *each.retired)]
 
     def _read_edits(self, agent: str) -> Synced:
-        from hippocampus.consolidation.leaving import edits_read
+        from hippocampus.consolidation.publish import edits_read
 
         return edits_read(
             self._folder, lambda: self.facts, agent or self._agent, self._means.policy
@@ -186,7 +187,7 @@ class Hippocampus:
         """Name a function as a source that rules may declare: `@memory.source("tickets")`.
 
         It takes what is wanted (`tool`, `arguments`) and the plan (`options[name]` has what the
-        rule says beside the name), and returns text or raises `hippocampus.sources.Unavailable`.
+        rule says beside the name), and returns text or raises `hippocampus.recall.sources.Unavailable`.
         """
         return self._sources(name)
 

@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hippocampus.conversation import Message, Part
+from hippocampus.formats.conversation import Message, Part
 
 if TYPE_CHECKING:
     import tiktoken

@@ -18,10 +18,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from hippocampus.conversation import Message, Part
+from hippocampus.formats.conversation import Message, Part
 from hippocampus.policy import Consolidation, Policy
-from hippocampus.session import Session
-from hippocampus.turns import EXCESS
+from hippocampus.session.session import Session
+from hippocampus.session.turns import EXCESS
 
 Item = dict[str, Any]
 Rounds = list[list[Item]]

@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hippocampus.cli import app
-from hippocampus.entry import Entry, Record, Source, Stage
-from hippocampus.ledger import Call, Ledger
-from hippocampus.store import DiskStore
+from hippocampus.entries.entry import Entry, Record, Source, Stage
+from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.ledger import Call, Ledger
 
 CONTENT = b"caf\xc3\xa9 \xff\x00 exactly"
 

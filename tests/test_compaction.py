@@ -16,11 +16,11 @@ from conversations import Rounds, any_rounds, growing, no_fallback, reading
 from hypothesis import given, settings
 
 from hippocampus import Hippocampus, Policy
-from hippocampus.digest import transcript
-from hippocampus.messages import read
+from hippocampus.formats.reader import read
 from hippocampus.policy import load
 from hippocampus.prices import TABLES
 from hippocampus.replay.measure import unpaired
+from hippocampus.session.digest import transcript
 from hippocampus.tokens import weigh
 
 TIGHT = Policy(budget_tokens=1_500)

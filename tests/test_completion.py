@@ -12,7 +12,7 @@ from conversations import EAGER, no_fallback
 
 from hippocampus import Hippocampus, Policy, RecallError, Session
 from hippocampus.policy import Rule
-from hippocampus.sources import SourcePlan, Unavailable, Wanted
+from hippocampus.recall.sources import SourcePlan, Unavailable, Wanted
 
 LINES = [f"value_{number:03} = {number * 7}" for number in range(600)]
 TEXT = "\n".join(LINES)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.decay import accessed, columns, strength, strengths
-from hippocampus.entry import Decay, Entry, Lifecycle, Modifiers, Source, entry_id
+from hippocampus.entries.decay import accessed, columns, strength, strengths
+from hippocampus.entries.entry import Decay, Entry, Lifecycle, Modifiers, Source, entry_id
 
 PRIORITIES = ["critical", "high", "normal", "low"]
 

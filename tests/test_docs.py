@@ -335,7 +335,7 @@ def test_every_kind_of_content_is_documented() -> None:
 
 
 def test_every_table_of_the_ledger_is_documented() -> None:
-    from hippocampus.ledger import MIGRATIONS
+    from hippocampus.storage.ledger import MIGRATIONS
 
     tables = re.findall(r"CREATE TABLE (\w+) \((.*?)\) STRICT", "".join(MIGRATIONS), re.DOTALL)
     assert len(tables) >= 4

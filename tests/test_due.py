@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.decay import strength
-from hippocampus.due import DueTable, first_turn
-from hippocampus.entry import Decay, Entry, Lifecycle, Modifiers, Record, Source, Stage
-from hippocampus.held import Held
+from hippocampus.entries.decay import strength
+from hippocampus.entries.entry import Decay, Entry, Lifecycle, Modifiers, Record, Source, Stage
 from hippocampus.policy import Policy, Treatment
+from hippocampus.session.due import DueTable, first_turn
+from hippocampus.session.payload import Held
 
 POLICY = Policy(fade_after_turns=6, sleep_after_turns=20, fade_view_tokens=100)
 RATE = POLICY.decay_rates["tool_result"]

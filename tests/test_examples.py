@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from hippocampus import messages, tokens
-from hippocampus.conversation import Message, Part, write
+from hippocampus import tokens
+from hippocampus.formats import reader
+from hippocampus.formats.conversation import Message, Part, write
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 RECORDINGS = sorted((EXAMPLES / "transcripts").glob("*.json"))
@@ -32,11 +33,11 @@ def items_of(path: Path) -> list[dict[str, Any]]:
 
 @cache
 def read(path: Path) -> tuple[Message, ...]:
-    return tuple(messages.read(items_of(path)))
+    return tuple(reader.read(items_of(path)))
 
 
 def format_of(path: Path) -> str:
-    adapter, telling = messages.adapter_of(items_of(path))
+    adapter, telling = reader.adapter_of(items_of(path))
     assert telling is not None
     return str(getattr(adapter, "__name__", "")).rpartition(".")[2]
 

@@ -14,14 +14,15 @@ from pathlib import Path
 import pytest
 from conversations import EAGER, reading
 
-from hippocampus import Hippocampus, RecallError, files, retention
+from hippocampus import Hippocampus, RecallError
 from hippocampus.facts import Facts
-from hippocampus.store import LARGE_CONTENT_BYTES
+from hippocampus.storage import files, gc
+from hippocampus.storage.content_store import LARGE_CONTENT_BYTES
 
 HOLDING = """
 import sys
 from pathlib import Path
-from hippocampus import files
+from hippocampus.storage import files
 
 with files.held(Path(sys.argv[1])):
     print("held", flush=True)
@@ -119,5 +120,5 @@ def used(state: Path) -> None:
     assert modes(state) == {0o600}
     session.close()
     memory.close()
-    removals = retention.plan(retention.holdings(state), retention.Rules(0), time.time())
-    assert retention.collect(state, removals[:1], time.time())
+    removals = gc.plan(gc.holdings(state), gc.Rules(0), time.time())
+    assert gc.collect(state, removals[:1], time.time())

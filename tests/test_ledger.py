@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.entry import Entry, Record, Source, Stage
+from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.errors import StoreError
-from hippocampus.ledger import Call, Ledger, Reactivation, file_name, owner_of
-from hippocampus.plan import Decision
+from hippocampus.session.plan import Decision
+from hippocampus.storage.ledger import Call, Ledger, Reactivation, file_name, owner_of
 
 
 @pytest.fixture

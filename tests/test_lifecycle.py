@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from conversations import no_fallback
 
-from hippocampus import Hippocampus, Policy, RecallError, Session, Stage, retention
+from hippocampus import Hippocampus, Policy, RecallError, Session, Stage
 from hippocampus.errors import StoreError
-from hippocampus.messages import read
+from hippocampus.formats.reader import read
 from hippocampus.policy import load
 from hippocampus.prices import TABLES
+from hippocampus.storage import gc
 
 
 def opened(folder: Path, **changes: Any) -> Hippocampus:
@@ -255,7 +256,7 @@ def test_a_closed_session_takes_no_state_and_stores_nothing(tmp_path: Path) -> N
     with pytest.raises(StoreError, match="session 's' is closed"):
         session.state("deployed")
     memory.close()
-    assert retention.verify(memory._folder) == []
+    assert gc.verify(memory._folder) == []
 
 
 def test_the_status_tells_sizes_money_and_stages(tmp_path: Path) -> None:

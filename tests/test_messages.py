@@ -10,9 +10,9 @@ from conversations import FORMATS, MARK, Rounds, any_rounds, growing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.conversation import with_texts
 from hippocampus.errors import MessagesError
-from hippocampus.messages import RunningReader, adapter_of, read, write
+from hippocampus.formats.conversation import with_texts
+from hippocampus.formats.reader import RunningReader, adapter_of, read, write
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 

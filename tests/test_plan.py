@@ -7,7 +7,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.plan import (
+from hippocampus.policy import Policy
+from hippocampus.prices import TABLES, Prices
+from hippocampus.session.plan import (
     CAUTION,
     FORCED,
     LEAST_SHARE,
@@ -17,8 +19,6 @@ from hippocampus.plan import (
     first_open,
     plan,
 )
-from hippocampus.policy import Policy
-from hippocampus.prices import TABLES, Prices
 
 POLICY = Policy(smallest_gain_tokens=100)
 PRICES = TABLES["anthropic-5m"]

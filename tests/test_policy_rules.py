@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.entry import Entry
+from hippocampus.entries.entry import Entry
 from hippocampus.policy import Policy, Subject, Treatment, load, redacted, shipped
 from hippocampus.policy.matching import expression, fold, has_word
 from hippocampus.policy.rules import OWN_SOURCES
 from hippocampus.policy.words import Encoding, EntryType, Kind, PriceTable, Priority
 from hippocampus.prices import TABLES
-from hippocampus.sources import known_sources
+from hippocampus.recall.sources import known_sources
 
 SECTION_10 = """
 lifecycle_policies:

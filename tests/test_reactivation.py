@@ -12,7 +12,7 @@ import pytest
 from conversations import EAGER, no_fallback
 
 from hippocampus import Hippocampus, Session, tokens
-from hippocampus.messages import read
+from hippocampus.formats.reader import read
 from hippocampus.recall.pending import Answer, answered
 from hippocampus.replay.measure import unpaired
 

@@ -9,11 +9,11 @@ import pytest
 from conversations import no_fallback
 
 from hippocampus import Hippocampus, Policy
-from hippocampus.account import EDITS_SHARE
-from hippocampus.messages import read
+from hippocampus.formats.reader import read
 from hippocampus.prices import TABLES
 from hippocampus.replay.measure import unpaired
-from hippocampus.retelling import REASON
+from hippocampus.session.account import EDITS_SHARE
+from hippocampus.session.planner import REASON
 
 POLICY = Policy(fade_view_tokens=2_000)
 

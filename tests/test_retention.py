@@ -14,12 +14,13 @@ from conversations import EAGER, reading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus import Hippocampus, RecallError, archive, retention
-from hippocampus.entry import Entry, Lifecycle, Modifiers, Record, Source, Stage
+from hippocampus import Hippocampus, RecallError
+from hippocampus.entries.entry import Entry, Lifecycle, Modifiers, Record, Source, Stage
 from hippocampus.errors import StoreError
-from hippocampus.ledger import Call, Ledger
-from hippocampus.retention import DAY_SECONDS, Holding, Reference, Rules
-from hippocampus.store import DiskStore
+from hippocampus.storage import archive, gc
+from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.gc import DAY_SECONDS, Holding, Reference, Rules
+from hippocampus.storage.ledger import Call, Ledger
 
 NOW = 1_000_000_000.0
 
@@ -52,8 +53,8 @@ def age(state: Path, days: float) -> None:
 
 def run(state: Path, rules: Rules, now: float | None = None) -> list[str]:
     started = time.time() if now is None else now
-    removals = retention.plan(retention.holdings(state), rules, started)
-    return [each.key for each in retention.collect(state, removals, started)]
+    removals = gc.plan(gc.holdings(state), rules, started)
+    return [each.key for each in gc.collect(state, removals, started)]
 
 
 def test_contents_of_idle_sessions_go_and_leave_a_tombstone(state: Path) -> None:
@@ -61,12 +62,12 @@ def test_contents_of_idle_sessions_go_and_leave_a_tombstone(state: Path) -> None
     age(state, 40)
     young = put(state, "young", b"two", "bbbb2222")
     assert run(state, Rules(max_age_days=30)) == [old]
-    left = retention.tombstone(state, old)
+    left = gc.tombstone(state, old)
     assert left is not None
     assert left.rule == "sessions idle for over 30 days"
     assert left.when.endswith("+00:00")
-    assert retention.tombstone(state, young) is None
-    assert retention.verify(state) == []
+    assert gc.tombstone(state, young) is None
+    assert gc.verify(state) == []
 
 
 def test_what_sessions_share_is_kept_while_one_of_them_is(state: Path) -> None:
@@ -112,20 +113,20 @@ def test_orphans_go_after_their_grace(state: Path) -> None:
 def test_planning_removes_nothing(state: Path) -> None:
     put(state, "s", b"one", "aaaa1111")
     age(state, 40)
-    removals = retention.plan(retention.holdings(state), Rules(max_age_days=1), time.time())
+    removals = gc.plan(gc.holdings(state), Rules(max_age_days=1), time.time())
     assert len(removals) == 1
-    assert len(retention.holdings(state)) == 1
+    assert len(gc.holdings(state)) == 1
 
 
 def test_a_content_put_again_since_the_start_stays_and_has_no_tombstone(state: Path) -> None:
     key = put(state, "old", b"one", "aaaa1111")
     age(state, 40)
     started = time.time()
-    removals = retention.plan(retention.holdings(state), Rules(max_age_days=30), started)
+    removals = gc.plan(gc.holdings(state), Rules(max_age_days=30), started)
     put(state, "young", b"one", "bbbb2222")
-    assert retention.collect(state, removals, started) == []
-    assert retention.tombstone(state, key) is None
-    assert retention.verify(state) == []
+    assert gc.collect(state, removals, started) == []
+    assert gc.tombstone(state, key) is None
+    assert gc.verify(state) == []
 
 
 def test_beside_writers_no_reference_dangles(state: Path) -> None:
@@ -143,7 +144,7 @@ def test_beside_writers_no_reference_dangles(state: Path) -> None:
         put(state, f"s{number % 3}", str(number % 5).encode(), f"id{number:06}")
     done.set()
     worker.join()
-    assert retention.verify(state) == []
+    assert gc.verify(state) == []
 
 
 references = st.builds(
@@ -164,7 +165,7 @@ rules = st.builds(
 def test_a_plan_names_each_once_spares_pins_and_fits(
     held: list[Holding], given_rules: Rules
 ) -> None:
-    going = [each.key for each in retention.plan(held, given_rules, NOW)]
+    going = [each.key for each in gc.plan(held, given_rules, NOW)]
     assert len(set(going)) == len(going)
     pinned = {each.key for each in held if any(ref.pinned for ref in each.references)}
     assert not pinned & set(going)
@@ -186,7 +187,7 @@ def test_verify_names_what_is_damaged_lost_or_nobodys(state: Path) -> None:
     store.close()
     (state / "contents" / "ab").mkdir()
     (state / "contents" / "ab" / "stray.val").write_bytes(b"?")
-    told = "\n".join(retention.verify(state))
+    told = "\n".join(gc.verify(state))
     assert f"entry bbbb2222 of session 's': its content {lost[:12]} is lost" in told
     assert f"content {orphan[:12]} is an orphan" in told
     assert "stray.val" in told
@@ -198,16 +199,16 @@ def test_verify_names_what_cannot_be_opened_and_who_loses_by_it(state: Path) -> 
     put(state, "other", b"x", "bbbb2222")
     [large] = (state / "contents").rglob("*.val")
     large.write_bytes(large.read_bytes()[:50])
-    [told] = retention.verify(state)
+    [told] = gc.verify(state)
     assert f"content {kept[:12]}" in told
     assert "entry aaaa1111 of session 's' stands for it" in told
     large.unlink()
-    assert "has lost its file; entry aaaa1111" in retention.verify(state)[0]
+    assert "has lost its file; entry aaaa1111" in gc.verify(state)[0]
     (state / "tombstones.sqlite3").write_bytes(b"no database" * 100)
-    assert "tombstones" in retention.verify(state)[0]
+    assert "tombstones" in gc.verify(state)[0]
     (state / "tombstones.sqlite3").unlink()
     (state / "contents" / "cache.db").write_bytes(b"no database" * 100)
-    [told] = retention.verify(state)
+    [told] = gc.verify(state)
     assert "content store" in told
 
 
@@ -219,7 +220,7 @@ def test_a_damaged_entry_is_named_and_stops_every_removal(state: Path, written: 
     with contextlib.closing(sqlite3.connect(ledger)) as db:
         db.execute("UPDATE entry SET entry = ? WHERE id = 'aaaa1111'", (written,))
         db.commit()
-    assert retention.verify(state) == [f"ledger {ledger}: entry aaaa1111 is damaged"]
+    assert gc.verify(state) == [f"ledger {ledger}: entry aaaa1111 is damaged"]
     with pytest.raises(StoreError, match="entry aaaa1111 is damaged"):
         run(state, Rules(max_age_days=0))
 
@@ -229,26 +230,26 @@ def test_nothing_is_removed_beside_a_ledger_that_cannot_be_read(state: Path) -> 
     (state / "sessions" / "broken.sqlite3").write_bytes(b"no database" * 100)
     with pytest.raises(StoreError, match="broken"):
         run(state, Rules(max_age_days=0))
-    assert any("broken" in each for each in retention.verify(state))
+    assert any("broken" in each for each in gc.verify(state))
 
 
 def test_tombstones_that_cannot_be_read_are_told(state: Path) -> None:
     state.mkdir()
     (state / "tombstones.sqlite3").write_bytes(b"no database" * 100)
     with pytest.raises(StoreError, match="tombstones"):
-        retention.tombstone(state, "k")
+        gc.tombstone(state, "k")
 
 
 def test_a_ledger_without_tables_is_one_without_references(state: Path) -> None:
     put(state, "s", b"one", "aaaa1111")
     sqlite3.connect(state / "sessions" / "empty.sqlite3").close()
-    assert len(retention.holdings(state)[0].references) == 1
+    assert len(gc.holdings(state)[0].references) == 1
 
 
 def files_gone(state: Path, rules: Rules, started: float | None = None) -> list[str]:
     now = time.time()
-    going = retention.plan_files(retention.session_files(state), rules, now)
-    gone = retention.collect_files(going, now if started is None else started)
+    going = gc.plan_files(gc.session_files(state), rules, now)
+    gone = gc.collect_files(going, now if started is None else started)
     return [each.file.path.name for each in gone]
 
 

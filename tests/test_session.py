@@ -30,8 +30,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus import Hippocampus, Session, Stage, tokens
-from hippocampus.conversation import Message
-from hippocampus.messages import read
+from hippocampus.formats.conversation import Message
+from hippocampus.formats.reader import read
 from hippocampus.policy import Policy
 from hippocampus.replay.measure import unpaired
 

@@ -14,8 +14,9 @@ import zstandard
 from conversations import EAGER, no_fallback, reading, rows
 from pydantic import BaseModel
 
-from hippocampus import Hippocampus, RecallError, StoreError, ledger
+from hippocampus import Hippocampus, RecallError, StoreError
 from hippocampus.errors import MessagesError
+from hippocampus.storage import ledger
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pytest
 from conversations import EAGER, FRAME, no_fallback, reading
 
 from hippocampus import Hippocampus
-from hippocampus.ledger import MIGRATIONS, Call, Ledger, file_name
+from hippocampus.storage.ledger import MIGRATIONS, Call, Ledger, file_name
 
 HERE = Path(__file__).parent
 TURNS = 60

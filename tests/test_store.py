@@ -12,9 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.entry import content_key
+from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
-from hippocampus.store import LARGE_CONTENT_BYTES, ContentStore, DiskStore, MemoryStore
+from hippocampus.storage.content_store import (
+    LARGE_CONTENT_BYTES,
+    ContentStore,
+    DiskStore,
+    MemoryStore,
+)
 
 
 @pytest.fixture(params=["disk", "memory"])

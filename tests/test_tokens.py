@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus import tokens
-from hippocampus.messages import read
+from hippocampus.formats.reader import read
 
 ALONE = """
 import os, sys, tempfile

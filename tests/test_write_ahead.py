@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hippocampus.write_ahead import reading, use_write_ahead_log, written_at_ns
+from hippocampus.storage.sqlite import reading, use_write_ahead_log, written_at_ns
 
 
 def opened(path: Path) -> sqlite3.Connection:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import RecordingError
-from hippocampus.facts.kinds import Embed, FactPolicy, Item, Origin, Weights
+from hippocampus.facts.models import Embed, FactPolicy, Item, Origin, Weights
 from hippocampus.facts.store import Facts
 
 CUTS = (5, 10, 20)

@@ -6,16 +6,7 @@ import sys
 
 import typer
 
-from hippocampus.cli import (
-    benching,
-    consolidating,
-    defragging,
-    explaining,
-    memory,
-    policies,
-    replaying,
-    storing,
-)
+from hippocampus.cli import bench, consolidate, defrag, explain, memory, policy, replay, store
 
 app = typer.Typer(
     name="hippocampus",
@@ -24,15 +15,15 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command("replay")(replaying.replay)
-app.command("explain")(explaining.explain)
-app.add_typer(policies.app, name="policy")
-app.command("consolidate")(consolidating.consolidate)
-app.command("gc")(storing.gc)
-app.command("defrag")(defragging.defrag)
-app.add_typer(storing.app, name="store")
+app.command("replay")(replay.replay)
+app.command("explain")(explain.explain)
+app.add_typer(policy.app, name="policy")
+app.command("consolidate")(consolidate.consolidate)
+app.command("gc")(store.gc)
+app.command("defrag")(defrag.defrag)
+app.add_typer(store.app, name="store")
 app.add_typer(memory.app, name="memory")
-app.add_typer(benching.app, name="bench")
+app.add_typer(bench.app, name="bench")
 
 
 def main() -> None:

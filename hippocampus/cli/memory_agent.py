@@ -35,7 +35,7 @@ from hippocampus.cli.memory_printing import (
 )
 
 if TYPE_CHECKING:
-    from hippocampus.facts.kinds import Recalled
+    from hippocampus.facts.models import Recalled
     from hippocampus.facts.store import Facts
 
 CONTEXT_TOKENS = 2_000

@@ -73,7 +73,7 @@ def chunks(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 def blocks(agent: Whose = OWN_AGENT, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
     """List an agent's memory blocks with their sizes."""
-    from hippocampus.facts.moments import stamp
+    from hippocampus.facts.timestamps import stamp
 
     with existing(db) as facts:
         listed = facts.blocks.list(agent=agent)

@@ -25,7 +25,7 @@ from hippocampus.cli.memory_opening import (
 from hippocampus.cli.memory_printing import heard, outcome_line, outcome_row, say, say_json
 
 if TYPE_CHECKING:
-    from hippocampus.facts.kinds import Outcome
+    from hippocampus.facts.models import Outcome
 
 TYPE_PREFIX = re.compile(r"type=([\w-]+)\s+")
 NOTE = "note"

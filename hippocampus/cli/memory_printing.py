@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from hippocampus.facts.kinds import Memory, Outcome, Recalled
+    from hippocampus.facts.models import Memory, Outcome, Recalled
 
 SHOWN_CHARACTERS = 100
 
@@ -36,7 +36,7 @@ def heard() -> str:
 
 def row(memory: Memory) -> dict[str, Any]:
     """Return a memory as JSON, with its times as ISO 8601."""
-    from hippocampus.facts.moments import stamp
+    from hippocampus.facts.timestamps import stamp
 
     found = {**asdict(memory), "metadata": dict(memory.metadata)}
     for name in ("created", "accessed", "valid_from", "valid_until", "known_until"):
@@ -71,7 +71,7 @@ def outcome_row(outcome: Outcome) -> dict[str, Any]:
 
 def line(memory: Memory, *, agent: bool = False) -> str:
     """Return a memory in a line: when and of what type, what, and its id."""
-    from hippocampus.facts.moments import day
+    from hippocampus.facts.timestamps import day
 
     owner = f"{memory.agent} " if agent else ""
     gone = f" (superseded by {memory.superseded_by})" if memory.superseded_by else ""

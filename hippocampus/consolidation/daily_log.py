@@ -12,14 +12,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from hippocampus import files
 from hippocampus.consolidation.memory_lines import MARK, mark_of, shown
 from hippocampus.consolidation.outcome import Kept, Outcome
 from hippocampus.consolidation.sharing import is_adopted
-from hippocampus.entry import Record, Stage
+from hippocampus.entries.entry import Record, Stage
 from hippocampus.errors import StoreError
-from hippocampus.facts.moments import day, stamp
-from hippocampus.ledger import Call
+from hippocampus.facts.timestamps import day, stamp
+from hippocampus.storage import files
+from hippocampus.storage.ledger import Call
 
 FOLDER = "memory"
 LOCK_FILE = ".lock"

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from hippocampus.consolidation import asking
-from hippocampus.consolidation.heard import Heard, heard
-from hippocampus.consolidation.keeping import Found, importance, key_of, worth_keeping
-from hippocampus.consolidation.material import Means, Session
+from hippocampus.consolidation import llm_extract
+from hippocampus.consolidation.extract import Found, importance, key_of, worth_keeping
+from hippocampus.consolidation.inputs import Means, Session
 from hippocampus.consolidation.outcome import Kept, Origin, Outcome
-from hippocampus.entry import storable
+from hippocampus.consolidation.transcript import Heard, heard
+from hippocampus.entries.entry import storable
 from hippocampus.errors import HippocampusError
-from hippocampus.ledger import Ledger, Mark
+from hippocampus.storage.ledger import Ledger, Mark
 
 if TYPE_CHECKING:
     from hippocampus.facts import Item
@@ -83,7 +83,7 @@ def _by_model(
         if each.role == "user" and (key := key_of(session, ASKED, each.text)) not in known
     }
     seconds = means.policy.consolidation.model_seconds
-    found = asking.asked(session, list(unread.values()), means.complete, seconds)
+    found = llm_extract.asked(session, list(unread.values()), means.complete, seconds)
     if found is None:
         return []
     read = [

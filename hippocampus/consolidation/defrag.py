@@ -12,21 +12,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from hippocampus import files, retention
-from hippocampus.consolidation import daily_log, reviewing, undoing
+from hippocampus.consolidation import daily_log, defrag_journal, usage_stats
+from hippocampus.consolidation.defrag_journal import Undo
 from hippocampus.consolidation.memory_edits import Edits
 from hippocampus.consolidation.memory_file import DEFAULT_AGENT, MemoryFile, Synced
 from hippocampus.consolidation.memory_file import members as lined
 from hippocampus.consolidation.memory_lines import mark_of, shown
-from hippocampus.consolidation.reviewing import Pruning
-from hippocampus.consolidation.undoing import Undo
+from hippocampus.consolidation.usage_stats import Pruning
 from hippocampus.errors import StoreError
 from hippocampus.facts import secrets
-from hippocampus.facts.kinds import EVERY_AGENT, Compaction, Item, Memory, Origin
-from hippocampus.facts.retiring import compacted, next_row, written_since
+from hippocampus.facts.models import EVERY_AGENT, Compaction, Item, Memory, Origin
 from hippocampus.facts.store import Facts
+from hippocampus.facts.supersession import compacted, next_row, written_since
 from hippocampus.policy import Policy
-from hippocampus.retention import Removal
+from hippocampus.storage import files, gc
+from hippocampus.storage.gc import Removal
 
 TRIGGER = "defrag_cycle"
 IDLE_HOURS = 1.0
@@ -129,7 +129,7 @@ def defrag(  # noqa: PLR0913 - each is one thing to say
     if not apply:
         return _told(_plan(state, pruning, promotion or Promotion(), now), folder)
     try:
-        with files.held(folder / undoing.FOLDER / undoing.LOCK_FILE):
+        with files.held(folder / defrag_journal.FOLDER / defrag_journal.LOCK_FILE):
             plan = _plan(state, pruning, promotion or Promotion(), now)
             gone = _apply(state, plan, now)
     except OSError as failure:
@@ -146,10 +146,10 @@ def undo(folder: Path, facts: Facts | None) -> str | None:
 
     """
     try:
-        with files.held(folder / undoing.FOLDER / undoing.LOCK_FILE):
-            found = undoing.last(folder)
+        with files.held(folder / defrag_journal.FOLDER / defrag_journal.LOCK_FILE):
+            found = defrag_journal.last(folder)
             if found is not None:
-                undoing.take_back(folder, found, facts, _file(folder, facts))
+                defrag_journal.take_back(folder, found, facts, _file(folder, facts))
     except OSError as failure:
         raise StoreError(f"state directory {folder}: {failure}") from failure
     return found.when if found is not None else None
@@ -165,7 +165,7 @@ def _file(folder: Path, facts: Facts | None, *, wanted: bool = True) -> MemoryFi
 
 def _plan(state: _State, pruning: Pruning, promotion: Promotion, now: float) -> _Plan:
     folder, facts, file = state.folder, state.facts, state.file
-    past = reviewing.sessions(folder)
+    past = usage_stats.sessions(folder)
     current = facts.memories(agent=EVERY_AGENT) if facts is not None else []
     members = lined(folder)
     keep = frozenset(each.id for each in current if each.id in members and _is_users(each))
@@ -173,9 +173,9 @@ def _plan(state: _State, pruning: Pruning, promotion: Promotion, now: float) -> 
     going = {*compaction.removed, *compaction.merged}
     staying = [each for each in current if each.id not in going]
     told = {(each.origin.session, each.origin.entry_id) for each in staying}
-    again = reviewing.used_in_several(past, promotion.using_sessions, told) if facts else []
+    again = usage_stats.used_in_several(past, promotion.using_sessions, told) if facts else []
     told |= {(session, kept.entry.id) for session, kept in again}
-    held = retention.holdings(folder)
+    held = gc.holdings(folder)
     logged = daily_log.sessions_by_mark(folder)
     own = [each for each in staying if facts is not None and each.agent == facts.agent]
     return _Plan(
@@ -189,8 +189,8 @@ def _plan(state: _State, pruning: Pruning, promotion: Promotion, now: float) -> 
         compaction.removed,
         compaction.merged,
         len(staying),
-        tuple(reviewing.removals(held, reviewing.prunable(past, pruning, told))),
-        tuple(retention.plan(held, retention.Rules(), now)),
+        tuple(usage_stats.removals(held, usage_stats.prunable(past, pruning, told))),
+        tuple(gc.plan(held, gc.Rules(), now)),
         file.edits() if facts is not None else Edits(),
         len(past),
     )
@@ -209,7 +209,7 @@ def _is_used_again(memory: Memory, logged: Mapping[str, set[str]], promotion: Pr
     )
 
 
-def _item(session: str, kept: reviewing.Kept) -> Item:
+def _item(session: str, kept: usage_stats.Kept) -> Item:
     """Return what a content that is used again and again is remembered as: that it is there.
 
     None of its words: what a tool returned is data.
@@ -251,16 +251,16 @@ def _apply(state: _State, plan: _Plan, now: float) -> set[str]:
         promoted=list(plan.promoted),
         lined=file.members(),
         contents=[each.key for each in going],
-        before=undoing.texts_of(file),
+        before=defrag_journal.texts_of(file),
     )
-    undoing.begin(folder, undo)
+    defrag_journal.begin(folder, undo)
     if state.facts is not None:
         _consolidate(folder, state.facts, file, plan, undo)
-    safe = undoing.set_aside(folder, going)
-    gone = retention.collect(folder, safe, now, put_before=now - JUST_PUT_SECONDS)
+    safe = defrag_journal.set_aside(folder, going)
+    gone = gc.collect(folder, safe, now, put_before=now - JUST_PUT_SECONDS)
     undo.contents = [each.key for each in gone]
-    undo.after = undoing.texts_of(file)
-    undoing.note(folder, undo)
+    undo.after = defrag_journal.texts_of(file)
+    defrag_journal.note(folder, undo)
     return set(undo.contents)
 
 
@@ -272,10 +272,10 @@ def _consolidate(folder: Path, facts: Facts, file: MemoryFile, plan: _Plan, undo
     stored = [each.memory.id for each in outcomes if each.memory is not None]
     undo.added += written_since(facts, stored, first)
     undo.promoted += stored
-    undoing.note(folder, undo)
+    defrag_journal.note(folder, undo)
     done = compacted(facts, plan.keep | set(stored), dry_run=False)
     undo.removed = list(dict.fromkeys([*undo.removed, *done.removed, *done.merged]))
-    undoing.note(folder, undo)
+    defrag_journal.note(folder, undo)
     if undo.promoted or undo.removed:
         _noted(folder, undo, file.sync(facts, undo.promoted))
 
@@ -283,7 +283,7 @@ def _consolidate(folder: Path, facts: Facts, file: MemoryFile, plan: _Plan, undo
 def _noted(folder: Path, undo: Undo, done: Synced) -> None:
     undo.added += done.added
     undo.retired += done.retired
-    undoing.note(folder, undo)
+    defrag_journal.note(folder, undo)
 
 
 def _among(removals: Sequence[Removal], gone: set[str]) -> tuple[Removal, ...]:

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hippocampus.consolidation.memory_lines import FROM_TOOLS, Row, kind_of, mark_of
-from hippocampus.consolidation.withdrawing import withdraw
+from hippocampus.consolidation.retract import withdraw
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.markdown import item_of
-from hippocampus.facts.kinds import UNTRUSTED, Item, Memory, Origin
-from hippocampus.facts.retiring import by_ids, next_row, retire, written_since
+from hippocampus.facts.models import UNTRUSTED, Item, Memory, Origin
 from hippocampus.facts.store import Facts
+from hippocampus.facts.supersession import by_ids, next_row, retire, written_since
 
 BY_HAND = "struck out in the memory file"
 USER = Origin(role="user")

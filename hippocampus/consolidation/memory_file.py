@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Protocol, Self
 from urllib.parse import quote, unquote
 
-from hippocampus import files
 from hippocampus.consolidation import memory_json, memory_lines
 from hippocampus.consolidation.memory_edits import (
     Edits,
@@ -26,9 +25,10 @@ from hippocampus.consolidation.memory_edits import (
 )
 from hippocampus.consolidation.memory_lines import FROM_TOOLS, Change, Line, Row, line_of, shown
 from hippocampus.errors import StoreError
-from hippocampus.facts.kinds import Memory
-from hippocampus.facts.retiring import by_ids, successors
+from hippocampus.facts.models import Memory
 from hippocampus.facts.store import Facts
+from hippocampus.facts.supersession import by_ids, successors
+from hippocampus.storage import files
 
 FOLDER = "memory"
 KNOWN = "lines"

@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from hippocampus.consolidation.memory_lines import FROM_TOOLS, SECTIONS, Change, Line, Row
-from hippocampus.facts.kinds import UNTRUSTED
+from hippocampus.facts.models import UNTRUSTED
 
 FILE = "MEMORY.json"
 

@@ -23,8 +23,8 @@ from hippocampus.facts.exchange.markdown import (
     type_of,
     unmarked,
 )
-from hippocampus.facts.kinds import UNTRUSTED, Memory
-from hippocampus.facts.moments import day
+from hippocampus.facts.models import UNTRUSTED, Memory
+from hippocampus.facts.timestamps import day
 
 FILE = "MEMORY.md"
 TITLE = "# Memory"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hippocampus.entry import Decay, Lifecycle, Record, Stage
+from hippocampus.entries.entry import Decay, Lifecycle, Record, Stage
 
 ADOPTED = "adopted"
 

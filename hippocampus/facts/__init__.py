@@ -12,27 +12,27 @@ if TYPE_CHECKING:
     from hippocampus.facts.errors import BlockError as BlockError
     from hippocampus.facts.errors import EmbeddingModelError as EmbeddingModelError
     from hippocampus.facts.errors import FactError as FactError
-    from hippocampus.facts.kinds import FactPolicy as FactPolicy
-    from hippocampus.facts.kinds import Item as Item
-    from hippocampus.facts.kinds import Memory as Memory
-    from hippocampus.facts.kinds import Origin as Origin
-    from hippocampus.facts.kinds import Outcome as Outcome
-    from hippocampus.facts.kinds import Recalled as Recalled
-    from hippocampus.facts.kinds import Weights as Weights
+    from hippocampus.facts.models import FactPolicy as FactPolicy
+    from hippocampus.facts.models import Item as Item
+    from hippocampus.facts.models import Memory as Memory
+    from hippocampus.facts.models import Origin as Origin
+    from hippocampus.facts.models import Outcome as Outcome
+    from hippocampus.facts.models import Recalled as Recalled
+    from hippocampus.facts.models import Weights as Weights
     from hippocampus.facts.store import Facts as Facts
 
 _HOMES = {
     "BlockError": "errors",
     "EmbeddingModelError": "errors",
     "FactError": "errors",
-    "FactPolicy": "kinds",
+    "FactPolicy": "models",
     "Facts": "store",
-    "Item": "kinds",
-    "Memory": "kinds",
-    "Origin": "kinds",
-    "Outcome": "kinds",
-    "Recalled": "kinds",
-    "Weights": "kinds",
+    "Item": "models",
+    "Memory": "models",
+    "Origin": "models",
+    "Outcome": "models",
+    "Recalled": "models",
+    "Weights": "models",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - sorted keys of the table above
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hippocampus.entry import storable
+from hippocampus.entries.entry import storable
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import BlockError
-from hippocampus.facts.kinds import EVERY_AGENT, Block, Clock, FactPolicy
+from hippocampus.facts.models import EVERY_AGENT, Block, Clock, FactPolicy
 
 
 class Blocks:

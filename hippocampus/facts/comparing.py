@@ -13,8 +13,8 @@ import numpy as np
 from hippocampus.facts import minhash
 from hippocampus.facts.claims import Claim, Relation, parse
 from hippocampus.facts.conflict import Closeness, Relationship, Verdict, compare, differences
-from hippocampus.facts.kinds import UNTRUSTED, Item, Kind, Memory, Triple
-from hippocampus.facts.rooms import Matrix, Rooms
+from hippocampus.facts.fact_tables import Matrix, Rooms
+from hippocampus.facts.models import UNTRUSTED, Item, Kind, Memory, Triple
 
 OPPOSITES = 4
 """How many rows with the same words, denied or not, are compared whatever their closeness."""

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from hippocampus.facts import values
 from hippocampus.facts.claims import Claim, Relation, key, negations
-from hippocampus.facts.kinds import FactPolicy
+from hippocampus.facts.models import FactPolicy
 from hippocampus.facts.patterns import REAL_NEGATIONS
 from hippocampus.facts.predicates import is_single
 from hippocampus.facts.tables import word_set

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hippocampus.entry import storable
+from hippocampus.entries.entry import storable
 from hippocampus.errors import StoreError
 from hippocampus.facts.database import Database, Row
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.kinds import EVERY_AGENT, Clock
-from hippocampus.facts.moments import Moment, optional_seconds
+from hippocampus.facts.models import EVERY_AGENT, Clock
+from hippocampus.facts.timestamps import Moment, optional_seconds
 from hippocampus.facts.words import content_words, indexed, match_terms
 
 TEXT_COLUMNS = ("content", "text", "body", "message")

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hippocampus import files
 from hippocampus.errors import StoreError
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.schema import MIGRATIONS
-from hippocampus.write_ahead import transaction, use_write_ahead_log
+from hippocampus.storage import files
+from hippocampus.storage.sqlite import transaction, use_write_ahead_log
 
 BUSY_SECONDS = 10.0
 CACHE_KIB = 65_536

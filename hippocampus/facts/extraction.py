@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hippocampus.facts.claims import Relation, name_of, parse
-from hippocampus.facts.kinds import TYPES
+from hippocampus.facts.models import TYPES
 from hippocampus.facts.predicates import is_single
 
 _ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"

@@ -9,10 +9,10 @@ from hippocampus.facts import minhash, search
 from hippocampus.facts.claims import parse
 from hippocampus.facts.conflict import likeness
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.kinds import Action, Memory, Outcome, Recalled
-from hippocampus.facts.moments import day, optional_seconds, within_dates
+from hippocampus.facts.fact_tables import Matrix, Rooms
+from hippocampus.facts.models import Action, Memory, Outcome, Recalled
 from hippocampus.facts.recalling import Asked, Recalling
-from hippocampus.facts.rooms import Matrix, Rooms
+from hippocampus.facts.timestamps import day, optional_seconds, within_dates
 from hippocampus.facts.words import content_words, words
 
 

@@ -6,7 +6,7 @@ import os
 import threading
 import uuid
 
-from hippocampus.facts.kinds import Clock
+from hippocampus.facts.models import Clock
 
 FRACTION = 1 << 12
 """Steps of a millisecond that an id tells apart."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hippocampus.facts import search
-from hippocampus.facts.kinds import Recalled, Weights
+from hippocampus.facts.models import Recalled, Weights
 from hippocampus.facts.recalling import Asked, Recalling, tokens_of
 from hippocampus.facts.rendering import rendered
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hippocampus.facts.claims import name_of
-from hippocampus.facts.kinds import EVERY_AGENT, Kind, Memory, Stats, Triple
-from hippocampus.facts.moments import Moment, optional_seconds, seconds
+from hippocampus.facts.models import EVERY_AGENT, Kind, Memory, Stats, Triple
 from hippocampus.facts.predicates import said_as
+from hippocampus.facts.timestamps import Moment, optional_seconds, seconds
 
 if TYPE_CHECKING:
     from hippocampus.facts.blocks import Blocks
-    from hippocampus.facts.rooms import Matrix, Rooms
+    from hippocampus.facts.fact_tables import Matrix, Rooms
     from hippocampus.facts.upkeep import Upkeep
 
 

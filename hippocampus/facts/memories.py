@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hippocampus.entry import storable
+from hippocampus.entries.entry import storable
 from hippocampus.facts.database import Database, Row
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.kinds import EVERY_AGENT, Item, Kind, Memory, Origin
+from hippocampus.facts.models import EVERY_AGENT, Item, Kind, Memory, Origin
 from hippocampus.facts.words import indexed, normalised
 
 COLUMNS = (

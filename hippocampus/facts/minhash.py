@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hippocampus.entry import storable
+from hippocampus.entries.entry import storable
 from hippocampus.facts.words import UNSPACED, normalised, words
 
 VALUES = 64

@@ -20,7 +20,8 @@ from hippocampus.errors import HippocampusError
 from hippocampus.facts import minhash, search
 from hippocampus.facts.claims import key
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.kinds import (
+from hippocampus.facts.fact_tables import Rooms
+from hippocampus.facts.models import (
     EVERY_AGENT,
     PRESETS,
     Kind,
@@ -30,9 +31,8 @@ from hippocampus.facts.kinds import (
     Score,
     Weights,
 )
-from hippocampus.facts.moments import day
-from hippocampus.facts.rooms import Rooms
 from hippocampus.facts.strength import boosted
+from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words, match_terms, without, words
 
 MATCHED = 120

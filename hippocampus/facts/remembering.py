@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from hippocampus.entry import storable
-from hippocampus.facts import extraction, judging, minhash, secrets
+from hippocampus.entries.entry import storable
+from hippocampus.facts import extraction, llm_judge, minhash, secrets
 from hippocampus.facts.claims import Claim, parse
 from hippocampus.facts.comparing import Chunk, Comparing, Wanted
 from hippocampus.facts.conflict import Relationship, likeness
 from hippocampus.facts.errors import FactError
+from hippocampus.facts.fact_tables import Matrix, Rooms
 from hippocampus.facts.ids import new_id
-from hippocampus.facts.kinds import Action, Complete, Item, Memory, Outcome, Triple
 from hippocampus.facts.memories import hashed, made
-from hippocampus.facts.moments import optional_seconds
-from hippocampus.facts.rooms import Matrix, Rooms
+from hippocampus.facts.models import Action, Complete, Item, Memory, Outcome, Triple
 from hippocampus.facts.strength import running_mean
+from hippocampus.facts.timestamps import optional_seconds
 
 CHUNK = 1000
 
@@ -42,7 +42,7 @@ class Remembering:
         """
         text = self.without_secrets(text)
         if self._complete is not None:
-            answer = judging.asked(self._complete, extraction.prompt(text))
+            answer = llm_judge.asked(self._complete, extraction.prompt(text))
             found = extraction.from_answer(answer, text) if answer else None
             if found is not None:
                 return found
@@ -154,8 +154,8 @@ class Remembering:
         pairs = list(dict.fromkeys(open_pairs))
         if not pairs:
             return {}
-        answer = judging.asked(complete, judging.question(pairs))
-        found = judging.verdicts(answer, len(pairs))
+        answer = llm_judge.asked(complete, llm_judge.question(pairs))
+        found = llm_judge.verdicts(answer, len(pairs))
         return dict(zip(pairs, found, strict=True))
 
     def _opened(self, wanted: list[Wanted], agent: str) -> Chunk:

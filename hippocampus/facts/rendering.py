@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hippocampus.facts.kinds import Recalled, Triple
-from hippocampus.facts.moments import day, stamp
+from hippocampus.facts.models import Recalled, Triple
 from hippocampus.facts.predicates import said_as
+from hippocampus.facts.timestamps import day, stamp
 
 
 def rendered(results: Sequence[Recalled], context_time: float) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from hippocampus.facts.kinds import FactPolicy, Score, Weights
+from hippocampus.facts.models import FactPolicy, Score, Weights
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
 from hippocampus.facts.words import words
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus import policy
-from hippocampus.facts.kinds import POLICIES, FactPolicy
+from hippocampus.facts.models import POLICIES, FactPolicy
 from hippocampus.policy.facts import FactFields
 
 

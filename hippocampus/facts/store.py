@@ -19,8 +19,11 @@ from hippocampus.facts.conversations import Conversations
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.extraction import Draft
+from hippocampus.facts.fact_tables import Matrix, Rooms
 from hippocampus.facts.forgetting import Forgetting
-from hippocampus.facts.kinds import (
+from hippocampus.facts.loading import Loading
+from hippocampus.facts.looking import Looking
+from hippocampus.facts.models import (
     Clock,
     Compaction,
     Complete,
@@ -35,13 +38,10 @@ from hippocampus.facts.kinds import (
     Rerank,
     Weights,
 )
-from hippocampus.facts.loading import Loading
-from hippocampus.facts.looking import Looking
-from hippocampus.facts.moments import Moment, first_moment, optional_seconds, seconds
 from hippocampus.facts.predicates import is_single
 from hippocampus.facts.recalling import Asked, Recalling, weights_of
 from hippocampus.facts.remembering import Remembering
-from hippocampus.facts.rooms import Matrix, Rooms
+from hippocampus.facts.timestamps import Moment, first_moment, optional_seconds, seconds
 from hippocampus.facts.upkeep import Upkeep
 
 NOWHERE = Origin()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from hippocampus.facts.kinds import FactPolicy, Weights
+from hippocampus.facts.models import FactPolicy, Weights
 
 DAY_SECONDS = 86_400.0
 

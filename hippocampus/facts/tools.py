@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from hippocampus.errors import HippocampusError, ProviderError, StoreError, nearest
 from hippocampus.facts.arguments import BadArguments, checked
 from hippocampus.facts.errors import BlockError
-from hippocampus.facts.kinds import TYPES, Action, Item, Memory, Outcome, Recalled
-from hippocampus.facts.moments import day
+from hippocampus.facts.models import TYPES, Action, Item, Memory, Outcome, Recalled
+from hippocampus.facts.timestamps import day
 
 if TYPE_CHECKING:
     from hippocampus.facts.conversations import Said

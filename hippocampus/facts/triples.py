@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from hippocampus.facts.claims import Relation, key
 from hippocampus.facts.database import Database, Row
-from hippocampus.facts.kinds import EVERY_AGENT, Memory, Triple
+from hippocampus.facts.models import EVERY_AGENT, Memory, Triple
 from hippocampus.facts.predicates import KEPT_AS
 
 COLUMNS = """

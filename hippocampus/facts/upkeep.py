@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from hippocampus.errors import ProviderError
-from hippocampus.facts import judging, minhash
+from hippocampus.facts import llm_judge, minhash
 from hippocampus.facts.claims import parse
 from hippocampus.facts.conflict import Closeness, Relationship, compare, differences
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.kinds import Compaction, Complete, Kind, Memory, Stats
+from hippocampus.facts.fact_tables import Rooms
 from hippocampus.facts.memories import COLUMNS, for_agent, memory_of
-from hippocampus.facts.rooms import Rooms
+from hippocampus.facts.models import Compaction, Complete, Kind, Memory, Stats
 from hippocampus.facts.strength import due_for_pruning
 
 CURRENT = "removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?)"
@@ -115,8 +115,8 @@ class Upkeep:
         if self._complete is None or not asked:
             return {}
         texts = [(kept[other].content, kept[one].content) for one, other in asked]
-        answer = judging.asked(self._complete, judging.question(texts))
-        answers = judging.verdicts(answer, len(asked))
+        answer = llm_judge.asked(self._complete, llm_judge.question(texts))
+        answers = llm_judge.verdicts(answer, len(asked))
         return {
             other: one
             for (one, other), said in zip(asked, answers, strict=True)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Container
 from typing import Any
 
-from hippocampus import json_text
+from hippocampus.formats import json_text
 from hippocampus.indexing.frame import as_content
 from hippocampus.indexing.shapes import IDENTIFIER, NAMED
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from hippocampus import json_text
+from hippocampus.formats import json_text
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 PROGRESS = re.compile(r"^[^\n]*\r(?!\n)", re.MULTILINE)

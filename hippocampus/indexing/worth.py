@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hippocampus.entry import Compression
+from hippocampus.entries.entry import Compression
 from hippocampus.prices import Prices
 
 SLICE_TOKENS = 400

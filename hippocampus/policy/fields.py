@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from hippocampus.entry import Compression
+from hippocampus.entries.entry import Compression
 from hippocampus.errors import ModelError
 from hippocampus.policy import matching
 from hippocampus.policy.consolidation import Consolidation

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from hippocampus import json_text
+from hippocampus.formats import json_text
 from hippocampus.policy import escapes
 from hippocampus.policy.matching import expression, searchable
 from hippocampus.policy.shorthand import OneOrMany

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from hippocampus.entry import Compression
+from hippocampus.entries.entry import Compression
 from hippocampus.errors import nearest
 from hippocampus.policy import matching
 from hippocampus.policy.redaction import Redaction

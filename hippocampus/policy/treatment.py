@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from hippocampus import json_text
-from hippocampus.entry import Compression
-from hippocampus.json_paths import at_path
+from hippocampus.entries.entry import Compression
+from hippocampus.formats import json_text
+from hippocampus.formats.json_paths import at_path
 from hippocampus.policy import matching
 from hippocampus.policy.redaction import Redaction
 from hippocampus.policy.redaction import joined as joined_redactions

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hippocampus.entry import Record
+from hippocampus.entries.entry import Record
 from hippocampus.errors import RecallError, nearest
 from hippocampus.indexing.frame import as_content
 

@@ -7,7 +7,7 @@ import itertools
 import json
 from typing import Any
 
-from hippocampus import json_text
+from hippocampus.formats import json_text
 from hippocampus.indexing import unwrap
 
 LONG_LINE_CHARACTERS = 400

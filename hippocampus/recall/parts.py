@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hippocampus.errors import RecallError
-from hippocampus.json_paths import at_path, reached
+from hippocampus.formats.json_paths import at_path, reached
 from hippocampus.recall.fitting import Shown, numbered
 
 ROWS = re.compile(r"(?P<what>rows|columns)(?P<rest>(?:[.\[].*)?)")

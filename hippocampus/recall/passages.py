@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hippocampus import files
-from hippocampus.entry import storable
+from hippocampus.entries.entry import storable
 from hippocampus.errors import StoreError
 from hippocampus.recall.paging import pages
 from hippocampus.recall.ranking import Span, passages
 from hippocampus.recall.words import STOP_WORDS, WORD, spread
-from hippocampus.write_ahead import use_write_ahead_log
+from hippocampus.storage import files
+from hippocampus.storage.sqlite import use_write_ahead_log
 
 BUSY_SECONDS = 10.0
 IN_MEMORY = ":memory:"

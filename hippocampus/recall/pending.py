@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from hippocampus import json_text
-from hippocampus.conversation import Item
 from hippocampus.errors import MessagesError, RecallError
-from hippocampus.messages import adapter_of
-from hippocampus.messages.plain import AS_DICTS
+from hippocampus.formats import json_text
+from hippocampus.formats.conversation import Item
+from hippocampus.formats.plain import AS_DICTS
+from hippocampus.formats.reader import adapter_of
 from hippocampus.recall.definition import TOOL_NAME
 from hippocampus.recall.slices import Request
 

@@ -6,15 +6,15 @@ from rich.console import Console
 from rich.table import Table
 
 from hippocampus import tokens
-from hippocampus.conversation import Message
 from hippocampus.errors import RecordingError
-from hippocampus.messages import read
-from hippocampus.plan import Decision
+from hippocampus.formats.conversation import Message
+from hippocampus.formats.reader import read
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
+from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import prepare
-from hippocampus.replay.ours import fresh_session
 from hippocampus.replay.recording import Recording
+from hippocampus.session.plan import Decision
 
 SHOWN_CHARACTERS = 600
 """How much of a message each side shows."""

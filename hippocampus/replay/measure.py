@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hippocampus import tokens
-from hippocampus.conversation import Item, Message, Part
-from hippocampus.messages import RunningReader, read
+from hippocampus.formats.conversation import Item, Message, Part
+from hippocampus.formats.reader import RunningReader, read
 from hippocampus.prices import Prices
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.values import uses

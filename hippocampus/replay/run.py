@@ -14,8 +14,8 @@ from pathlib import Path
 from hippocampus.errors import RecordingError
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
+from hippocampus.replay.managed import Life, measure_ours
 from hippocampus.replay.measure import Measured, measure, prepare
-from hippocampus.replay.ours import Life, measure_ours
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR

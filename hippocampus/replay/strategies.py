@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hippocampus import tokens
-from hippocampus.conversation import Item, Message, Part, with_texts
-from hippocampus.digest import opening_end
-from hippocampus.messages import RunningReader, write
+from hippocampus.formats.conversation import Item, Message, Part, with_texts
+from hippocampus.formats.reader import RunningReader, write
 from hippocampus.replay.measure import View
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.values import uses, values_of
+from hippocampus.session.digest import opening_end
 
 Place = tuple[int, int]
 """Number of the message, and of the part in it."""

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from hippocampus import tokens
-from hippocampus.conversation import Message, Part
+from hippocampus.formats.conversation import Message, Part
 from hippocampus.prices import Prices
 from hippocampus.replay.measure import Measured, Script
 from hippocampus.replay.values import values_of

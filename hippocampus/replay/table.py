@@ -11,7 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from hippocampus.sources import PROTOCOL_PERCENT
+from hippocampus.recall.sources import PROTOCOL_PERCENT
 
 COLUMNS = (
     ("tokens\n/call", "tokens_per_call", "{:,}"),

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from hippocampus import tokens
-from hippocampus.conversation import Part
-from hippocampus.messages import read
+from hippocampus.formats.conversation import Part
+from hippocampus.formats.reader import read
 from hippocampus.policy import Policy, Subject, Treatment
 from hippocampus.replay.recording import Recording
-from hippocampus.screening import subject_of
+from hippocampus.session.redactor import subject_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hippocampus.conversation import Message
+from hippocampus.formats.conversation import Message
 
 VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@#\-]{4,}[A-Za-z0-9_]|\d[\d.,]{3,}\d")
 TELLING = re.compile(r"[0-9_/]|[a-z][A-Z]|(?<=.)\.(?=.)")

@@ -19,12 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hippocampus import Hippocampus, Policy
-from hippocampus.archive import FOLDER, contexts, conversation, unfinished
-from hippocampus.archive.records import parsed
-from hippocampus.archive.shelf import paths, unpacked
 from hippocampus.errors import RecordingError, StoreError
 from hippocampus.policy.consolidation import NOTHING
 from hippocampus.replay.readers import find_files, read_file
+from hippocampus.storage.archive import FOLDER, contexts, conversation, unfinished
+from hippocampus.storage.archive.reader import paths, unpacked
+from hippocampus.storage.archive.records import parsed
 
 HERE = Path(__file__).parent.parent
 

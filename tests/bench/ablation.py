@@ -14,8 +14,8 @@ from pathlib import Path
 
 from hippocampus import policy, prices
 from hippocampus.indexing.select import CHANCE
+from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import Measured, Script, measure, prepare
-from hippocampus.replay.ours import fresh_session
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.strategies import send_everything
 

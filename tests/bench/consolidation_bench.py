@@ -16,10 +16,11 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 
-from hippocampus import Hippocampus, messages, policy
+from hippocampus import Hippocampus, policy
 from hippocampus.consolidation.secrecy import without_secrets
 from hippocampus.errors import RecordingError
 from hippocampus.facts.extraction import sentences
+from hippocampus.formats import reader
 from hippocampus.policy import Policy, Subject
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.recording import Recording
@@ -39,7 +40,7 @@ def instructions(recording: Recording, declared: Policy) -> list[str]:
     """Return the sentences of the user that the policy wants to be kept."""
     texts = [
         part.text
-        for message in messages.read(recording.messages)
+        for message in reader.read(recording.messages)
         for part in message.parts
         if message.role == "user" and part.kind == "text"
     ]

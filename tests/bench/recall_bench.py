@@ -24,16 +24,16 @@ from typing import NamedTuple
 import re2
 
 from hippocampus import policy, prices, recall, tokens
-from hippocampus.conversation import Message
 from hippocampus.errors import RecallError
-from hippocampus.messages import read
+from hippocampus.formats.conversation import Message
+from hippocampus.formats.reader import read
 from hippocampus.recall.passages import Content, Passages
 from hippocampus.recall.searching import names_in
+from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import hidden_values, prepare
-from hippocampus.replay.ours import fresh_session
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.recording import Recording
-from hippocampus.store import DiskStore
+from hippocampus.storage.content_store import DiskStore
 
 PATTERN_TOKENS, QUERY_TOKENS = 2_000, 800
 ROUNDS = 15

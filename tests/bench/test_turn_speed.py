@@ -19,13 +19,14 @@ from typing import Any
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from hippocampus import decay, tokens
-from hippocampus.entry import Decay, Entry, Modifiers, Source
+from hippocampus import tokens
+from hippocampus.entries import decay
+from hippocampus.entries.entry import Decay, Entry, Modifiers, Source
 from hippocampus.memory import Hippocampus
-from hippocampus.plan import Candidate, Standing, plan
 from hippocampus.policy import Policy
 from hippocampus.prices import TABLES
-from hippocampus.session import Session
+from hippocampus.session.plan import Candidate, Standing, plan
+from hippocampus.session.session import Session
 
 Items = list[dict[str, Any]]
 

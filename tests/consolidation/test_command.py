@@ -10,9 +10,9 @@ import pytest
 from consolidation.said import Make, current, user
 from typer.testing import CliRunner
 
-from hippocampus.archive.shelf import paths as archive_paths
 from hippocampus.cli import app
 from hippocampus.errors import StoreError
+from hippocampus.storage.archive.reader import paths as archive_paths
 
 
 def run(*arguments: str) -> str:

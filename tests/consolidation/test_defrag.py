@@ -24,13 +24,13 @@ from hippocampus.consolidation.defrag import Defragmented, defrag, undo
 from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.consolidation.outcome import Kept as Told
 from hippocampus.consolidation.outcome import Outcome
-from hippocampus.consolidation.reviewing import Kept, Past, Pruning, prunable, sessions
+from hippocampus.consolidation.usage_stats import Kept, Past, Pruning, prunable, sessions
 from hippocampus.facts import Facts
 from hippocampus.facts.exchange import export
-from hippocampus.facts.kinds import Item, Origin
-from hippocampus.ledger import file_name
+from hippocampus.facts.models import Item, Origin
 from hippocampus.memory import FACTS_FILE
-from hippocampus.store import DiskStore
+from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.ledger import file_name
 
 HERE = Path(__file__).parent.parent
 HOUR = 3_600.0

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hippocampus import Hippocampus, Policy
-from hippocampus.archive import contexts, conversation
-from hippocampus.archive.records import parsed
-from hippocampus.archive.shelf import paths, unpacked
+from hippocampus.storage.archive import contexts, conversation
+from hippocampus.storage.archive.reader import paths, unpacked
+from hippocampus.storage.archive.records import parsed
 
 ASKED = [user("Which lamps are there?"), *call("1", "list", "{}", "a red one")]
 ENDED = [*ASKED, assistant("There is a red lamp."), user("Never call me before noon, please.")]

@@ -10,7 +10,7 @@ import pytest
 from consolidation.said import assistant, call, loading, user
 
 from hippocampus import Hippocampus
-from hippocampus.consolidation.resolving import message_of
+from hippocampus.consolidation.error_fixes import message_of
 
 MARK = "ZEBRA"
 """Stands, with a number, in every injection where its payload is."""

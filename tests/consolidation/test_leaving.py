@@ -10,9 +10,9 @@ from conversations import EAGER
 
 from hippocampus import Hippocampus
 from hippocampus.consolidation.daily_log import logs
-from hippocampus.consolidation.leaving import leave
 from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.consolidation.outcome import Kept, Outcome
+from hippocampus.consolidation.publish import leave
 from hippocampus.facts import Facts
 from hippocampus.policy import load
 from hippocampus.policy.consolidation import Consolidation

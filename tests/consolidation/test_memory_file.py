@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from hippocampus.consolidation.memory_file import MemoryFile, members
 from hippocampus.consolidation.memory_lines import Line, rendered, rows, shown
 from hippocampus.facts.exchange import import_file
-from hippocampus.facts.kinds import Item, Origin
-from hippocampus.facts.retiring import by_ids, is_current
+from hippocampus.facts.models import Item, Origin
 from hippocampus.facts.store import Facts
+from hippocampus.facts.supersession import by_ids, is_current
 
 AT = 1_770_595_200.0
 SAID = [

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from consolidation.said import Make, assistant, call, loading, user
 
-from hippocampus import Hippocampus, messages, tokens
+from hippocampus import Hippocampus, tokens
 from hippocampus.errors import RecallError
+from hippocampus.formats import reader
 
 ROWS = "\n".join(f"order_{number:04d} {number}.50 EUR lamps" for number in range(400))
 STARTED = 1_770_595_200.0
@@ -100,8 +101,8 @@ def test_memories_stand_in_front_of_the_first_words_with_the_same_bytes(
     grown = session([*first, *more])
     assert grown[: len(first)] == opened
     assert grown[len(first) :] == more
-    assert [each.role for each in messages.read(grown)] == [
-        each.role for each in messages.read([*first, *more])
+    assert [each.role for each in reader.read(grown)] == [
+        each.role for each in reader.read([*first, *more])
     ]
     session.close()
     again = make(policy=loading()).session("new", context_time=STARTED + 9e5)

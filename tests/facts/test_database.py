@@ -11,7 +11,7 @@ import pytest
 
 from hippocampus.errors import StoreError
 from hippocampus.facts.database import Database
-from hippocampus.ledger import Ledger
+from hippocampus.storage.ledger import Ledger
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from hippocampus.errors import ProviderError
 from hippocampus.facts import EmbeddingModelError, FactError, Facts, Item, Origin
-from hippocampus.facts.kinds import Action
+from hippocampus.facts.models import Action
 
 
 class WordVectors:

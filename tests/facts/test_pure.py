@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hippocampus.facts import minhash, search, values
 from hippocampus.facts.claims import parse
 from hippocampus.facts.conflict import Closeness, Relationship, compare, differences
-from hippocampus.facts.kinds import HIPPO_HALF_LIFE_DAYS, POLICIES, PRESETS, FactPolicy
+from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, PRESETS, FactPolicy
 from hippocampus.facts.strength import (
     due_for_pruning,
     fading,
@@ -37,7 +37,7 @@ TEXTS = st.text(min_size=1, max_size=80)
         "conflict",
         "extraction",
         "minhash",
-        "moments",
+        "timestamps",
         "predicates",
         "rendering",
         "search",

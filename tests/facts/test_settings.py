@@ -8,7 +8,7 @@ import pytest
 
 from hippocampus import Hippocampus
 from hippocampus.errors import PolicyError
-from hippocampus.facts.kinds import POLICIES, FactPolicy
+from hippocampus.facts.models import POLICIES, FactPolicy
 from hippocampus.facts.settings import named, settings_of
 from hippocampus.policy.facts import FactFields
 

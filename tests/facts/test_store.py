@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hippocampus.errors import StoreError
 from hippocampus.facts import BlockError, FactError, FactPolicy, Facts, Item, Origin, schema
 from hippocampus.facts.ids import Ticking, new_id
-from hippocampus.facts.kinds import NEVER, POLICIES, Action
+from hippocampus.facts.models import NEVER, POLICIES, Action
 
 
 def contents(results):

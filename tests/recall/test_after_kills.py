@@ -12,7 +12,7 @@ import pytest
 import re2
 
 from hippocampus import Hippocampus
-from hippocampus.messages import read
+from hippocampus.formats.reader import read
 from hippocampus.replay.measure import Script, hidden_values, prepare
 from hippocampus.replay.readers import read_file
 

@@ -14,7 +14,7 @@ from conversations import EAGER
 
 from hippocampus import Hippocampus, recall, tokens
 from hippocampus.errors import RecallError
-from hippocampus.messages import read
+from hippocampus.formats.reader import read
 from hippocampus.recall import answers
 from hippocampus.recall.pending import Answer, Call, answered, extended, pending
 from hippocampus.replay.measure import unpaired

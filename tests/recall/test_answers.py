@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from hippocampus.entry import Entry, Record, Source, Stage
+from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.errors import RecallError
 from hippocampus.recall import answers
 

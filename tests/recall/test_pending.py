@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.messages import read
+from hippocampus.formats.reader import read
 from hippocampus.recall.pending import Answer, answered, extended, pending, read_call
 from hippocampus.recall.slices import Request
 from hippocampus.replay.measure import unpaired

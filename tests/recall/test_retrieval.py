@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from hippocampus import retention
-from hippocampus.entry import Entry, Record, Source, Stage
+from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.errors import RecallError, StoreError
-from hippocampus.ledger import Call, Ledger
 from hippocampus.recall import Request
-from hippocampus.retrieval import Retrieval, handle
-from hippocampus.store import DiskStore, MemoryStore
+from hippocampus.recall.retrieval import Retrieval, handle
+from hippocampus.storage import gc
+from hippocampus.storage.content_store import DiskStore, MemoryStore
+from hippocampus.storage.ledger import Call, Ledger
 
 
 def record(entry_id: str, key: str, form: str = "text") -> Record:
@@ -57,8 +57,8 @@ def test_what_retention_removed_is_expired_with_its_rule(state: Path) -> None:
     store = DiskStore(state / "contents")
     gone = record("aaaa2222", store.put(b"one"))
     retrieval = Retrieval(state, "s", store)
-    going = retention.plan(retention.holdings(state), retention.Rules(orphan_grace_seconds=0), 2e9)
-    retention.collect(state, going, 2e9)
+    going = gc.plan(gc.holdings(state), gc.Rules(orphan_grace_seconds=0), 2e9)
+    gc.collect(state, going, 2e9)
     with pytest.raises(RecallError) as told:
         retrieval.text(gone)
     assert (told.value.reason, told.value.rule) == ("expired", "no session refers to it")

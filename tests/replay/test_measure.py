@@ -10,10 +10,10 @@ from conversations import EAGER, Rounds, any_rounds, reading
 from hypothesis import given, settings
 
 from hippocampus import tokens
-from hippocampus.messages import read
+from hippocampus.formats.reader import read
 from hippocampus.prices import TABLES
+from hippocampus.replay.managed import measure_ours
 from hippocampus.replay.measure import SLICE_TOKENS, MeasuredCall, measure, prepare, unpaired
-from hippocampus.replay.ours import measure_ours
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
 from hippocampus.replay.summary import Summary, percent, raw_of, totals

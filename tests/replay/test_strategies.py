@@ -9,7 +9,7 @@ from conversations import Rounds, any_rounds, growing
 from hypothesis import given, settings
 
 from hippocampus import tokens
-from hippocampus.messages import read
+from hippocampus.formats.reader import read
 from hippocampus.replay import strategies
 from hippocampus.replay.measure import unpaired
 from hippocampus.replay.recording import Recording

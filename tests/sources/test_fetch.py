@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hippocampus.sources import (
+from hippocampus.recall.sources import (
     Captured,
     Outcomes,
     RepeatableTools,
@@ -20,7 +20,7 @@ from hippocampus.sources import (
     known_sources,
     plan_of,
 )
-from hippocampus.sources.comparing import is_part
+from hippocampus.recall.sources.comparing import is_part
 
 WANTED = Wanted("orders", {"page": 2})
 

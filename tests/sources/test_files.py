@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hippocampus.sources import SourcePlan, Unavailable, Wanted
-from hippocampus.sources.files import fetch
+from hippocampus.recall.sources import SourcePlan, Unavailable, Wanted
+from hippocampus.recall.sources.files import fetch
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from hippocampus.sources import SourcePlan, Unavailable, Wanted
-from hippocampus.sources.web import _is_public, _Pinned, fetch
+from hippocampus.recall.sources import SourcePlan, Unavailable, Wanted
+from hippocampus.recall.sources.web import _is_public, _Pinned, fetch
 
 KINDS = {
     "/png": "image/png",

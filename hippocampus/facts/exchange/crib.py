@@ -14,8 +14,8 @@ from urllib.parse import quote
 from hippocampus.errors import StoreError
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import Bundle, Skip, steady_id
-from hippocampus.facts.kinds import Kind, Memory, Origin, Triple
-from hippocampus.facts.moments import optional_seconds, seconds
+from hippocampus.facts.models import Kind, Memory, Origin, Triple
+from hippocampus.facts.timestamps import optional_seconds, seconds
 
 ENTRIES = "SELECT id, type, content, created_at FROM entries ORDER BY id"
 RELATIONS = """

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import Bundle, Skip, alike
 from hippocampus.facts.exchange.ours import text_of, vector
-from hippocampus.facts.kinds import Block, Memory, Origin
-from hippocampus.facts.moments import seconds
+from hippocampus.facts.models import Block, Memory, Origin
+from hippocampus.facts.timestamps import seconds
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import Bundle, Said, Skip
-from hippocampus.facts.kinds import TYPES, Item, Origin
-from hippocampus.facts.moments import seconds
+from hippocampus.facts.models import TYPES, Item, Origin
+from hippocampus.facts.timestamps import seconds
 
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
 BULLET = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(.*\S)\s*$")

@@ -20,8 +20,8 @@ import numpy as np
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange import rows
 from hippocampus.facts.exchange.bundle import Bundle, Skip, alike
-from hippocampus.facts.kinds import Block, Memory, Origin, Triple
-from hippocampus.facts.moments import stamp
+from hippocampus.facts.models import Block, Memory, Origin, Triple
+from hippocampus.facts.timestamps import stamp
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hippocampus.facts.claims import key
-from hippocampus.facts.kinds import EVERY_AGENT, Block, Triple
+from hippocampus.facts.models import EVERY_AGENT, Block, Triple
 from hippocampus.facts.triples import ADD
 
 if TYPE_CHECKING:
-    from hippocampus.facts.rooms import Rooms
+    from hippocampus.facts.fact_tables import Rooms
     from hippocampus.facts.store import Facts
 
 ALIASES = """

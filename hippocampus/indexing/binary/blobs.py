@@ -11,7 +11,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from hippocampus.content import image_size
+from hippocampus.formats.content import image_size
 
 DATA_URL = re.compile(
     r"data:([a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,80})?(?:;[a-z0-9=.-]{1,60}){0,4};base64,", re.IGNORECASE

@@ -5,10 +5,10 @@ A conversation here is one context: where the host cut or edited its list, the n
 
 from __future__ import annotations
 
-from hippocampus.archive.records import Context, contexts
 from hippocampus.replay.readers.documents import Document
 from hippocampus.replay.readers.draft import Draft, Kind, Step
 from hippocampus.replay.readers.fields import Record, as_text, kind_of
+from hippocampus.storage.archive.records import Context, contexts
 
 NAME = "hippocampus"
 KINDS: dict[str, Kind] = {"openai": "chat", "responses": "responses", "anthropic": "anthropic"}

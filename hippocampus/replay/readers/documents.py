@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hippocampus.archive import packing
 from hippocampus.errors import RecordingError
 from hippocampus.replay.readers.fields import Record
+from hippocampus.storage.archive import packing
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"

@@ -1,0 +1,98 @@
+"""`hippocampus defrag`: what was used again and again is promoted, what nobody uses goes, undoably."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from hippocampus.consolidation.defrag import Defragmented
+    from hippocampus.facts import Facts
+    from hippocampus.policy import Policy
+
+
+def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
+    state_dir: Annotated[Path, typer.Argument(help="The state directory of a memory.")],
+    policy: Annotated[
+        str, typer.Option(help="A shipped policy's name, or the path of a policy file.")
+    ] = "default",
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Do it; without it, only say what would be done.")
+    ] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Take the last run back.")] = False,
+    idle_hours: Annotated[
+        float, typer.Option(help="Sessions that were active since then are left alone.")
+    ] = 1.0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of lines.")
+    ] = False,
+) -> None:
+    """Promote what is used again and again, prune what nobody uses, and say it in numbers."""
+    from hippocampus import policy as policies
+    from hippocampus.cli.store import expect_state
+
+    expect_state(state_dir)
+    if not idle_hours >= 0:
+        raise typer.BadParameter("--idle-hours is 0 or more")
+    if apply and undo:
+        raise typer.BadParameter("--apply makes a run, --undo takes the last one back: name one")
+    facts = _facts(state_dir)
+    try:
+        if undo:
+            _undo(state_dir, facts, as_json=as_json)
+        else:
+            found = policies.load(policy)
+            _print(_run(state_dir, facts, found, idle_hours, apply=apply), as_json=as_json)
+    finally:
+        if facts is not None:
+            facts.close()
+
+
+def _facts(state_dir: Path) -> Facts | None:
+    """Open the fact store, where there is one."""
+    from hippocampus.facts import Facts
+    from hippocampus.memory import FACTS_FILE
+
+    path = state_dir / FACTS_FILE
+    return Facts(path) if path.exists() else None
+
+
+def _run(
+    state_dir: Path, facts: Facts | None, policy: Policy, idle_hours: float, *, apply: bool
+) -> Defragmented:
+    from hippocampus.consolidation.defrag import defrag as run
+
+    return run(state_dir, facts, policy, time.time(), apply=apply, idle_hours=idle_hours)
+
+
+def _undo(state_dir: Path, facts: Facts | None, *, as_json: bool) -> None:
+    from hippocampus.consolidation.defrag import undo
+
+    when = undo(state_dir, facts)
+    if as_json:
+        typer.echo(json.dumps({"undone": when}))
+    elif when is None:
+        typer.echo("there is no run to take back")
+    else:
+        typer.echo(f"the run of {when} is taken back")
+
+
+def _print(done: Defragmented, *, as_json: bool) -> None:
+    from hippocampus.consolidation.defrag import figures
+
+    told = figures(done)
+    if as_json:
+        typer.echo(json.dumps(told))
+        return
+    for name, value in told.items():
+        if isinstance(value, int) and not isinstance(value, bool):
+            typer.echo(f"{name.replace('_', ' '):<20}{value:>12,}")
+    typer.echo(
+        "done; --undo takes it back, until the next run"
+        if done.applied
+        else "nothing was changed; --apply does it"
+    )

@@ -1,0 +1,198 @@
+"""`hippocampus gc` and `hippocampus store`: what is kept on disk, what goes, whether it is sound."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from hippocampus.storage.gc import FileRemoval, Holding, Removal, Rules
+
+PIPED_WIDTH = 120
+app = typer.Typer(help="Look into a state directory's contents.", no_args_is_help=True)
+StateDir = Annotated[Path, typer.Argument(help="The state directory of a memory.")]
+
+
+def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
+    state_dir: StateDir,
+    max_age_days: Annotated[
+        float | None, typer.Option(help="Remove contents and archives of sessions idle for longer.")
+    ] = None,
+    max_bytes: Annotated[
+        int | None, typer.Option(help="Remove what was idle longest until the rest fits.")
+    ] = None,
+    session: Annotated[
+        list[str] | None,
+        typer.Option(help="GLOB=DAYS: another age for the sessions of that name; repeatable."),
+    ] = None,
+    orphan_hours: Annotated[
+        float, typer.Option(help="How old contents are that no session refers to before they go.")
+    ] = 24.0,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Remove them; without it, only say what would go.")
+    ] = False,
+) -> None:
+    """Say which stored contents and archives the rules would remove; remove them with --apply."""
+    from hippocampus.storage import gc
+
+    expect_state(state_dir)
+    rules = gc.Rules(max_age_days, max_bytes, _session_days(session or ()), orphan_hours * 3_600)
+    started = time.time()
+    _check(rules)
+    removals = gc.plan(gc.holdings(state_dir), rules, started)
+    files = gc.plan_files(gc.session_files(state_dir), rules, started)
+    if apply:
+        removals = gc.collect(state_dir, removals, started)
+        files = gc.collect_files(files, started)
+    _print_removals(removals, files, done=apply)
+
+
+def expect_state(state_dir: Path) -> None:
+    """Refuse a folder that is no state directory, before anything is made in it."""
+    from hippocampus.storage.gc import CONTENTS_FOLDER
+
+    if not (state_dir / CONTENTS_FOLDER).is_dir():
+        typer.echo(f"hippocampus: {state_dir} is no state directory", err=True)
+        raise typer.Exit(2)
+
+
+def _check(rules: Rules) -> None:
+    given = [rules.max_age_days, rules.max_bytes, rules.orphan_grace_seconds]
+    if any(each is not None and not each >= 0 for each in [*given, *rules.session_days.values()]):
+        raise typer.BadParameter("ages and sizes are 0 or more")
+
+
+def _session_days(given: Sequence[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for each in given:
+        glob, _, days = each.rpartition("=")
+        try:
+            found[glob] = float(days)
+        except ValueError:
+            glob = ""
+        if not glob:
+            raise typer.BadParameter(f"{each!r} is no GLOB=DAYS, such as 'nightly-*=7'")
+    return found
+
+
+def _print_removals(
+    removals: Sequence[Removal], files: Sequence[FileRemoval], *, done: bool
+) -> None:
+    for each in removals:
+        sessions = ", ".join(each.sessions) or "no session"
+        typer.echo(f"{each.key[:12]}  {each.packed_bytes:>10,} bytes  {each.rule}  ({sessions})")
+    for held, rule in files:
+        name = f"{held.path.parent.name}/{held.path.name}"
+        typer.echo(f"{name}  {held.size_bytes:>10,} bytes  {rule}  ({held.session})")
+    word = "removed" if done else "would be removed; --apply removes them"
+    if files:
+        beside = sum(each.file.size_bytes for each in files)
+        typer.echo(f"{len(files)} archives and search indexes, {beside:,} bytes {word}")
+    total = sum(each.packed_bytes for each in removals)
+    typer.echo(f"{len(removals)} contents, {total:,} bytes {word}")
+
+
+@app.command("ls")
+def list_contents(state_dir: StateDir) -> None:
+    """List the stored contents, what was active last first."""
+    from rich.table import Table
+
+    from hippocampus.storage import gc
+
+    expect_state(state_dir)
+    table = Table("content", "bytes", "active", "pinned", "entries", box=None)
+    for each in sorted(gc.holdings(state_dir), key=lambda held: -held.active_at):
+        pinned = "yes" if any(ref.pinned for ref in each.references) else ""
+        entries = ", ".join(f"{ref.session}/{ref.entry_id}" for ref in each.references) or "orphan"
+        row = (each.key[:12], f"{each.packed_bytes:,}", _date(each.active_at), pinned, entries)
+        table.add_row(*row)
+    _console().print(table)
+
+
+@app.command("show")
+def show(
+    state_dir: StateDir,
+    named: Annotated[str, typer.Argument(help="An entry's id, or the start of a content's key.")],
+) -> None:
+    """Write one content to standard output, byte for byte."""
+    from hippocampus.storage import gc
+    from hippocampus.storage.content_store import DiskStore
+
+    expect_state(state_dir)
+    key = _key(gc.holdings(state_dir), named)
+    store = DiskStore(state_dir / gc.CONTENTS_FOLDER)
+    try:
+        content = store.get(key)
+    finally:
+        store.close()
+    sys.stdout.buffer.write(content or b"")
+    sys.stdout.flush()
+
+
+def _key(held: Sequence[Holding], named: str) -> str:
+    """Return the key of the one content that is named."""
+    found = [
+        each.key
+        for each in held
+        if any(ref.entry_id == named for ref in each.references)
+        or (len(named) >= 4 and each.key.startswith(named))
+    ]
+    if len(found) != 1:
+        told = "no content is" if not found else f"{len(found)} contents are"
+        typer.echo(f"hippocampus: {told} named {named!r}; `store ls` lists them", err=True)
+        raise typer.Exit(2)
+    return found[0]
+
+
+@app.command("verify")
+def verify(state_dir: StateDir) -> None:
+    """Read everything, and name each damaged, lost or orphaned object; status 1 if there is one."""
+    from hippocampus.storage import gc
+
+    expect_state(state_dir)
+    problems = gc.verify(state_dir)
+    for each in problems:
+        typer.echo(each)
+    if problems:
+        raise typer.Exit(1)
+    typer.echo("every content is there and undamaged")
+
+
+@app.command("stats")
+def stats(state_dir: StateDir) -> None:
+    """Print how many contents there are, their size, and how many are shared, pinned or orphans."""
+    from hippocampus.storage import gc
+
+    expect_state(state_dir)
+    held = gc.holdings(state_dir)
+    sessions = {ref.session for each in held for ref in each.references}
+    shared = sum(len({ref.session for ref in each.references}) > 1 for each in held)
+    figures = {
+        "contents": len(held),
+        "bytes, compressed": sum(each.packed_bytes for each in held),
+        "sessions": len(sessions),
+        "shared by sessions": shared,
+        "pinned": sum(any(ref.pinned for ref in each.references) for each in held),
+        "orphans": sum(not each.references for each in held),
+    }
+    for name, number in figures.items():
+        typer.echo(f"{name:<20}{number:>14,}")
+
+
+def _date(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)

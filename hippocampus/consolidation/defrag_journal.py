@@ -1,0 +1,155 @@
+"""How a `defrag` is taken back: what it will do is written down before it does it.
+
+Kept until the next run, with the contents that it removed. Nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hippocampus.consolidation.memory_file import MemoryFile
+from hippocampus.errors import StoreError
+from hippocampus.facts.store import Facts
+from hippocampus.facts.supersession import by_ids
+from hippocampus.storage import files, gc
+from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.gc import Removal
+
+FOLDER = "defrag"
+RECORD = "undo.json"
+CONTENTS = "contents"
+LOCK_FILE = ".lock"
+
+
+@dataclass(slots=True)
+class Undo:
+    """What a run does, as far as it has got."""
+
+    when: str
+    removed: list[str] = field(default_factory=list)
+    """Ids of facts that compaction takes away."""
+    retired: list[str] = field(default_factory=list)
+    """Ids of facts that a person struck out or worded anew."""
+    added: list[str] = field(default_factory=list)
+    """Ids of facts that are new."""
+    promoted: list[str] = field(default_factory=list)
+    """Ids of facts that got a line in the memory file."""
+    lined: list[str] = field(default_factory=list)
+    """Ids of facts that had one before."""
+    contents: list[str] = field(default_factory=list)
+    before: dict[str, str | None] = field(default_factory=dict)
+    """Texts of the memory file and of what is known of its lines, as they were."""
+    after: dict[str, str | None] = field(default_factory=dict)
+    """As the run has left them."""
+
+
+def begin(folder: Path, undo: Undo) -> None:
+    """Forget the last run, and write down what this one will do."""
+    shutil.rmtree(folder / FOLDER / CONTENTS, ignore_errors=True)
+    note(folder, undo)
+
+
+def note(folder: Path, undo: Undo) -> None:
+    """Write down how far a run has got."""
+    files.replace_file(folder / FOLDER / RECORD, json.dumps(asdict(undo)).encode())
+
+
+def last(folder: Path) -> Undo | None:
+    """Return the run that can be taken back, or nothing.
+
+    Raises:
+        StoreError: its record cannot be read.
+
+    """
+    path = folder / FOLDER / RECORD
+    try:
+        found: dict[str, Any] = json.loads(path.read_bytes())
+        return Undo(**found)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError) as failure:
+        raise StoreError(f"defrag record {path}: {failure}") from failure
+
+
+def set_aside(folder: Path, removals: Iterable[Removal]) -> list[Removal]:
+    """Copy contents to where they wait for an undo, and return those that are there to be removed.
+
+    Raises:
+        StoreError: a store cannot be read or written.
+
+    """
+    kept, aside = DiskStore(folder / gc.CONTENTS_FOLDER), _aside(folder)
+    safe = []
+    try:
+        for each in removals:
+            content = kept.get(each.key)
+            if content is not None:
+                aside.put(content)
+                safe.append(each)
+    finally:
+        kept.close()
+        aside.close()
+    return safe
+
+
+def _aside(folder: Path) -> DiskStore:
+    return DiskStore(folder / FOLDER / CONTENTS)
+
+
+def texts_of(file: MemoryFile) -> dict[str, str | None]:
+    """Return the texts of the memory file and of what is known of its lines."""
+    return {
+        path.name: path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else None
+        for path in file.paths
+    }
+
+
+def take_back(folder: Path, undo: Undo, facts: Facts | None, file: MemoryFile) -> None:
+    """Undo a run step by step, the last one first; what was done since stays.
+
+    Raises:
+        StoreError: something cannot be read or written; then it can be tried again.
+
+    """
+    _contents_back(folder, undo.contents)
+    if facts is not None:
+        facts.delete(undo.added)
+        gone = by_ids(facts, [*undo.removed, *undo.retired]).values()
+        facts.restore([each.id for each in gone if each.removed is not None])
+        _file_back(undo, facts, file)
+    (folder / FOLDER / RECORD).unlink(missing_ok=True)
+    shutil.rmtree(folder / FOLDER / CONTENTS, ignore_errors=True)
+
+
+def _contents_back(folder: Path, keys: Iterable[str]) -> None:
+    kept, aside = DiskStore(folder / gc.CONTENTS_FOLDER), _aside(folder)
+    try:
+        for key in keys:
+            content = aside.get(key)
+            if content is not None:
+                kept.put(content)
+                gc.forget_tombstone(folder, key)
+    finally:
+        kept.close()
+        aside.close()
+
+
+def _file_back(undo: Undo, facts: Facts, file: MemoryFile) -> None:
+    """Put the memory file back as it was; one that was edited since keeps these edits."""
+    if undo.before == undo.after:
+        return
+    if texts_of(file) != undo.after:
+        fresh = set(undo.promoted) - set(undo.lined)
+        file.sync(facts, undo.lined, without=fresh)
+        return
+    for path in file.paths:
+        text = undo.before.get(path.name)
+        if text is None:
+            path.unlink(missing_ok=True)
+        else:
+            files.replace_file(path, text.encode("utf-8", "surrogateescape"))

@@ -1,0 +1,1 @@
+"""Everything that is known of the providers' message formats. No I/O; no SDK is imported."""

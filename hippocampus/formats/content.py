@@ -1,0 +1,162 @@
+"""The text and the images inside one content value, in whichever block form a provider has.
+
+Pure functions over JSON values; nothing here knows about messages, turns or entries.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import struct
+from typing import Any
+
+from hippocampus.formats import json_text
+
+PIXELS_PER_TOKEN = 750
+"""Anthropic: a token for so many pixels (vision documentation: width x height / 750)."""
+LARGEST_IMAGE_TOKENS = 1_600
+"""Anthropic: what an image weighs at most; larger ones are scaled down."""
+TILE_PIXELS, TILE_TOKENS, BASE_TOKENS = 512, 170, 85
+"""OpenAI: an image is cut into tiles of 512 pixels, 170 tokens each, and 85 for the whole."""
+LONG_SIDE_PIXELS, SHORT_SIDE_PIXELS = 2_048, 768
+"""OpenAI: before it is cut, an image is scaled down to these sides."""
+IMAGE_KEYS = {
+    "input_image": "image_url",
+    "computer_screenshot": "image_url",
+    "image_generation_call": "result",
+}
+"""OpenAI: under which key a JSON object of a type holds an image."""
+UNSEEN_PIXELS = (1_024, 1_024)
+"""What is taken for an image whose size cannot be seen, such as one given by address."""
+
+
+def is_text_block(block: object) -> bool:
+    """Say whether a content block is text, in any of the three formats."""
+    return (
+        isinstance(block, dict)
+        and block.get("type") in ("text", "input_text", "output_text")
+        and isinstance(block.get("text"), str)
+    )
+
+
+def text_of(content: object) -> str:
+    """Return the text of a content: a string, blocks (joined by newlines), or nothing."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(block["text"] for block in content if is_text_block(block))
+    return ""
+
+
+def without_envelope(text: str) -> str:
+    """Take an outer `{"type":"text","text":…}` off a result, as MCP clients leave it there."""
+    if not text.startswith('{"type"') or not text.rstrip().endswith("}"):
+        return text
+    envelope = json_text.read(text, {})
+    inner = envelope.get("text")
+    return inner if envelope.get("type") == "text" and isinstance(inner, str) else text
+
+
+def image_tokens(block: dict[str, Any]) -> int:
+    """Return what an image block weighs, by the rule that its provider documents.
+
+    Anthropic: width x height / 750, at most 1,600. OpenAI (`image_url`): 85 tokens, and 170 for
+    each tile of 512 pixels once the image is scaled to 2,048 by 768; `detail: low` is 85.
+    """
+    encoded = _image_data(block)
+    size = image_size(_head(encoded)) if encoded else None
+    if "image_url" in block:
+        return _tiled_tokens(*(size or UNSEEN_PIXELS), _detail(block))
+    if size is None:
+        return LARGEST_IMAGE_TOKENS
+    return max(1, min(LARGEST_IMAGE_TOKENS, size[0] * size[1] // PIXELS_PER_TOKEN))
+
+
+def without_images(value: Any) -> tuple[Any, int]:
+    """Return a JSON value of OpenAI's without the images that it holds, and what these weigh."""
+    if isinstance(value, list):
+        pairs = [without_images(inner) for inner in value]
+        return [inner for inner, _ in pairs], sum(weight for _, weight in pairs)
+    if not isinstance(value, dict):
+        return value, 0
+    key = IMAGE_KEYS.get(str(value.get("type")))
+    if key:
+        address = value.get(key) or ""
+        told = {"image_url": f"data:;base64,{address}"} if key == "result" else {key: address}
+        return {**value, key: ""}, image_tokens({"image_url": "", **value, **told})
+    kept: dict[str, Any] = {}
+    weights = 0
+    for name, inner in value.items():
+        kept[name], weight = without_images(inner)
+        weights += weight
+    return kept, weights
+
+
+def _detail(block: dict[str, Any]) -> str:
+    address = block["image_url"]
+    return str((address if isinstance(address, dict) else block).get("detail", "auto"))
+
+
+def _tiled_tokens(width: int, height: int, detail: str) -> int:
+    """Return OpenAI's tokens for an image of so many pixels."""
+    if detail == "low" or not width or not height:
+        return BASE_TOKENS
+    scale = min(1.0, LONG_SIDE_PIXELS / max(width, height), SHORT_SIDE_PIXELS / min(width, height))
+    tiles = math.ceil(width * scale / TILE_PIXELS) * math.ceil(height * scale / TILE_PIXELS)
+    return BASE_TOKENS + TILE_TOKENS * tiles
+
+
+def _image_data(block: dict[str, Any]) -> str:
+    """Return the base64 of an image block: Anthropic's `source`, or a `data:` address."""
+    source = block.get("source")
+    if isinstance(source, dict):
+        return str(source.get("data", ""))
+    address = block.get("image_url", "")
+    url = address.get("url", "") if isinstance(address, dict) else address
+    marker = ";base64,"
+    return url.partition(marker)[2] if isinstance(url, str) and marker in url else ""
+
+
+def _head(encoded: str) -> bytes:
+    """Decode the first bytes of base64, enough for every header and most JPEG frames."""
+    try:
+        return base64.b64decode(encoded[:65_536] + "=" * (-len(encoded[:65_536]) % 4))
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def image_size(data: bytes) -> tuple[int, int] | None:
+    """Return width and height in pixels of a PNG, GIF, JPEG or WebP, by its header alone."""
+    if data.startswith(b"\x89PNG") and len(data) >= 24:
+        width, height = struct.unpack(">II", data[16:24])
+        return width, height
+    if data.startswith(b"GIF8") and len(data) >= 10:
+        width, height = struct.unpack("<HH", data[6:10])
+        return width, height
+    if data.startswith(b"\xff\xd8"):
+        return _jpeg_size(data)
+    if data[8:15] == b"WEBPVP8" and len(data) >= 30:
+        return _webp_size(data)
+    return None
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int] | None:
+    at = 2
+    while at + 9 <= len(data) and data[at] == 0xFF:
+        marker = data[at + 1]
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack(">HH", data[at + 5 : at + 9])
+            return width, height
+        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+    return None
+
+
+def _webp_size(data: bytes) -> tuple[int, int]:
+    if data[15:16] == b"X":
+        return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")
+    if data[15:16] == b"L":
+        bits = int.from_bytes(data[21:25], "little")
+        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+    width, height = struct.unpack("<HH", data[26:30])
+    return width & 0x3FFF, height & 0x3FFF

@@ -1,0 +1,102 @@
+"""OpenAI Chat Completions messages, read into the neutral form. Pure, without the SDK.
+
+One list item is one message. Writing needs nothing here: see `conversation.write`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hippocampus.formats.content import image_tokens, is_text_block, text_of, without_envelope
+from hippocampus.formats.conversation import Item, Message, Part, Role
+
+NAME = "openai"
+ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+
+
+def recognises(item: Item) -> bool:
+    """Say whether an item can only be a chat message (many are valid in every format)."""
+    if item.get("role") in ("tool", "function") or "tool_calls" in item or "function_call" in item:
+        return True
+    kinds = {block.get("type") for block in _blocks(item.get("content"))}
+    return bool(kinds & {"image_url", "input_audio", "refusal"})
+
+
+def accepts(item: Item) -> bool:
+    """Say whether an item can be a chat message at all."""
+    return item.get("role") in ROLES
+
+
+def read(items: Sequence[Item]) -> list[Message]:
+    """Read chat messages, one for each item."""
+    return [Message(ROLES[item["role"]], tuple(_parts(item)), (item,)) for item in items]
+
+
+def group_start(_items: Sequence[Item], index: int) -> int:
+    """Return where the message that holds the item at `index` starts: there."""
+    return index
+
+
+def _parts(item: Item) -> Iterator[Part]:
+    if ROLES[item["role"]] == "tool":
+        yield from _result(item)
+        return
+    yield from _content(item)
+    for number, call in enumerate(item.get("tool_calls") or ()):
+        kind = "custom" if "custom" in call else "function"
+        field = "input" if kind == "custom" else "arguments"
+        function = call.get(kind) or {}
+        yield Part(
+            "call",
+            str(function.get(field) or ""),
+            (0, "tool_calls", number, kind, field),
+            tool=str(function.get("name", "")),
+            call_id=str(call.get("id", "")),
+        )
+    if legacy := item.get("function_call"):
+        place = (0, "function_call", "arguments")
+        yield Part("call", str(legacy.get("arguments", "")), place, tool=str(legacy.get("name")))
+
+
+def _result(item: Item) -> Iterator[Part]:
+    content = item.get("content")
+    yield Part(
+        "result",
+        without_envelope(text_of(content)),
+        (0, "content"),
+        tool=str(item.get("name") or ""),
+        call_id=str(item.get("tool_call_id") or ""),
+    )
+    for number, block in enumerate(_blocks(content)):
+        if not is_text_block(block):
+            yield _block(block, number)
+
+
+def _content(item: Item) -> Iterator[Part]:
+    content = item.get("content")
+    if isinstance(content, str):
+        yield Part("text", content, (0, "content"))
+    else:
+        yield from (_block(block, number) for number, block in enumerate(_blocks(content)))
+
+
+def _block(block: Item, number: int) -> Part:
+    if is_text_block(block):
+        return Part("text", block["text"], (0, "content", number, "text"))
+    if block.get("type") == "image_url":
+        return Part("image", "", (0, "content", number), image_tokens=image_tokens(block))
+    return Part("opaque", str(block.get("refusal") or ""), (0, "content", number))
+
+
+def _blocks(content: object) -> list[Item]:
+    """Return the blocks of a content; a string or nothing has none."""
+    if isinstance(content, list) and all(isinstance(block, dict) for block in content):
+        return content
+    return []

@@ -1,0 +1,138 @@
+"""OpenAI Responses items, read into the neutral form. Pure, without the SDK.
+
+One answer of the model is several items in a row (text, reasoning, calls) and one message here.
+Writing needs nothing here: see `conversation.write`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from hippocampus.formats.content import (
+    image_tokens,
+    is_text_block,
+    text_of,
+    without_envelope,
+    without_images,
+)
+from hippocampus.formats.conversation import Item, Message, Part, Role
+
+NAME = "responses"
+ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
+CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
+ANSWERS = ("_output", "_approval_response")
+"""How the types of the items end that answer one of the model's."""
+CALL_IDS = {"mcp_approval_request": "id", "mcp_approval_response": "approval_request_id"}
+"""Under which key an item names its call where that is not `call_id`."""
+OUTPUTS = {"function_call_output", "custom_tool_call_output"}
+
+
+def recognises(item: Item) -> bool:
+    """Say whether an item can only be of the Responses format."""
+    if "type" in item and ("role" in item or not isinstance(item.get("content"), str)):
+        return True
+    content = item.get("content")
+    blocks = content if isinstance(content, list) else ()
+    return any(
+        isinstance(block, dict) and str(block.get("type")).startswith(("input_", "output_"))
+        for block in blocks
+    )
+
+
+def accepts(item: Item) -> bool:
+    """Say whether an item can be of the Responses format at all."""
+    return item.get("role") in ROLES or "type" in item
+
+
+def read(items: Sequence[Item]) -> list[Message]:
+    """Read Responses items; adjacent items of one answer become one message."""
+    messages: list[Message] = []
+    start = 0
+    while start < len(items):
+        end = start + 1
+        if _role(items[start]) == "assistant":
+            while end < len(items) and _role(items[end]) == "assistant":
+                end += 1
+        group = tuple(items[start:end])
+        parts = tuple(part for at, item in enumerate(group) for part in _parts(item, at))
+        messages.append(Message(_role(group[0]), parts, group))
+        start = end
+    return messages
+
+
+def group_start(items: Sequence[Item], index: int) -> int:
+    """Return where the message that holds the item at `index` starts."""
+    if index < len(items) and _role(items[index]) != "assistant":
+        return index
+    while index > 0 and _role(items[index - 1]) == "assistant":
+        index -= 1
+    return index
+
+
+def _role(item: Item) -> Role:
+    if "role" in item:
+        return ROLES[item["role"]]
+    return "tool" if str(item.get("type")).endswith(ANSWERS) else "assistant"
+
+
+def _parts(item: Item, at: int) -> Iterator[Part]:
+    kind = item.get("type", "message")
+    if kind == "message":
+        yield from _content(item.get("content"), at)
+    elif kind in CALLS:
+        field = CALLS[kind]
+        yield Part(
+            "call",
+            str(item.get(field) or ""),
+            (at, field),
+            tool=str(item.get("name", "")),
+            call_id=str(item.get("call_id", "")),
+        )
+    elif kind in OUTPUTS:
+        yield from _result(item, at)
+    elif kind == "reasoning":
+        yield Part("opaque", text_of(item.get("content")), (at,))
+    else:
+        yield _opaque(item, at)
+
+
+def _opaque(item: Item, at: int) -> Part:
+    """Return an item that stays as it is, with the call that it is or answers."""
+    told, weight = without_images(item)
+    kind = str(item.get("type"))
+    return Part(
+        "opaque",
+        json.dumps(told, ensure_ascii=False),
+        (at,),
+        call_id=str(item.get(CALL_IDS.get(kind, "call_id")) or ""),
+        image_tokens=weight,
+        answers=kind.endswith(ANSWERS),
+    )
+
+
+def _result(item: Item, at: int) -> Iterator[Part]:
+    output = item.get("output")
+    text = without_envelope(text_of(output))
+    yield Part("result", text, (at, "output"), call_id=str(item.get("call_id", "")))
+    for number, block in enumerate(output if isinstance(output, list) else ()):
+        if isinstance(block, dict) and block.get("type") == "input_image":
+            yield Part("image", "", (at, "output", number), image_tokens=image_tokens(block))
+
+
+def _content(content: object, at: int) -> Iterator[Part]:
+    if isinstance(content, str):
+        yield Part("text", content, (at, "content"))
+        return
+    for number, block in enumerate(content if isinstance(content, list) else ()):
+        if is_text_block(block):
+            yield Part("text", block["text"], (at, "content", number, "text"))
+        elif isinstance(block, dict) and block.get("type") == "input_image":
+            yield Part("image", "", (at, "content", number), image_tokens=image_tokens(block))
+        else:
+            yield Part("opaque", "", (at, "content", number))

@@ -1,0 +1,77 @@
+"""The source `file`: a file under a folder that the policy names; nothing outside is ever opened."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from hippocampus.recall.sources.plan import SourcePlan, Unavailable, Wanted
+
+PATH_ARGUMENTS = ("path", "file_path", "file", "filename", "filepath", "target_file", "uri")
+
+
+def fetch(wanted: Wanted, plan: SourcePlan) -> str:
+    """Return the text of the file that a call named.
+
+    Raises:
+        Unavailable: it lies under no allowed folder, is gone, no plain file, too large or no text.
+
+    """
+    named = wanted.named(*PATH_ARGUMENTS)
+    path = _allowed(_path_in(named), plan.roots)
+    try:
+        data = _read(path, plan.largest_bytes)
+    except OSError as failure:
+        raise Unavailable(f"{named} cannot be read: {failure.strerror}") from failure
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as failure:
+        raise Unavailable(f"{named} is no text in UTF-8") from failure
+
+
+def _path_in(named: str) -> str:
+    """Return the path that a `file:` address means; another text is a path."""
+    if not named.startswith("file://"):
+        return named
+    try:
+        return url2pathname(urlsplit(named).path)
+    except ValueError as wrong:
+        raise Unavailable(f"{named[:100]!r} is no address of a file: {wrong}") from wrong
+
+
+def _allowed(named: str, roots: tuple[str, ...]) -> Path:
+    """Return the real path of a file, with links resolved, if a root holds it.
+
+    A relative path is the tool's, from the working directory; where no root holds a file of that
+    name, it is taken as one from a root.
+    """
+    folders = [folder for root in roots if (folder := _resolved(Path(root))) is not None]
+    for base in (Path(), *folders):
+        path = _resolved(base / named)
+        if path is not None and any(map(path.is_relative_to, folders)):
+            return path
+    raise Unavailable(f"{named} lies in none of the folders that the policy allows, or is gone")
+
+
+def _resolved(path: Path) -> Path | None:
+    """Return the real path of what is there, or nothing."""
+    try:
+        return path.expanduser().resolve(strict=True)
+    except (OSError, ValueError, RuntimeError):
+        return None
+
+
+def _read(path: Path, largest_bytes: int) -> bytes:
+    """Read a plain file; a link put there since, a pipe or a device is none."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(handle, "rb") as opened:
+        status = os.fstat(opened.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise Unavailable(f"{path.name} is no plain file")
+        data = b"" if status.st_size > largest_bytes else opened.read(largest_bytes + 1)
+    if status.st_size > largest_bytes or len(data) > largest_bytes:  # /proc says 0 of any size
+        raise Unavailable(f"{path.name} is larger than {largest_bytes:,} bytes")
+    return data

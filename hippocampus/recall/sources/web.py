@@ -1,0 +1,240 @@
+"""The source `http`: one GET, within limits of time and size, to addresses that the policy allows.
+
+Every host is resolved first and the connection goes to the checked address, so that a name cannot
+point elsewhere in between; each redirect is checked in the same way.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import functools
+import http.client
+import io
+import ipaddress
+import re
+import socket
+import ssl
+import time
+from typing import NamedTuple
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
+
+from hippocampus.recall.sources.plan import SourcePlan, Unavailable, Wanted
+
+URL_ARGUMENTS = ("url", "uri", "href", "link", "address")
+MOST_REDIRECTS = 5
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+CHUNK_BYTES = 1 << 16
+SAFE = "!$%&'()*+,/:;=?@[]~"
+"""What may stand in an address beside letters and digits (RFC 3986, section 2.2)."""
+NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
+"""Encodings of Python that no page has; some take time quadratic to the text."""
+TEXT_TYPES = re.compile(r"text/|json|xml|javascript|x-www-form-urlencoded|yaml")
+TOO_LONG = "the answer took too long"
+PLAIN = "identity"
+HEADERS = {"Accept": "text/*, application/json, */*;q=0.1", "Accept-Encoding": PLAIN}
+UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
+
+
+def fetch(wanted: Wanted, plan: SourcePlan) -> str:
+    """Return the text at the address that a call named.
+
+    Raises:
+        Unavailable: the address is not allowed, does not answer in time, or answers no text.
+
+    """
+    url = wanted.named(*URL_ARGUMENTS)
+    deadline = time.monotonic() + plan.timeout_seconds
+    for _ in range(MOST_REDIRECTS + 1):
+        found = _get(_checked(url), plan, deadline)
+        if not found.location:
+            return found.text
+        url = _joined(url, found.location)
+    raise Unavailable(f"{url} leads from one address to the next more than {MOST_REDIRECTS} times")
+
+
+class _Answer(NamedTuple):
+    """What an address answered: a text, or where else to look."""
+
+    text: str = ""
+    location: str = ""
+
+
+def _joined(url: str, location: str) -> str:
+    try:
+        return urljoin(url, location)
+    except ValueError as wrong:
+        raise Unavailable(f"{url[:100]!r} leads to what is no address: {wrong}") from wrong
+
+
+def _checked(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        has_host = bool(parts.hostname) and parts.port != 0
+    except ValueError as wrong:
+        raise Unavailable(f"{url[:100]!r} is no address: {wrong}") from wrong
+    if parts.scheme not in ("http", "https") or not has_host or UNPRINTABLE.search(url):
+        raise Unavailable(f"{url[:100]!r} is no address of http or https")
+    if parts.username or parts.password:
+        raise Unavailable("addresses with a user's name or password are not asked")
+    return parts
+
+
+def _get(parts: SplitResult, plan: SourcePlan, deadline: float) -> _Answer:
+    host = _ascii_host(parts)
+    if plan.hosts and {host, parts.hostname}.isdisjoint(map(str.casefold, plan.hosts)):
+        raise Unavailable(f"the host {host} is not among those that the policy allows")
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        address = _address(host, port, allow_private=plan.allow_private)
+        connection = _Pinned(host, port, address, deadline, tls=parts.scheme == "https")
+        try:
+            return _ask(connection, parts, plan)
+        finally:
+            connection.close()
+    except TimeoutError as late:
+        raise Unavailable(TOO_LONG) from late
+    except (OSError, http.client.HTTPException) as failure:
+        raise Unavailable(f"{host} does not answer: {failure}") from failure
+
+
+def _ascii_host(parts: SplitResult) -> str:
+    """Return the host as it is asked for: names of other scripts in their ASCII form."""
+    host = parts.hostname or ""
+    try:
+        return host if host.isascii() else host.encode("idna").decode("ascii")
+    except UnicodeError as wrong:
+        raise Unavailable(f"{host[:100]!r} is no name of a host") from wrong
+
+
+def _address(host: str, port: int, *, allow_private: bool) -> str:
+    """Return the address to connect to; where one of a host's is private, none is taken."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = [str(each[4][0]) for each in found]
+    private = [each for each in addresses if not _is_public(each)]
+    if not addresses or (private and not allow_private):
+        raise Unavailable(f"{host} is an address of this machine or its networks")
+    return addresses[0]
+
+
+def _is_public(address: str) -> bool:
+    """Say whether an address, or the older one that it carries inside, is of the open network."""
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(parsed, ipaddress.IPv6Address):
+        inner = parsed.ipv4_mapped or parsed.sixtofour
+        if parsed in NAT64:
+            inner = ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF)
+        if inner is not None:
+            return inner.is_global and not inner.is_multicast
+        if parsed.teredo is not None or parsed.is_reserved or parsed.is_site_local:
+            return False
+    return parsed.is_global and not parsed.is_multicast
+
+
+class _Pinned(http.client.HTTPConnection):
+    """A connection to one checked address, under the host's name, until a moment."""
+
+    def __init__(self, host: str, port: int, address: str, deadline: float, *, tls: bool) -> None:
+        super().__init__(host, port, timeout=_left(deadline))
+        made = functools.partial(_Response, deadline=deadline)
+        self.response_class = made  # type: ignore[assignment]  # it is called and nothing else
+        self._address = address
+        self._tls = tls
+
+    def connect(self) -> None:
+        """Connect to the address that was checked."""
+        plain = socket.create_connection((self._address, self.port), self.timeout)
+        if self._tls:
+            context = ssl.create_default_context()
+            self.sock = context.wrap_socket(plain, server_hostname=self.host)
+        else:
+            self.sock = plain
+
+
+class _Response(http.client.HTTPResponse):
+    """An answer that ends at a moment, also where its first lines come byte by byte."""
+
+    def __init__(self, sock: socket.socket, *, deadline: float, method: str | None = None) -> None:
+        super().__init__(sock, method=method)
+        self.fp.close()
+        self.fp = io.BufferedReader(_Until(sock, deadline))
+
+
+class _Until(io.RawIOBase):
+    """What comes from a socket until a moment."""
+
+    def __init__(self, sock: socket.socket, deadline: float) -> None:
+        self._sock = sock
+        self._file = sock.makefile("rb", buffering=0)
+        self._deadline = deadline
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int | None:  # type: ignore[override]
+        """Read what is there, or wait for it as long as there is time."""
+        self._sock.settimeout(_left(self._deadline))
+        return self._file.readinto(buffer)
+
+    def close(self) -> None:
+        """Let go of the socket."""
+        self._file.close()
+        super().close()
+
+
+def _ask(connection: _Pinned, parts: SplitResult, plan: SourcePlan) -> _Answer:
+    target = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), SAFE)
+    host = _host_header(parts)
+    connection.request("GET", target, headers=HEADERS | {"Host": host})
+    with contextlib.closing(connection.getresponse()) as answer:
+        if answer.status in REDIRECTS and (location := answer.getheader("Location")):
+            return _Answer(location=location)
+        _check(answer, host)
+        charset = answer.headers.get_content_charset("utf-8")
+        return _Answer(_text(_body(answer, plan.largest_bytes), charset))
+
+
+def _check(answer: http.client.HTTPResponse, host: str) -> None:
+    """Refuse what is no answer, no text, or packed."""
+    if answer.status != http.client.OK:
+        raise Unavailable(f"{host} answers with status {answer.status}")
+    kind = answer.headers.get("Content-Type", "text/plain").partition(";")[0]
+    if not TEXT_TYPES.search(kind.lower()):
+        raise Unavailable(f"{host} answers {kind}, which is no text")
+    packed = answer.headers.get("Content-Encoding", PLAIN).lower()
+    if packed != PLAIN:
+        raise Unavailable(f"{host} answers packed as {packed}, which was not asked for")
+
+
+def _host_header(parts: SplitResult) -> str:
+    named = _ascii_host(parts)
+    named = f"[{named}]" if ":" in named else named
+    default = 443 if parts.scheme == "https" else 80
+    return named if parts.port in (None, default) else f"{named}:{parts.port}"
+
+
+def _body(answer: http.client.HTTPResponse, largest_bytes: int) -> bytes:
+    """Read an answer in pieces, so that an endless one is not waited for."""
+    data = bytearray()
+    while piece := answer.read1(CHUNK_BYTES):
+        data += piece
+        if len(data) > largest_bytes:
+            raise Unavailable(f"the answer is larger than {largest_bytes:,} bytes")
+    return bytes(data)
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise Unavailable(TOO_LONG)
+    return left
+
+
+def _text(body: bytes, charset: str) -> str:
+    try:
+        is_known = codecs.lookup(charset).name not in NO_CHARSETS
+        return body.decode(charset if is_known else "utf-8")
+    except (LookupError, UnicodeError):
+        return body.decode("utf-8", "replace")

@@ -1,0 +1,144 @@
+"""Our own strategy in replay: a real session in a fresh state directory, with what it put away.
+
+Measured like every other one; what differs is that its hidden values can be recalled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import re2
+
+from hippocampus.entries.entry import Record
+from hippocampus.errors import RecallError
+from hippocampus.memory import Hippocampus
+from hippocampus.policy import Policy
+from hippocampus.policy.consolidation import NOTHING
+from hippocampus.prices import Prices
+from hippocampus.replay.measure import Measured, Script, measure
+from hippocampus.session.plan import Decision
+from hippocampus.session.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """What became of one entry: all in calls, counted from 0."""
+
+    entry_id: str
+    tool: str
+    kind: str
+    tokens: int
+    arrived: int
+    shortened: int
+    reason: str
+    saves: int
+    costs: float
+    """What the edit cost once, in base input tokens; 0 where nothing was cached yet."""
+    used: tuple[int, ...]
+    """Calls that wrote a value of it."""
+    recalled: tuple[int, ...]
+    """Calls that wrote a value of it which the view did not show."""
+
+
+@contextlib.contextmanager
+def fresh_session(policy: Policy, prices: Prices) -> Iterator[Session]:
+    """Yield a session in a state directory that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="hippocampus-replay-") as folder:
+        memory = Hippocampus(folder, policy=_offline(policy), prices=prices)
+        try:
+            with memory.session("replay") as session:
+                yield session
+        finally:
+            memory.close()
+
+
+def _offline(policy: Policy) -> Policy:
+    """Return a policy that asks no live source and leaves nothing behind."""
+    rules = tuple(
+        rule.model_copy(update={"action": rule.action.model_copy(update={"source": None})})
+        for rule in policy.lifecycle_policies
+    )
+    return policy.model_copy(update={"lifecycle_policies": rules, "consolidation": NOTHING})
+
+
+def measure_ours(script: Script, policy: Policy, prices: Prices) -> tuple[Measured, list[Life]]:
+    """Measure a session with a policy, and tell what became of its entries."""
+    with fresh_session(policy, prices) as session:
+        contents = _Contents(session)
+        measured = measure(script, session, contents.recover)
+        went = session.status()["recalls"]
+        measured = replace(measured, recalled_full=went["full"], recalled_partial=went["partial"])
+        if session.failures:
+            told = (f"{session.failures} calls failed inside and sent the messages as they were",)
+            measured = replace(measured, problems=(*measured.problems, *told))
+        return measured, _lives(script, session, measured, contents)
+
+
+class _Contents:
+    """The full texts of what a session has put away."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._texts: dict[str, str] = {}
+
+    def holding(self, value: str) -> list[str]:
+        """Return the ids of the entries whose content has a value, oldest first."""
+        for entry in self._session.entries():
+            if entry.id not in self._texts:
+                self._texts[entry.id] = self._session.text(entry.id)
+        return [entry_id for entry_id, text in self._texts.items() if value in text]
+
+    def recover(self, value: str) -> bool:
+        """Say whether one recall with the value as pattern brings it back."""
+        for entry_id in self.holding(value)[:1]:
+            with contextlib.suppress(RecallError):
+                return value in self._session.recall(entry_id, pattern=re2.escape(value))
+        return False
+
+
+def _lives(script: Script, session: Session, measured: Measured, contents: _Contents) -> list[Life]:
+    used: dict[str, set[int]] = {}
+    recalled: dict[str, set[int]] = {}
+    for number, values in enumerate(script.uses):
+        for value in values:
+            for entry_id in contents.holding(value):
+                used.setdefault(entry_id, set()).add(number)
+                if value in measured.calls[number].hidden:
+                    recalled.setdefault(entry_id, set()).add(number)
+    records = {record.entry.id: record for record in session.records()}
+    return [
+        _life(
+            turn,
+            decision,
+            records[decision.entry_id],
+            used.get(decision.entry_id, ()),
+            recalled.get(decision.entry_id, ()),
+        )
+        for turn, decision in session.decisions()
+    ]
+
+
+def _life(
+    turn: int, decision: Decision, record: Record, used: Iterable[int], recalled: Iterable[int]
+) -> Life:
+    return Life(
+        entry_id=decision.entry_id,
+        tool=record.tool,
+        kind=record.kind,
+        tokens=record.tokens,
+        arrived=record.entry.source.turn,
+        shortened=turn,
+        reason=decision.reason,
+        saves=decision.saves,
+        costs=round(decision.costs, 1),
+        used=_since(turn, used),
+        recalled=_since(turn, recalled),
+    )
+
+
+def _since(turn: int, calls: Iterable[int]) -> tuple[int, ...]:
+    """Return the calls from a turn on: a value may have stood elsewhere before."""
+    return tuple(sorted(call for call in calls if call >= turn))

@@ -1,0 +1,159 @@
+"""Old turns told in a few lines: what was asked of which tool, what came of it, under which ids.
+
+Pure text over messages that were read; which turns are old enough is the session's to decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from hippocampus import tokens
+from hippocampus.formats.conversation import Message, Part
+from hippocampus.indexing.frame import as_content, as_words
+from hippocampus.indexing.shapes import identifiers
+
+CALL_CHARACTERS = 70
+OUTCOME_CHARACTERS = 70
+WORDS_CHARACTERS = 160
+SHARE = 12
+"""A digest has at most a twelfth of the tokens of what it stands for."""
+LEAST_TOKENS = 120
+MOST_TOKENS = 2_000
+NAMES_SHARE = 0.4
+"""How much of a digest is kept for names that no other text of the view has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Messages in a row that become one digest."""
+
+    start: int
+    end: int
+
+
+def runs_of(start: int, end: int, stays: Callable[[int], bool]) -> list[Run]:
+    """Return the runs of messages between two numbers; those that stay stand between them."""
+    runs: list[Run] = []
+    at = start
+    while at < end:
+        if stays(at):
+            at += 1
+            continue
+        stop = at
+        while stop < end and not stays(stop):
+            stop += 1
+        runs.append(Run(at, stop))
+        at = stop
+    return runs
+
+
+def is_said_by_user(message: Message) -> bool:
+    """Say whether a message holds the user's own words, and no tool's results."""
+    return message.role == "user" and all(part.kind != "result" for part in message.parts)
+
+
+def boundaries(messages: Sequence[Message]) -> list[int]:
+    """Return the numbers of messages before which no tool call is still open."""
+    open_calls: set[str] = set()
+    found: list[int] = []
+    for number, message in enumerate(messages):
+        if not open_calls:
+            found.append(number)
+        for part in message.parts:
+            if part.opens_call:
+                open_calls.add(part.call_id)
+            elif part.closes_call:
+                open_calls.discard(part.call_id)
+    return found
+
+
+def opening_end(messages: Sequence[Message]) -> int:
+    """Return how many leading messages stay: the system's and the first of the user."""
+    for number, message in enumerate(messages):
+        if message.role == "user":
+            return number + 1
+        if message.role != "system":
+            return number
+    return len(messages)
+
+
+def room_for(raw_tokens: int, most_tokens: int = MOST_TOKENS) -> int:
+    """Return how many tokens the lines of a digest may have for what it stands for."""
+    return min(most_tokens, max(LEAST_TOKENS, raw_tokens // SHARE))
+
+
+def tell(
+    messages: Sequence[Message], ids: Mapping[str, Sequence[str]], names: Iterable[str], room: int
+) -> str:
+    """Return a digest of so many tokens; `ids` names the entries of a call id.
+
+    `names` are what it would be a loss not to name, the worst loss first.
+    """
+    lines = [line for message in messages for line in _lines(message, ids)]
+    chosen, left_room = _fitting(_telling_first(lines), int(room * (1 - NAMES_SHARE)))
+    told = [line for line in lines if line in chosen]
+    left = len(lines) - len(told)
+    if left:
+        told.append(f"… {left} more steps")
+    shown = {name for line in told for name in identifiers(line)}
+    named, _ = _fitting(
+        (name for name in names if name not in shown), left_room + int(room * NAMES_SHARE)
+    )
+    if named:
+        told.append(f"named there: {' '.join(sorted(named))}")
+    return "\n".join(told)
+
+
+def _fitting(texts: Iterable[str], room: int) -> tuple[set[str], int]:
+    """Return the leading texts that fit into so many tokens, and the tokens that are left."""
+    kept: set[str] = set()
+    for text in texts:
+        weight = tokens.count(text) + 1
+        if weight > room:
+            break
+        kept.add(text)
+        room -= weight
+    return kept, room
+
+
+def _telling_first(lines: Sequence[str]) -> list[str]:
+    """Return the lines in the order in which they are worth keeping: errors, words, then calls."""
+    rank = {"!": 0, '"': 1}
+    return sorted(dict.fromkeys(lines), key=lambda line: rank.get(line[:1], 2))
+
+
+def _lines(message: Message, ids: Mapping[str, Sequence[str]]) -> list[str]:
+    found = []
+    for part in message.parts:
+        if part.kind == "call":
+            entries = " ".join(ids.get(part.call_id, ()))
+            named = f" [{entries}]" if entries else ""
+            found.append(f"{part.tool}({_cut(part.text, CALL_CHARACTERS)}){named}")
+        elif part.kind == "result" and (part.is_error or part.call_id not in ids):
+            mark = "! " if part.is_error else "  -> "
+            found.append(mark + _cut(part.text, OUTCOME_CHARACTERS))
+        elif part.kind == "text" and part.text.strip():
+            found.append(_quoted(message, part))
+    return [as_content(line) for line in found]
+
+
+def _quoted(message: Message, part: Part) -> str:
+    who = "user: " if message.role == "user" else ""
+    return f'"{who}{_cut(part.text, WORDS_CHARACTERS)}"'
+
+
+def _cut(text: str, most: int) -> str:
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def transcript(messages: Sequence[Message]) -> str:
+    """Return messages as a text that can be searched and paged: every part whole."""
+    told = []
+    for message in messages:
+        for part in message.parts:
+            head = f"{part.tool} {part.call_id}" if part.kind in ("call", "result") else ""
+            told.append(" ".join(f"--- {message.role} {part.kind} {head}".split()))
+            told.append(as_words(part.text))
+    return "\n".join(told)

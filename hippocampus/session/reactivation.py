@@ -1,0 +1,193 @@
+"""What new messages point at and the view no longer shows, put back at its end. Pure over a window.
+
+Strong cues alone count: an id, a value that few contents have and no text of the view, or words
+that describe one content clearly. What was sent is never touched; committing is the turn's.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import re2
+
+from hippocampus import recall, tokens
+from hippocampus.entries.entry import Stage, content_key
+from hippocampus.errors import RecallError
+from hippocampus.formats.conversation import Message
+from hippocampus.indexing import frame, price_of
+from hippocampus.indexing.shapes import identifiers
+from hippocampus.policy import Policy
+from hippocampus.prices import Prices
+from hippocampus.recall.fitting import LEAST_TOKENS
+from hippocampus.session.identifiers import ID, Names
+from hippocampus.session.payload import Held
+from hippocampus.session.plan import Decision
+from hippocampus.session.view import Window
+from hippocampus.storage.ledger import Reactivation
+
+CHANCE_OF_USE = 0.33
+"""How likely what a strong cue points at is needed: on recordings 10 of 31 saved a recall."""
+CONTEXT_LINES = (8, 4, 2, 0)
+"""Lines around a value, which are most often of the same record: as many as leave room for it."""
+MOST_PLACES = 3
+"""A value that stands in more places of a content points at none of them."""
+MOST_NAMES = 3
+"""A reason tells no more of the names that point at an entry."""
+
+
+@dataclass(slots=True)
+class Cue:
+    """A content that is pointed at, and by what."""
+
+    held: Held
+    names: list[str] = field(default_factory=list)
+    """Values of it that a message has and the view does not show."""
+    words: str = ""
+    """The message that points at it otherwise: by its id, or by a description."""
+
+    @property
+    def reason(self) -> str:
+        """Say what points at it, without the words of any message."""
+        named = ", ".join(self.names[:MOST_NAMES])
+        return f"a message names {named}" if named else "a message points at it"
+
+    def slice(self, text: str, max_tokens: int) -> str:
+        """Return the part of a content that is meant, or nothing where there is none that fits."""
+        pattern = "|".join(map(re2.escape, self.names))
+        around = (recall.Request(pattern=pattern, context=lines) for lines in CONTEXT_LINES)
+        found = ""
+        try:
+            for request in around if self.names else (recall.Request(query=self.words),):
+                found = recall.take(text, request, max_tokens)
+                if all(name in found for name in self.names):
+                    break
+        except RecallError:
+            return ""
+        return found
+
+
+def key_of(message: Message) -> str:
+    """Return what names a message beside its number: all that it says."""
+    said = "\0".join(f"{part.kind}:{part.call_id}:{part.text}" for part in message.parts)
+    return content_key(said.encode("utf-8", "surrogatepass"))
+
+
+def reactivated(  # noqa: PLR0913, PLR0917 - what the view, the names in it and the policy are
+    window: Window, names: Names, first: int, policy: Policy, prices: Prices, encoding: str
+) -> list[tuple[Reactivation, Decision]]:
+    """Return what to put behind the last message, for what the messages from `first` on point at."""
+    if not policy.reactivate_tokens or not _may_end(window, first):
+        return []
+    room = min(policy.reactivate_tokens, _worth_tokens(window, prices))
+    number = len(window.raw) - 1
+    key = key_of(window.raw[number])
+    found: list[tuple[Reactivation, Decision]] = []
+    for cue in cues(window, names, first):
+        entry_id = cue.held.record.entry.id
+        shown = _text(window, cue, room)
+        weight = tokens.count(shown, encoding)
+        if not shown or weight > room:
+            continue
+        room -= weight
+        reason = f"shown again: {cue.reason}"
+        decision = Decision(entry_id, Stage.INDEXED, reason, -weight, prices.write * weight)
+        found.append((Reactivation(number, key, entry_id, window.turn, shown), decision))
+    return found
+
+
+def _may_end(window: Window, first: int) -> bool:
+    """Say whether the list ends with new messages of others than the model, and no open call."""
+    if first >= len(window.raw) or window.raw[-1].role not in ("user", "tool"):
+        return False
+    answers = [at for at in range(first, len(window.raw)) if window.raw[at].role == "assistant"]
+    behind = window.raw[answers[-1] if answers else first :]
+    calls = {part.call_id for each in behind for part in each.parts if part.kind == "call"}
+    return calls <= {
+        part.call_id for each in behind for part in each.parts if part.kind == "result"
+    }
+
+
+def cues(window: Window, names: Names, first: int) -> list[Cue]:
+    """Return the contents out of the view that new messages point at, the newest first."""
+    new = window.raw[first:]
+    found: dict[str, Cue] = {}
+    recalled = "\n".join(_said(new, recalls=True))
+    visible = functools.cache(lambda name: _is_visible(name, window.shown, first))
+    results = "\n".join(part.text for each in new for part in each.parts if part.kind == "result")
+    for text in _said(new):
+        for name in sorted(identifiers(text) | set(ID.findall(text))):
+            for held in names.holders_of(name):
+                entry_id = held.record.entry.id
+                if not _is_away(held, first) or entry_id in recalled:
+                    continue
+                if name == entry_id:
+                    found.setdefault(entry_id, Cue(held, words=text))
+                elif _tells(name, held, window) and not (visible(name) or name in results):
+                    found.setdefault(entry_id, Cue(held)).names.append(name)
+    described = " ".join(part.text for each in new if each.role == "user" for part in each.parts)
+    for held in names.meant_by(described):
+        if _is_away(held, first) and held.record.entry.id not in recalled:
+            found.setdefault(held.record.entry.id, Cue(held, words=described))
+    shown = {text for each in window.shown for text in each.texts() if text.startswith(AGAIN)}
+    fresh = (each for each in found.values() if each.names or not _stands(each, shown))
+    return sorted(fresh, key=lambda cue: -cue.held.message)
+
+
+AGAIN = "Shown again: "
+
+
+def _stands(cue: Cue, shown: set[str]) -> bool:
+    opening = f"[{cue.held.record.entry.id} "
+    return any(opening in text for text in shown)
+
+
+def _said(messages: Sequence[Message], *, recalls: bool = False) -> Iterator[str]:
+    """Yield what the user and the assistant said, calls of tools too; or the recalls alone."""
+    for message in messages:
+        for part in message.parts:
+            spoken = part.kind in ("text", "call") and message.role in ("user", "assistant")
+            if spoken and (part.tool == recall.TOOL_NAME) is recalls:
+                yield part.text
+
+
+def _is_away(held: Held, first: int) -> bool:
+    """Say whether a result has left the view, before these messages came."""
+    record = held.record
+    is_result = record.place.startswith("result:")
+    return is_result and record.stage is not Stage.FULL and held.message < first
+
+
+def _tells(name: str, held: Held, window: Window) -> bool:
+    """Say whether a name points at one place of a content, and not at half of its lines."""
+    return 0 < _content(held, window).count(name) <= MOST_PLACES
+
+
+def _content(held: Held, window: Window) -> str:
+    """Return the text of a content as it may be told."""
+    return window.told_of(held.message).parts[held.part].text
+
+
+def _is_visible(name: str, shown: Sequence[Message], first: int) -> bool:
+    return any(name in text for each in shown[:first] for text in each.texts())
+
+
+def _text(window: Window, cue: Cue, room_tokens: int) -> str:
+    """Return the entry as it is shown again, or nothing where no part of it fits."""
+    record = cue.held.record
+    opening = frame.first_line(
+        record.entry.id, record.tool, record.entry.source.turn, record.tokens, record.kind
+    )
+    said = f"{AGAIN}{cue.reason}\n{opening}"
+    room = room_tokens - tokens.count(said) - 1
+    if room < LEAST_TOKENS:
+        return ""
+    found = cue.slice(_content(cue.held, window), room)
+    return f"{said}\n{frame.as_content(found)}" if found else ""
+
+
+def _worth_tokens(window: Window, prices: Prices) -> int:
+    """Return how many tokens are worth to be carried: what a recall costs, by the chance of one."""
+    price = price_of("text", "normal", prices, window.shown_total, window.turn)
+    return int(CHANCE_OF_USE * price.recall / price.carry)

@@ -1,0 +1,500 @@
+"""A session over a growing message list: what a host asks of it, and what comes back by recall.
+
+How a turn is taken is in `turns`. Law 3 stands here, in `Session.__call__`: whatever fails inside,
+the loop gets its own messages.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+from hippocampus import recall, tokens
+from hippocampus.consolidation import sharing
+from hippocampus.consolidation.outcome import Outcome
+from hippocampus.entries.decay import accessed
+from hippocampus.entries.entry import (
+    Decay,
+    Entry,
+    Lifecycle,
+    Modifiers,
+    Record,
+    Source,
+    Stage,
+    storable,
+)
+from hippocampus.entries.entry import entry_id as make_id
+from hippocampus.errors import RecallError, StoreError
+from hippocampus.formats import plain, reader
+from hippocampus.formats.conversation import Item, Message
+from hippocampus.recall import answers, pending, retrieval, versions
+from hippocampus.recall.fitting import LEAST_TOKENS
+from hippocampus.recall.refetch import Completion
+from hippocampus.session import digest, tool_cache
+from hippocampus.session.plan import Decision
+from hippocampus.session.redactor import screened, screened_list
+from hippocampus.session.resources import Means, Start
+from hippocampus.session.turns import Turns
+from hippocampus.storage import ledger
+
+LOG = logging.getLogger("hippocampus")
+RECALLS_BOUND = 4
+"""A model may ask for so many times what one recall returns by the policy."""
+
+
+def _text_in(record: Record, content: bytes) -> str:
+    """Return the text of a content as the model would read it."""
+    if record.form == "messages":
+        return digest.transcript(reader.read(json.loads(content.decode("utf-8", "surrogatepass"))))
+    return retrieval.text_in(record, content)
+
+
+class Session:
+    """One agent's conversation: `session(messages)` returns the messages to send."""
+
+    def __init__(self, session_id: str, means: Means, start: Start) -> None:
+        """Open the ledger of a session; made by `Hippocampus.session` alone."""
+        self.id = session_id
+        self.failures = 0
+        """How often a call of this session failed inside and sent the messages as they were."""
+        self._means = means
+        self._lock = threading.RLock()
+        self._is_closed = False
+        self._last: list[Item] = []
+        """The list of the last call that did not fail."""
+        self._left: list[Any] = []
+        """Where the last call failed: its list, and what to take in if that cannot be read."""
+        folder = means.folder.parent
+        self._retrieval = retrieval.Retrieval(folder, session_id, means.store, self._decode)
+        self._turns = Turns(session_id, means, self._retrieval, start)
+        self._completion = Completion(session_id, means, self._turns, self._retrieval, self._lock)
+
+    def __call__(self, items: Iterable[Any], *, idle_seconds: float = 0.0) -> list[Any]:
+        """Return the view of a message list: what to send instead of it.
+
+        The list is not changed. It may be in OpenAI Chat, OpenAI Responses or Anthropic format,
+        and the view has the same; an SDK's objects in it are read by their `model_dump`, and stand
+        in the view wherever nothing of them is shortened. `idle_seconds` since the last call tell
+        whether the provider's cache has gone cold, so that an edit of the past costs nothing. Never
+        raises because of its own failures: then it returns the messages as they are, but for what
+        the policy redacts, and logs why.
+        """
+        with self._lock:
+            try:
+                cold = idle_seconds > self._means.prices.cache_seconds
+                items = plain.listed(items)
+                told = plain.plain(items)
+                view = plain.given_back(self._turns.take(told, cold=cold), told, items)
+            except Exception:  # law 3: a failure of the memory never breaks the agent's loop
+                LOG.exception("session %s: sending the messages as they are", self.id)
+                self.failures += 1
+                self._left = [list(items) if isinstance(items, list) else items, self._last]
+                self._send_raw(items)
+                return self._as_they_are(items)
+            self._last, self._left = told, []
+            return view
+
+    def _as_they_are(self, items: Any) -> list[Any]:
+        """Return messages with what the policy redacts taken out, as far as they can be read."""
+        try:
+            told = plain.plain(plain.listed(items))
+            view = screened_list(told, self._means.policy, self._means.encoding)
+            return plain.given_back(view, told, items)
+        except Exception:  # law 3 once more: what cannot be read is the host's to send
+            if self._means.policy.redacts:
+                LOG.exception("session %s: sending what the policy redacts too", self.id)
+            return list(items) if isinstance(items, list) else items
+
+    def _send_raw(self, items: Any) -> None:
+        """Remember that a list was sent as it is, as far as it can be read and written down."""
+        try:
+            self._turns.send_raw(plain.plain(plain.listed(items)))
+        except Exception:  # law 3, again: whatever made the call fail may do so here
+            LOG.debug("session %s: what was sent is not written down", self.id, exc_info=True)
+            self._turns.restart()
+
+    # What comes back
+
+    def _decode(self, record: Record, content: bytes) -> str:
+        return screened(record, _text_in(record, content), self._means.policy)
+
+    def tools(self, format_name: str) -> list[dict[str, Any]]:
+        """Return the recall tool for `tools=…`: format `openai`, `responses` or `anthropic`.
+
+        Raises:
+            ValueError: another format.
+
+        """
+        return [recall.tool(format_name)]
+
+    def recall(  # noqa: PLR0913 - each is one way to name a slice
+        self,
+        entry_id: str | None = None,
+        *,
+        pattern: str | None = None,
+        lines: tuple[int, int] | None = None,
+        path: str | None = None,
+        query: str | None = None,
+        head: int | None = None,
+        tail: int | None = None,
+        context: int = 0,
+        max_tokens: int | None = None,
+    ) -> str:
+        """Return a slice of what an entry stands for, within `max_tokens` (the policy's default).
+
+        `lines` counts from 1 and includes both ends; `pattern` is an RE2 expression, shown with
+        `context` lines around each match; `path` names a part of JSON (`$.items[3].id`), of a table
+        (`rows[3]`, `columns.name`), of code (a symbol) or of a page (a ref, a selector, a heading);
+        `query` are words. Without a selector the whole content comes back, byte for byte, where it
+        fits. Without an id, `query` searches everything that was put away. Where a rule of the
+        policy declares a source, that is asked first; if it has changed, both versions are offered.
+
+        What a model writes in their place is read as `answer` reads it.
+
+        Raises:
+            RecallError: nothing can be served; `reason` says why, and the text what to do instead.
+
+        """
+        selectors = {"pattern": pattern, "lines": lines, "path": path, "query": query}
+        counts = {"head": head, "tail": tail, "context": context, "max_tokens": max_tokens}
+        call = pending.read_call("", {"entry_id": entry_id, **selectors, **counts})
+        if call.problem is not None:
+            raise call.problem
+        most = self._means.policy.recall_tokens
+        return self._taken(call, most if call.max_tokens is None else call.max_tokens)
+
+    def answer(self, arguments: str | Mapping[str, Any]) -> str:
+        """Return the answer to a call of `recall`, whatever its arguments: a slice, or why not.
+
+        `arguments` are as the model wrote them, JSON text or an object. Nothing is raised for them.
+        """
+        return retrieval.answer(pending.written("", arguments), self._serve).text
+
+    def _taken(self, call: pending.Call, bound: int) -> str:
+        if call.entry_id is None:
+            return self._search(call.request.query, bound)
+        record = self._record_of(call.entry_id)
+        found = self._completion.slice(record, call.request, self._room_tokens(record, bound))
+        self._accessed([record])
+        return found
+
+    def _room_tokens(self, record: Record, bound: int) -> int:
+        """Return how many tokens a recall may have: none passes the model's window."""
+        window_tokens = self._means.prices.window_tokens
+        if not window_tokens:
+            return bound
+        with self._lock:
+            room = window_tokens - self._turns.window.shown_total
+        if room < min(bound, LEAST_TOKENS):
+            raise answers.too_large(record, min(bound, record.tokens), max(0, room))
+        return min(bound, room)
+
+    def _search(self, query: str | None, bound: int) -> str:
+        """Return the best lines of everything that was put away."""
+        if not query:
+            raise RecallError("bad_request", "name an entry_id, or a query to search everything")
+        every = self._known()
+        stale = versions.replaced(every.values())
+        known = {entry_id: record for entry_id, record in every.items() if entry_id not in stale}
+        with self._lock:
+            texts = [text for each in self._turns.window.shown for text in each.texts()]
+        shown = set().union(*map(recall.names_in, texts))
+        found = self._retrieval.search(query, known, bound, shown)
+        self._accessed([known[entry_id] for entry_id in found.entry_ids if entry_id in known])
+        return found.text
+
+    def handle(self, items: Iterable[Any]) -> list[Item]:
+        """Return the messages to append that answer the recalls pending at the end of a list.
+
+        Each call is answered: what cannot be served is told in words. In Anthropic's format, where
+        all results of an answer belong into one message, put your own tools' results into it.
+
+        Raises:
+            MessagesError: the list is in none of the three formats.
+
+        """
+        return retrieval.handle(plain.plain(plain.listed(items)), self._serve)
+
+    def _serve(self, call: pending.Call) -> str:
+        most = self._means.policy.recall_tokens
+        bound = most if call.max_tokens is None else min(call.max_tokens, RECALLS_BOUND * most)
+        return self._taken(call, bound)
+
+    def cached(self, call: Mapping[str, Any]) -> Any:
+        """Return the stored result of a call that was made before, or nothing where it may differ.
+
+        The call is a tool call of any of the three formats, or a mapping of `name` and `arguments`;
+        the result is as the message list held it. Nothing comes back for what was not put away, has
+        failed, had another result since, or names a file that a call has written since. A file that
+        the policy declares as the source is read and compared; other sources are not asked, and
+        nothing comes back. For a call without a declared source the caller answers: ask only for
+        those whose result no other call changes.
+
+        Raises:
+            ValueError: the call names no tool.
+
+        """
+        wanted = tool_cache.asked(call)
+        with self._lock:
+            record = tool_cache.newest(self._turns.records.values(), wanted)
+            said = list(self._turns.window.raw)
+        if record is None or tool_cache.is_overtaken(record, said, wanted):
+            return None
+        current = self._completion.is_current(record)
+        if current is False or (current is None and tool_cache.has_changed_before(said, wanted)):
+            return None
+        try:
+            found = self.content(record.entry.id)
+        except RecallError:
+            return None
+        self._accessed([record])
+        return found
+
+    def _accessed(self, records: Sequence[Record]) -> None:
+        with self._lock:
+            turn = self._turns.window.turn
+            for record in records:
+                self._touch(record, turn)
+
+    def content(self, entry_id: str) -> Any:
+        """Return the whole content of an entry exactly as the message list held it.
+
+        Raises:
+            RecallError: nothing can be served; `reason` says why.
+
+        """
+        record = self._record_of(entry_id)
+        original = self._retrieval.original(record).decode("utf-8", "surrogatepass")
+        return original if record.form == "text" else json.loads(original)
+
+    def text(self, entry_id: str) -> str:
+        """Return the whole text of an entry's content as the model would read it.
+
+        Raises:
+            RecallError: nothing can be served; `reason` says why.
+
+        """
+        return self._retrieval.text(self._record_of(entry_id))
+
+    def _known(self) -> dict[str, Record]:
+        """Return the entries by id, those that another process put away too."""
+        with self._lock:
+            written = self._turns.ledger.records()
+        return {record.entry.id: record for record in (*written, *self.records())}
+
+    def _record_of(self, entry_id: str) -> Record:
+        known = {record.entry.id: record for record in self.records()}
+        if entry_id not in known:  # another process may have put it away
+            known = self._known()
+        return self._retrieval.record_of(entry_id, known)
+
+    def _touch(self, record: Record, turn: int) -> None:
+        """An access resets the strength."""
+        entry = accessed(record.entry, turn, self._means.policy.initial_strength)
+        try:
+            self._turns.save(replace(record, entry=entry))
+        except StoreError as failure:  # the content was found; that counts more than its strength
+            LOG.warning("session %s: access not written down: %s", self.id, failure)
+
+    # What the host says
+
+    def pin(self, entry_id: str) -> None:
+        """Keep an entry as it stands: it does not fade any more, and it outlives the session.
+
+        Raises:
+            RecallError: there is no such entry.
+
+        """
+        with self._lock:
+            record = self._record_of(entry_id)
+            told = record.entry.modifiers.model_copy(
+                update={"priority": "critical", "encoding": "manual"}
+            )
+            lasting = record.entry.lifecycle.model_copy(update={"persist": True})
+            pinned = record.entry.model_copy(update={"modifiers": told, "lifecycle": lasting})
+            self._turns.save(replace(record, entry=pinned))
+
+    def associate(self, *entry_ids: str) -> None:
+        """Declare that entries belong together: a strong one slows the fading of the others.
+
+        Raises:
+            RecallError: one of them does not exist.
+
+        """
+        with self._lock:
+            for record in [self._record_of(entry_id) for entry_id in entry_ids]:
+                others = [each for each in entry_ids if each != record.entry.id]
+                known = dict.fromkeys([*record.entry.modifiers.associations, *others])
+                told = record.entry.modifiers.model_copy(update={"associations": list(known)})
+                entry = record.entry.model_copy(update={"modifiers": told})
+                self._turns.save(replace(record, entry=entry))
+
+    def state(self, text: str) -> str:
+        """Note the state of the task, such as `deploying to staging`; return its entry's id.
+
+        Raises:
+            ValueError: the text has no words.
+            StoreError: it cannot be written down, or the session is closed.
+
+        """
+        if not text.strip():
+            raise ValueError("a state needs words, such as 'deploying to staging'")
+        with self._lock:
+            if self._is_closed:  # before its content is stored, which nobody would refer to
+                raise StoreError(f"session {self.id!r} is closed; open it again to note a state")
+            content = self._means.store.put(text.encode("utf-8", "surrogatepass"))
+            turn = self._turns.window.turn
+            place = f"state:{turn}:{content}"
+            entry = Entry(
+                id=make_id(self.id, place, content),
+                type="state",
+                source=Source(type="state", ref=content, turn=turn),
+                summary=storable(text),
+                decay=Decay(rate=self._means.policy.decay_rate_of("state"), last_access=turn),
+                modifiers=Modifiers(encoding="manual"),
+                lifecycle=Lifecycle(created=turn),
+            )
+            weight = tokens.count(text, self._means.encoding)
+            self._turns.save(
+                Record(entry, place, content, "text", "state", "", "", weight, Stage.FULL, "")
+            )
+            return entry.id
+
+    # What is known of it
+
+    def entries(self) -> list[Entry]:
+        """Return the entries that left the view, oldest first."""
+        return [record.entry for record in self.records()]
+
+    def records(self) -> list[Record]:
+        """Return the entries with what stands in the view for them, oldest first."""
+        with self._lock:
+            return list(self._turns.records.values())
+
+    def beside(self) -> list[tuple[Message, Message]]:
+        """Return each message of the list beside what is shown of it; of folded ones, nothing."""
+        with self._lock:
+            return list(zip(self._turns.window.raw, self._turns.window.shown, strict=True))
+
+    def decisions(self) -> list[tuple[int, Decision]]:
+        """Return every change made to the view, with the turn in which it was made."""
+        with self._lock:
+            return self._turns.ledger.decisions()
+
+    def status(self) -> dict[str, Any]:
+        """Return the live figures of the session.
+
+        Turn and failures; tokens of the list and of its view; what all calls would have cost
+        without us and what they cost, in base input tokens, and the difference in dollars; entries
+        by stage; contents that are due but not shortened, since the edit does not pay yet; the
+        tokens by which the view passes its limit, 0 where it fits, and then its largest messages;
+        and how many recalls had the full content, its summary only (partial), or nothing (failed).
+        """
+        with self._lock:
+            return self._status()
+
+    def _status(self) -> dict[str, Any]:
+        window, account = self._turns.window, self._turns.account
+        sent = window.shown_total
+        stages = Counter(str(record.stage) for record in self._turns.records.values())
+        return {
+            "turn": window.turn,
+            "failures": self.failures,
+            "raw_tokens": window.raw_total,
+            "sent_tokens": sent,
+            "raw_cost": round(account.raw_cost, 1),
+            "sent_cost": round(account.sent_cost, 1),
+            "saved_dollars": self._means.prices.dollars(account.raw_cost - account.sent_cost),
+            "entries": len(self._turns.records),
+            "stages": dict(stages),
+            "due": len(self._turns.holdings.candidates()),
+            "over_limit_tokens": self._turns.excess_tokens(),
+            "too_large": self._turns.too_large(),
+            "recalls": self._completion.outcomes.counts(),
+        }
+
+    def consolidate(self, messages: Iterable[Any] | None = None) -> Outcome:
+        """Keep what is worth it in the fact store; where nothing is new, nothing changes.
+
+        `messages` is the list as it ended, with the answer that came behind the last call: it is
+        archived and consolidated too. A list that cannot be read is logged, and what was sent
+        before is kept.
+
+        Raises:
+            StoreError: the session's ledger or archive cannot be read or written.
+
+        """
+        with self._lock:
+            self._end(messages)
+            consolidations, session = self._means.consolidations, self._turns.session()
+            if not self._turns.is_whole():
+                session = consolidations.completed(session)
+            outcome = consolidations.run(session, self._turns.ledger)
+            if outcome.finished:
+                self._turns.kept()
+            return outcome
+
+    def _end(self, messages: Iterable[Any] | None) -> None:
+        """Take in the list as it ended, or as a failed call had it; else the last that was taken."""
+        wanted, self._left = self._left if messages is None else [messages, self._last], []
+        any(self._is_taken_in(each) for each in wanted)
+
+    def _is_taken_in(self, items: Iterable[Any]) -> bool:
+        try:
+            self._turns.end(plain.plain(plain.listed(items)))
+        except Exception:  # law 3: the end of a list is nothing that a loop may fail for
+            LOG.exception("session %s: the list as it ended is not taken in", self.id)
+            self._turns.restart()
+            return False
+        return True
+
+    def adopt(self, entry_id: str) -> None:
+        """Take over an entry of another session of this memory, so that it can be recalled here.
+
+        Raises:
+            RecallError: no session has an entry of that id, or its content is gone.
+
+        """
+        with self._lock:
+            if entry_id in self._known():
+                return
+            found = ledger.entry_of(self._means.folder, entry_id)
+            if found is None:
+                self._record_of(entry_id)
+                return
+            owner, record = found
+            self._retrieval.original(record)
+            self._turns.save(sharing.adopted(record, owner, self._turns.window.turn))
+
+    def close(self, messages: Iterable[Any] | None = None) -> None:
+        """End the session, once what is worth keeping is kept; the same id opens it again.
+
+        `messages` is the list as it ended: with it the answer behind the last call, and whatever
+        else no call has sent, is archived and kept too. Never raises because of its own failures:
+        they are logged. A second time does nothing.
+        """
+        with self._lock:
+            if not self._is_closed:
+                self._is_closed = True
+                self._close(messages)
+
+    def _close(self, messages: Iterable[Any] | None) -> None:
+        self._end(messages)
+        try:
+            if self._turns.is_changed():
+                self.consolidate()
+        except Exception:  # law 3: what is not kept yet is finished at a next start
+            LOG.exception("session %s: not consolidated", self.id)
+        self._retrieval.close()
+        self._turns.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()

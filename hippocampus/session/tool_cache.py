@@ -1,0 +1,102 @@
+"""Calls that were made before: which result answers one again, and what speaks against it. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+from hippocampus.entries.entry import Record, content_key
+from hippocampus.formats.calls import file_of, normal
+from hippocampus.formats.conversation import Message, Part
+from hippocampus.policy.words import ERROR_SOURCE
+
+
+class Asked(NamedTuple):
+    """A call: its tool, and its arguments in one order of keys."""
+
+    tool: str
+    arguments: str
+
+
+class Answered(NamedTuple):
+    """A result in a list, with its call."""
+
+    message: int
+    asked: Asked
+    text_key: str
+
+
+def asked(call: Mapping[str, Any]) -> Asked:
+    """Return what a call asks, in any of the three formats, or as `name` and `arguments`.
+
+    Raises:
+        ValueError: it names no tool.
+
+    """
+    inner = call.get("function")
+    named = inner if isinstance(inner, dict) else call
+    tool = named.get("name")
+    if not isinstance(tool, str) or not tool:
+        raise ValueError(
+            "a call has a name and arguments, as a tool call of OpenAI or Anthropic has, or "
+            '{"name": …, "arguments": …}'
+        )
+    given: Any = next((named[key] for key in ("arguments", "input") if key in named), {})
+    written = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    return Asked(tool, normal(written or "{}"))
+
+
+def newest(records: Iterable[Record], wanted: Asked) -> Record | None:
+    """Return the entry of the last result of a call that was put away and did not fail."""
+    found = None
+    for record in records:
+        is_result = record.entry.type == "tool_result" and record.kind != "arguments"
+        stands = is_result and record.place.startswith("result:")
+        if stands and Asked(record.tool, normal(record.arguments or "{}")) == wanted:
+            found = record
+    return None if found is None or found.entry.source.type == ERROR_SOURCE else found
+
+
+def is_overtaken(record: Record, messages: Sequence[Message], wanted: Asked) -> bool:
+    """Say whether a list speaks against a result: a newer one differs, or its file was written.
+
+    A list without it says nothing for it either.
+    """
+    key = _text_key(record)
+    results = [each for each in _results(messages) if each.asked == wanted]
+    if not results or results[-1].text_key != key:
+        return True
+    name, _ = file_of(wanted.arguments)
+    since = messages[results[-1].message :]
+    return bool(name) and any(_writes(part, name) for message in since for part in message.parts)
+
+
+def has_changed_before(messages: Sequence[Message], wanted: Asked) -> bool:
+    """Say whether the same call had different results in a list."""
+    return len({each.text_key for each in _results(messages) if each.asked == wanted}) > 1
+
+
+def _results(messages: Sequence[Message]) -> Iterator[Answered]:
+    calls: dict[str, Asked] = {}
+    for number, message in enumerate(messages):
+        for part in message.parts:
+            if part.kind == "call":
+                calls[part.call_id] = Asked(part.tool, normal(part.text or "{}"))
+            elif part.kind == "result" and part.call_id in calls:
+                key = content_key(part.text.encode("utf-8", "surrogatepass"))
+                yield Answered(number, calls[part.call_id], key)
+
+
+def _text_key(record: Record) -> str:
+    """Return the key of the text that stood in the list, which the place of an entry names."""
+    return record.place.rsplit(":", 2)[1]
+
+
+def _writes(part: Part, name: str) -> bool:
+    """Say whether a call writes a file of that name, wherever it lies: folders are told in many ways."""
+    if part.kind != "call":
+        return False
+    other, written = file_of(part.text)
+    return written and PurePath(other).name == PurePath(name).name

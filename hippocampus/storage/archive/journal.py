@@ -1,0 +1,243 @@
+"""The journal of a running session: what is new in its list is appended to one file, turn by turn.
+
+One write a turn and no wait for the disk. What the lines say is `records`'.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hippocampus.entries.entry import Record
+from hippocampus.errors import StoreError
+from hippocampus.formats.reader import Reading
+from hippocampus.session.plan import Decision
+from hippocampus.session.view import Window
+from hippocampus.storage import files
+from hippocampus.storage.archive import packing, records
+from hippocampus.storage.archive.reader import paths, set_aside, written
+from hippocampus.storage.archive.records import Print, Written
+from hippocampus.storage.ledger import Call
+
+LOG = logging.getLogger("hippocampus")
+HEAD_BYTES = 1 << 16
+"""The line that opens a part is shorter."""
+
+
+class Journal:
+    """The raw conversation of one session on disk; what its policy redacts is redacted in it."""
+
+    def __init__(self, folder: Path, session: str, policy: str = "") -> None:
+        """Name the files of a session; they are opened at its first turn."""
+        self._folder = folder
+        self._session = session
+        self._policy = policy
+        self._journal, self._packed = paths(folder, session)
+        self._descriptor: int | None = None
+        self._end = 0
+        self._part = 0
+        self._prints: list[Print] = []
+        self._same = 0
+
+    def append(
+        self,
+        window: Window,
+        reading: Reading,
+        call: Call,
+        decisions: Iterable[Decision],
+        committed: Iterable[Record],
+    ) -> None:
+        """Write what a call brought, once it is in the ledger: `reading` is that of its list.
+
+        Raises:
+            StoreError: the file cannot be read or written.
+
+        """
+        told = _fields(call) | {
+            "decisions": [_fields(each) for each in decisions],
+            "entries": [_entry(each) for each in committed],
+        }
+        self._write(window, reading, {"type": "call", **_heading(window, reading), **told})
+
+    def end(self, window: Window, reading: Reading) -> None:
+        """Write what a list has behind its last call, as it ended: `reading` is that of this list.
+
+        Raises:
+            StoreError: the file cannot be read or written.
+
+        """
+        count = len(window.raw)
+        self._write(
+            window, reading, {"type": "end", **_heading(window, reading), "messages": count}
+        )
+
+    def _write(self, window: Window, reading: Reading, record: dict[str, Any]) -> None:
+        """Append the messages that are new in a list, and a record of it, in one write."""
+        self._same = min(self._same, reading.kept)
+        with self._held() as descriptor:
+            start = self._same
+            new = [records.written(each.raw) for each in window.telling(start, len(window.raw))]
+            lines = [*self._lines(start, new), records.line(record)]
+            self._append(descriptor, b"".join(lines))
+            self._prints[start:] = [each.print for each in new]
+            self._same = len(self._prints)
+
+    def _append(self, descriptor: int, content: bytes) -> None:
+        if (done := os.write(descriptor, content)) < len(content):
+            raise OSError(f"{done} of {len(content)} bytes could be written")
+        self._end += done
+
+    def _lines(self, start: int, new: Sequence[Written]) -> list[bytes]:
+        """Return the lines that lead from what is written to these messages."""
+        lines: list[bytes] = []
+        known = self._prints[start:]
+        for at, each in enumerate(new):
+            before = known[at] if at < len(known) else None
+            if before is not None and before.words != each.print.words:
+                lines.append(records.cut_line(start + at))
+                known = []
+            if before is None or before.whole != each.print.whole:
+                lines.append(each.line(start + at))
+        if len(known) > len(new):
+            lines.append(records.cut_line(start + len(new)))
+        return lines
+
+    def close(self) -> None:
+        """Pack what is written into the session's archive, in one step, and let go of the files.
+
+        Raises:
+            StoreError: the archive cannot be written; the journal stays as it is.
+
+        """
+        if self._descriptor is None and not self._journal.exists():
+            return
+        try:
+            with self._held():
+                part = packing.packed(written(self._journal))
+                files.replace_file(self._packed, written(self._packed) + part)
+                self._journal.unlink()
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+        self._descriptor = None
+        self._prints, self._same, self._end = [], 0, 0
+
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[int]:
+        """Hold the journal as it stands on disk, what another process wrote into it taken in."""
+        try:
+            descriptor = self._locked()
+            try:
+                self._catch_up(descriptor)
+                yield descriptor
+            finally:
+                files.unlock(descriptor)
+        except OSError as failure:
+            raise StoreError(f"archive {self._journal}: {failure}") from failure
+
+    def _locked(self) -> int:
+        """Return the open journal, locked; one that another process has packed is begun anew."""
+        while True:
+            if self._descriptor is None:
+                files.private_folder(self._folder)
+                flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+                self._descriptor = os.open(self._journal, flags, 0o600)
+            files.lock(self._descriptor)
+            with contextlib.suppress(FileNotFoundError):
+                if self._journal.stat().st_ino == os.fstat(self._descriptor).st_ino:
+                    return self._descriptor
+            self._let_go()
+
+    def _catch_up(self, descriptor: int) -> None:
+        """Take in what stands on disk and is not known: after a restart, or of another process."""
+        if self._end == 0:
+            self._begin(descriptor)
+        size = os.fstat(descriptor).st_size
+        if size > self._end:
+            content = _content(descriptor, self._end)
+            whole = content[: content.rfind(b"\n") + 1]
+            if whole != content:  # a process died in its last write
+                os.ftruncate(descriptor, self._end + len(whole))
+            self._take(whole)
+            self._end += len(whole)
+        if self._end == 0:
+            self._open_part(descriptor)
+
+    def _begin(self, descriptor: int) -> None:
+        """Take in the packed parts; a journal that is one of them already is emptied."""
+        self._take(self._earlier_parts())
+        head = next(records.parsed(os.pread(descriptor, HEAD_BYTES, 0)), {})
+        if head.get("part", self._part + 1) <= self._part:
+            os.ftruncate(descriptor, 0)
+
+    def _earlier_parts(self) -> bytes:
+        """Return what is packed; a damaged archive is set aside, and archiving begins anew."""
+        try:
+            return packing.unpacked(written(self._packed))
+        except packing.DamagedError as damage:
+            aside = set_aside(self._packed)
+            told = "session %s: archive %s is damaged: %s; it is kept as %s, and a new one is begun"
+            LOG.warning(told, self._session, self._packed, damage, aside.name)
+            return b""
+
+    def _take(self, content: bytes) -> None:
+        for record in records.parsed(content):
+            match record:
+                case {"type": "archive", "part": int(part)}:
+                    self._part = part
+                case {"type": "message", "at": int(at), "items": list(items)}:
+                    self._prints[at : at + 1] = [records.written(items).print]
+                    self._same = min(self._same, at)
+                case {"type": "cut", "at": int(at)}:
+                    del self._prints[at:]
+                    self._same = min(self._same, at)
+
+    def _open_part(self, descriptor: int) -> None:
+        self._part += 1
+        head = {
+            "type": "archive",
+            "version": records.VERSION,
+            "session": self._session,
+            "part": self._part,
+            "policy": self._policy,
+        }
+        self._append(descriptor, records.line(head))
+
+
+def _content(descriptor: int, start: int) -> bytes:
+    """Return what a file has from a place on, however much: one `pread` ends at 2 GiB."""
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        file.seek(start)
+        return file.read()
+
+
+def _heading(window: Window, reading: Reading) -> dict[str, Any]:
+    """Return what every record of a list says of it."""
+    when = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return {"turn": window.turn, "when": when, "format": reading.adapter.NAME}
+
+
+def _fields(told: Call | Decision) -> dict[str, Any]:
+    return {field.name: getattr(told, field.name) for field in fields(told)}
+
+
+def _entry(record: Record) -> dict[str, Any]:
+    return {
+        "id": record.entry.id,
+        "type": record.entry.type,
+        "turn": record.entry.source.turn,
+        "kind": record.kind,
+        "tool": record.tool,
+        "content": record.content,
+        "tokens": record.tokens,
+        "stage": record.stage,
+    }

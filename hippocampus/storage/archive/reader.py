@@ -1,0 +1,122 @@
+"""Where archives stand and what is in them: the journal of a running session, and its packed parts.
+
+Reading alone; the journal writes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hippocampus.errors import StoreError
+from hippocampus.storage.archive import packing
+from hippocampus.storage.archive.records import Context, Conversation, contexts, parsed
+from hippocampus.storage.ledger import file_name
+
+FOLDER = "archive"
+JOURNAL = ".jsonl"
+PACKED = ".jsonl.zst"
+
+
+def paths(folder: Path, session: str) -> tuple[Path, Path]:
+    """Return where a session's journal and its packed archive are, in the folder of archives."""
+    name = file_name(session).removesuffix(".sqlite3")
+    return folder / f"{name}{JOURNAL}", folder / f"{name}{PACKED}"
+
+
+def unpacked(path: Path) -> bytes:
+    """Return what a packed archive holds; nothing where there is none.
+
+    Raises:
+        StoreError: it cannot be read, or is damaged.
+
+    """
+    try:
+        return packing.unpacked(written(path))
+    except packing.DamagedError as damage:
+        told = f"archive {path} is damaged: {damage}; rename it to go on without it"
+        raise StoreError(told) from damage
+
+
+def set_aside(path: Path) -> Path:
+    """Give a damaged archive a name under which nothing of ours reads it, and return that name.
+
+    Raises:
+        OSError: it cannot be renamed.
+
+    """
+    names = (path.with_name(f"{path.name}.damaged-{number}") for number in itertools.count(1))
+    return path.rename(next(name for name in names if not name.exists()))
+
+
+def conversation(state_dir: str | Path, session: str) -> Conversation:
+    """Return the raw messages of a session as its host last sent them, finished or not.
+
+    Of a session that was never archived it has no messages. What its policy redacts is redacted.
+
+    Raises:
+        StoreError: the archive cannot be read.
+
+    """
+    found = Conversation(session)
+    for record in _records(Path(state_dir), session):
+        found.take(record)
+    return found
+
+
+def is_kept(state_dir: Path, session: str) -> bool:
+    """Say whether there is an archive of a session."""
+    return any(path.exists() for path in paths(state_dir / FOLDER, session))
+
+
+def lists(state_dir: Path, session: str) -> list[Context]:
+    """Return each list that the host of a session sent, as it stood before a cut, the last one last.
+
+    Raises:
+        StoreError: the archive cannot be read.
+
+    """
+    return contexts(_records(state_dir, session))
+
+
+def _records(state_dir: Path, session: str) -> Iterator[dict[str, Any]]:
+    """Yield the records of a session; of a journal that is packed already, once."""
+    journal, packed = paths(state_dir / FOLDER, session)
+    part = 0
+    for content in (unpacked(packed), written(journal)):
+        records = list(parsed(content))
+        if records and records[0].get("part", part + 1) > part:
+            part = max([part, *(int(each.get("part", 0)) for each in records)])
+            yield from records
+
+
+def unfinished(state_dir: str | Path) -> list[str]:
+    """Return the sessions whose journal was not packed: they are running, or have crashed.
+
+    Raises:
+        StoreError: a journal cannot be read.
+
+    """
+    found = []
+    for path in sorted((Path(state_dir) / FOLDER).glob(f"*{JOURNAL}")):
+        head = next(parsed(written(path)), {})
+        if isinstance(head.get("session"), str):
+            found.append(head["session"])
+    return found
+
+
+def written(path: Path) -> bytes:
+    """Return the bytes of a file; nothing where there is none.
+
+    Raises:
+        StoreError: it cannot be read.
+
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as failure:
+        raise StoreError(f"archive {path}: {failure}") from failure

@@ -1,0 +1,147 @@
+"""The lines of an archive: how a conversation that grows, and is cut or edited, is written down.
+
+Pure: lines in, conversations out; which file they stand in is not known here.
+
+    {"type": "archive", "version": 1, "session": …, "part": 1, "policy": …}   opens each part
+    {"type": "message", "at": 4, "items": […]}     the message at that place, in the provider's items
+    {"type": "cut", "at": 3}                       what stood from there on is in the list no more
+    {"type": "call", "turn": 2, "format": …, "messages": 5, …, "decisions": […], "entries": […]}
+    {"type": "end", "turn": 3, "format": …, "messages": 6, …}   the list as it ended, behind its last call
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from hippocampus.formats.conversation import Item
+
+VERSION = 1
+MARK = "cache_control"
+"""What hosts move about in a list from call to call; it says nothing."""
+LISTED = ("call", "end")
+"""Records behind which the list stands as its host handed it over."""
+
+
+class Print(NamedTuple):
+    """By which two messages are told apart without keeping them."""
+
+    whole: bytes
+    words: bytes
+    """Without the marks for a provider's cache."""
+
+
+def line(record: dict[str, Any]) -> bytes:
+    """Return a record as one line of ASCII; what is no JSON is written as its text."""
+    return _json(record) + b"\n"
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":"), default=str).encode("ascii")
+
+
+def cut_line(at: int) -> bytes:
+    """Return the line that says what the list has no more."""
+    return line({"type": "cut", "at": at})
+
+
+class Written(NamedTuple):
+    """A message as it is written, and its fingerprint."""
+
+    items: bytes
+    print: Print
+
+    def line(self, at: int) -> bytes:
+        """Return the line that puts it at a place."""
+        return b'{"type":"message","at":%d,"items":%s}\n' % (at, self.items)
+
+
+def written(items: Sequence[Item]) -> Written:
+    """Return a message's items as they are written."""
+    content = _json(list(items))
+    whole = _digest(content)
+    if MARK.encode() not in content:
+        return Written(content, Print(whole, whole))
+    return Written(content, Print(whole, _digest(_json(_without_marks(json.loads(content))))))
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=16).digest()
+
+
+def _without_marks(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_marks(inner) for key, inner in value.items() if key != MARK}
+    if isinstance(value, list):
+        return [_without_marks(inner) for inner in value]
+    return value
+
+
+def parsed(content: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file's bytes; a last line that a crash has torn is left out."""
+    whole, _, _ = content.rpartition(b"\n")
+    for each in whole.split(b"\n"):
+        if not each:
+            continue
+        try:
+            record = json.loads(each)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            yield record
+
+
+@dataclass(slots=True)
+class Conversation:
+    """A conversation as its records tell it, one after the other."""
+
+    session: str = ""
+    part: int = 0
+    """How many parts the archive has; each is opened by one run of the session."""
+    turn: int = 0
+    format: str = "openai"
+    messages: list[list[Item]] = field(default_factory=list)
+
+    @property
+    def items(self) -> list[Item]:
+        """Return the list as the host last sent it."""
+        return [item for message in self.messages for item in message]
+
+    def take(self, record: dict[str, Any]) -> None:
+        """Go on by one record; one that is not known says nothing."""
+        match record:
+            case {"type": "archive", "session": str(session), "part": int(part)}:
+                self.session, self.part = session, part
+            case {"type": "message", "at": int(at), "items": list(items)}:
+                self.messages[at : at + 1] = [[item for item in items if isinstance(item, dict)]]
+            case {"type": "cut", "at": int(at)}:
+                del self.messages[at:]
+            case {"type": "call" | "end", "turn": int(turn), "format": str(name)}:
+                self.turn, self.format = turn, name
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A list that only grew, up to where its host cut or edited it, or to the end."""
+
+    items: list[Item]
+    format: str
+
+
+def contexts(records: Iterable[dict[str, Any]]) -> list[Context]:
+    """Return each list that the host sent, as it stood before a cut that took something away."""
+    told = Conversation()
+    found: list[Context] = []
+    before: list[Item] = []
+    for record in records:
+        if record.get("type") == "cut" and not before:
+            before = told.items
+        told.take(record)
+        if record.get("type") in LISTED and before:
+            if before != told.items[: len(before)]:
+                found.append(Context(before, told.format))
+            before = []
+    return [*found, Context(told.items, told.format)]

@@ -1,0 +1,499 @@
+"""What a session has put away: its entries, what was committed when and why, on disk.
+
+One SQLite file for each session, so that sessions never wait for each other. SQL and nothing else:
+what to commit is the plan's, how it reads the index's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from hippocampus.entries.entry import Entry, Record, Stage, storable
+from hippocampus.errors import StoreError
+from hippocampus.session.plan import Decision
+from hippocampus.storage import files
+from hippocampus.storage.sqlite import reading, transaction, use_write_ahead_log, written_at_ns
+
+BUSY_SECONDS = 10.0
+LONGEST_NAME = 80
+
+MIGRATIONS = (
+    """
+    CREATE TABLE session (name TEXT PRIMARY KEY) STRICT;
+    CREATE TABLE entry (
+        id TEXT PRIMARY KEY,
+        place TEXT NOT NULL UNIQUE,
+        content TEXT NOT NULL,
+        form TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        arguments TEXT NOT NULL,
+        tokens INTEGER NOT NULL,
+        stage TEXT NOT NULL,
+        shown TEXT NOT NULL,
+        entry TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE decision (
+        number INTEGER PRIMARY KEY,
+        entry_id TEXT NOT NULL REFERENCES entry(id),
+        turn INTEGER NOT NULL,
+        stage TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        saves INTEGER NOT NULL,
+        costs REAL NOT NULL
+    ) STRICT;
+    CREATE TABLE call (
+        turn INTEGER PRIMARY KEY,
+        messages INTEGER NOT NULL,
+        raw_tokens INTEGER NOT NULL,
+        sent_tokens INTEGER NOT NULL
+    ) STRICT;
+    """,
+    """
+    ALTER TABLE call ADD COLUMN raw_cost REAL NOT NULL DEFAULT 0;
+    ALTER TABLE call ADD COLUMN sent_cost REAL NOT NULL DEFAULT 0
+    """,
+    """
+    ALTER TABLE session ADD COLUMN agent TEXT NOT NULL DEFAULT '';
+    ALTER TABLE session ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE session ADD COLUMN consolidated INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE kept (
+        key TEXT PRIMARY KEY,
+        text TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        origin TEXT NOT NULL,
+        turn INTEGER NOT NULL,
+        entry_id TEXT,
+        word_by_word INTEGER NOT NULL,
+        fact_id TEXT NOT NULL,
+        outcome TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE opening (
+        text TEXT NOT NULL,
+        tokens INTEGER NOT NULL
+    ) STRICT
+    """,
+    """
+    CREATE TABLE reactivation (
+        message INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        entry_id TEXT NOT NULL REFERENCES entry(id),
+        turn INTEGER NOT NULL,
+        shown TEXT NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX decision_of_entry ON decision (entry_id, stage)",
+    "ALTER TABLE call ADD COLUMN edit_cost REAL NOT NULL DEFAULT 0",
+    "CREATE TABLE sent (number INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT",
+)
+"""Each runs once, in a transaction, in this order; `user_version` counts the ones that ran."""
+SAVE = """
+    INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET stage = excluded.stage, entry = excluded.entry,
+        shown = CASE stage WHEN excluded.stage THEN shown ELSE excluded.shown END
+    WHERE excluded.stage = 'dormant' OR (stage, excluded.stage) IN (
+        VALUES ('full', 'full'), ('full', 'indexed'), ('indexed', 'indexed')
+    )
+    ON CONFLICT (place) DO NOTHING
+"""
+"""An entry keeps its row, and so its rank by age; what it stands for never changes.
+
+No stage goes back, and the text of a stage is frozen: a process that has not heard what another
+committed writes nothing over it.
+"""
+DECIDE = """
+    INSERT INTO decision (turn, entry_id, stage, reason, saves, costs)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6
+    WHERE NOT EXISTS (
+        SELECT 1 FROM decision
+        WHERE entry_id = ?2 AND stage = ?3 AND (?5 >= 0 OR (turn = ?1 AND saves = ?5))
+    )
+"""
+"""A stage is committed once: of two processes in one session, the first to say so is told.
+
+What is shown again, which saves less than nothing, may be so in many turns.
+"""
+
+TELL_CALL = """
+    INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (turn) DO UPDATE SET messages = excluded.messages,
+        raw_tokens = excluded.raw_tokens, sent_tokens = excluded.sent_tokens,
+        raw_cost = max(raw_cost, excluded.raw_cost), sent_cost = max(sent_cost, excluded.sent_cost),
+        edit_cost = max(edit_cost, excluded.edit_cost)
+"""
+"""A second call in a turn finds in the cache what the first one paid for."""
+NEWEST_AWAY = """
+    SELECT * FROM entry WHERE stage != 'full' AND place NOT LIKE 'adopted:%'
+    ORDER BY rowid DESC LIMIT 40
+"""
+NEWEST_STATES = """
+    SELECT * FROM entry WHERE place LIKE 'state:%' ORDER BY rowid DESC LIMIT 10
+"""
+CHANGED = "UPDATE session SET changes = changes + 1"
+CHANGES = "SELECT changes FROM session"
+
+
+class Glance(NamedTuple):
+    """A session seen from another one: what it put away last, and its last states."""
+
+    session: str
+    records: list[Record]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One thing that is to outlive the session, and what became of it."""
+
+    key: str
+    text: str
+    kind: str
+    origin: str
+    turn: int
+    entry_id: str | None
+    word_by_word: int
+    """1 is kept as it was said, 0 as a claim that may supersede others."""
+    fact_id: str = ""
+    outcome: str = ""
+    """What the fact store did; empty until it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request as it was sent."""
+
+    turn: int
+    messages: int
+    raw_tokens: int
+    sent_tokens: int
+    raw_cost: float = 0.0
+    """What all calls up to this one would have cost without us, in base input tokens."""
+    sent_cost: float = 0.0
+    """What they have cost."""
+    edit_cost: float = 0.0
+    """What of that was for edits of the past."""
+
+
+class Reactivation(NamedTuple):
+    """An entry that was shown again behind a message, and stays there."""
+
+    message: int
+    """The number of the message."""
+    key: str
+    """What the message says, as a hash: where it says something else, nothing stands behind it."""
+    entry_id: str
+    turn: int
+    shown: str
+
+
+class Ledger:
+    """The entries and commitments of one session."""
+
+    def __init__(self, folder: Path, session: str) -> None:
+        self._path = folder / file_name(session)
+        self._session = session
+        with _as_store_error(self._path):
+            files.private_folder(folder)
+            files.private_file(self._path)
+            self._db = sqlite3.connect(
+                self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            use_write_ahead_log(self._db, BUSY_SECONDS)
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._migrate()
+            self._db.execute(
+                "INSERT OR IGNORE INTO session (name) VALUES (?)", (storable(session),)
+            )
+            self._changes = self._counted()
+            (self._heard,) = self._db.execute(CHANGES).fetchone()
+
+    def _migrate(self) -> None:
+        """Bring the file up to date; of two processes that open it at once, one does the work."""
+        with self._transaction():
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+                for statement in script.split(";"):
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version = {number}")
+
+    def records(self) -> list[Record]:
+        """Return every entry of the session, oldest first."""
+        with _as_store_error(self._path):
+            rows = self._db.execute("SELECT * FROM entry ORDER BY rowid").fetchall()
+        return [_record(row) for row in rows]
+
+    def hears(self) -> bool:
+        """Say whether another process has written entries since this was asked the last time."""
+        with _as_store_error(self._path):
+            (changes,) = self._db.execute(CHANGES).fetchone()
+        before, self._heard = self._heard, changes
+        return bool(changes != before)
+
+    def decisions(self) -> list[tuple[int, Decision]]:
+        """Return every decision with its turn, in the order of commitment."""
+        with _as_store_error(self._path):
+            rows = self._db.execute(
+                "SELECT turn, entry_id, stage, reason, saves, costs FROM decision ORDER BY number"
+            ).fetchall()
+        return [
+            (turn, Decision(entry_id, Stage(stage), reason, saves, costs))
+            for turn, entry_id, stage, reason, saves, costs in rows
+        ]
+
+    def last_call(self, before_turn: int | None = None) -> Call | None:
+        """Return the request that was sent last, in any turn or before one."""
+        bound = before_turn if before_turn is not None else 1 << 62
+        sql = "SELECT * FROM call WHERE turn < ? ORDER BY turn DESC LIMIT 1"
+        with _as_store_error(self._path):
+            row = self._db.execute(sql, (bound,)).fetchone()
+        return Call(*row) if row else None
+
+    def sent(self) -> list[str]:
+        """Return the keys of the messages of the request that was sent last."""
+        with _as_store_error(self._path):
+            rows = self._db.execute("SELECT key FROM sent ORDER BY number").fetchall()
+        return [key for (key,) in rows]
+
+    def reactivations(self) -> list[Reactivation]:
+        """Return what was shown again, in the order of commitment."""
+        with _as_store_error(self._path):
+            rows = self._db.execute("SELECT * FROM reactivation ORDER BY rowid").fetchall()
+        return [Reactivation(*row) for row in rows]
+
+    def commit(
+        self,
+        records: Iterable[Record],
+        decisions: Iterable[Decision],
+        call: Call,
+        again: Iterable[Reactivation] = (),
+        sent: tuple[int, Sequence[str]] = (0, ()),
+    ) -> None:
+        """Write entries, decisions, what is shown again and the call in one transaction.
+
+        `sent` are the keys of the messages of the call, from a number on: those before it are
+        written down already, and no more than these. Calls of later turns belong to a list that its owner has since cut short, and go.
+
+        Raises:
+            StoreError: the file is locked, full, damaged or gone; then nothing was written.
+
+        """
+        with _as_store_error(self._path), self._transaction():
+            self._db.executemany(SAVE, [_row(record) for record in records])
+            self._db.executemany(
+                DECIDE,
+                [(call.turn, d.entry_id, d.stage, d.reason, d.saves, d.costs) for d in decisions],
+            )
+            self._db.executemany("INSERT INTO reactivation VALUES (?, ?, ?, ?, ?)", again)
+            self._db.execute("DELETE FROM call WHERE turn > ?", (call.turn,))
+            self._db.execute(TELL_CALL, astuple(call))
+            first, keys = sent
+            self._db.execute("DELETE FROM sent WHERE number >= ?", (first,))
+            self._db.executemany("INSERT INTO sent VALUES (?, ?)", enumerate(keys, first))
+            self._db.execute(CHANGED)
+        self._changes += 1
+        self._heard += 1
+
+    def save(self, *records: Record) -> None:
+        """Write entries again, after an access."""
+        with _as_store_error(self._path), self._transaction():
+            self._db.executemany(SAVE, [_row(record) for record in records])
+            self._db.execute(CHANGED)
+        self._changes += 1
+        self._heard += 1
+
+    # What outlives the session
+
+    def agent(self, named: str = "") -> str:
+        """Return whose session it is; it belongs to whoever is named first.
+
+        Raises:
+            ValueError: it belongs to another agent; the ledger is closed then.
+
+        """
+        with _as_store_error(self._path):
+            if named:
+                with self._transaction():
+                    self._db.execute(
+                        "UPDATE session SET agent = ? WHERE agent = ''", (storable(named),)
+                    )
+            owner = str(self._db.execute("SELECT agent FROM session").fetchone()[0])
+        if named and owner != storable(named):
+            self.close()
+            told = f"session {self._session!r} belongs to the agent {owner!r}; name another session"
+            raise ValueError(told)
+        return owner
+
+    def pending(self) -> int:
+        """Return the number of the last change where it is not consolidated yet, else 0."""
+        with _as_store_error(self._path):
+            changes, consolidated = self._db.execute(
+                "SELECT changes, consolidated FROM session"
+            ).fetchone()
+        return int(changes) if changes > consolidated else 0
+
+    def is_shared(self) -> bool:
+        """Say whether somebody else has changed the session since this ledger was opened."""
+        with _as_store_error(self._path):
+            return self._counted() != self._changes
+
+    def _counted(self) -> int:
+        return int(self._db.execute("SELECT changes FROM session").fetchone()[0])
+
+    def consolidated(self, change: int) -> None:
+        """Say that everything up to a change is where it lasts."""
+        with _as_store_error(self._path), self._transaction():
+            self._db.execute("UPDATE session SET consolidated = max(consolidated, ?)", (change,))
+
+    def marks(self) -> dict[str, Mark]:
+        """Return what is marked as worth keeping, by key, in the order in which it was found."""
+        with _as_store_error(self._path):
+            rows = self._db.execute("SELECT * FROM kept ORDER BY rowid").fetchall()
+        return {row[0]: Mark(*row) for row in rows}
+
+    def mark(self, marks: Iterable[Mark]) -> None:
+        """Write marks; of one that is there, what became of it."""
+        with _as_store_error(self._path), self._transaction():
+            self._db.executemany(
+                "INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
+                " text = excluded.text, fact_id = excluded.fact_id, outcome = excluded.outcome",
+                [_values(mark) for mark in marks],
+            )
+
+    def opening(self) -> str | None:
+        """Return what stands in front of the first message; nothing where that is not settled."""
+        with _as_store_error(self._path):
+            row = self._db.execute("SELECT text FROM opening").fetchone()
+        return row[0] if row else None
+
+    def open_with(self, text: str, tokens: int, records: Iterable[Record]) -> str:
+        """Settle what stands in front of the first message, with its entries; the first one holds."""
+        with _as_store_error(self._path), self._transaction():
+            row = self._db.execute("SELECT text FROM opening").fetchone()
+            if row is None:
+                self._db.execute("INSERT INTO opening VALUES (?, ?)", (storable(text), tokens))
+                self._db.executemany(SAVE, [_row(record) for record in records])
+            return row[0] if row else text
+
+    def check(self) -> list[str]:
+        """Return a sentence for each thing that is wrong with the file; empty when all is well."""
+        with _as_store_error(self._path):
+            found = [row[0] for row in self._db.execute("PRAGMA integrity_check")]
+            orphans = self._db.execute(
+                "SELECT entry_id FROM decision WHERE entry_id NOT IN (SELECT id FROM entry)"
+            ).fetchall()
+        problems = [f"{self._path}: {text}" for text in found if text != "ok"]
+        return problems + [f"{self._path}: decision on unknown entry {row[0]}" for row in orphans]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._path.stat()  # SQLite would go on writing into a file that was removed
+        with transaction(self._db):
+            yield
+
+
+def owner_of(folder: Path, entry_id: str) -> str | None:
+    """Return the name of the session in this folder that has an entry of that id."""
+    for path in sorted(folder.glob("*.sqlite3")):
+        with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
+            found = db.execute("SELECT 1 FROM entry WHERE id = ?", (entry_id,)).fetchone()
+            if found:
+                return _name(db)
+    return None
+
+
+def entry_of(folder: Path, entry_id: str) -> tuple[str, Record] | None:
+    """Return the session in this folder that has an entry of that id, and the entry."""
+    for path in sorted(folder.glob("*.sqlite3")):
+        with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
+            row = db.execute("SELECT * FROM entry WHERE id = ?", (entry_id,)).fetchone()
+            if row:
+                return _name(db), _record(row)
+    return None
+
+
+def earlier(folder: Path, session: str, agent: str, sessions: int) -> Iterator[Glance]:
+    """Yield the other sessions of an agent in this folder, the one that was written last first."""
+    paths = [path for path in folder.glob("*.sqlite3") if path.name != file_name(session)]
+    left = sessions
+    for path in sorted(paths, key=lambda path: (written_at_ns(path), path.name), reverse=True):
+        with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
+            if left and db.execute("SELECT agent FROM session").fetchone() == (agent,):
+                left -= 1
+                away = db.execute(NEWEST_AWAY).fetchall()
+                states = db.execute(NEWEST_STATES).fetchall()
+                yield Glance(_name(db), [_record(row) for row in [*away, *states]])
+
+
+def _name(db: sqlite3.Connection) -> str:
+    return str(db.execute("SELECT name FROM session").fetchone()[0])
+
+
+def unconsolidated(folder: Path) -> list[str]:
+    """Return the names of the sessions in this folder that changed since their consolidation."""
+    found = []
+    for path in sorted(folder.glob("*.sqlite3")):
+        with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
+            found += db.execute("SELECT name FROM session WHERE changes > consolidated").fetchall()
+    return [name for (name,) in found]
+
+
+def file_name(session: str) -> str:
+    """Return the file's name for a session of any name."""
+    digest = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    readable = quote(session, safe="", errors="replace")[:LONGEST_NAME]
+    return f"{readable}-{digest}.sqlite3"
+
+
+def _values(mark: Mark) -> tuple[Any, ...]:
+    return tuple(getattr(mark, field.name) for field in fields(mark))
+
+
+def _row(record: Record) -> tuple[str | int, ...]:
+    return (
+        record.entry.id,
+        record.place,
+        record.content,
+        record.form,
+        record.kind,
+        record.tool,
+        record.arguments,
+        record.tokens,
+        record.stage,
+        record.shown,
+        json.dumps(record.entry.model_dump()),  # pydantic's own writes no lone surrogates
+    )
+
+
+def _record(row: tuple[str, str, str, str, str, str, str, int, str, str, str]) -> Record:
+    _, place, content, form, kind, tool, arguments, tokens, stage, shown, entry = row
+    return Record(
+        Entry.model_validate(json.loads(entry)),
+        place,
+        content,
+        form,
+        kind,
+        tool,
+        arguments,
+        tokens,
+        Stage(stage),
+        shown,
+    )
+
+
+@contextlib.contextmanager
+def _as_store_error(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as failure:
+        raise StoreError(f"ledger {path}: {failure}") from failure
