@@ -19,7 +19,7 @@ from conversations import EAGER, FRAME, no_fallback, reading
 from hippocampus import Hippocampus
 from hippocampus.storage.ledger import MIGRATIONS, Call, Ledger, file_name
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 TURNS = 60
 AGENT = f"""
 import json, sys

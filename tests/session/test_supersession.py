@@ -14,7 +14,7 @@ from hippocampus.policy import load
 from hippocampus.prices import TABLES
 from hippocampus.replay.readers import read_file
 
-RECORDED = Path(__file__).parent.parent / "examples/transcripts/docs-browser.json"
+RECORDED = Path(__file__).parents[2] / "examples/transcripts/docs-browser.json"
 Item = dict[str, Any]
 Step = tuple[str, dict[str, str], str]
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_policy import problems
+from policy.test_policy import problems
 from typer.testing import CliRunner
 
 from hippocampus import prices
@@ -22,7 +22,7 @@ from hippocampus.errors import PolicyError
 from hippocampus.policy import Action, Match, Policy, Rule, Subject, load, shipped, text_of
 from hippocampus.policy.tree import MOST_NODES, TreeError, read
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def write(folder: Path, name: str, text: str) -> Path:
