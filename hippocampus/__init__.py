@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hippocampus.entries.decision import Decision as Decision
     from hippocampus.entries.entry import Entry as Entry
     from hippocampus.entries.entry import Stage as Stage
     from hippocampus.errors import HippocampusError as HippocampusError
@@ -17,11 +18,10 @@ if TYPE_CHECKING:
     from hippocampus.errors import StoreError as StoreError
     from hippocampus.memory import Hippocampus as Hippocampus
     from hippocampus.policy import Policy as Policy
-    from hippocampus.session.plan import Decision as Decision
     from hippocampus.session.session import Session as Session
 
 _HOMES = {
-    "Decision": "session.plan",
+    "Decision": "entries.decision",
     "Entry": "entries.entry",
     "Hippocampus": "memory",
     "HippocampusError": "errors",

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hippocampus import tokens
+from hippocampus.entries.decision import Decision
 from hippocampus.errors import RecordingError
 from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
@@ -14,7 +15,6 @@ from hippocampus.prices import Prices
 from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import prepare
 from hippocampus.replay.recording import Recording
-from hippocampus.session.plan import Decision
 
 SHOWN_CHARACTERS = 600
 """How much of a message each side shows."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import re2
 
+from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Record
 from hippocampus.errors import RecallError
 from hippocampus.memory import Hippocampus
@@ -19,7 +20,6 @@ from hippocampus.policy import Policy
 from hippocampus.policy.consolidation import NOTHING
 from hippocampus.prices import Prices
 from hippocampus.replay.measure import Measured, Script, measure
-from hippocampus.session.plan import Decision
 from hippocampus.session.session import Session
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Stage
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
@@ -82,19 +83,6 @@ class Standing:
         """Return how many leading messages an edit would take out of the cache."""
         sent = 0 if self.cold else self.sent_messages
         return sent if self.rewritten_from is None else min(sent, self.rewritten_from)
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """One change in the view, and why."""
-
-    entry_id: str
-    stage: Stage
-    reason: str
-    saves: int
-    """Tokens that each later call does not send."""
-    costs: float
-    """What the change costs once, in base input tokens; 0 where nothing was cached yet."""
 
 
 def first_open(due: Sequence[int], standing: Standing, prices: Prices) -> int:

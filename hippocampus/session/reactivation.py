@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import re2
 
 from hippocampus import recall, tokens
+from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Stage, content_key
 from hippocampus.errors import RecallError
 from hippocampus.formats.conversation import Message
@@ -23,7 +24,6 @@ from hippocampus.prices import Prices
 from hippocampus.recall.fitting import LEAST_TOKENS
 from hippocampus.session.identifiers import ID, Names
 from hippocampus.session.payload import Held
-from hippocampus.session.plan import Decision
 from hippocampus.session.view import Window
 from hippocampus.storage.ledger import Reactivation
 

@@ -18,6 +18,7 @@ from hippocampus import recall, tokens
 from hippocampus.consolidation import sharing
 from hippocampus.consolidation.outcome import Outcome
 from hippocampus.entries.decay import accessed
+from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import (
     Decay,
     Entry,
@@ -36,7 +37,6 @@ from hippocampus.recall import answers, pending, retrieval, versions
 from hippocampus.recall.fitting import LEAST_TOKENS
 from hippocampus.recall.refetch import Completion
 from hippocampus.session import digest, tool_cache
-from hippocampus.session.plan import Decision
 from hippocampus.session.redactor import screened, screened_list
 from hippocampus.session.resources import Means, Start
 from hippocampus.session.turns import Turns

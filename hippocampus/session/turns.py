@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from hippocampus.consolidation import inputs
+from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Record, content_key, storable
 from hippocampus.errors import StoreError
 from hippocampus.formats.conversation import Item, Message
@@ -22,7 +23,7 @@ from hippocampus.session.account import Account
 from hippocampus.session.cached_prefix import Sent, unshortened
 from hippocampus.session.digest import Run
 from hippocampus.session.payloads import Holdings, Shown
-from hippocampus.session.plan import Candidate, Decision, Standing, first_open, plan
+from hippocampus.session.plan import Candidate, Standing, first_open, plan
 from hippocampus.session.resources import Means, Start
 from hippocampus.session.view import Past, Window
 from hippocampus.storage import archive
@@ -166,7 +167,9 @@ class Turns:
         noted = self._noted()
         self.ledger.save(*noted)
         self._know(noted)
-        self._archive(lambda journal: journal.end(self.window, reading))
+        messages = self.window.telling(0, len(self.window.raw))
+        name, turn = reading.adapter.NAME, self.window.turn
+        self._archive(lambda journal: journal.end(messages, reading.kept, name, turn))
         self._consolidate_beside(past, compacted=False)
 
     def _read(self, items: Sequence[Item]) -> Reading:
@@ -444,8 +447,11 @@ class Turns:
         self._sent.stored = len(window.raw)
         self._remember(made.again)
         self._know(made.records)
+        messages, name = window.telling(0, len(window.raw)), reading.adapter.NAME
         self._archive(
-            lambda journal: journal.append(window, reading, call, made.decisions, made.records)
+            lambda journal: journal.append(
+                messages, reading.kept, name, call, made.decisions, made.records
+            )
         )
 
     def _know(self, records: Sequence[Record]) -> None:

@@ -209,6 +209,8 @@ class Window:
 
     def telling(self, start: int, end: int) -> list[Message]:
         """Return messages as they may be told."""
+        if not self.told:
+            return self.raw[start:end]
         return [self.told_of(number) for number in range(start, end)]
 
     def fold(self, start: int, end: int, text: str) -> None:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Stage, storable
 from hippocampus.errors import StoreError
-from hippocampus.session.plan import Decision
 from hippocampus.storage import files
 from hippocampus.storage.sqlite import reading, transaction, use_write_ahead_log, written_at_ns
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.errors import StoreError
-from hippocampus.session.plan import Decision
 from hippocampus.storage.ledger import Call, Ledger, Reactivation, file_name, owner_of
 
 

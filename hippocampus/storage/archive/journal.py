@@ -14,11 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Record
 from hippocampus.errors import StoreError
-from hippocampus.formats.reader import Reading
-from hippocampus.session.plan import Decision
-from hippocampus.session.view import Window
+from hippocampus.formats.conversation import Message
 from hippocampus.storage import files
 from hippocampus.storage.archive import packing, records
 from hippocampus.storage.archive.reader import paths, set_aside, written
@@ -45,46 +44,46 @@ class Journal:
         self._prints: list[Print] = []
         self._same = 0
 
-    def append(
+    def append(  # noqa: PLR0913, PLR0917 - each is one field of what is written
         self,
-        window: Window,
-        reading: Reading,
+        messages: Sequence[Message],
+        kept: int,
+        format_name: str,
         call: Call,
         decisions: Iterable[Decision],
         committed: Iterable[Record],
     ) -> None:
-        """Write what a call brought, once it is in the ledger: `reading` is that of its list.
+        """Write a call and the messages that it brought, once it is in the ledger.
+
+        `messages` is the whole list, redacted; the first `kept` are those of the call before.
 
         Raises:
             StoreError: the file cannot be read or written.
 
         """
-        told = _fields(call) | {
-            "decisions": [_fields(each) for each in decisions],
-            "entries": [_entry(each) for each in committed],
-        }
-        self._write(window, reading, {"type": "call", **_heading(window, reading), **told})
+        record = _heading("call", call.turn, format_name) | _fields(call)
+        record["decisions"] = [_fields(each) for each in decisions]
+        record["entries"] = [_entry(each) for each in committed]
+        self._write(messages, kept, record)
 
-    def end(self, window: Window, reading: Reading) -> None:
-        """Write what a list has behind its last call, as it ended: `reading` is that of this list.
+    def end(self, messages: Sequence[Message], kept: int, format_name: str, turn: int) -> None:
+        """Write the messages behind the last call of a list, as the list ended.
 
         Raises:
             StoreError: the file cannot be read or written.
 
         """
-        count = len(window.raw)
-        self._write(
-            window, reading, {"type": "end", **_heading(window, reading), "messages": count}
-        )
+        record = _heading("end", turn, format_name) | {"messages": len(messages)}
+        self._write(messages, kept, record)
 
-    def _write(self, window: Window, reading: Reading, record: dict[str, Any]) -> None:
+    def _write(self, messages: Sequence[Message], kept: int, record: dict[str, Any]) -> None:
         """Append the messages that are new in a list, and a record of it, in one write."""
-        self._same = min(self._same, reading.kept)
+        self._same = min(self._same, kept)
         with self._held() as descriptor:
             start = self._same
-            new = [records.written(each.raw) for each in window.telling(start, len(window.raw))]
-            lines = [*self._lines(start, new), records.line(record)]
-            self._append(descriptor, b"".join(lines))
+            new = [records.written(each.raw) for each in messages[start:]]
+            written = [*self._lines(start, new), records.line(record)]
+            self._append(descriptor, b"".join(written))
             self._prints[start:] = [each.print for each in new]
             self._same = len(self._prints)
 
@@ -220,10 +219,10 @@ def _content(descriptor: int, start: int) -> bytes:
         return file.read()
 
 
-def _heading(window: Window, reading: Reading) -> dict[str, Any]:
-    """Return what every record of a list says of it."""
+def _heading(kind: str, turn: int, format_name: str) -> dict[str, Any]:
+    """Return the fields that every record of a list begins with."""
     when = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return {"turn": window.turn, "when": when, "format": reading.adapter.NAME}
+    return {"type": kind, "turn": turn, "when": when, "format": format_name}
 
 
 def _fields(told: Call | Decision) -> dict[str, Any]:
