@@ -27,17 +27,13 @@ from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage import ledger
 from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 if TYPE_CHECKING:
     from hippocampus.consolidation.memory_file import Synced
     from hippocampus.consolidation.memory_lines import Line
     from hippocampus.facts import Facts
 
-CONTENTS_FOLDER = "contents"
-SESSIONS_FOLDER = "sessions"
-FACTS_FILE = "memory.sqlite3"
-DEFAULT_AGENT = "default"
-"""Whose facts these are where nobody is named."""
 SUMMARY_SECONDS = 2.0
 """How long a turn waits for a summary at most."""
 
@@ -75,22 +71,21 @@ class Hippocampus:
             StoreError: the directory cannot be used.
 
         """
-        folder = Path(state_dir)
+        state = StateDir(Path(state_dir))
         declared = policy if isinstance(policy, Policy) else _load_policy(policy)
         encoding = tokens.encoding_for(model or declared.model)
         costs = prices or _prices_of(declared, model)
-        self._folder = folder
+        self._state = state
         self._tools = RepeatableTools()
         self._sources = known_sources(self._tools)
         self._facts: Facts | None = None
         self._opening_facts = threading.Lock()
         self._agent = agent
-        self._store = DiskStore(folder / CONTENTS_FOLDER)
-        sessions = folder / SESSIONS_FOLDER
+        self._store = DiskStore(state.contents)
         means = inputs.Means(declared, lambda: self.facts, complete, render_memory)
-        self._consolidations = Consolidations(folder, sessions, self._store, means)
+        self._consolidations = Consolidations(state, self._store, means)
         self._means = Means(
-            folder=sessions,
+            state=state,
             store=self._store,
             policy=declared,
             prices=costs,
@@ -98,7 +93,7 @@ class Hippocampus:
             summaries=Summaries(summarise, summary_seconds) if summarise else None,
             consolidations=self._consolidations,
             loads=inputs.Sources(
-                sessions, self._store, declared, encoding, self._known_facts, self._read_edits
+                state, self._store, declared, encoding, self._known_facts, self._read_edits
             ),
             sources=self._sources,
         )
@@ -123,7 +118,7 @@ class Hippocampus:
 
     def unconsolidated(self) -> list[str]:
         """Return the sessions that ended without a consolidation, or are still open somewhere."""
-        return ledger.unconsolidated(self._means.folder)
+        return ledger.unconsolidated(self._state)
 
     def consolidate(self, session_id: str | None = None) -> list[Outcome]:
         """Finish a session that ended without its consolidation; without an id, every one.
@@ -152,22 +147,18 @@ class Hippocampus:
 
         A file that cannot be read is logged, and read at the next time.
         """
-        from hippocampus.consolidation.memory_file import agents
-
         own = [self._agent] if self._agent else []
-        found = [self._read_edits(agent) for agent in dict.fromkeys([*agents(self._folder), *own])]
+        found = [self._read_edits(agent) for agent in dict.fromkeys([*self._state.agents(), *own])]
         return [fact_id for each in found for fact_id in (*each.added, *each.retired)]
 
     def _read_edits(self, agent: str) -> Synced:
         from hippocampus.consolidation.publish import edits_read
 
-        return edits_read(
-            self._folder, lambda: self.facts, agent or self._agent, self._means.policy
-        )
+        return edits_read(self._state, lambda: self.facts, agent or self._agent, self._means.policy)
 
     def _known_facts(self) -> Facts | None:
         """Return the long-term memory where there is one: looking for memories makes no file."""
-        known = self._facts is not None or (self._folder / FACTS_FILE).exists()
+        known = self._facts is not None or self._state.facts.exists()
         return self.facts if known else None
 
     def repeatable(self, name: str) -> Callable[[Tool], Tool]:
@@ -206,7 +197,7 @@ class Hippocampus:
 
                 settings = settings_of(self._means.policy.facts)
                 agent = self._agent or DEFAULT_AGENT
-                self._facts = Facts(self._folder / FACTS_FILE, settings=settings, agent=agent)
+                self._facts = Facts(self._state.facts, settings=settings, agent=agent)
         return self._facts
 
     def close(self) -> None:

@@ -27,13 +27,14 @@ def consolidate(
     ] = False,
 ) -> None:
     """Write what is worth keeping of sessions to the fact store; what is kept already stays as it is."""
-    from hippocampus.memory import SESSIONS_FOLDER, Hippocampus
-    from hippocampus.storage.ledger import file_name
+    from hippocampus.memory import Hippocampus
+    from hippocampus.storage.state_dir import StateDir
 
-    if not (state_dir / SESSIONS_FOLDER).is_dir():
+    state = StateDir(state_dir)
+    if not state.sessions.is_dir():
         typer.echo(f"hippocampus: {state_dir} is no state directory", err=True)
         raise typer.Exit(2)
-    if session and not (state_dir / SESSIONS_FOLDER / file_name(session)).exists():
+    if session and not state.ledger(session).exists():
         typer.echo(f"hippocampus: {state_dir} has no session {session!r}", err=True)
         raise typer.Exit(2)
     memory = Hippocampus(state_dir, policy=policy)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hippocampus.consolidation.defrag import Defragmented
     from hippocampus.facts import Facts
     from hippocampus.policy import Policy
+    from hippocampus.storage.state_dir import StateDir
 
 
 def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
@@ -35,44 +36,42 @@ def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus import policy as policies
     from hippocampus.cli.store import expect_state
 
-    expect_state(state_dir)
+    state = expect_state(state_dir)
     if not idle_hours >= 0:
         raise typer.BadParameter("--idle-hours is 0 or more")
     if apply and undo:
         raise typer.BadParameter("--apply makes a run, --undo takes the last one back: name one")
-    facts = _facts(state_dir)
+    facts = _facts(state)
     try:
         if undo:
-            _undo(state_dir, facts, as_json=as_json)
+            _undo(state, facts, as_json=as_json)
         else:
             found = policies.load(policy)
-            _print(_run(state_dir, facts, found, idle_hours, apply=apply), as_json=as_json)
+            _print(_run(state, facts, found, idle_hours, apply=apply), as_json=as_json)
     finally:
         if facts is not None:
             facts.close()
 
 
-def _facts(state_dir: Path) -> Facts | None:
+def _facts(state: StateDir) -> Facts | None:
     """Open the fact store, where there is one."""
     from hippocampus.facts import Facts
-    from hippocampus.memory import FACTS_FILE
 
-    path = state_dir / FACTS_FILE
-    return Facts(path) if path.exists() else None
+    return Facts(state.facts) if state.facts.exists() else None
 
 
 def _run(
-    state_dir: Path, facts: Facts | None, policy: Policy, idle_hours: float, *, apply: bool
+    state: StateDir, facts: Facts | None, policy: Policy, idle_hours: float, *, apply: bool
 ) -> Defragmented:
     from hippocampus.consolidation.defrag import defrag as run
 
-    return run(state_dir, facts, policy, time.time(), apply=apply, idle_hours=idle_hours)
+    return run(state, facts, policy, time.time(), apply=apply, idle_hours=idle_hours)
 
 
-def _undo(state_dir: Path, facts: Facts | None, *, as_json: bool) -> None:
+def _undo(state: StateDir, facts: Facts | None, *, as_json: bool) -> None:
     from hippocampus.consolidation.defrag import undo
 
-    when = undo(state_dir, facts)
+    when = undo(state, facts)
     if as_json:
         typer.echo(json.dumps({"undone": when}))
     elif when is None:

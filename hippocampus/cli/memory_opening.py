@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
+
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
     from hippocampus.models.http import Endpoint
 
-DEFAULT_PATH = Path(".hippocampus") / "memory.sqlite3"
-OWN_AGENT = "default"
+DEFAULT_PATH = StateDir(Path(".hippocampus")).facts
+OWN_AGENT = DEFAULT_AGENT
 POLICY = "HIPPOCAMPUS_POLICY"
 """Names a preset of the fact store, or a policy with a `facts` block."""
 LOCAL = "local"

@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from hippocampus.storage.gc import FileRemoval, Holding, Removal, Rules
+    from hippocampus.storage.state_dir import StateDir
 
 PIPED_WIDTH = 120
 app = typer.Typer(help="Look into a state directory's contents.", no_args_is_help=True)
-StateDir = Annotated[Path, typer.Argument(help="The state directory of a memory.")]
+Folder = Annotated[Path, typer.Argument(help="The state directory of a memory.")]
 
 
 def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
-    state_dir: StateDir,
+    state_dir: Folder,
     max_age_days: Annotated[
         float | None, typer.Option(help="Remove contents and archives of sessions idle for longer.")
     ] = None,
@@ -44,25 +45,27 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     """Say which stored contents and archives the rules would remove; remove them with --apply."""
     from hippocampus.storage import gc
 
-    expect_state(state_dir)
+    state = expect_state(state_dir)
     rules = gc.Rules(max_age_days, max_bytes, _session_days(session or ()), orphan_hours * 3_600)
     started = time.time()
     _check(rules)
-    removals = gc.plan(gc.holdings(state_dir), rules, started)
-    files = gc.plan_files(gc.session_files(state_dir), rules, started)
+    removals = gc.plan(gc.holdings(state), rules, started)
+    files = gc.plan_files(gc.session_files(state), rules, started)
     if apply:
-        removals = gc.collect(state_dir, removals, started)
+        removals = gc.collect(state, removals, started)
         files = gc.collect_files(files, started)
     _print_removals(removals, files, done=apply)
 
 
-def expect_state(state_dir: Path) -> None:
-    """Refuse a folder that is no state directory, before anything is made in it."""
-    from hippocampus.storage.gc import CONTENTS_FOLDER
+def expect_state(state_dir: Path) -> StateDir:
+    """Return a folder as a state directory; refuse any other before a file is written in it."""
+    from hippocampus.storage.state_dir import StateDir
 
-    if not (state_dir / CONTENTS_FOLDER).is_dir():
+    state = StateDir(state_dir)
+    if not state.contents.is_dir():
         typer.echo(f"hippocampus: {state_dir} is no state directory", err=True)
         raise typer.Exit(2)
+    return state
 
 
 def _check(rules: Rules) -> None:
@@ -102,15 +105,15 @@ def _print_removals(
 
 
 @app.command("ls")
-def list_contents(state_dir: StateDir) -> None:
+def list_contents(state_dir: Folder) -> None:
     """List the stored contents, what was active last first."""
     from rich.table import Table
 
     from hippocampus.storage import gc
 
-    expect_state(state_dir)
+    state = expect_state(state_dir)
     table = Table("content", "bytes", "active", "pinned", "entries", box=None)
-    for each in sorted(gc.holdings(state_dir), key=lambda held: -held.active_at):
+    for each in sorted(gc.holdings(state), key=lambda held: -held.active_at):
         pinned = "yes" if any(ref.pinned for ref in each.references) else ""
         entries = ", ".join(f"{ref.session}/{ref.entry_id}" for ref in each.references) or "orphan"
         row = (each.key[:12], f"{each.packed_bytes:,}", _date(each.active_at), pinned, entries)
@@ -120,16 +123,16 @@ def list_contents(state_dir: StateDir) -> None:
 
 @app.command("show")
 def show(
-    state_dir: StateDir,
+    state_dir: Folder,
     named: Annotated[str, typer.Argument(help="An entry's id, or the start of a content's key.")],
 ) -> None:
     """Write one content to standard output, byte for byte."""
     from hippocampus.storage import gc
     from hippocampus.storage.content_store import DiskStore
 
-    expect_state(state_dir)
-    key = _key(gc.holdings(state_dir), named)
-    store = DiskStore(state_dir / gc.CONTENTS_FOLDER)
+    state = expect_state(state_dir)
+    key = _key(gc.holdings(state), named)
+    store = DiskStore(state.contents)
     try:
         content = store.get(key)
     finally:
@@ -154,12 +157,12 @@ def _key(held: Sequence[Holding], named: str) -> str:
 
 
 @app.command("verify")
-def verify(state_dir: StateDir) -> None:
+def verify(state_dir: Folder) -> None:
     """Read everything, and name each damaged, lost or orphaned object; status 1 if there is one."""
     from hippocampus.storage import gc
 
-    expect_state(state_dir)
-    problems = gc.verify(state_dir)
+    state = expect_state(state_dir)
+    problems = gc.verify(state)
     for each in problems:
         typer.echo(each)
     if problems:
@@ -168,12 +171,12 @@ def verify(state_dir: StateDir) -> None:
 
 
 @app.command("stats")
-def stats(state_dir: StateDir) -> None:
+def stats(state_dir: Folder) -> None:
     """Print how many contents there are, their size, and how many are shared, pinned or orphans."""
     from hippocampus.storage import gc
 
-    expect_state(state_dir)
-    held = gc.holdings(state_dir)
+    state = expect_state(state_dir)
+    held = gc.holdings(state)
     sessions = {ref.session for each in held for ref in each.references}
     shared = sum(len({ref.session for ref in each.references}) > 1 for each in held)
     figures = {

@@ -130,7 +130,7 @@ def _filled(parts: dict[str, list[Line]], left: int, encoding: str) -> list[Line
 def _parts(setting: Setting, means: Sources) -> dict[str, list[Line]]:
     means.read_edits(setting.agent)
     facts = means.facts()
-    glances = list(ledger.earlier(means.folder, setting.session, setting.agent, EARLIER_SESSIONS))
+    glances = list(ledger.earlier(means.state, setting.session, setting.agent, EARLIER_SESSIONS))
     states = _states(glances, facts, setting)
     return {
         "known": list(_known(facts, setting, means, states)) if facts else [],

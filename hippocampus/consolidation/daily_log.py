@@ -20,17 +20,15 @@ from hippocampus.errors import StoreError
 from hippocampus.facts.timestamps import day, stamp
 from hippocampus.storage import files
 from hippocampus.storage.ledger import Call
+from hippocampus.storage.state_dir import StateDir
 
-FOLDER = "memory"
-LOCK_FILE = ".lock"
-DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md$")
 KEY = re.compile(r"<!-- session ([0-9a-f]{12}) turn \d+ -->")
 LOOKED_BACK = 62
 """In so many of the newest logs it is looked up whether a consolidation was told already."""
 MOST_TOOLS = 5
 
 
-def append(state_dir: Path, outcome: Outcome, at: float, did: Sequence[str] = ()) -> bool:
+def append(state: StateDir, outcome: Outcome, at: float, did: Sequence[str] = ()) -> bool:
     """Tell a consolidation in the log of its day, and say whether that was news.
 
     `at` is in seconds since 1970, and the day that of UTC; `did` are sentences on what the session
@@ -43,11 +41,10 @@ def append(state_dir: Path, outcome: Outcome, at: float, did: Sequence[str] = ()
     if not outcome.finished:
         return False
     key = f"<!-- session {_name(outcome.session)} turn {outcome.turn} -->"
-    folder = state_dir / FOLDER
-    path = folder / f"{day(at)}.md"
+    path = state.daily_log(day(at))
     try:
-        with files.held(folder / LOCK_FILE):
-            if any(key in _text(each) for each in logs(state_dir)[-LOOKED_BACK:]):
+        with files.held(state.memory_lock):
+            if any(key in _text(each) for each in state.daily_logs()[-LOOKED_BACK:]):
                 return False
             before = _text(path) or f"# {day(at)}\n"
             told = "\n".join(_block(outcome, at, did, key))
@@ -102,13 +99,7 @@ def did(records: Iterable[Record], call: Call | None) -> list[str]:
     return told
 
 
-def logs(state_dir: Path) -> list[Path]:
-    """Return the daily logs of a state directory, oldest first."""
-    folder = state_dir / FOLDER
-    return sorted(path for path in folder.glob("*.md") if DAY.fullmatch(path.name))
-
-
-def sessions_by_mark(state_dir: Path) -> Mapping[str, set[str]]:
+def sessions_by_mark(state: StateDir) -> Mapping[str, set[str]]:
     """Return in which sessions each fact stands, by its mark and a session's key.
 
     Raises:
@@ -116,7 +107,7 @@ def sessions_by_mark(state_dir: Path) -> Mapping[str, set[str]]:
 
     """
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for path in logs(state_dir):
+    for path in state.daily_logs():
         session = ""
         try:
             lines = _text(path).split("\n")

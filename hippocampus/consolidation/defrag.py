@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import NamedTuple
 
 from hippocampus.consolidation import daily_log, defrag_journal, usage_stats
 from hippocampus.consolidation.defrag_journal import Undo
 from hippocampus.consolidation.memory_edits import Edits
-from hippocampus.consolidation.memory_file import DEFAULT_AGENT, MemoryFile, Synced
+from hippocampus.consolidation.memory_file import MemoryFile, Synced
 from hippocampus.consolidation.memory_file import members as lined
 from hippocampus.consolidation.memory_lines import mark_of, shown
 from hippocampus.consolidation.usage_stats import Pruning
@@ -27,6 +26,7 @@ from hippocampus.facts.supersession import compacted, next_row, written_since
 from hippocampus.policy import Policy
 from hippocampus.storage import files, gc
 from hippocampus.storage.gc import Removal
+from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 TRIGGER = "defrag_cycle"
 IDLE_HOURS = 1.0
@@ -80,10 +80,10 @@ class Defragmented:
 NOTHING = Compaction((), (), 0, dry_run=True)
 
 
-class _State(NamedTuple):
-    """What a run is about."""
+class _Scope(NamedTuple):
+    """The stores that a run reads and changes."""
 
-    folder: Path
+    state: StateDir
     facts: Facts | None
     file: MemoryFile
 
@@ -103,7 +103,7 @@ class _Plan:
 
 
 def defrag(  # noqa: PLR0913 - each is one thing to say
-    folder: Path,
+    state: StateDir,
     facts: Facts | None,
     policy: Policy,
     now: float,
@@ -125,20 +125,20 @@ def defrag(  # noqa: PLR0913 - each is one thing to say
     pruning = Pruning(
         policy.forget_below, policy.exponent, block.forget_after_sessions, now - idle_hours * 3_600
     )
-    state = _State(folder, facts, _file(folder, facts, wanted=block.memory_file))
+    scope = _Scope(state, facts, _file(state, facts, wanted=block.memory_file))
     if not apply:
-        return _told(_plan(state, pruning, promotion or Promotion(), now), folder)
+        return _told(_plan(scope, pruning, promotion or Promotion(), now), state)
     try:
-        with files.held(folder / defrag_journal.FOLDER / defrag_journal.LOCK_FILE):
-            plan = _plan(state, pruning, promotion or Promotion(), now)
-            gone = _apply(state, plan, now)
+        with files.held(state.defrag_lock):
+            plan = _plan(scope, pruning, promotion or Promotion(), now)
+            gone = _apply(scope, plan, now)
     except OSError as failure:
-        raise StoreError(f"state directory {folder}: {failure}") from failure
+        raise StoreError(f"state directory {state.root}: {failure}") from failure
     told = replace(plan, pruned=_among(plan.pruned, gone), orphans=_among(plan.orphans, gone))
-    return replace(_told(told, folder), applied=True)
+    return replace(_told(told, state), applied=True)
 
 
-def undo(folder: Path, facts: Facts | None) -> str | None:
+def undo(state: StateDir, facts: Facts | None) -> str | None:
     """Take the last run back, and return when it was made; nothing where there is none.
 
     Raises:
@@ -146,28 +146,28 @@ def undo(folder: Path, facts: Facts | None) -> str | None:
 
     """
     try:
-        with files.held(folder / defrag_journal.FOLDER / defrag_journal.LOCK_FILE):
-            found = defrag_journal.last(folder)
+        with files.held(state.defrag_lock):
+            found = defrag_journal.last(state)
             if found is not None:
-                defrag_journal.take_back(folder, found, facts, _file(folder, facts))
+                defrag_journal.take_back(state, found, facts, _file(state, facts))
     except OSError as failure:
-        raise StoreError(f"state directory {folder}: {failure}") from failure
+        raise StoreError(f"state directory {state.root}: {failure}") from failure
     return found.when if found is not None else None
 
 
-def _file(folder: Path, facts: Facts | None, *, wanted: bool = True) -> MemoryFile:
+def _file(state: StateDir, facts: Facts | None, *, wanted: bool = True) -> MemoryFile:
     agent = facts.agent if facts is not None else DEFAULT_AGENT
-    return MemoryFile.as_kept(folder, agent, wanted=wanted)
+    return MemoryFile.as_kept(state, agent, wanted=wanted)
 
 
 # What follows
 
 
-def _plan(state: _State, pruning: Pruning, promotion: Promotion, now: float) -> _Plan:
-    folder, facts, file = state.folder, state.facts, state.file
-    past = usage_stats.sessions(folder)
+def _plan(scope: _Scope, pruning: Pruning, promotion: Promotion, now: float) -> _Plan:
+    state, facts, file = scope
+    past = usage_stats.sessions(state)
     current = facts.memories(agent=EVERY_AGENT) if facts is not None else []
-    members = lined(folder)
+    members = lined(state)
     keep = frozenset(each.id for each in current if each.id in members and _is_users(each))
     compaction = compacted(facts, keep, dry_run=True) if facts is not None else NOTHING
     going = {*compaction.removed, *compaction.merged}
@@ -175,8 +175,8 @@ def _plan(state: _State, pruning: Pruning, promotion: Promotion, now: float) -> 
     told = {(each.origin.session, each.origin.entry_id) for each in staying}
     again = usage_stats.used_in_several(past, promotion.using_sessions, told) if facts else []
     told |= {(session, kept.entry.id) for session, kept in again}
-    held = gc.holdings(folder)
-    logged = daily_log.sessions_by_mark(folder)
+    held = gc.holdings(state)
+    logged = daily_log.sessions_by_mark(state)
     own = [each for each in staying if facts is not None and each.agent == facts.agent]
     return _Plan(
         tuple(
@@ -220,11 +220,11 @@ def _item(session: str, kept: usage_stats.Kept) -> Item:
     return Item(words, "fact", origin=origin)
 
 
-def _told(plan: _Plan, folder: Path) -> Defragmented:
+def _told(plan: _Plan, state: StateDir) -> Defragmented:
     going, edits = [*plan.pruned, *plan.orphans], plan.edits
     return Defragmented(
         sessions=plan.sessions,
-        daily_logs=len(daily_log.logs(folder)),
+        daily_logs=len(state.daily_logs()),
         edits_read_back=len(edits.new) + len(edits.changed) + len(edits.struck),
         facts_promoted=len(plan.promoted),
         entries_promoted=len(plan.new),
@@ -240,9 +240,9 @@ def _told(plan: _Plan, folder: Path) -> Defragmented:
 # What is done
 
 
-def _apply(state: _State, plan: _Plan, now: float) -> set[str]:
+def _apply(scope: _Scope, plan: _Plan, now: float) -> set[str]:
     """Do what was planned, each step written down before it; return the contents that went."""
-    folder, file = state.folder, state.file
+    state, facts, file = scope
     going = [*plan.pruned, *plan.orphans]
     undo = Undo(
         datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
@@ -253,37 +253,37 @@ def _apply(state: _State, plan: _Plan, now: float) -> set[str]:
         contents=[each.key for each in going],
         before=defrag_journal.texts_of(file),
     )
-    defrag_journal.begin(folder, undo)
-    if state.facts is not None:
-        _consolidate(folder, state.facts, file, plan, undo)
-    safe = defrag_journal.set_aside(folder, going)
-    gone = gc.collect(folder, safe, now, put_before=now - JUST_PUT_SECONDS)
+    defrag_journal.begin(state, undo)
+    if facts is not None:
+        _consolidate(state, facts, file, plan, undo)
+    safe = defrag_journal.set_aside(state, going)
+    gone = gc.collect(state, safe, now, put_before=now - JUST_PUT_SECONDS)
     undo.contents = [each.key for each in gone]
     undo.after = defrag_journal.texts_of(file)
-    defrag_journal.note(folder, undo)
+    defrag_journal.note(state, undo)
     return set(undo.contents)
 
 
-def _consolidate(folder: Path, facts: Facts, file: MemoryFile, plan: _Plan, undo: Undo) -> None:
+def _consolidate(state: StateDir, facts: Facts, file: MemoryFile, plan: _Plan, undo: Undo) -> None:
     if plan.edits:
-        _noted(folder, undo, file.sync(facts))
+        _noted(state, undo, file.sync(facts))
     first = next_row(facts)
     outcomes = facts.store_many(plan.new)
     stored = [each.memory.id for each in outcomes if each.memory is not None]
     undo.added += written_since(facts, stored, first)
     undo.promoted += stored
-    defrag_journal.note(folder, undo)
+    defrag_journal.note(state, undo)
     done = compacted(facts, plan.keep | set(stored), dry_run=False)
     undo.removed = list(dict.fromkeys([*undo.removed, *done.removed, *done.merged]))
-    defrag_journal.note(folder, undo)
+    defrag_journal.note(state, undo)
     if undo.promoted or undo.removed:
-        _noted(folder, undo, file.sync(facts, undo.promoted))
+        _noted(state, undo, file.sync(facts, undo.promoted))
 
 
-def _noted(folder: Path, undo: Undo, done: Synced) -> None:
+def _noted(state: StateDir, undo: Undo, done: Synced) -> None:
     undo.added += done.added
     undo.retired += done.retired
-    defrag_journal.note(folder, undo)
+    defrag_journal.note(state, undo)
 
 
 def _among(removals: Sequence[Removal], gone: set[str]) -> tuple[Removal, ...]:

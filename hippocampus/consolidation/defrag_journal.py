@@ -9,7 +9,6 @@ import json
 import shutil
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from hippocampus.consolidation.memory_file import MemoryFile
@@ -19,11 +18,7 @@ from hippocampus.facts.supersession import by_ids
 from hippocampus.storage import files, gc
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.gc import Removal
-
-FOLDER = "defrag"
-RECORD = "undo.json"
-CONTENTS = "contents"
-LOCK_FILE = ".lock"
+from hippocampus.storage.state_dir import StateDir
 
 
 @dataclass(slots=True)
@@ -48,25 +43,25 @@ class Undo:
     """As the run has left them."""
 
 
-def begin(folder: Path, undo: Undo) -> None:
+def begin(state: StateDir, undo: Undo) -> None:
     """Forget the last run, and write down what this one will do."""
-    shutil.rmtree(folder / FOLDER / CONTENTS, ignore_errors=True)
-    note(folder, undo)
+    shutil.rmtree(state.undo_contents, ignore_errors=True)
+    note(state, undo)
 
 
-def note(folder: Path, undo: Undo) -> None:
+def note(state: StateDir, undo: Undo) -> None:
     """Write down how far a run has got."""
-    files.replace_file(folder / FOLDER / RECORD, json.dumps(asdict(undo)).encode())
+    files.replace_file(state.undo_record, json.dumps(asdict(undo)).encode())
 
 
-def last(folder: Path) -> Undo | None:
+def last(state: StateDir) -> Undo | None:
     """Return the run that can be taken back, or nothing.
 
     Raises:
         StoreError: its record cannot be read.
 
     """
-    path = folder / FOLDER / RECORD
+    path = state.undo_record
     try:
         found: dict[str, Any] = json.loads(path.read_bytes())
         return Undo(**found)
@@ -76,14 +71,14 @@ def last(folder: Path) -> Undo | None:
         raise StoreError(f"defrag record {path}: {failure}") from failure
 
 
-def set_aside(folder: Path, removals: Iterable[Removal]) -> list[Removal]:
+def set_aside(state: StateDir, removals: Iterable[Removal]) -> list[Removal]:
     """Copy contents to where they wait for an undo, and return those that are there to be removed.
 
     Raises:
         StoreError: a store cannot be read or written.
 
     """
-    kept, aside = DiskStore(folder / gc.CONTENTS_FOLDER), _aside(folder)
+    kept, aside = DiskStore(state.contents), DiskStore(state.undo_contents)
     safe = []
     try:
         for each in removals:
@@ -97,10 +92,6 @@ def set_aside(folder: Path, removals: Iterable[Removal]) -> list[Removal]:
     return safe
 
 
-def _aside(folder: Path) -> DiskStore:
-    return DiskStore(folder / FOLDER / CONTENTS)
-
-
 def texts_of(file: MemoryFile) -> dict[str, str | None]:
     """Return the texts of the memory file and of what is known of its lines."""
     return {
@@ -109,31 +100,31 @@ def texts_of(file: MemoryFile) -> dict[str, str | None]:
     }
 
 
-def take_back(folder: Path, undo: Undo, facts: Facts | None, file: MemoryFile) -> None:
+def take_back(state: StateDir, undo: Undo, facts: Facts | None, file: MemoryFile) -> None:
     """Undo a run step by step, the last one first; what was done since stays.
 
     Raises:
         StoreError: something cannot be read or written; then it can be tried again.
 
     """
-    _contents_back(folder, undo.contents)
+    _contents_back(state, undo.contents)
     if facts is not None:
         facts.delete(undo.added)
         gone = by_ids(facts, [*undo.removed, *undo.retired]).values()
         facts.restore([each.id for each in gone if each.removed is not None])
         _file_back(undo, facts, file)
-    (folder / FOLDER / RECORD).unlink(missing_ok=True)
-    shutil.rmtree(folder / FOLDER / CONTENTS, ignore_errors=True)
+    state.undo_record.unlink(missing_ok=True)
+    shutil.rmtree(state.undo_contents, ignore_errors=True)
 
 
-def _contents_back(folder: Path, keys: Iterable[str]) -> None:
-    kept, aside = DiskStore(folder / gc.CONTENTS_FOLDER), _aside(folder)
+def _contents_back(state: StateDir, keys: Iterable[str]) -> None:
+    kept, aside = DiskStore(state.contents), DiskStore(state.undo_contents)
     try:
         for key in keys:
             content = aside.get(key)
             if content is not None:
                 kept.put(content)
-                gc.forget_tombstone(folder, key)
+                gc.forget_tombstone(state, key)
     finally:
         kept.close()
         aside.close()

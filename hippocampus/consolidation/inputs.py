@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hippocampus.consolidation.outcome import Outcome
@@ -17,6 +16,7 @@ from hippocampus.entries.entry import Record
 from hippocampus.formats.conversation import Message
 from hippocampus.policy import Policy
 from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage.state_dir import StateDir
 
 if TYPE_CHECKING:
     from hippocampus.consolidation.memory_lines import Line
@@ -80,8 +80,7 @@ class Setting:
 class Sources:
     """What an opening is made from."""
 
-    folder: Path
-    """Where the ledgers are."""
+    state: StateDir
     store: ContentStore
     policy: Policy
     encoding: str

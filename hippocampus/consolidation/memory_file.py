@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, Self
-from urllib.parse import quote, unquote
 
 from hippocampus.consolidation import memory_json, memory_lines
 from hippocampus.consolidation.memory_edits import (
@@ -29,13 +28,10 @@ from hippocampus.facts.models import Memory
 from hippocampus.facts.store import Facts
 from hippocampus.facts.supersession import by_ids, successors
 from hippocampus.storage import files
+from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
-FOLDER = "memory"
-KNOWN = "lines"
-DEFAULT_AGENT = "default"
 CUSTOM = "custom"
 """The form of a file that a callable renders."""
-LOCK_FILE = ".lock"
 MOST_TRIES = 5
 """So often somebody else may save the file while it is being rewritten."""
 
@@ -43,7 +39,7 @@ MOST_TRIES = 5
 class Form(Protocol):
     """How a memory file is written and read, as a module of functions."""
 
-    FILE: str
+    SUFFIX: str
 
     def rows(self, text: str, /) -> Sequence[Row]:
         """Return the lines of a file, in its order."""
@@ -76,7 +72,7 @@ class MemoryFile:
     """An agent's memory file: `markdown`, `json`, or what a callable renders."""
 
     def __init__(
-        self, state_dir: Path, form: str | Render = "markdown", agent: str = DEFAULT_AGENT
+        self, state: StateDir, form: str | Render = "markdown", agent: str = DEFAULT_AGENT
     ) -> None:
         """Name the file: `MEMORY.md`, and of another agent than the default one `MEMORY-<agent>.md`.
 
@@ -93,22 +89,20 @@ class MemoryFile:
         self._render = None if isinstance(form, str) else form
         self._form = FORMS[form] if isinstance(form, str) else memory_lines
         self._agent = agent
-        ending = "" if agent == DEFAULT_AGENT else f"-{quote(agent, safe='')}"
-        path = state_dir / self._form.FILE
-        self.path = path.with_name(f"{path.stem}{ending}{path.suffix}")
-        self._known_path = state_dir / FOLDER / f"{KNOWN}{ending}.json"
-        self._lock = state_dir / FOLDER / LOCK_FILE
+        self.path = state.memory_file(agent, self._form.SUFFIX)
+        self._known_path = state.known_lines(agent)
+        self._lock = state.memory_lock
 
     @classmethod
-    def as_kept(cls, state_dir: Path, agent: str, *, wanted: bool = True) -> Self:
+    def as_kept(cls, state: StateDir, agent: str, *, wanted: bool = True) -> Self:
         """Return an agent's file in the form in which it is kept.
 
         One that is not `wanted`, or whose form only its host knows, is left alone whatever is asked.
         """
-        found = cls(state_dir, agent=agent)
+        found = cls(state, agent=agent)
         name = content_of(found._known_path).get("form", "markdown")
         if name in FORMS:
-            found = cls(state_dir, name, agent)
+            found = cls(state, name, agent)
         found._is_kept = wanted and name in FORMS
         return found
 
@@ -305,15 +299,9 @@ def _is_unchanged(before: Known, memory: Memory | None) -> bool:
     return memory is not None and (memory.id, memory.content) == (before.fact_id, before.content)
 
 
-def agents(state_dir: Path) -> list[str]:
-    """Return the agents whose memory files are known, the default one first."""
-    names = [path.stem for path in sorted((state_dir / FOLDER).glob(f"{KNOWN}-*.json"))]
-    return [DEFAULT_AGENT, *(unquote(name.removeprefix(f"{KNOWN}-")) for name in names)]
-
-
-def members(state_dir: Path) -> set[str]:
+def members(state: StateDir) -> set[str]:
     """Return the ids of the facts that have a line in any agent's memory file."""
     found: set[str] = set()
-    for path in (state_dir / FOLDER).glob(f"{KNOWN}*.json"):
-        found |= {each.fact_id for each in known_in(path).values()}
+    for agent in state.agents():
+        found |= {each.fact_id for each in known_in(state.known_lines(agent)).values()}
     return found

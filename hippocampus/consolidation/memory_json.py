@@ -11,7 +11,7 @@ from typing import Any
 from hippocampus.consolidation.memory_lines import FROM_TOOLS, SECTIONS, Change, Line, Row
 from hippocampus.facts.models import UNTRUSTED
 
-FILE = "MEMORY.json"
+SUFFIX = ".json"
 
 
 def rows(text: str) -> tuple[Row, ...]:

@@ -26,7 +26,7 @@ from hippocampus.facts.exchange.markdown import (
 from hippocampus.facts.models import UNTRUSTED, Memory
 from hippocampus.facts.timestamps import day
 
-FILE = "MEMORY.md"
+SUFFIX = ".md"
 TITLE = "# Memory"
 SECTIONS = {
     "preference": "Preferences",

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from hippocampus.consolidation import daily_log
-from hippocampus.consolidation.memory_file import DEFAULT_AGENT, MemoryFile, Render, Synced
+from hippocampus.consolidation.memory_file import MemoryFile, Render, Synced
 from hippocampus.consolidation.outcome import Outcome
 from hippocampus.errors import HippocampusError
 from hippocampus.facts.store import Facts
 from hippocampus.facts.supersession import by_ids
 from hippocampus.policy import Policy
+from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 LOG = logging.getLogger("hippocampus")
 
 
 def leave(  # noqa: PLR0913 - each is one thing to say
-    state_dir: Path,
+    state: StateDir,
     outcome: Outcome,
     facts: Facts,
     policy: Policy,
@@ -41,9 +41,9 @@ def leave(  # noqa: PLR0913 - each is one thing to say
     block = policy.consolidation
     try:
         if block.memory_file:
-            _lines(state_dir, outcome, facts, form)
+            _lines(state, outcome, facts, form)
         if block.daily_logs:
-            daily_log.append(state_dir, outcome, at, did)
+            daily_log.append(state, outcome, at, did)
     except HippocampusError as failure:  # no session's end fails for what people read
         told = "session %s: memory file or daily log not written: %s"
         LOG.warning(told, outcome.session, failure)
@@ -51,13 +51,13 @@ def leave(  # noqa: PLR0913 - each is one thing to say
     return True
 
 
-def edits_read(state_dir: Path, facts: Callable[[], Facts], agent: str, policy: Policy) -> Synced:
+def edits_read(state: StateDir, facts: Callable[[], Facts], agent: str, policy: Policy) -> Synced:
     """Take in what a person did to an agent's memory file since it was written; again changes nothing.
 
     A file that cannot be read is logged: nobody's session waits for what a person edits.
     """
     wanted = policy.consolidation.memory_file
-    file = MemoryFile.as_kept(state_dir, agent or DEFAULT_AGENT, wanted=wanted)
+    file = MemoryFile.as_kept(state, agent or DEFAULT_AGENT, wanted=wanted)
     try:
         return file.sync(facts()) if file.edits() else Synced()
     except HippocampusError as failure:
@@ -65,8 +65,8 @@ def edits_read(state_dir: Path, facts: Callable[[], Facts], agent: str, policy: 
         return Synced()
 
 
-def _lines(state_dir: Path, outcome: Outcome, facts: Facts, form: str | Render) -> None:
+def _lines(state: StateDir, outcome: Outcome, facts: Facts, form: str | Render) -> None:
     """Bring the file of each agent up to date whose facts were kept, and the store's own agent's."""
     kept = by_ids(facts, (each.fact_id for each in outcome.kept if each.fact_id))
     for agent in {facts.agent} | {each.agent for each in kept.values()}:
-        MemoryFile(state_dir, form, agent).sync(facts, kept)
+        MemoryFile(state, form, agent).sync(facts, kept)

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from hippocampus.consolidation.inputs import Means, Session, Trigger
 from hippocampus.consolidation.outcome import Outcome
@@ -21,6 +20,7 @@ from hippocampus.formats import reader
 from hippocampus.storage import archive
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.state_dir import StateDir
 
 LOG = logging.getLogger("hippocampus")
 
@@ -28,11 +28,9 @@ LOG = logging.getLogger("hippocampus")
 class Consolidations:
     """The consolidations of one memory."""
 
-    def __init__(self, state_dir: Path, sessions: Path, store: ContentStore, means: Means) -> None:
-        """Prepare them; `sessions` is the folder of the ledgers."""
+    def __init__(self, state: StateDir, store: ContentStore, means: Means) -> None:
         self._store = store
-        self._state_dir = state_dir
-        self._sessions = sessions
+        self._state = state
         self._means = means
         self._beside: dict[str, threading.Thread] = {}
         self.closed = False
@@ -66,7 +64,7 @@ class Consolidations:
             done, facts = did(session.records, ledger.last_call()), self._means.facts()
             form = self._means.render or policy.consolidation.memory_format
             at = time.time()
-            return leave(self._state_dir, outcome, facts, policy, at=at, did=done, form=form)
+            return leave(self._state, outcome, facts, policy, at=at, did=done, form=form)
 
         LOG.debug("session %s: consolidating at %s", session.name, trigger)
         policy = self._means.policy
@@ -96,7 +94,7 @@ class Consolidations:
         if before is not None:
             before.join()
         try:
-            with contextlib.closing(Ledger(self._sessions, session.name)) as ledger:
+            with contextlib.closing(Ledger(self._state, session.name)) as ledger:
                 patience = self._means.policy.consolidation.model_seconds
                 self._done(session, ledger, patience, Trigger.CONTEXT_THRESHOLD)
         except Exception:  # law 3: the session's end tries again, and no turn is to notice
@@ -114,7 +112,7 @@ class Consolidations:
             StoreError: one of them cannot be read or written.
 
         """
-        with contextlib.closing(Ledger(self._sessions, name)) as ledger:
+        with contextlib.closing(Ledger(self._state, name)) as ledger:
             last = ledger.last_call()
             turn = last.turn if last else 0
             session = Session(name, ledger.agent(), turn, (), ledger.records())
@@ -128,7 +126,7 @@ class Consolidations:
 
         """
         *earlier, last = (
-            reader.read(each.items) for each in archive.lists(self._state_dir, session.name)
+            reader.read(each.items) for each in archive.lists(self._state, session.name)
         )
         said = session.messages or last
         before = earlier if said is last else [*earlier, last]

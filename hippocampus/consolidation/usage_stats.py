@@ -20,6 +20,7 @@ from hippocampus.errors import StoreError
 from hippocampus.storage import gc
 from hippocampus.storage.gc import Holding, Removal
 from hippocampus.storage.sqlite import reading
+from hippocampus.storage.state_dir import StateDir
 
 BUSY_SECONDS = 10.0
 
@@ -63,7 +64,7 @@ class Pruning:
     """Sessions that were active since then are left alone."""
 
 
-def sessions(folder: Path) -> list[Past]:
+def sessions(state: StateDir) -> list[Past]:
     """Return every session of a state directory, the one that was active longest ago first.
 
     Raises:
@@ -71,7 +72,7 @@ def sessions(folder: Path) -> list[Past]:
 
     """
     found = []
-    for path in sorted((folder / gc.SESSIONS_FOLDER).glob("*.sqlite3")):
+    for path in state.ledgers():
         try:
             found.append(_past(path))
         except (OSError, sqlite3.Error, ValueError) as failure:

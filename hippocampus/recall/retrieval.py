@@ -10,7 +10,6 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from pathlib import Path
 from typing import NamedTuple
 
 from hippocampus import recall
@@ -24,8 +23,8 @@ from hippocampus.recall.pending import Answer, Call, answered, pending
 from hippocampus.recall.ranking import Embed
 from hippocampus.storage import files, gc, ledger
 from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage.state_dir import StateDir
 
-SEARCH_FOLDER = "search"
 HEADER = re.compile(r"^([a-z2-7]{8,12}):$", re.MULTILINE)
 """Opens the lines of an entry in what a search found; lines of a content have their number first."""
 
@@ -46,7 +45,7 @@ class Retrieval:
     """The way back to the contents of one session."""
 
     def __init__(
-        self, state: Path, session: str, store: ContentStore, decode: Decode | None = None
+        self, state: StateDir, session: str, store: ContentStore, decode: Decode | None = None
     ) -> None:
         """Prepare it; the search index is opened when it is first filled or asked.
 
@@ -69,7 +68,7 @@ class Retrieval:
         """
         if entry_id in records:
             return records[entry_id]
-        owner = ledger.owner_of(self._state / gc.SESSIONS_FOLDER, entry_id)
+        owner = ledger.owner_of(self._state, entry_id)
         if owner is not None:
             raise answers.other_session(entry_id, owner)
         raise answers.never_existed(entry_id, records)
@@ -150,9 +149,8 @@ class Retrieval:
     def _index(self) -> Passages:
         with self._opening:
             if self._passages is None:
-                folder = self._state / SEARCH_FOLDER
-                files.private_folder(folder)
-                path = folder / ledger.file_name(self._session)
+                path = self._state.search_index(self._session)
+                files.private_folder(path.parent)
                 self._passages = Passages(path, self._searchable)
             return self._passages
 

@@ -6,7 +6,6 @@ Data only.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from hippocampus.consolidation import inputs
 from hippocampus.consolidation.scheduler import Consolidations
@@ -15,13 +14,14 @@ from hippocampus.prices import Prices
 from hippocampus.recall.sources import Sources
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage.state_dir import StateDir
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
     """What the sessions of one memory share."""
 
-    folder: Path
+    state: StateDir
     store: ContentStore
     policy: Policy
     prices: Prices

@@ -69,8 +69,7 @@ class Session:
         """The list of the last call that did not fail."""
         self._left: list[Any] = []
         """Where the last call failed: its list, and what to take in if that cannot be read."""
-        folder = means.folder.parent
-        self._retrieval = retrieval.Retrieval(folder, session_id, means.store, self._decode)
+        self._retrieval = retrieval.Retrieval(means.state, session_id, means.store, self._decode)
         self._turns = Turns(session_id, means, self._retrieval, start)
         self._completion = Completion(session_id, means, self._turns, self._retrieval, self._lock)
 
@@ -463,7 +462,7 @@ class Session:
         with self._lock:
             if entry_id in self._known():
                 return
-            found = ledger.entry_of(self._means.folder, entry_id)
+            found = ledger.entry_of(self._means.state, entry_id)
             if found is None:
                 self._record_of(entry_id)
                 return

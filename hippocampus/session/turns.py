@@ -54,7 +54,7 @@ class Turns:
         self._opening: str | None = None
         self._means = means
         self._retrieval = retrieval
-        self.ledger = Ledger(means.folder, session_id)
+        self.ledger = Ledger(means.state, session_id)
         self._has_past = self.ledger.pending() > 0
         """Whether an earlier run has left something that no consolidation has seen."""
         self._is_kept = True
@@ -62,7 +62,7 @@ class Turns:
         self._begun = Start(self.ledger.agent(start.agent), start.context_time)
         self.records = {record.place: record for record in self.ledger.records()}
         """Every entry of the session by its place, oldest first."""
-        self._journal = archive.journal_of(means.folder.parent, session_id, means.policy)
+        self._journal = archive.journal_of(means.state, session_id, means.policy)
         self._again: dict[tuple[int, str], list[Reactivation]] = {}
         """What was shown again, by the number of its message and what that says."""
         self._remember(self.ledger.reactivations())
@@ -478,7 +478,7 @@ class Turns:
         if self._means.consolidations.closed or not (self.ledger.pending() or not self._is_kept):
             return False
         is_here = bool(self.window.raw) or self.ledger.last_call() is None
-        return is_here or archive.is_kept(self._means.folder.parent, self._session)
+        return is_here or archive.is_kept(self._means.state, self._session)
 
     def close(self) -> None:
         """Pack the archive and close the ledger."""

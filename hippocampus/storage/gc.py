@@ -23,12 +23,8 @@ from hippocampus.errors import StoreError
 from hippocampus.storage import files
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.sqlite import reading, written_at_ns
+from hippocampus.storage.state_dir import StateDir
 
-CONTENTS_FOLDER = "contents"
-SESSIONS_FOLDER = "sessions"
-ARCHIVE_FOLDER = "archive"
-SEARCH_FOLDER = "search"
-TOMBSTONES_FILE = "tombstones.sqlite3"
 BUSY_SECONDS = 10.0
 DAY_SECONDS = 86_400.0
 ORPHAN_GRACE_SECONDS = DAY_SECONDS
@@ -174,7 +170,7 @@ def _over_size(
 
 
 def collect(
-    folder: Path, removals: Iterable[Removal], started: float, *, put_before: float | None = None
+    state: StateDir, removals: Iterable[Removal], started: float, *, put_before: float | None = None
 ) -> list[Removal]:
     """Remove contents at `started`, in seconds since 1970, and return those that were removed.
 
@@ -185,10 +181,10 @@ def collect(
         StoreError: the state directory cannot be read or written.
 
     """
-    store = DiskStore(folder / CONTENTS_FOLDER)
+    store = DiskStore(state.contents)
     when = datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds")
     try:
-        with tombstones(folder) as db:
+        with tombstones(state) as db:
             since = started if put_before is None else put_before
             return [each for each in removals if _remove(store, db, each, when, since)]
     finally:
@@ -226,11 +222,11 @@ def collect_files(removals: Iterable[FileRemoval], started: float) -> list[FileR
 
 
 @contextlib.contextmanager
-def tombstones(folder: Path) -> Iterator[sqlite3.Connection]:
+def tombstones(state: StateDir) -> Iterator[sqlite3.Connection]:
     """Open the tombstones of a state directory."""
-    path = folder / TOMBSTONES_FILE
+    path = state.tombstones
     try:
-        files.private_folder(folder)
+        files.private_folder(path.parent)
         files.private_file(path)
         with contextlib.closing(
             sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
@@ -244,33 +240,33 @@ def tombstones(folder: Path) -> Iterator[sqlite3.Connection]:
         raise StoreError(f"tombstones {path}: {failure}") from failure
 
 
-def tombstone(folder: Path, content: str) -> Tombstone | None:
+def tombstone(state: StateDir, content: str) -> Tombstone | None:
     """Return what is left of a content that retention removed, or nothing.
 
     Raises:
         StoreError: the tombstones cannot be read.
 
     """
-    if not (folder / TOMBSTONES_FILE).exists():
+    if not state.tombstones.exists():
         return None
-    with tombstones(folder) as db:
+    with tombstones(state) as db:
         found = db.execute("SELECT removed, rule FROM tombstone WHERE content = ?", (content,))
         row = found.fetchone()
     return Tombstone(*row) if row else None
 
 
-def forget_tombstone(folder: Path, content: str) -> None:
+def forget_tombstone(state: StateDir, content: str) -> None:
     """Say nothing more of a content, since it is there again.
 
     Raises:
         StoreError: the tombstones cannot be written.
 
     """
-    with tombstones(folder) as db:
+    with tombstones(state) as db:
         db.execute("DELETE FROM tombstone WHERE content = ?", (content,))
 
 
-def holdings(folder: Path) -> list[Holding]:
+def holdings(state: StateDir) -> list[Holding]:
     """Return every stored content of a state directory with all that refer to it.
 
     Raises:
@@ -278,17 +274,17 @@ def holdings(folder: Path) -> list[Holding]:
 
     """
     by_key: dict[str, list[Reference]] = {}
-    store = DiskStore(folder / CONTENTS_FOLDER)
+    store = DiskStore(state.contents)
     try:
         kept = [found for key in store.keys() if (found := store.kept(key)) is not None]  # noqa: SIM118 - a store is no mapping
     finally:
         store.close()
-    for each in references(folder):
+    for each in references(state):
         by_key.setdefault(each.content, []).append(each)
     return [Holding(*each, references=tuple(by_key.get(each.key, ()))) for each in kept]
 
 
-def session_files(folder: Path) -> list[SessionFile]:
+def session_files(state: StateDir) -> list[SessionFile]:
     """Return the archives and search indexes of the sessions of a state directory.
 
     Raises:
@@ -296,29 +292,26 @@ def session_files(folder: Path) -> list[SessionFile]:
 
     """
     found = []
-    for ledger in sorted((folder / SESSIONS_FOLDER).glob("*.sqlite3")):
+    for ledger in state.ledgers():
         try:
             session, active, _ = _rows(ledger)
-            beside = [
-                *sorted((folder / ARCHIVE_FOLDER).glob(f"{ledger.stem}.jsonl*")),
-                *sorted((folder / SEARCH_FOLDER).glob(f"{ledger.name}*")),
-            ]
             found += [
-                SessionFile(path, path.stat().st_size, session, ledger, active) for path in beside
+                SessionFile(path, path.stat().st_size, session, ledger, active)
+                for path in state.copies_of(ledger)
             ]
         except (OSError, sqlite3.Error) as failure:
             raise StoreError(f"ledger {ledger}: {failure}") from failure
     return found
 
 
-def references(folder: Path) -> Iterator[Reference]:
+def references(state: StateDir) -> Iterator[Reference]:
     """Yield what the ledgers of a state directory refer to.
 
     Raises:
         StoreError: a ledger cannot be read.
 
     """
-    for path in sorted((folder / SESSIONS_FOLDER).glob("*.sqlite3")):
+    for path in state.ledgers():
         try:
             yield from _references(path)
         except (OSError, sqlite3.Error, ValueError) as failure:
@@ -370,25 +363,25 @@ def active_at(path: Path) -> float:
     return written_at_ns(path) / 1e9
 
 
-def verify(folder: Path) -> list[str]:
+def verify(state: StateDir) -> list[str]:
     """Return a sentence for each damaged, missing, stray or orphaned object; empty when all is well.
 
     What cannot be opened at all is one of them.
     """
-    referred, problems = _readable_references(folder)
+    referred, problems = _readable_references(state)
     try:
-        tombstone(folder, "")
+        tombstone(state, "")
     except StoreError as damage:
         return [*problems, str(damage)]
     try:
-        with contextlib.closing(DiskStore(folder / CONTENTS_FOLDER)) as store:
-            return _verify_contents(store, folder, referred, orphans=not problems) + problems
+        with contextlib.closing(DiskStore(state.contents)) as store:
+            return _verify_contents(store, state, referred, orphans=not problems) + problems
     except StoreError as damage:
         return [str(damage), *problems]
 
 
 def _verify_contents(
-    store: DiskStore, folder: Path, referred: Sequence[Reference], *, orphans: bool
+    store: DiskStore, state: StateDir, referred: Sequence[Reference], *, orphans: bool
 ) -> list[str]:
     """Return what is wrong with contents; what nobody refers to only where all ledgers were read."""
     known = store.keys()
@@ -402,7 +395,7 @@ def _verify_contents(
     ]
     problems += store.strays()
     for key in sorted(set(entries) - set(known)):
-        if tombstone(folder, key) is None:
+        if tombstone(state, key) is None:
             problems += [f"entry {each}: its content {key[:12]} is lost" for each in entries[key]]
     nobodys = sorted(set(known) - set(entries)) if orphans else []
     return problems + [
@@ -410,11 +403,11 @@ def _verify_contents(
     ]
 
 
-def _readable_references(folder: Path) -> tuple[list[Reference], list[str]]:
+def _readable_references(state: StateDir) -> tuple[list[Reference], list[str]]:
     """Return the references that can be read, and a sentence for each thing that cannot."""
     found: list[Reference] = []
     wrong: list[str] = []
-    for path in sorted((folder / SESSIONS_FOLDER).glob("*.sqlite3")):
+    for path in state.ledgers():
         try:
             with reading(path, BUSY_SECONDS) as db:
                 told = [row[0] for row in db.execute("PRAGMA integrity_check")]

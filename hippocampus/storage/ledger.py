@@ -7,23 +7,21 @@ what to commit is the plan's, how it reads the index's.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Stage, storable
 from hippocampus.errors import StoreError
 from hippocampus.storage import files
 from hippocampus.storage.sqlite import reading, transaction, use_write_ahead_log, written_at_ns
+from hippocampus.storage.state_dir import StateDir
 
 BUSY_SECONDS = 10.0
-LONGEST_NAME = 80
 
 MIGRATIONS = (
     """
@@ -196,11 +194,11 @@ class Reactivation(NamedTuple):
 class Ledger:
     """The entries and commitments of one session."""
 
-    def __init__(self, folder: Path, session: str) -> None:
-        self._path = folder / file_name(session)
+    def __init__(self, state: StateDir, session: str) -> None:
+        self._path = state.ledger(session)
         self._session = session
         with _as_store_error(self._path):
-            files.private_folder(folder)
+            files.private_folder(self._path.parent)
             files.private_file(self._path)
             self._db = sqlite3.connect(
                 self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -402,9 +400,9 @@ class Ledger:
             yield
 
 
-def owner_of(folder: Path, entry_id: str) -> str | None:
-    """Return the name of the session in this folder that has an entry of that id."""
-    for path in sorted(folder.glob("*.sqlite3")):
+def owner_of(state: StateDir, entry_id: str) -> str | None:
+    """Return the name of the session that has an entry of that id."""
+    for path in state.ledgers():
         with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
             found = db.execute("SELECT 1 FROM entry WHERE id = ?", (entry_id,)).fetchone()
             if found:
@@ -412,9 +410,9 @@ def owner_of(folder: Path, entry_id: str) -> str | None:
     return None
 
 
-def entry_of(folder: Path, entry_id: str) -> tuple[str, Record] | None:
-    """Return the session in this folder that has an entry of that id, and the entry."""
-    for path in sorted(folder.glob("*.sqlite3")):
+def entry_of(state: StateDir, entry_id: str) -> tuple[str, Record] | None:
+    """Return the session that has an entry of that id, and the entry."""
+    for path in state.ledgers():
         with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
             row = db.execute("SELECT * FROM entry WHERE id = ?", (entry_id,)).fetchone()
             if row:
@@ -422,9 +420,9 @@ def entry_of(folder: Path, entry_id: str) -> tuple[str, Record] | None:
     return None
 
 
-def earlier(folder: Path, session: str, agent: str, sessions: int) -> Iterator[Glance]:
-    """Yield the other sessions of an agent in this folder, the one that was written last first."""
-    paths = [path for path in folder.glob("*.sqlite3") if path.name != file_name(session)]
+def earlier(state: StateDir, session: str, agent: str, sessions: int) -> Iterator[Glance]:
+    """Yield the other sessions of an agent, the one that was written last first."""
+    paths = [path for path in state.ledgers() if path != state.ledger(session)]
     left = sessions
     for path in sorted(paths, key=lambda path: (written_at_ns(path), path.name), reverse=True):
         with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
@@ -439,20 +437,13 @@ def _name(db: sqlite3.Connection) -> str:
     return str(db.execute("SELECT name FROM session").fetchone()[0])
 
 
-def unconsolidated(folder: Path) -> list[str]:
-    """Return the names of the sessions in this folder that changed since their consolidation."""
+def unconsolidated(state: StateDir) -> list[str]:
+    """Return the names of the sessions that changed since their consolidation."""
     found = []
-    for path in sorted(folder.glob("*.sqlite3")):
+    for path in state.ledgers():
         with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
             found += db.execute("SELECT name FROM session WHERE changes > consolidated").fetchall()
     return [name for (name,) in found]
-
-
-def file_name(session: str) -> str:
-    """Return the file's name for a session of any name."""
-    digest = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    readable = quote(session, safe="", errors="replace")[:LONGEST_NAME]
-    return f"{readable}-{digest}.sqlite3"
 
 
 def _values(mark: Mark) -> tuple[Any, ...]:

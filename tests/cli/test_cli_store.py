@@ -13,6 +13,7 @@ from hippocampus.cli import app
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.ledger import Call, Ledger
+from hippocampus.storage.state_dir import StateDir
 
 CONTENT = b"caf\xc3\xa9 \xff\x00 exactly"
 
@@ -30,7 +31,7 @@ def kept(state: Path) -> str:
     entry = Entry(
         id="abcd2345", type="tool_result", source=Source(type="t", ref=key, turn=1), summary="s"
     )
-    ledger = Ledger(state / "sessions", "nightly-1")
+    ledger = Ledger(StateDir(state), "nightly-1")
     record = Record(entry, "p", key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown")
     ledger.commit([record], [], Call(1, 1, 1, 1))
     ledger.close()

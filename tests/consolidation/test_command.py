@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from hippocampus.cli import app
 from hippocampus.errors import StoreError
-from hippocampus.storage.archive.reader import paths as archive_paths
+from hippocampus.storage.state_dir import StateDir
 
 
 def run(*arguments: str) -> str:
@@ -73,7 +73,7 @@ def test_a_session_that_cannot_be_read_is_said_and_stops_no_other(
     crashed = make()
     crashed.session("one")([user("I prefer green tea.")])
     crashed.session("two")([user("Never call me before noon.")])
-    journal, _ = archive_paths(state / "archive", "one")
+    journal = StateDir(state).journal("one")
     journal.unlink()
     journal.mkdir()
     told = CliRunner().invoke(app, ["consolidate", str(state)])

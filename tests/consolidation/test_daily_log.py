@@ -8,8 +8,9 @@ from conversations import EAGER, reading
 
 from hippocampus import Hippocampus
 from hippocampus.consolidation import daily_log
-from hippocampus.consolidation.daily_log import append, logs, sessions_by_mark
+from hippocampus.consolidation.daily_log import append, sessions_by_mark
 from hippocampus.consolidation.outcome import Kept, Outcome
+from hippocampus.storage.state_dir import StateDir
 
 AT = 1_770_649_200.0
 FACT = "0190c3a1-0000-7000-8000-003f2a9c1b0d"
@@ -34,39 +35,42 @@ def outcome(turn: int = 6, *, finished: bool = True, session: str = "ticket 47")
 
 
 def test_a_day_says_what_each_session_did_and_kept(tmp_path: Path) -> None:
-    assert append(tmp_path, outcome(), AT, ["6 turns."])
-    [path] = logs(tmp_path)
+    assert append(StateDir(tmp_path), outcome(), AT, ["6 turns."])
+    [path] = StateDir(tmp_path).daily_logs()
     key = daily_log._name("ticket 47")
     assert path.read_text() == WRITTEN.replace("8b5c5e5a6d2c", key)
 
 
 def test_a_consolidation_is_told_once(tmp_path: Path) -> None:
     """Also where it is repeated the day after; an unfinished one is told when it is finished."""
-    assert not append(tmp_path, outcome(finished=False), AT)
-    assert append(tmp_path, outcome(), AT)
-    before = logs(tmp_path)[0].read_bytes()
-    assert not append(tmp_path, outcome(), AT + 86_400)
-    assert [path.read_bytes() for path in logs(tmp_path)] == [before]
-    assert append(tmp_path, outcome(9), AT + 86_400)
-    assert append(tmp_path, outcome(6, session="another"), AT)
-    assert [path.name for path in logs(tmp_path)] == ["2026-02-09.md", "2026-02-10.md"]
-    assert logs(tmp_path)[0].read_bytes().startswith(before)
+    assert not append(StateDir(tmp_path), outcome(finished=False), AT)
+    assert append(StateDir(tmp_path), outcome(), AT)
+    before = StateDir(tmp_path).daily_logs()[0].read_bytes()
+    assert not append(StateDir(tmp_path), outcome(), AT + 86_400)
+    assert [path.read_bytes() for path in StateDir(tmp_path).daily_logs()] == [before]
+    assert append(StateDir(tmp_path), outcome(9), AT + 86_400)
+    assert append(StateDir(tmp_path), outcome(6, session="another"), AT)
+    assert [path.name for path in StateDir(tmp_path).daily_logs()] == [
+        "2026-02-09.md",
+        "2026-02-10.md",
+    ]
+    assert StateDir(tmp_path).daily_logs()[0].read_bytes().startswith(before)
 
 
 def test_it_counts_the_sessions_of_a_fact(tmp_path: Path) -> None:
-    append(tmp_path, outcome(6), AT)
-    append(tmp_path, outcome(9), AT)
-    append(tmp_path, outcome(session="another"), AT + 86_400)
-    assert {mark: len(names) for mark, names in sessions_by_mark(tmp_path).items()} == {
+    append(StateDir(tmp_path), outcome(6), AT)
+    append(StateDir(tmp_path), outcome(9), AT)
+    append(StateDir(tmp_path), outcome(session="another"), AT + 86_400)
+    assert {mark: len(names) for mark, names in sessions_by_mark(StateDir(tmp_path)).items()} == {
         "3f2a9c1b0d": 2
     }
 
 
 def test_what_a_person_writes_into_it_stays(tmp_path: Path) -> None:
-    append(tmp_path, outcome(6), AT)
-    [path] = logs(tmp_path)
+    append(StateDir(tmp_path), outcome(6), AT)
+    [path] = StateDir(tmp_path).daily_logs()
     path.write_text("My notes.\n" + path.read_text())
-    append(tmp_path, outcome(9), AT)
+    append(StateDir(tmp_path), outcome(9), AT)
     assert path.read_text().startswith("My notes.\n# 2026-02-09\n")
 
 

@@ -28,9 +28,8 @@ from hippocampus.consolidation.usage_stats import Kept, Past, Pruning, prunable,
 from hippocampus.facts import Facts
 from hippocampus.facts.exchange import export
 from hippocampus.facts.models import Item, Origin
-from hippocampus.memory import FACTS_FILE
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.ledger import file_name
+from hippocampus.storage.state_dir import StateDir
 
 HERE = Path(__file__).parent.parent
 HOUR = 3_600.0
@@ -60,7 +59,7 @@ def aged(state: Path, names: list[str]) -> None:
     now = time.time()
     for number, name in enumerate(names):
         at = now - (len(names) - number) * DAY
-        os.utime(state / "sessions" / file_name(name), (at, at))
+        os.utime(StateDir(state).ledger(name), (at, at))
     with contextlib.closing(sqlite3.connect(state / "contents" / "cache.db")) as db, db:
         db.execute("UPDATE Cache SET expire_time = expire_time - ?", (HOUR,))  # when it was put
 
@@ -78,13 +77,13 @@ def recalled(state: Path, name: str, entry_id: str) -> str:
 
 @pytest.fixture
 def facts(tmp_path: Path) -> Iterator[Facts]:
-    with Facts(tmp_path / FACTS_FILE) as store:
+    with Facts(StateDir(tmp_path).facts) as store:
         yield store
         assert store.check() == []
 
 
 def run(state: Path, facts: Facts | None = None, **options: Any) -> Defragmented:
-    return defrag(state, facts, options.pop("policy", policy()), time.time(), **options)
+    return defrag(StateDir(state), facts, options.pop("policy", policy()), time.time(), **options)
 
 
 def on_disk(state: Path) -> dict[str, bytes]:
@@ -157,7 +156,7 @@ def test_a_content_stays_while_one_session_needs_it(tmp_path: Path) -> None:
 def test_a_session_that_may_be_running_is_left_alone(tmp_path: Path) -> None:
     lived(tmp_path, ["one", "two", "three"])
     for name in ("one", "two", "three"):
-        os.utime(tmp_path / "sessions" / file_name(name))
+        os.utime(StateDir(tmp_path).ledger(name))
     assert run(tmp_path).contents_pruned == 0
     assert run(tmp_path, policy=policy(1), idle_hours=0).contents_pruned > 0
 
@@ -218,7 +217,7 @@ def test_a_content_used_in_several_sessions_becomes_a_fact(tmp_path: Path, facts
         "two",
         entry.id,
     )
-    text = MemoryFile(tmp_path).path.read_text()
+    text = MemoryFile(StateDir(tmp_path)).path.read_text()
     assert "## From tool results\n\n- [" in text
     assert "row_" in recalled(tmp_path, "two", entry.id)
     again = run(tmp_path, facts, apply=True)
@@ -239,11 +238,11 @@ def test_facts_that_are_used_again_and_again_get_a_line(tmp_path: Path, facts: F
     facts.remember_many(["Ann likes tea."] * 2)
     for number in range(3):
         told = (Told("x", "fact", "user", f"s{number}", 1, None, logged),)
-        append(tmp_path, Outcome(f"s{number}", 1, told, finished=True), time.time())
+        append(StateDir(tmp_path), Outcome(f"s{number}", 1, told, finished=True), time.time())
     done = run(tmp_path, facts, apply=True)
     assert (done.facts_promoted, done.daily_logs) == (3, 1)
-    assert set(MemoryFile(tmp_path).members()) == {used, said, logged}
-    assert rare not in MemoryFile(tmp_path).members()
+    assert set(MemoryFile(StateDir(tmp_path)).members()) == {used, said, logged}
+    assert rare not in MemoryFile(StateDir(tmp_path)).members()
     assert run(tmp_path, facts).facts_promoted == 0
 
 
@@ -260,16 +259,18 @@ def test_what_faded_goes_but_not_what_the_user_said_in_the_memory_file(
         ]
     )
     ids = [each.memory.id for each in outcomes if each.memory]
-    MemoryFile(tmp_path).sync(facts, ids[:2])
+    MemoryFile(StateDir(tmp_path)).sync(facts, ids[:2])
     done = run(tmp_path, facts, apply=True)
     assert (done.facts_faded, done.facts_left) == (2, 1)
     assert [each.content for each in facts.memories()] == ["I prefer tea."]
-    assert "The page said so." not in MemoryFile(tmp_path).path.read_text()
+    assert "The page said so." not in MemoryFile(StateDir(tmp_path)).path.read_text()
 
 
 def test_edits_by_hand_are_read_back(tmp_path: Path, facts: Facts) -> None:
     lived(tmp_path, ["one"])
-    MemoryFile(tmp_path).path.write_text("# Memory\n\n## Preferences\n\n- Answer in French.\n")
+    MemoryFile(StateDir(tmp_path)).path.write_text(
+        "# Memory\n\n## Preferences\n\n- Answer in French.\n"
+    )
     assert run(tmp_path, facts).edits_read_back == 1
     assert facts.count() == 0
     assert run(tmp_path, facts, apply=True).edits_read_back == 1
@@ -286,7 +287,7 @@ def test_it_keeps_the_memory_file_as_its_host_does(tmp_path: Path, facts: Facts,
     assert known
     forms: dict[str, Any] = {"json": "json", "custom": lambda lines: f"{len(lines)} lines"}
     if form in forms:
-        MemoryFile(tmp_path, forms[form]).sync(facts, [known.id])
+        MemoryFile(StateDir(tmp_path), forms[form]).sync(facts, [known.id])
     before = on_disk(tmp_path)
     off = EAGER.consolidation.model_copy(update={"memory_file": False})
     rules = policy() if form in forms else EAGER.model_copy(update={"consolidation": off})
@@ -298,7 +299,7 @@ def test_it_keeps_the_memory_file_as_its_host_does(tmp_path: Path, facts: Facts,
         changed = {name for name in before | after if before.get(name) != after.get(name)}
         assert not any(name.startswith(("MEMORY", "memory/")) for name in changed)
     assert not (tmp_path / "MEMORY.md").exists() or form == "custom"
-    assert undo(tmp_path, facts)
+    assert undo(StateDir(tmp_path), facts)
 
 
 # Undo
@@ -315,10 +316,10 @@ def rich(state: Path, facts: Facts) -> dict[str, list[str]]:
         Item("I prefer tea.", "preference", origin=USER),
     ]  # fmt: skip
     stored = [each.memory.id for each in facts.store_many(items) if each.memory]
-    MemoryFile(state).sync(facts, [stored[0], stored[3]])
+    MemoryFile(StateDir(state)).sync(facts, [stored[0], stored[3]])
     for _ in range(5):
         facts.confirm([stored[1]])
-    path = MemoryFile(state).path
+    path = MemoryFile(StateDir(state)).path
     path.write_text(path.read_text().replace("I prefer tea.", "I prefer coffee.") + "- By hand.\n")
     return ids
 
@@ -327,7 +328,10 @@ def all_of(state: Path, facts: Facts) -> dict[str, Any]:
     told = export(facts, "*")
     del told["exported_at"]
     del told["triples"]
-    return {"facts": told, "file": [path.read_bytes() for path in MemoryFile(state).paths]}
+    return {
+        "facts": told,
+        "file": [path.read_bytes() for path in MemoryFile(StateDir(state)).paths],
+    }
 
 
 def test_every_step_of_a_run_can_be_taken_back(tmp_path: Path, facts: Facts) -> None:
@@ -336,11 +340,11 @@ def test_every_step_of_a_run_can_be_taken_back(tmp_path: Path, facts: Facts) -> 
     done = run(tmp_path, facts, apply=True)
     assert min(done.facts_promoted, done.facts_faded, done.contents_pruned, done.edits_read_back)
     assert all_of(tmp_path, facts) != before
-    assert undo(tmp_path, facts)
+    assert undo(StateDir(tmp_path), facts)
     assert all_of(tmp_path, facts) == before
     for name, entries in ids.items():
         assert all("row_" in recalled(tmp_path, name, entry) for entry in entries)
-    assert undo(tmp_path, facts) is None
+    assert undo(StateDir(tmp_path), facts) is None
     aged(tmp_path, list(ids))
     again = run(tmp_path, facts)
     assert (again.facts_faded, again.contents_pruned) == (done.facts_faded, done.contents_pruned)
@@ -349,9 +353,9 @@ def test_every_step_of_a_run_can_be_taken_back(tmp_path: Path, facts: Facts) -> 
 def test_what_was_edited_since_stays_when_a_run_is_taken_back(tmp_path: Path, facts: Facts) -> None:
     rich(tmp_path, facts)
     run(tmp_path, facts, apply=True)
-    path = MemoryFile(tmp_path).path
+    path = MemoryFile(StateDir(tmp_path)).path
     path.write_text(path.read_text() + "\nSome later words.\n")
-    assert undo(tmp_path, facts)
+    assert undo(StateDir(tmp_path), facts)
     text = path.read_text()
     assert "\nSome later words.\n" in text
     assert "The page said so." in text
@@ -362,7 +366,7 @@ def test_only_the_last_run_can_be_taken_back(tmp_path: Path) -> None:
     ids = lived(tmp_path, ["one", "two", "three", "four"])
     run(tmp_path, apply=True)
     run(tmp_path, apply=True)
-    assert undo(tmp_path, None)
+    assert undo(StateDir(tmp_path), None)
     assert recalled(tmp_path, "one", ids["one"][0]).startswith("expired")
 
 
@@ -373,13 +377,14 @@ from pathlib import Path
 from conversations import EAGER
 from hippocampus.consolidation.defrag import defrag
 from hippocampus.facts import Facts
+from hippocampus.storage.state_dir import StateDir
 block = EAGER.consolidation.model_copy(update={{"forget_after_sessions": 2}})
 policy = EAGER.model_copy(update={{"consolidation": block}})
 folder = Path(sys.argv[1])
 with Facts(folder / "memory.sqlite3") as facts:
     print("ready", flush=True)
     sys.stdin.readline()
-    defrag(folder, facts, policy, time.time(), apply=True)
+    defrag(StateDir(folder), facts, policy, time.time(), apply=True)
     print("done", flush=True)
 """
 
@@ -399,7 +404,7 @@ def test_a_run_that_is_killed_can_be_taken_back(tmp_path: Path, facts: Facts, se
         process.stdin.flush()
         time.sleep(random.Random(seed).random() * 0.15)
         process.kill()
-    undo(tmp_path, facts)
+    undo(StateDir(tmp_path), facts)
     assert before <= {each.content for each in facts.memories()} | {"I prefer tea."}
     for name, entries in ids.items():
         assert all("row_" in recalled(tmp_path, name, entry) for entry in entries)
@@ -432,7 +437,7 @@ def test_a_running_session_is_not_disturbed(tmp_path: Path) -> None:
             run(tmp_path, policy=policy(1), apply=True)
             runs += 1
     assert (process.returncode, runs > 0) == (0, True)
-    assert len(sessions(tmp_path)) == 5
+    assert len(sessions(StateDir(tmp_path))) == 5
 
 
 # The command

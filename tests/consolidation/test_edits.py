@@ -28,7 +28,7 @@ def memory(make: Make) -> Hippocampus:
 
 
 def file_of(memory: Hippocampus) -> Path:
-    return memory._folder / "MEMORY.md"
+    return memory._state.root / "MEMORY.md"
 
 
 def edit(memory: Hippocampus, struck: str, *replaced: str, added: str = "") -> None:
@@ -56,7 +56,7 @@ def test_edits_reach_the_next_session(memory: Hippocampus) -> None:
 
 
 def test_a_file_that_nobody_changed_is_not_written_by_an_opening(memory: Hippocampus) -> None:
-    known = memory._folder / "memory" / "lines.json"
+    known = memory._state.root / "memory" / "lines.json"
     before = [(each.read_bytes(), each.stat().st_mtime_ns) for each in (file_of(memory), known)]
     with memory.session("two") as session:
         assert "Berlin" in str(session(ASKED))
@@ -67,13 +67,13 @@ def test_a_file_that_nobody_changed_is_not_written_by_an_opening(memory: Hippoca
 
 def test_the_command_reads_edits_where_no_session_is_left(memory: Hippocampus) -> None:
     edit(memory, "tabs", added="- I like green tea.")
-    run = CliRunner().invoke(app, ["consolidate", str(memory._folder)])
+    run = CliRunner().invoke(app, ["consolidate", str(memory._state.root)])
     assert run.exit_code == 0
     assert "every session is consolidated\nedits of the memory file read: " in run.output
     claims = {each.content for each in memory.facts.memories(kind="fact")}
     assert "I like green tea." in claims
     assert "I prefer tabs." not in claims
-    again = CliRunner().invoke(app, ["consolidate", str(memory._folder)])
+    again = CliRunner().invoke(app, ["consolidate", str(memory._state.root)])
     assert again.output == "every session is consolidated\n"
 
 
@@ -94,7 +94,7 @@ def test_a_file_that_cannot_be_read_stops_no_session(
 
 @pytest.mark.parametrize("broken", ["", "[]", "{}", '{"lines": []}', "{"])
 def test_a_broken_note_of_the_lines_stops_no_session(broken: str, memory: Hippocampus) -> None:
-    (memory._folder / "memory" / "lines.json").write_text(broken)
+    (memory._state.root / "memory" / "lines.json").write_text(broken)
     assert "I prefer tabs." in opening(memory, "two")
 
 
@@ -102,7 +102,7 @@ def test_the_edits_of_every_agent_are_read(make: Make) -> None:
     memory = make(policy=loading(800))
     with memory.session("one", agent="a b") as session:
         session([user("I prefer tabs.")])
-    path = memory._folder / "MEMORY-a%20b.md"
+    path = memory._state.root / "MEMORY-a%20b.md"
     path.write_text(path.read_text().replace("tabs", "spaces"))
     assert len(memory.read_edits()) == 2
     (claim,) = memory.facts.memories(kind="fact", agent="a b")
@@ -178,10 +178,12 @@ def test_what_a_message_said_is_history_until_purge(memory: Hippocampus) -> None
 
 def test_an_undone_run_brings_the_message_back(memory: Hippocampus) -> None:
     edit(memory, "tabs")
-    run = CliRunner().invoke(app, ["defrag", str(memory._folder), "--apply", "--idle-hours", "0"])
+    run = CliRunner().invoke(
+        app, ["defrag", str(memory._state.root), "--apply", "--idle-hours", "0"]
+    )
     assert run.exit_code == 0, run.output
     assert messages_in(memory) != [SAID]
-    run = CliRunner().invoke(app, ["defrag", str(memory._folder), "--undo"])
+    run = CliRunner().invoke(app, ["defrag", str(memory._state.root), "--undo"])
     assert run.exit_code == 0, run.output
     assert messages_in(memory) == [SAID]
     assert "I prefer tabs." in {each.content for each in memory.facts.memories(kind="fact")}
@@ -189,7 +191,7 @@ def test_an_undone_run_brings_the_message_back(memory: Hippocampus) -> None:
 
 def test_edits_that_are_read_twice_take_nothing_more(memory: Hippocampus) -> None:
     """As after a crash between the fact store and the file."""
-    known = memory._folder / "memory" / "lines.json"
+    known = memory._state.root / "memory" / "lines.json"
     before = known.read_bytes()
     edit(memory, "tabs")
     edited = file_of(memory).read_bytes()

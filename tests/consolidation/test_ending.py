@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hippocampus import Hippocampus, Policy
 from hippocampus.storage.archive import contexts, conversation
-from hippocampus.storage.archive.reader import paths, unpacked
+from hippocampus.storage.archive.reader import unpacked
 from hippocampus.storage.archive.records import parsed
 
 ASKED = [user("Which lamps are there?"), *call("1", "list", "{}", "a red one")]
@@ -23,7 +23,7 @@ ENDED = [*ASKED, assistant("There is a red lamp."), user("Never call me before n
 
 
 def archived(memory: Hippocampus, name: str = "s") -> list[Any]:
-    return conversation(str(memory._folder), name).items
+    return conversation(str(memory._state.root), name).items
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -104,7 +104,7 @@ def test_an_end_that_is_cut_short_loses_nothing_that_was_sent(ended: list[Any], 
     session([user("I prefer green tea."), assistant("Noted."), user("And the weather now?")])
     session.close(ended)
     assert ("preference", "user", "I prefer green tea.") in current(memory)
-    packed = paths(memory._folder / "archive", "s")[1]
+    packed = memory._state.packed_archive("s")
     assert [len(each.items) for each in contexts(parsed(unpacked(packed)))] == [3, len(ended)]
 
 

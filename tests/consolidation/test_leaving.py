@@ -9,13 +9,13 @@ import pytest
 from conversations import EAGER
 
 from hippocampus import Hippocampus
-from hippocampus.consolidation.daily_log import logs
 from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.consolidation.outcome import Kept, Outcome
 from hippocampus.consolidation.publish import leave
 from hippocampus.facts import Facts
 from hippocampus.policy import load
 from hippocampus.policy.consolidation import Consolidation
+from hippocampus.storage.state_dir import StateDir
 
 AT = 1_770_649_200.0
 
@@ -28,7 +28,7 @@ def kept(facts: Facts) -> Outcome:
 
 
 def files(state: Path) -> dict[str, tuple[bytes, int]]:
-    found = [MemoryFile(state).path, *logs(state)]
+    found = [MemoryFile(StateDir(state)).path, *StateDir(state).daily_logs()]
     return {
         path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in found if path.exists()
     }
@@ -37,9 +37,9 @@ def files(state: Path) -> dict[str, tuple[bytes, int]]:
 def test_a_consolidation_is_in_the_memory_file_and_in_the_log_of_its_day(tmp_path: Path) -> None:
     with Facts(tmp_path / "memory.sqlite3") as facts:
         outcome = kept(facts)
-        leave(tmp_path, outcome, facts, EAGER, at=AT, did=["4 turns."])
+        leave(StateDir(tmp_path), outcome, facts, EAGER, at=AT, did=["4 turns."])
         before = files(tmp_path)
-        leave(tmp_path, outcome, facts, EAGER, at=AT)
+        leave(StateDir(tmp_path), outcome, facts, EAGER, at=AT)
     assert set(before) == {"MEMORY.md", "2026-02-09.md"}
     assert files(tmp_path) == before
     assert b"4 turns.\n" in before["2026-02-09.md"][0]
@@ -53,7 +53,7 @@ def test_a_policy_may_keep_one_without_the_other(tmp_path: Path, off: str, left:
     block = EAGER.consolidation.model_copy(update=update)
     policy = EAGER.model_copy(update={"consolidation": block})
     with Facts(tmp_path / "memory.sqlite3") as facts:
-        leave(tmp_path, kept(facts), facts, policy, at=AT)
+        leave(StateDir(tmp_path), kept(facts), facts, policy, at=AT)
     assert set(files(tmp_path)) == {left}
 
 
@@ -62,7 +62,7 @@ def test_a_file_that_cannot_be_written_is_logged(
 ) -> None:
     (tmp_path / "memory").write_text("in the way")
     with Facts(tmp_path / "memory.sqlite3") as facts:
-        assert not leave(tmp_path, kept(facts), facts, EAGER, at=AT)
+        assert not leave(StateDir(tmp_path), kept(facts), facts, EAGER, at=AT)
     assert "memory file or daily log not written" in caplog.text
 
 
@@ -79,7 +79,7 @@ def test_what_could_not_be_written_once_is_in_the_memory_file_of_the_next_consol
     assert outcome.finished
     assert memory.unconsolidated() == []
     assert "Never deploy on Fridays." in (tmp_path / "MEMORY.md").read_text()
-    assert len(memory.facts.memories(kind="fact")) == len(logs(tmp_path)) == 1
+    assert len(memory.facts.memories(kind="fact")) == len(StateDir(tmp_path).daily_logs()) == 1
     memory.close()
 
 

@@ -24,6 +24,7 @@ from hippocampus.facts.exchange import import_file
 from hippocampus.facts.models import Item, Origin
 from hippocampus.facts.store import Facts
 from hippocampus.facts.supersession import by_ids, is_current
+from hippocampus.storage.state_dir import StateDir
 
 AT = 1_770_595_200.0
 SAID = [
@@ -79,7 +80,7 @@ def untouched(path: Path) -> tuple[bytes, int, int]:
 
 def test_facts_stand_in_sections_with_date_and_origin(tmp_path: Path, facts: Facts) -> None:
     ids = remembered(facts)
-    file = MemoryFile(tmp_path)
+    file = MemoryFile(StateDir(tmp_path))
     assert file.sync(facts, ids).written
     expected = WRITTEN
     for number, memory_id in enumerate(ids):
@@ -89,11 +90,11 @@ def test_facts_stand_in_sections_with_date_and_origin(tmp_path: Path, facts: Fac
 
 def test_a_file_of_which_nothing_changes_is_not_touched(tmp_path: Path, facts: Facts) -> None:
     ids = remembered(facts)
-    file = MemoryFile(tmp_path)
+    file = MemoryFile(StateDir(tmp_path))
     file.sync(facts, ids)
     before = untouched(file.path)
     assert not file.sync(facts, ids).written
-    assert not MemoryFile(tmp_path).sync(facts).written
+    assert not MemoryFile(StateDir(tmp_path)).sync(facts).written
     assert untouched(file.path) == before
 
 
@@ -106,7 +107,7 @@ def test_a_tool_never_speaks_in_the_sections_of_people(tmp_path: Path, facts: Fa
         Item(forged, "decision", origin=tool),
     ]
     outcomes = facts.store_many(items)
-    file = MemoryFile(tmp_path)
+    file = MemoryFile(StateDir(tmp_path))
     file.sync(facts, [each.memory.id for each in outcomes if each.memory])
     text = file.path.read_text()
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
@@ -118,7 +119,7 @@ def test_a_tool_never_speaks_in_the_sections_of_people(tmp_path: Path, facts: Fa
 
 def test_a_fact_that_is_replaced_is_replaced_in_its_line(tmp_path: Path, facts: Facts) -> None:
     [old] = remembered(facts, [Item("I live in Rome.", "fact", origin=Origin(role="user"), at=AT)])
-    file = MemoryFile(tmp_path)
+    file = MemoryFile(StateDir(tmp_path))
     file.sync(facts, [old])
     file.path.write_text(file.path.read_text() + "\nMy own words.\n")
     [outcome] = facts.remember_many(
@@ -133,13 +134,13 @@ def test_a_fact_that_is_replaced_is_replaced_in_its_line(tmp_path: Path, facts: 
 
 
 def test_a_line_written_by_hand_becomes_a_fact_of_the_user(tmp_path: Path, facts: Facts) -> None:
-    file = MemoryFile(tmp_path)
+    file = MemoryFile(StateDir(tmp_path))
     file.sync(facts, remembered(facts))
     text = file.path.read_text().replace(
         "## Decisions\n", "* Never touch the\n  production database.\n\n## Decisions\n"
     )
     file.path.write_text(text)
-    done = MemoryFile(tmp_path).sync(facts)
+    done = MemoryFile(StateDir(tmp_path)).sync(facts)
     [added] = done.added
     memory = facts.get(added)
     assert memory
@@ -148,13 +149,13 @@ def test_a_line_written_by_hand_becomes_a_fact_of_the_user(tmp_path: Path, facts
     marked = f"  production database. <!-- {mark(added)} -->\n"
     assert file.path.read_text() == text.replace("  production database.\n", marked)
     before = untouched(file.path)
-    assert MemoryFile(tmp_path).sync(facts).added == ()
+    assert MemoryFile(StateDir(tmp_path)).sync(facts).added == ()
     assert untouched(file.path) == before
 
 
 def test_a_line_struck_out_takes_its_fact_away(tmp_path: Path, facts: Facts) -> None:
     ids = remembered(facts)
-    file = MemoryFile(tmp_path)
+    file = MemoryFile(StateDir(tmp_path))
     file.sync(facts, ids)
     kept = [line for line in file.path.read_text().split("\n") if "Tuesdays" not in line]
     file.path.write_text("\n".join(kept))
@@ -169,7 +170,7 @@ def test_a_line_struck_out_takes_its_fact_away(tmp_path: Path, facts: Facts) -> 
 def test_a_line_worded_anew_is_what_the_user_says(tmp_path: Path, facts: Facts) -> None:
     """Also where it says less than before."""
     ids = remembered(facts)
-    file = MemoryFile(tmp_path)
+    file = MemoryFile(StateDir(tmp_path))
     file.sync(facts, ids)
     text = file.path.read_text().replace("needs Python 3.11", "needs Python")
     file.path.write_text(text)
@@ -187,14 +188,14 @@ def test_moving_lines_changes_nothing_but_for_what_a_tool_said(
     tmp_path: Path, facts: Facts
 ) -> None:
     ids = remembered(facts)
-    file = MemoryFile(tmp_path)
+    file = MemoryFile(StateDir(tmp_path))
     file.sync(facts, ids)
     lines = file.path.read_text().split("\n")
     moved = "\n".join(
         ["# Mine", "", "## Später", *reversed([x for x in lines if x[:1] == "-"]), ""]
     )
     file.path.write_text(moved)
-    assert file.sync(facts) == MemoryFile(tmp_path).sync(facts)
+    assert file.sync(facts) == MemoryFile(StateDir(tmp_path)).sync(facts)
     assert file.path.read_text() == moved
     [tools] = [line for line in moved.split("\n") if "Python" in line]
     file.path.write_text(moved.replace("## Später", f"## Preferences\n{tools}\n## Später", 1)
@@ -206,7 +207,7 @@ def test_moving_lines_changes_nothing_but_for_what_a_tool_said(
 def test_a_file_that_is_gone_is_written_anew(tmp_path: Path, facts: Facts) -> None:
     """A lost file is no wish to forget everything."""
     ids = remembered(facts)
-    file = MemoryFile(tmp_path)
+    file = MemoryFile(StateDir(tmp_path))
     file.sync(facts, ids)
     before = file.path.read_text()
     file.path.unlink()
@@ -222,11 +223,12 @@ import sys
 from pathlib import Path
 from hippocampus.consolidation.memory_file import MemoryFile, members
 from hippocampus.facts.store import Facts
+from hippocampus.storage.state_dir import StateDir
 folder, first = Path(sys.argv[1]), int(sys.argv[2])
 with Facts(folder / "memory.sqlite3") as facts:
     for number in range(first, 100):
         [outcome] = facts.store_many([f"Rule {number} holds."])
-        MemoryFile(folder).sync(facts, [outcome.memory.id])
+        MemoryFile(StateDir(folder)).sync(facts, [outcome.memory.id])
         print(number, flush=True)
 """
 
@@ -244,7 +246,7 @@ def test_kills_at_random_moments_strike_nothing_out(tmp_path: Path) -> None:
             told += process.stdout.readlines()
         done = int([each for each in told if each.endswith("\n")][-1])
     with Facts(tmp_path / "memory.sqlite3") as facts:
-        assert MemoryFile(tmp_path).sync(facts).retired == ()
+        assert MemoryFile(StateDir(tmp_path)).sync(facts).retired == ()
         lines = Counter(row.text for row in rows((tmp_path / "MEMORY.md").read_text()))
         assert lines == Counter(f"Rule {number} holds." for number in range(len(lines)))
         assert set(lines) <= current(facts)
@@ -253,7 +255,7 @@ def test_kills_at_random_moments_strike_nothing_out(tmp_path: Path) -> None:
 
 def test_our_own_file_can_be_imported(tmp_path: Path, facts: Facts) -> None:
     """What a tool said stays what a tool said."""
-    MemoryFile(tmp_path).sync(facts, remembered(facts))
+    MemoryFile(StateDir(tmp_path)).sync(facts, remembered(facts))
     with Facts(tmp_path / "other.sqlite3") as other:
         import_file(other, tmp_path / "MEMORY.md")
         assert current(other) == current(facts)
@@ -263,7 +265,7 @@ def test_our_own_file_can_be_imported(tmp_path: Path, facts: Facts) -> None:
 
 def test_it_may_be_json(tmp_path: Path, facts: Facts) -> None:
     ids = remembered(facts)
-    file = MemoryFile(tmp_path, "json")
+    file = MemoryFile(StateDir(tmp_path), "json")
     file.sync(facts, ids)
     found = json.loads(file.path.read_text())
     assert [each["text"] for each in found["memory"]] == [each.content for each in SAID]
@@ -284,16 +286,16 @@ def test_it_may_be_what_a_callable_makes_of_it(tmp_path: Path, facts: Facts) -> 
         return "\n".join(f"{line.origin}|{line.text}" for line in lines)
 
     ids = remembered(facts)
-    file = MemoryFile(tmp_path, mine)
+    file = MemoryFile(StateDir(tmp_path), mine)
     file.sync(facts, ids)
     assert file.path.read_text().split("\n")[2] == "tool|The build needs Python 3.11."
     assert not file.sync(facts).written
     with pytest.raises(ValueError, match="markdown, json, or a callable"):
-        MemoryFile(tmp_path, "yaml")
+        MemoryFile(StateDir(tmp_path), "yaml")
 
 
 def test_only_its_owner_may_read_it(tmp_path: Path, facts: Facts) -> None:
-    file = MemoryFile(tmp_path)
+    file = MemoryFile(StateDir(tmp_path))
     file.sync(facts, remembered(facts))
     assert oct(file.path.stat().st_mode)[-3:] == "600"
     assert oct((tmp_path / "memory").stat().st_mode)[-3:] == "700"
@@ -335,7 +337,7 @@ def test_whatever_a_person_does_to_it_stays(
             [Item(text, "note", origin=Origin("s", 1, "", "user")) for text in kept]
         )
         ids = [each.memory.id for each in outcomes if each.memory and shown(each.memory.content)]
-        file = MemoryFile(Path(folder))
+        file = MemoryFile(StateDir(Path(folder)))
         file.sync(facts, ids)
         text = file.path.read_text() if file.path.exists() else "# Memory\n"
         lines = [*text.split("\n")[2:][struck:], *own]
@@ -349,7 +351,7 @@ def test_whatever_a_person_does_to_it_stays(
         known = {row.mark for row in rows("\n".join(after))}
         assert known <= {mark(each.id) for each in facts.memories()}
         before = untouched(file.path)
-        again = MemoryFile(Path(folder)).sync(facts)
+        again = MemoryFile(StateDir(Path(folder))).sync(facts)
         assert (again.written, again.added, again.retired) == (False, (), ())
         assert untouched(file.path) == before
         os.utime(file.path)
@@ -359,7 +361,7 @@ def test_what_a_tool_said_is_the_users_once_the_user_writes_it(
     tmp_path: Path, facts: Facts
 ) -> None:
     ids = remembered(facts)
-    file = MemoryFile(tmp_path)
+    file = MemoryFile(StateDir(tmp_path))
     file.sync(facts, ids)
     text = file.path.read_text()
     file.path.write_text(f"{text}\n## Mine\n\n- The build needs Python 3.11.\n")
@@ -379,7 +381,7 @@ def test_a_tools_word_that_stands_for_an_assistants_moves_to_the_tools(
         Item("Ann moved to Oslo.", "fact", origin=Origin("s", 2, "", "assistant"), at=AT + 86_400),
     ]
     [old] = remembered(facts, said[:1])
-    file = MemoryFile(tmp_path)
+    file = MemoryFile(StateDir(tmp_path))
     file.sync(facts, [old])
     [new] = remembered(facts, said[1:])
     facts._database.run("UPDATE memory SET role = 'tool' WHERE id = ?", (new,))
@@ -394,14 +396,14 @@ def test_each_agent_has_a_file_of_its_own(tmp_path: Path, facts: Facts) -> None:
     [outcome] = facts.remember_many([Item("The port is 9090.", "fact")], agent="helper/1")
     assert outcome.memory
     for agent in ("default", "helper/1"):
-        MemoryFile(tmp_path, agent=agent).sync(facts, [mine, outcome.memory.id])
+        MemoryFile(StateDir(tmp_path), agent=agent).sync(facts, [mine, outcome.memory.id])
     assert "9090" not in (tmp_path / "MEMORY.md").read_text()
     theirs = tmp_path / "MEMORY-helper%2F1.md"
     assert "8080" not in theirs.read_text()
     theirs.write_text(theirs.read_text() + "- Helpers are polite.\n")
-    [added] = MemoryFile(tmp_path, agent="helper/1").sync(facts).added
+    [added] = MemoryFile(StateDir(tmp_path), agent="helper/1").sync(facts).added
     memory = facts.get(added)
     assert memory
     assert memory.agent == "helper/1"
-    assert not MemoryFile(tmp_path).sync(facts).written
-    assert members(tmp_path) == {mine, outcome.memory.id, added}
+    assert not MemoryFile(StateDir(tmp_path)).sync(facts).written
+    assert members(StateDir(tmp_path)) == {mine, outcome.memory.id, added}

@@ -176,7 +176,7 @@ def test_a_session_that_began_without_memories_goes_on_without(make: Make) -> No
 def test_a_broken_fact_store_opens_a_session_without_memories_for_good(make: Make) -> None:
     memory = make(policy=loading())
     earlier(memory)
-    path = memory._folder / "memory.sqlite3"
+    path = memory._state.root / "memory.sqlite3"
     memory.close()
     for each in path.parent.glob("memory.sqlite3*"):
         each.unlink()
@@ -191,7 +191,7 @@ def test_a_look_into_earlier_sessions_leaves_nothing_beside_their_ledgers(make: 
     memory = make(policy=loading())
     earlier(memory)
     memory.session("new")([user("What do lamps cost in euros?")])
-    left = {each.name for each in (memory._folder / "sessions").glob("earlier-*")}
+    left = {each.name for each in (memory._state.root / "sessions").glob("earlier-*")}
     assert [name.rpartition(".")[2] for name in left] == ["sqlite3"]
 
 

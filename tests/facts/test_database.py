@@ -12,6 +12,7 @@ import pytest
 from hippocampus.errors import StoreError
 from hippocampus.facts.database import Database
 from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.state_dir import StateDir
 
 
 @pytest.fixture
@@ -66,8 +67,8 @@ def test_a_damaged_file_is_said_to_be_one_and_stays_as_it_is(tmp_path: Path) -> 
 
 
 def test_a_file_of_something_else_gets_no_tables_of_ours(tmp_path: Path) -> None:
-    Ledger(tmp_path, "s").close()
-    [path] = tmp_path.iterdir()
+    Ledger(StateDir(tmp_path), "s").close()
+    [path] = StateDir(tmp_path).ledgers()
     with pytest.raises(StoreError, match="of something else; name another"):
         Database(path)
     with closing(sqlite3.connect(path)) as db:

@@ -14,6 +14,7 @@ from hippocampus.recall.retrieval import Retrieval, handle
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore, MemoryStore
 from hippocampus.storage.ledger import Call, Ledger
+from hippocampus.storage.state_dir import StateDir
 
 
 def record(entry_id: str, key: str, form: str = "text") -> Record:
@@ -27,7 +28,7 @@ def record(entry_id: str, key: str, form: str = "text") -> Record:
 
 def test_text_comes_out_of_every_form(state: Path) -> None:
     store = MemoryStore()
-    retrieval = Retrieval(state, "s", store)
+    retrieval = Retrieval(StateDir(state), "s", store)
     plain = record("aaaa2222", store.put(b"one\ntwo"))
     blocks = record("bbbb2222", store.put(b'[{"type": "text", "text": "three"}]'), "blocks")
     assert retrieval.text(plain) == "one\ntwo"
@@ -40,10 +41,10 @@ def test_text_comes_out_of_every_form(state: Path) -> None:
 
 def test_ids_of_others_and_of_nobody_are_told_apart(state: Path) -> None:
     mine = record("aaaa2222", "k")
-    ledger = Ledger(state / "sessions", "other")
+    ledger = Ledger(StateDir(state), "other")
     ledger.commit([record("bbbb2222", "k")], [], Call(1, 1, 1, 1))
     ledger.close()
-    retrieval = Retrieval(state, "s", MemoryStore())
+    retrieval = Retrieval(StateDir(state), "s", MemoryStore())
     assert retrieval.record_of("aaaa2222", {"aaaa2222": mine}) is mine
     with pytest.raises(RecallError) as told:
         retrieval.record_of("bbbb2222", {"aaaa2222": mine})
@@ -56,9 +57,9 @@ def test_ids_of_others_and_of_nobody_are_told_apart(state: Path) -> None:
 def test_what_retention_removed_is_expired_with_its_rule(state: Path) -> None:
     store = DiskStore(state / "contents")
     gone = record("aaaa2222", store.put(b"one"))
-    retrieval = Retrieval(state, "s", store)
-    going = gc.plan(gc.holdings(state), gc.Rules(orphan_grace_seconds=0), 2e9)
-    gc.collect(state, going, 2e9)
+    retrieval = Retrieval(StateDir(state), "s", store)
+    going = gc.plan(gc.holdings(StateDir(state)), gc.Rules(orphan_grace_seconds=0), 2e9)
+    gc.collect(StateDir(state), going, 2e9)
     with pytest.raises(RecallError) as told:
         retrieval.text(gone)
     assert (told.value.reason, told.value.rule) == ("expired", "no session refers to it")
@@ -77,7 +78,7 @@ def test_a_search_says_which_entries_it_found(state: Path) -> None:
         "bbbb2222": record("bbbb2222", store.put(b"bbbb2222:\nships leave at nine")),
         "cccc2222": record("cccc2222", "0" * 64),
     }
-    retrieval = Retrieval(state, "s", store)
+    retrieval = Retrieval(StateDir(state), "s", store)
     retrieval.fill(records)
     found = retrieval.search("which card for refunds", records, 400)
     assert found.entry_ids == ("aaaa2222",)

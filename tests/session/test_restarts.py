@@ -17,7 +17,8 @@ import pytest
 from conversations import EAGER, FRAME, no_fallback, reading
 
 from hippocampus import Hippocampus
-from hippocampus.storage.ledger import MIGRATIONS, Call, Ledger, file_name
+from hippocampus.storage.ledger import MIGRATIONS, Call, Ledger
+from hippocampus.storage.state_dir import StateDir
 
 HERE = Path(__file__).parents[1]
 TURNS = 60
@@ -197,12 +198,13 @@ def test_a_list_cut_while_nobody_ran_decides_as_without_a_restart(tmp_path: Path
 
 def test_the_oldest_ledger_opens(tmp_path: Path) -> None:
     """A file of the first schema, with a call in it, gets the columns that came later."""
-    path = tmp_path / file_name("s")
+    path = StateDir(tmp_path).ledger("s")
+    path.parent.mkdir()
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.executescript(MIGRATIONS[0] + "PRAGMA user_version = 1;")
         db.execute("INSERT INTO call VALUES (3, 7, 900, 400)")
         db.commit()
-    opened = Ledger(tmp_path, "s")
+    opened = Ledger(StateDir(tmp_path), "s")
     assert opened.last_call() == Call(3, 7, 900, 400, 0.0, 0.0)
     assert opened._db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
     assert opened.check() == []

@@ -22,15 +22,16 @@ from hippocampus import Hippocampus, Policy
 from hippocampus.errors import RecordingError, StoreError
 from hippocampus.policy.consolidation import NOTHING
 from hippocampus.replay.readers import find_files, read_file
-from hippocampus.storage.archive import FOLDER, contexts, conversation, unfinished
-from hippocampus.storage.archive.reader import paths, unpacked
+from hippocampus.storage.archive import contexts, conversation, unfinished
+from hippocampus.storage.archive.reader import unpacked
 from hippocampus.storage.archive.records import parsed
+from hippocampus.storage.state_dir import StateDir
 
 HERE = Path(__file__).parent.parent
 
 
 def records(state: Path, session: str = "s") -> list[dict[str, Any]]:
-    journal, packed = paths(state / FOLDER, session)
+    journal, packed = StateDir(state).journal(session), StateDir(state).packed_archive(session)
     written = journal.read_bytes() if journal.exists() else b""
     return [*parsed(unpacked(packed)), *parsed(written)]
 
@@ -138,7 +139,7 @@ def test_a_torn_end_is_repaired_by_the_next_opening(tmp_path: Path, lost: int) -
     memory = Hippocampus(tmp_path, policy=EAGER)
     memory.session("s")(items[:9])
     memory.close()
-    journal, _ = paths(tmp_path / FOLDER, "s")
+    journal = StateDir(tmp_path).journal("s")
     written = journal.read_bytes()
     journal.write_bytes(written[:-lost])
     told = conversation(tmp_path, "s").items
@@ -154,7 +155,7 @@ def test_a_crash_behind_the_packing_duplicates_nothing(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     session = memory.session("s")
     session(items[:7])
-    journal, packed = paths(tmp_path / FOLDER, "s")
+    journal, packed = StateDir(tmp_path).journal("s"), StateDir(tmp_path).packed_archive("s")
     written = journal.read_bytes()
     session.close()
     memory.close()
@@ -181,7 +182,7 @@ def test_a_damaged_archive_is_set_aside_and_archiving_goes_on(
 ) -> None:
     items = reading(9)
     sent(tmp_path, items[:7])
-    _, packed = paths(tmp_path / FOLDER, "s")
+    packed = StateDir(tmp_path).packed_archive("s")
     broken = DAMAGE[damage](packed.read_bytes())
     for number in (1, 2):
         packed.write_bytes(broken)
@@ -283,7 +284,7 @@ def test_what_a_policy_redacts_is_in_no_archive(tmp_path: Path) -> None:
 def test_a_policy_may_keep_no_archive(tmp_path: Path) -> None:
     """As replay does."""
     sent(tmp_path, reading(2), policy=EAGER.model_copy(update={"consolidation": NOTHING}))
-    assert not (tmp_path / FOLDER).exists()
+    assert not StateDir(tmp_path).archive.exists()
 
 
 def test_an_archive_that_cannot_be_written_changes_no_view(
@@ -294,12 +295,12 @@ def test_an_archive_that_cannot_be_written_changes_no_view(
         Hippocampus(tmp_path / "a", policy=EAGER),
         Hippocampus(tmp_path / "b", policy=EAGER),
     )
-    (tmp_path / "a" / FOLDER).write_text("in the way")
+    StateDir(tmp_path / "a").archive.write_text("in the way")
     with memory.session("s") as session, other.session("s") as sound:
         assert session(items[:5]) == sound(items[:5])
         assert "not in the archive yet" in caplog.text
         assert session.failures == 0
-        (tmp_path / "a" / FOLDER).unlink()
+        StateDir(tmp_path / "a").archive.unlink()
         assert session(items) == sound(items)
     assert conversation(tmp_path / "a", "s").items == items
     memory.close()
@@ -340,6 +341,6 @@ def test_a_session_is_unfinished_until_it_is_closed(tmp_path: Path) -> None:
 
 def test_only_its_owner_may_read_an_archive(tmp_path: Path) -> None:
     sent(tmp_path, reading(1))
-    folder = tmp_path / FOLDER
+    folder = StateDir(tmp_path).archive
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())]
     assert modes == [0o700, 0o600]

@@ -18,6 +18,7 @@ from hippocampus import Hippocampus, RecallError
 from hippocampus.facts import Facts
 from hippocampus.storage import files, gc
 from hippocampus.storage.content_store import LARGE_CONTENT_BYTES
+from hippocampus.storage.state_dir import StateDir
 
 HOLDING = """
 import sys
@@ -120,5 +121,5 @@ def used(state: Path) -> None:
     assert modes(state) == {0o600}
     session.close()
     memory.close()
-    removals = gc.plan(gc.holdings(state), gc.Rules(0), time.time())
-    assert gc.collect(state, removals[:1], time.time())
+    removals = gc.plan(gc.holdings(StateDir(state)), gc.Rules(0), time.time())
+    assert gc.collect(StateDir(state), removals[:1], time.time())

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.errors import StoreError
-from hippocampus.storage.ledger import Call, Ledger, Reactivation, file_name, owner_of
+from hippocampus.storage.ledger import Call, Ledger, Reactivation, owner_of
+from hippocampus.storage.state_dir import StateDir, file_stem
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    made = Ledger(tmp_path, "s")
+    made = Ledger(StateDir(tmp_path), "s")
     yield made
     assert made.check() == []
     made.close()
@@ -77,7 +78,7 @@ def test_the_text_of_a_stage_is_frozen(ledger: Ledger, stage: Stage) -> None:
 
 
 def test_a_ledger_hears_what_others_write(tmp_path: Path, ledger: Ledger) -> None:
-    other = Ledger(tmp_path, "s")
+    other = Ledger(StateDir(tmp_path), "s")
     ledger.save(record("a"))
     assert not ledger.hears()
     assert other.hears()
@@ -97,28 +98,28 @@ def test_calls_behind_a_cut_are_forgotten(ledger: Ledger) -> None:
 
 def test_the_owner_of_an_entry_is_found(tmp_path: Path, ledger: Ledger) -> None:
     ledger.commit([record("abcd1234")], [], Call(1, 1, 1, 1))
-    Ledger(tmp_path, "other").close()
-    assert owner_of(tmp_path, "abcd1234") == "s"
-    assert owner_of(tmp_path, "none") is None
+    Ledger(StateDir(tmp_path), "other").close()
+    assert owner_of(StateDir(tmp_path), "abcd1234") == "s"
+    assert owner_of(StateDir(tmp_path), "none") is None
 
 
 @given(name=st.text() | st.sampled_from(["../../etc", "a/b", "\ud800", "x" * 500, "", "."]))
 def test_any_name_of_a_session_is_one_file_in_its_folder(tmp_path: Path, name: str) -> None:
-    path = tmp_path / file_name(name)
-    assert path.parent == tmp_path
+    path = StateDir(tmp_path).ledger(name)
+    assert path.parent == tmp_path / "sessions"
     assert len(path.name.encode()) < 255
-    Ledger(tmp_path, name).close()
+    Ledger(StateDir(tmp_path), name).close()
     assert path.is_file()
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_two_names_are_two_files(one: str, two: str) -> None:
-    assert (file_name(one) == file_name(two)) is (one == two)
+    assert (file_stem(one) == file_stem(two)) is (one == two)
 
 
 def test_no_stage_goes_back(tmp_path: Path) -> None:
     """A process that has not heard what another committed writes nothing over it."""
-    first, second = (Ledger(tmp_path, "s") for _ in range(2))
+    first, second = (Ledger(StateDir(tmp_path), "s") for _ in range(2))
     ranks = [Stage.FULL, Stage.INDEXED, Stage.DORMANT]
     for before in ranks:
         for after in ranks:

@@ -14,9 +14,8 @@ from hippocampus.replay.readers import formats
 from hippocampus.replay.readers.documents import load
 from hippocampus.replay.readers.finish import finish
 from hippocampus.replay.recording import Recording
+from hippocampus.storage.state_dir import StateDir
 
-STATE, ARCHIVES = ("contents", "sessions"), "archive"
-"""By which folders a state directory is known, and where its conversations are."""
 MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
 
 
@@ -41,8 +40,10 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
 
 def _walk(root: Path) -> Iterator[Path]:
     for directory, directories, names in os.walk(root):
-        if set(STATE) <= set(directories):  # what else is in it are contents and ledgers
-            directories[:], names[:] = ([ARCHIVES] if ARCHIVES in directories else []), []
+        state = StateDir(Path(directory))
+        if {state.contents.name, state.sessions.name} <= set(directories):
+            directories[:] = [name for name in directories if name == state.archive.name]
+            names[:] = []
         directories[:] = sorted(name for name in directories if not name.startswith("."))
         for name in sorted(names):
             file = Path(directory, name)

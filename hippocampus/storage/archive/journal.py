@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from hippocampus.entries.decision import Decision
@@ -20,9 +19,10 @@ from hippocampus.errors import StoreError
 from hippocampus.formats.conversation import Message
 from hippocampus.storage import files
 from hippocampus.storage.archive import packing, records
-from hippocampus.storage.archive.reader import paths, set_aside, written
+from hippocampus.storage.archive.reader import set_aside, written
 from hippocampus.storage.archive.records import Print, Written
 from hippocampus.storage.ledger import Call
+from hippocampus.storage.state_dir import StateDir
 
 LOG = logging.getLogger("hippocampus")
 HEAD_BYTES = 1 << 16
@@ -32,12 +32,12 @@ HEAD_BYTES = 1 << 16
 class Journal:
     """The raw conversation of one session on disk; what its policy redacts is redacted in it."""
 
-    def __init__(self, folder: Path, session: str, policy: str = "") -> None:
+    def __init__(self, state: StateDir, session: str, policy: str = "") -> None:
         """Name the files of a session; they are opened at its first turn."""
-        self._folder = folder
         self._session = session
         self._policy = policy
-        self._journal, self._packed = paths(folder, session)
+        self._journal = state.journal(session)
+        self._packed = state.packed_archive(session)
         self._descriptor: int | None = None
         self._end = 0
         self._part = 0
@@ -147,7 +147,7 @@ class Journal:
         """Return the open journal, locked; one that another process has packed is begun anew."""
         while True:
             if self._descriptor is None:
-                files.private_folder(self._folder)
+                files.private_folder(self._journal.parent)
                 flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
                 self._descriptor = os.open(self._journal, flags, 0o600)
             files.lock(self._descriptor)

@@ -13,17 +13,7 @@ from typing import Any
 from hippocampus.errors import StoreError
 from hippocampus.storage.archive import packing
 from hippocampus.storage.archive.records import Context, Conversation, contexts, parsed
-from hippocampus.storage.ledger import file_name
-
-FOLDER = "archive"
-JOURNAL = ".jsonl"
-PACKED = ".jsonl.zst"
-
-
-def paths(folder: Path, session: str) -> tuple[Path, Path]:
-    """Return where a session's journal and its packed archive are, in the folder of archives."""
-    name = file_name(session).removesuffix(".sqlite3")
-    return folder / f"{name}{JOURNAL}", folder / f"{name}{PACKED}"
+from hippocampus.storage.state_dir import StateDir
 
 
 def unpacked(path: Path) -> bytes:
@@ -61,31 +51,30 @@ def conversation(state_dir: str | Path, session: str) -> Conversation:
 
     """
     found = Conversation(session)
-    for record in _records(Path(state_dir), session):
+    for record in _records(StateDir(Path(state_dir)), session):
         found.take(record)
     return found
 
 
-def is_kept(state_dir: Path, session: str) -> bool:
-    """Say whether there is an archive of a session."""
-    return any(path.exists() for path in paths(state_dir / FOLDER, session))
+def is_kept(state: StateDir, session: str) -> bool:
+    """Return whether there is an archive of a session."""
+    return state.journal(session).exists() or state.packed_archive(session).exists()
 
 
-def lists(state_dir: Path, session: str) -> list[Context]:
+def lists(state: StateDir, session: str) -> list[Context]:
     """Return each list that the host of a session sent, as it stood before a cut, the last one last.
 
     Raises:
         StoreError: the archive cannot be read.
 
     """
-    return contexts(_records(state_dir, session))
+    return contexts(_records(state, session))
 
 
-def _records(state_dir: Path, session: str) -> Iterator[dict[str, Any]]:
+def _records(state: StateDir, session: str) -> Iterator[dict[str, Any]]:
     """Yield the records of a session; of a journal that is packed already, once."""
-    journal, packed = paths(state_dir / FOLDER, session)
     part = 0
-    for content in (unpacked(packed), written(journal)):
+    for content in (unpacked(state.packed_archive(session)), written(state.journal(session))):
         records = list(parsed(content))
         if records and records[0].get("part", part + 1) > part:
             part = max([part, *(int(each.get("part", 0)) for each in records)])
@@ -100,7 +89,7 @@ def unfinished(state_dir: str | Path) -> list[str]:
 
     """
     found = []
-    for path in sorted((Path(state_dir) / FOLDER).glob(f"*{JOURNAL}")):
+    for path in StateDir(Path(state_dir)).journals():
         head = next(parsed(written(path)), {})
         if isinstance(head.get("session"), str):
             found.append(head["session"])

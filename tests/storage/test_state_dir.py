@@ -1,0 +1,63 @@
+"""A state directory: every file in it stands where its layout names it."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+from conversations import EAGER, reading
+
+import hippocampus
+from hippocampus import Hippocampus
+from hippocampus.storage.state_dir import StateDir
+
+
+def test_each_file_of_a_session_is_one_that_the_layout_names(tmp_path: Path) -> None:
+    state = StateDir(tmp_path)
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("one") as session:
+        session([*reading(4), {"role": "user", "content": "Remember: the port is 8088."}])
+        session.recall(session.entries()[0].id, head=3)
+    memory.session("two")(reading(2))
+    known = {
+        state.facts,
+        state.ledger("one"),
+        state.ledger("two"),
+        state.packed_archive("one"),
+        state.journal("two"),
+        state.search_index("one"),
+        state.search_index("two"),
+        state.memory_file(),
+        state.known_lines(),
+        state.daily_log(time.strftime("%Y-%m-%d", time.gmtime())),
+        state.memory_lock,
+    }
+    found = [path for path in tmp_path.rglob("*") if path.is_file()]
+    logs = tuple(f"{path}{end}" for path in known for end in ("-wal", "-shm"))
+    others = [path for path in found if path not in known and not str(path).endswith(logs)]
+    assert all(state.contents in path.parents for path in others)
+    memory.close()
+
+
+def test_agents_of_any_name_come_back(tmp_path: Path) -> None:
+    state, names = StateDir(tmp_path), ["a b", "../x", "ü/%2F"]
+    state.memory.mkdir()
+    for name in names:
+        state.known_lines(name).touch()
+    assert state.agents()[0] == "default"
+    assert sorted(state.agents()[1:]) == sorted(names)
+
+
+def test_no_other_module_joins_a_path_of_a_state_directory() -> None:
+    layout = [name for name, each in vars(StateDir).items() if isinstance(each, property)]
+    names = {re.escape(getattr(StateDir(Path("s")), name).name) for name in layout}
+    joined = re.compile(rf"""/ ["']({"|".join(sorted(names))})["']""")
+    root = Path(hippocampus.__file__).parent
+    found = [
+        f"{path.relative_to(root)}: {match[0]}"
+        for path in root.rglob("*.py")
+        if path.name != "state_dir.py"
+        for match in joined.finditer(path.read_text())
+    ]
+    assert found == []
