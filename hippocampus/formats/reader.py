@@ -21,9 +21,9 @@ __all__ = [
     "FORMATS",
     "Adapter",
     "Reading",
-    "RunningReader",
     "adapter_of",
     "read",
+    "read_on",
     "snapshot",
     "write",
 ]
@@ -90,56 +90,56 @@ def _checked(adapter: Adapter, items: Sequence[Item], start: int = 0) -> Adapter
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A list as read: its messages, and how many of them were already there the last time."""
+    """A list as it was read: its items, copied, and the messages that they make up."""
 
-    messages: list[Message]
-    kept: int
-    adapter: Adapter
+    adapter: Adapter = ANY_FORMAT
+    decisive: int | None = None
+    """The number of the item that can be of no other format; None where every format fits."""
+    items: Sequence[Item] = ()
+    messages: Sequence[Message] = ()
+    starts: Sequence[int] = ()
+    """The number of the first item of each message."""
+    kept: int = 0
+    """How many leading messages are those of the reading before."""
 
 
-class RunningReader:
-    """Reads a growing list again and again, each time only what is new or has changed."""
+def read_on(before: Reading, items: Sequence[Item]) -> Reading:
+    """Read a list of which another version was read before: only what is new or has changed.
 
-    def __init__(self) -> None:
-        self._items: list[Item] = []
-        self._messages: list[Message] = []
-        self._starts: list[int] = []
-        self._adapter: Adapter = ANY_FORMAT
-        self._telling: int | None = None
+    Raises:
+        MessagesError: the list is in no known format.
 
-    def read(self, items: Sequence[Item]) -> Reading:
-        """Read `items`; the messages before the first changed item are the ones of last time.
+    """
+    same = _common_prefix(before.items, items)
+    adapter, decisive = _recognised(before, items, same)
+    kept, start = _unchanged(before, items, same) if adapter is before.adapter else (0, 0)
+    fresh = adapter.read([snapshot(item) for item in items[start:]])
+    return Reading(
+        adapter,
+        decisive,
+        [*before.items[:start], *(item for message in fresh for item in message.raw)],
+        [*before.messages[:kept], *fresh],
+        [*before.starts[:kept], *_starts(start, fresh)],
+        kept + _common_prefix(before.messages[kept:], fresh),
+    )
 
-        Raises:
-            MessagesError: the list is in no known format.
 
-        """
-        same = _common_prefix(self._items, items)
-        adapter, telling = self._recognise(items, same)
-        kept, start = self._unchanged(items, same) if adapter is self._adapter else (0, 0)
-        fresh = adapter.read([snapshot(item) for item in items[start:]])
-        known = kept + _common_prefix(self._messages[kept:], fresh)
-        self._adapter, self._telling = adapter, telling
-        self._messages[kept:] = fresh
-        self._starts[kept:] = _starts(start, fresh)
-        self._items[start:] = [item for message in fresh for item in message.raw]
-        return Reading(list(self._messages), known, adapter)
+def _recognised(before: Reading, items: Sequence[Item], same: int) -> tuple[Adapter, int | None]:
+    """Return the format; the first `same` items need no second look once one has decided it."""
+    if before.decisive is None or before.decisive >= same:
+        return adapter_of(items)
+    return _checked(before.adapter, items, same), before.decisive
 
-    def _recognise(self, items: Sequence[Item], same: int) -> tuple[Adapter, int | None]:
-        """Return the format; the first `same` items need no second look once one has told it."""
-        if self._telling is None or self._telling >= same:
-            return adapter_of(items)
-        return _checked(self._adapter, items, same), self._telling
 
-    def _unchanged(self, items: Sequence[Item], same: int) -> tuple[int, int]:
-        """Return how many messages lie wholly before the first change, and where they end."""
-        start = self._adapter.group_start(items, same)
-        kept = bisect.bisect_left(self._starts, start)
-        end = self._starts[kept] if kept < len(self._starts) else len(self._items)
-        if kept and end > start:
-            kept -= 1
-            start = self._starts[kept]
-        return kept, start
+def _unchanged(before: Reading, items: Sequence[Item], same: int) -> tuple[int, int]:
+    """Return how many messages lie wholly before the first change, and where they end."""
+    start = before.adapter.group_start(items, same)
+    kept = bisect.bisect_left(before.starts, start)
+    end = before.starts[kept] if kept < len(before.starts) else len(before.items)
+    if kept and end > start:
+        kept -= 1
+        start = before.starts[kept]
+    return kept, start
 
 
 def _starts(at: int, messages: Sequence[Message]) -> list[int]:

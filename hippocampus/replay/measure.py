@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from hippocampus import tokens
 from hippocampus.formats.conversation import Item, Message, Part
-from hippocampus.formats.reader import RunningReader, read
+from hippocampus.formats.reader import Reading, read, read_on
 from hippocampus.prices import Prices
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.values import uses
@@ -121,7 +121,7 @@ class _Gauge:
     def __init__(self, script: Script, recover: Recover | None) -> None:
         self._script = script
         self._recover = recover
-        self._reader = RunningReader()
+        self._reading = Reading()
         self._weights: list[int] = []
         self._calls: list[MeasuredCall] = []
         self._problems: list[str] = []
@@ -129,7 +129,7 @@ class _Gauge:
 
     def take(self, number: int, items: list[Item]) -> None:
         """Measure the view of one call."""
-        reading = self._reader.read(items)
+        reading = self._reading = read_on(self._reading, items)
         fresh = reading.messages[reading.kept :]
         before = sum(self._weights)
         self._weights[reading.kept :] = [tokens.weigh(message) for message in fresh]

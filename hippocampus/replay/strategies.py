@@ -13,7 +13,7 @@ from typing import Any
 
 from hippocampus import tokens
 from hippocampus.formats.conversation import Item, Message, Part, with_texts
-from hippocampus.formats.reader import RunningReader, write
+from hippocampus.formats.reader import Reading, read_on, write
 from hippocampus.replay.measure import View
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.values import uses, values_of
@@ -35,21 +35,21 @@ class Growing:
     """A list as it grows, its view, and the edits made to it; they stay once made."""
 
     def __init__(self) -> None:
-        self._reader = RunningReader()
+        self._reading = Reading()
         self.view: list[Message] = []
         self._weights: list[int] = []
         self.results: list[tuple[Place, Part]] = []
 
     def read(self, items: list[Item]) -> list[Message]:
         """Take the list as it is at this call and return the messages that are new."""
-        reading = self._reader.read(items)
+        reading = self._reading = read_on(self._reading, items)
         fresh = reading.messages[len(self.view) :]
         for message in fresh:
             number = len(self.view)
             self.view.append(message)
             self._weights.append(tokens.weigh(message))
             self.results += [((number, at), part) for at, part in enumerate_results(message)]
-        return fresh
+        return list(fresh)
 
     def replace(self, place: Place, text: str) -> None:
         """Put a text in place of a part, from this call on."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hippocampus.errors import MessagesError
 from hippocampus.formats.conversation import with_texts
-from hippocampus.formats.reader import RunningReader, adapter_of, read, write
+from hippocampus.formats.reader import Reading, adapter_of, read, read_on, write
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
@@ -57,11 +57,11 @@ def edits(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
 
 
 @given(edits())
-def test_a_running_reader_reads_what_a_fresh_one_reads(lists: list[list[dict[str, Any]]]) -> None:
-    reader = RunningReader()
+def test_reading_on_reads_what_a_fresh_reading_has(lists: list[list[dict[str, Any]]]) -> None:
+    reading = Reading()
     last: list[Any] = []
     for items in lists:
-        reading = reader.read(items)
+        reading = read_on(reading, items)
         assert reading.messages == read(items)
         assert reading.adapter is adapter_of(items)[0]
         same = 0
@@ -72,13 +72,13 @@ def test_a_running_reader_reads_what_a_fresh_one_reads(lists: list[list[dict[str
 
 
 @given(any_rounds())
-def test_a_running_reader_notices_what_its_caller_edits_in_place(rounds: Rounds) -> None:
+def test_reading_on_notices_what_its_caller_edits_in_place(rounds: Rounds) -> None:
     items = [item for each in rounds for item in each]
-    reader = RunningReader()
-    reader.read(items)
+    reading = Reading()
+    reading = read_on(reading, items)
     items[-1]["content"] = "edited in place"
     items[-1].setdefault("role", "user")
-    assert reader.read(items).messages == read(items)
+    assert read_on(reading, items).messages == read(items)
 
 
 @given(any_rounds(), st.text(min_size=1))
@@ -99,25 +99,26 @@ def test_a_replaced_text_is_what_is_read_back(rounds: Rounds, text: str) -> None
 
 def test_plain_messages_become_another_format_without_losing_their_prefix() -> None:
     """The first message stays known when the second call shows that the list is Anthropic's."""
-    reader = RunningReader()
+    reading = Reading()
     first = {"role": "user", "content": "Hello."}
-    assert reader.read([first]).adapter.NAME == "openai"
+    reading = read_on(reading, [first])
+    assert reading.adapter.NAME == "openai"
     call = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
-    reading = reader.read([first, {"role": "assistant", "content": [call]}])
+    reading = read_on(reading, [first, {"role": "assistant", "content": [call]}])
     assert (reading.adapter.NAME, reading.kept) == ("anthropic", 1)
 
 
 def test_a_list_cut_back_to_its_plain_start_may_go_on_in_another_format() -> None:
-    reader = RunningReader()
+    reading = Reading()
     first = {"role": "user", "content": "Hello."}
     use = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
-    reader.read([first, {"role": "assistant", "content": [use]}])
+    reading = read_on(reading, [first, {"role": "assistant", "content": [use]}])
     chat = [
         first,
         {"role": "assistant", "content": None, "tool_calls": [CALL]},
         {"role": "tool", "tool_call_id": "c1", "content": "x"},
     ]
-    assert reader.read(chat).adapter.NAME == "openai"
+    assert read_on(reading, chat).adapter.NAME == "openai"
 
 
 def test_cache_control_does_not_make_a_chat_anthropic() -> None:
@@ -147,10 +148,10 @@ def test_an_item_of_no_format_is_named_by_its_number() -> None:
     items = [{"role": "tool", "content": "x", "tool_call_id": "1"}, {"role": "narrator"}]
     with pytest.raises(MessagesError, match=r"messages\[1\] is no message of the format 'openai'"):
         read(items)
-    reader = RunningReader()
-    reader.read(items[:1])
+    reading = Reading()
+    reading = read_on(reading, items[:1])
     with pytest.raises(MessagesError, match=r"messages\[1\]"):
-        reader.read(items)
+        reading = read_on(reading, items)
 
 
 def test_an_envelope_around_a_result_is_taken_off() -> None:
