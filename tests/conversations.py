@@ -13,6 +13,7 @@ import json
 import logging
 import re
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,8 +21,7 @@ from hypothesis import strategies as st
 
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.policy import Consolidation, Policy
-from hippocampus.session.session import Session
-from hippocampus.session.turns import EXCESS
+from hippocampus.session.session import EXCESS, Session
 
 Item = dict[str, Any]
 Rounds = list[list[Item]]
@@ -415,3 +415,11 @@ def held(message: Message, part: Part) -> Any:
     for key in part.place:
         value = value[key]
     return value
+
+
+def named_in(session: Session) -> Counter[str]:
+    """Return how many texts of a session's view have each identifier."""
+    counts: Counter[str] = Counter()
+    for part in session._state.payloads.named.parts:
+        counts.update(part)
+    return +counts

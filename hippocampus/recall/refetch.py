@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from hippocampus import tokens
 from hippocampus.entries.entry import Record
@@ -27,11 +27,23 @@ from hippocampus.recall.sources import (
     fetch,
     plan_of,
 )
-from hippocampus.session.redactor import ARGUMENTS, screened, subject_in
+from hippocampus.session.redactor import ARGUMENTS, redacted_text, subject_in
 from hippocampus.session.resources import Means
-from hippocampus.session.turns import Turns
 
 LOG = logging.getLogger("hippocampus")
+
+
+class Entries(Protocol):
+    """The entries of a session."""
+
+    def records(self) -> list[Record]:
+        """Return the entries, oldest first."""
+
+    def turn(self) -> int:
+        """Return the turn that comes."""
+
+    def save(self, record: Record) -> None:
+        """Write an entry down."""
 
 
 class Completed(NamedTuple):
@@ -51,7 +63,7 @@ class Completion:
         self,
         session: str,
         means: Means,
-        turns: Turns,
+        entries: Entries,
         retrieval: Retrieval,
         lock: AbstractContextManager[object],
     ) -> None:
@@ -59,7 +71,7 @@ class Completion:
         """How the recalls of this session went, since it was opened."""
         self._session = session
         self._means = means
-        self._turns = turns
+        self._entries = entries
         self._retrieval = retrieval
         self._lock = lock
         rules = means.policy.lifecycle_policies
@@ -97,7 +109,7 @@ class Completion:
     def newer(self, record: Record) -> Record | None:
         """Return the entry of what the source of this one held last, where that is known to differ."""
         with self._lock:
-            since = versions.replaced(self._turns.records.values())
+            since = versions.replaced(self._entries.records())
         return versions.newest(record.entry.id, since)
 
     def is_current(self, record: Record) -> bool | None:
@@ -157,21 +169,21 @@ class Completion:
         return Captured(
             lambda: self._stored_or_none(record),
             record.entry.summary,
-            lambda present: screened(record, present, self._means.policy),
+            lambda present: redacted_text(record, present, self._means.policy),
         )
 
     def _keep(self, record: Record, found: Fetched) -> Record:
         """Make what the source holds at present an entry of its own, linked to the old one."""
-        turns, means = self._turns, self._means
+        entries, means = self._entries, self._means
         with self._lock:
-            taken = {each.entry.id for each in turns.records.values()}
-            turn = turns.window.turn
+            taken = {each.entry.id for each in entries.records()}
+            turn = entries.turn()
             newer = versions.version(
                 self._session, record, found.content, turn, means.prices, means.encoding, taken
             )
             means.store.put(found.content.encode("utf-8", "surrogatepass"))
-            turns.save(newer)
-            turns.save(versions.linked(record, newer))
+            entries.save(newer)
+            entries.save(versions.linked(record, newer))
         self._retrieval.fill({newer.entry.id: newer})
         return newer
 

@@ -6,7 +6,7 @@ Pure text over messages that were read; which turns are old enough is the sessio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hippocampus import tokens
 from hippocampus.formats.conversation import Message, Part
@@ -24,17 +24,20 @@ NAMES_SHARE = 0.4
 """How much of a digest is kept for names that no other text of the view has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Messages in a row that become one digest."""
+class Span(NamedTuple):
+    """Messages in a row that one digest replaces."""
 
     start: int
     end: int
 
+    def holds(self, other: Span) -> bool:
+        """Return whether another span lies inside this one."""
+        return self.start <= other.start and other.end <= self.end
 
-def runs_of(start: int, end: int, stays: Callable[[int], bool]) -> list[Run]:
+
+def spans_of(start: int, end: int, stays: Callable[[int], bool]) -> list[Span]:
     """Return the runs of messages between two numbers; those that stay stand between them."""
-    runs: list[Run] = []
+    spans: list[Span] = []
     at = start
     while at < end:
         if stays(at):
@@ -43,9 +46,9 @@ def runs_of(start: int, end: int, stays: Callable[[int], bool]) -> list[Run]:
         stop = at
         while stop < end and not stays(stop):
             stop += 1
-        runs.append(Run(at, stop))
+        spans.append(Span(at, stop))
         at = stop
-    return runs
+    return spans
 
 
 def is_said_by_user(message: Message) -> bool:

@@ -1,28 +1,34 @@
-"""A large content of a message list: its record, where it stands, and what becomes of it next. Data."""
+"""One large part of a message list, and how it stands in the view. Values; pure."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
-from hippocampus.entries.decay import accessed
-from hippocampus.entries.entry import Record
+from hippocampus.entries import decay
+from hippocampus.entries.entry import Record, Stage
+from hippocampus.formats.calls import normal
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.policy import UNTREATED, Treatment
+from hippocampus.policy import DECAY_RATES, UNTREATED, Policy, Treatment
 
-MOST_ASSOCIATIONS = 8
+MAX_ASSOCIATIONS = 8
+SLEEPING_ARGUMENTS_OVER = 50
+"""Shortened arguments under this many tokens stay as they are."""
 
 
-@dataclass(slots=True)
-class Held:
-    """A content that stands in the list, in full or as its entry."""
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """A result, the arguments of a call, or words of the user, in full or as an entry."""
 
     record: Record
     message: int
-    """The number of its message in the window."""
+    """The number of its message in the list."""
     part: int
+    weight: int
+    """The tokens of the text that stands in the view."""
     due_turn: int
     """The first turn at which it may be shortened."""
     large: bool
@@ -30,60 +36,99 @@ class Held:
     treatment: Treatment = UNTREATED
     """What the policy's rules say of it."""
     note: str = ""
-    """What the entry has to say beside its content: superseded, stale, unchanged."""
-    twin: Held | None = None
-    """An earlier result of the same content, which its note names."""
+    """A line that its entry opens with: superseded, stale, unchanged."""
+    twin: int | None = None
+    """The number of an earlier payload with the same content, which the note names."""
     shorter: Record | None = None
-    """What it becomes next, once that is written."""
-    row: int = -1
-    """Its row in the table of what is due."""
-    weighed: tuple[str, int] = ("", 0)
-    """The text that stands in the view, and its tokens."""
+    """The record that it has next, once that is written."""
+    collapsed: bool = False
+    """Whether a digest replaces its message."""
 
-    def weight(self, weigh: Callable[[str], int]) -> int:
-        """Return what it weighs as it stands in the view; counted once for each text."""
-        if self.weighed[0] is not self.record.shown:
-            self.weighed = (self.record.shown, weigh(self.record.shown))
-        return self.weighed[1]
+    @property
+    def id(self) -> str:
+        """Return the id of its entry."""
+        return self.record.entry.id
 
-    def touch(self, turn: int, initial: float) -> None:
-        """Take an access: full strength from this turn on, or from a later one that is known."""
-        last = max(turn, self.record.entry.decay.last_access)
-        self.record = replace(self.record, entry=accessed(self.record.entry, last, initial))
-        self.shorter = None
-
-    def associate(self, others: Iterable[str]) -> None:
-        """Remember entries that were used together with this one."""
-        modifiers = self.record.entry.modifiers
-        known = dict.fromkeys([*modifiers.associations, *others])
-        known.pop(self.record.entry.id, None)
-        told = modifiers.model_copy(update={"associations": list(known)[-MOST_ASSOCIATIONS:]})
-        entry = self.record.entry.model_copy(update={"modifiers": told})
-        self.record = replace(self.record, entry=entry)
-
-    def mark(self, note: str) -> None:
-        """Let its entry say something of it, once it is written."""
-        self.note = note
-        self.shorter = None
+    @property
+    def stands_full(self) -> bool:
+        """Return whether it stands in full."""
+        return self.record.stage is Stage.FULL
 
     @property
     def is_pinned(self) -> bool:
-        """Say whether it stays as it stands, by a rule or by the host's word."""
+        """Return whether it stays as it stands, by a rule or by the host's word."""
         return bool(self.treatment.pin) or self.record.entry.modifiers.priority == "critical"
 
     @property
     def is_superseded(self) -> bool:
-        """Say whether something newer stands for it."""
+        """Return whether something newer replaces it."""
         return bool(self.note) and not self.due_turn
 
-    def supersede(self, note: str) -> None:
-        """Let it be due at once, since something newer stands for it."""
-        self.mark(note)
-        self.due_turn = 0
+    def accessed(self, turn: int, initial: float) -> Payload:
+        """Return it at full strength from this turn on, or from a later one that is known."""
+        last = max(turn, self.record.entry.decay.last_access)
+        entry = decay.accessed(self.record.entry, last, initial)
+        return replace(self, record=replace(self.record, entry=entry), shorter=None)
+
+    def associated(self, others: Iterable[str]) -> Payload:
+        """Return it with the ids of entries that were used together with it."""
+        modifiers = self.record.entry.modifiers
+        known = dict.fromkeys([*modifiers.associations, *others])
+        known.pop(self.id, None)
+        named = modifiers.model_copy(update={"associations": list(known)[-MAX_ASSOCIATIONS:]})
+        entry = self.record.entry.model_copy(update={"modifiers": named})
+        return replace(self, record=replace(self.record, entry=entry))
+
+    def marked(self, note: str) -> Payload:
+        """Return it with a note for its entry, once that is written."""
+        return replace(self, note=note, shorter=None)
+
+    def superseded(self, note: str) -> Payload:
+        """Return it due at once, since something newer replaces it."""
+        return replace(self.marked(note), due_turn=0)
+
+
+def due_from(payload: Payload, policy: Policy) -> float:
+    """Return the first turn at which a payload may be due as it stands; infinite is never.
+
+    The policy's turns since the last access are those of a tool result at the policy's own rate: an
+    entry that fades twice as fast is due after half as many. One at rate 0 is never due, nor is one
+    whose floor is above the strength of the others then, nor any under the exponent 0.
+    """
+    entry, stage = payload.record.entry, payload.record.stage
+    if stage is Stage.DORMANT or payload.is_pinned or payload.collapsed:
+        return inf
+    if stage is Stage.FULL and payload.large:
+        return payload.due_turn
+    if stage is Stage.INDEXED and not (payload.large and _may_sleep(payload, policy)):
+        return inf
+    full = stage is Stage.FULL
+    if full and policy.keeps_whole(payload.treatment):
+        return inf
+    if payload.is_superseded:
+        return 0
+    patience = policy.fade_after_turns if full else policy.sleep_after_turns
+    faded = entry.decay.last_access + _turns_until_faded(payload, patience, policy)
+    expires = entry.lifecycle.expires
+    return faded if full or expires is None else min(faded, expires + 1)
+
+
+def _may_sleep(payload: Payload, policy: Policy) -> bool:
+    is_call = payload.record.kind == "arguments"
+    return payload.weight > (SLEEPING_ARGUMENTS_OVER if is_call else policy.sleep_over_tokens)
+
+
+def _turns_until_faded(payload: Payload, patience: int, policy: Policy) -> float:
+    """Return after how many turns an entry is as weak as a usual one is after `patience`."""
+    entry = payload.record.entry
+    usual = policy.decay_rates["tool_result"] or DECAY_RATES["tool_result"]
+    speed = decay.relative_rate(entry, usual) if policy.exponent else 0.0
+    weakest = policy.initial_strength * (1 + usual * patience) ** -policy.exponent
+    return patience / speed if speed and entry.decay.floor <= weakest else inf
 
 
 def original_of(message: Message, part: Part) -> tuple[str, bytes]:
-    """Return how the message holds a content, and its exact bytes."""
+    """Return how the message holds a part's content (`text`, `blocks`, `object`), and its bytes."""
     value: Any = message.raw
     for key in part.place:
         value = value[key]
@@ -91,3 +136,17 @@ def original_of(message: Message, part: Part) -> tuple[str, bytes]:
         return "text", value.encode("utf-8", "surrogatepass")
     form = "blocks" if isinstance(value, list) else "object"
     return form, json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def superseding_key(payload: Payload, tool: str, arguments: str) -> tuple[str, ...]:
+    """Return what a result has in common with those that it supersedes.
+
+    The result of a failed call is of another `source.type`, so it supersedes none of a good one.
+    """
+    source = payload.record.entry.source.type
+    match payload.treatment.superseded_by:
+        case "source.type":
+            return (source,)
+        case "tool":
+            return (source, tool)
+    return (source, tool, normal(arguments))

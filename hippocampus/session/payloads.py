@@ -1,6 +1,6 @@
-"""The large contents of a message list: which entries they are, who uses them, what is due.
+"""The payloads of a list: which parts are large, what points at them, and which are due. Pure.
 
-Pure over a window: records in, records out. Nothing is stored and nothing is shown here.
+`arrived` returns them with the new messages of a list taken in; nothing is decided or stored here.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
-from hippocampus import tokens
+from hippocampus.entries import decay
 from hippocampus.entries.entry import (
     Decay,
     Entry,
@@ -25,205 +25,426 @@ from hippocampus.entries.entry import (
     entry_id,
     storable,
 )
-from hippocampus.formats.calls import file_of, normal
+from hippocampus.formats.calls import file_of
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.indexing import kind_of
 from hippocampus.indexing.shapes import identifiers
-from hippocampus.indexing.worth import SLICE_TOKENS
-from hippocampus.policy import Policy, Subject, Treatment
-from hippocampus.prices import Prices
+from hippocampus.policy import Redaction, Subject, Treatment
+from hippocampus.policy.words import EntryType
 from hippocampus.recall import TOOL_NAME
-from hippocampus.session.digest import Run
-from hippocampus.session.due import DueTable
-from hippocampus.session.identifiers import Names
-from hippocampus.session.payload import Held, original_of
-from hippocampus.session.plan import Candidate
-from hippocampus.session.redactor import Screen, result_subject
-from hippocampus.session.renderer import Writer
-from hippocampus.session.summaries import Summaries
-from hippocampus.session.view import Window
+from hippocampus.session import redactor
+from hippocampus.session.digest import Span
+from hippocampus.session.history import History
+from hippocampus.session.identifiers import IdentifierIndex, Sums, describe
+from hippocampus.session.payload import Payload, due_from, original_of, superseding_key
+from hippocampus.session.rules import Rules
+from hippocampus.session.view import Rendered, View
 
-CHANCE_OF_USE = 0.05
-"""How likely a content at full strength is needed in a form that its shorter text does not show."""
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy import typing as npt
+
+    Floats = npt.NDArray[np.float64]
 
 
-class Shown(NamedTuple):
-    """A text that stands in place of a part of a message."""
+class CallSite(NamedTuple):
+    """Where a tool call stands, and the call as it may be quoted."""
 
     message: int
     part: int
-    text: str
+    call: Part
 
 
-class Holdings:
-    """What is large in a window, by place; grows and shrinks with it."""
+@dataclass(frozen=True, slots=True)
+class Payloads:
+    """The payloads of a list, numbered as they came."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - made by a session alone, of what it is made of
-        self,
-        session: str,
-        window: Window,
-        records: Mapping[str, Record],
-        policy: Policy,
-        prices: Prices,
-        encoding: str,
-        summaries: Summaries | None,
-    ) -> None:
-        self._session = session
-        self._window = window
-        self._records = records
-        self._policy = policy
-        self._prices = prices
-        self._encoding = encoding
-        self._summaries = summaries
-        self._names = Names()
-        self._writer = Writer(window, self._names, policy, prices, summaries)
-        self._screen = Screen(window, policy, self._weigh)
-        self.held: list[Held] = []
-        """What stands in full or as an entry, and may become shorter."""
-        self._by_id: dict[str, Held] = {}
-        self._taken = {record.entry.id for record in records.values()}
-        """Ids of entries that are written down."""
-        self._due = DueTable(policy, self._weigh)
-        self._calls: dict[str, tuple[int, int, Part]] = {}
-        self._places: dict[tuple[int, int], str] = {}
-        self._ranks: Counter[str] = Counter()
-        """How many contents say the same under the same call id."""
-        self._latest: dict[tuple[str, ...], Held] = {}
-        """By what results have in common that supersede each other, the newest one."""
-        self.noted: list[tuple[Record, bytes]] = []
-        """Words of the user to keep, and results that an entry names, until they are written down."""
-        self._files: dict[str, list[Held]] = {}
-        """By file name, the results of calls that named it."""
+    items: Sequence[Payload] = ()
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    """By the entry's id, the number of a payload that no digest replaces."""
+    origins: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    """By message and part, the origin of the payload that stands there."""
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    """How many parts have the same content under the same call id."""
+    calls: Mapping[str, CallSite] = field(default_factory=dict)
+    redactions: Mapping[tuple[int, int], Redaction] = field(default_factory=dict)
+    latest: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    """By what results have in common that supersede each other, the newest one."""
+    reads: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """By file name, the results of calls that named it since it was written."""
+    index: IdentifierIndex = field(default_factory=IdentifierIndex)
+    named: Sums[int] = field(default_factory=Sums)
+    """How many texts of the view have an identifier; large results in full do not count."""
+    due_turns: Floats | None = None
+    """For each payload the first turn at which it may be due."""
 
-    @property
-    def names(self) -> Names:
-        """Return which names stand in the view, and which contents have them."""
-        return self._names
+    def at(self, entry_id: str) -> Payload | None:
+        """Return the payload of an entry, where it stands in the view."""
+        number = self.numbers.get(entry_id)
+        return None if number is None else self.items[number]
 
-    # What comes and goes
+    def standing(self) -> Iterator[Payload]:
+        """Yield the payloads that no digest replaces."""
+        return (self.items[number] for number in self.numbers.values())
 
-    def stand(self, start: int, end: int) -> bool:
-        """Say whether what is held in messages that were read again has the bytes that it had."""
+    def due(self, turn: int, view_tokens: int, rules: Rules) -> list[int]:
+        """Return the numbers of the payloads that may leave the view now, in the order of the list."""
+        import numpy as np
+
+        if self.due_turns is None:
+            return []
+        fading = view_tokens >= rules.policy.fade_view_tokens
+        awake = np.flatnonzero(self.due_turns <= turn).tolist()
+        due = [n for n in awake if fading or (self.items[n].stands_full and self.items[n].large)]
+        return sorted(due, key=lambda n: (self.items[n].message, self.items[n].part))
+
+    def strengths(self, chosen: Sequence[int], turn: int, rules: Rules) -> list[float]:
+        """Return the strength of payloads at a turn; a strong associate slows the fading."""
+        import numpy as np
+
+        if not chosen:
+            return []
+        entries = [self.items[number].record.entry for number in chosen]
+        ids = {each for entry in entries for each in entry.modifiers.associations}
+        named = (self.at(each) for each in ids)
+        friends = [each.record.entry for each in named if each is not None]
+        exponent, strong = rules.policy.exponent, rules.policy.strong
+        found = decay.strengths(decay.columns(friends), turn, exponent=exponent).tolist()
+        pairs = zip(friends, found, strict=True)
+        strong_ids = {entry.id for entry, strength in pairs if strength >= strong}
+        slowed = [not strong_ids.isdisjoint(entry.modifiers.associations) for entry in entries]
+        mask = np.array(slowed, np.bool_)
+        rows = decay.columns(entries)
+        strengths: list[float] = decay.strengths(rows, turn, mask, exponent).tolist()
+        return strengths
+
+    def changed(self, changes: Mapping[int, Payload], rules: Rules) -> Payloads:
+        """Return the payloads with some of them replaced."""
+        if not changes or self.due_turns is None:
+            return self
+        items, due_turns = list(self.items), self.due_turns.copy()
+        for number, payload in changes.items():
+            items[number] = payload
+            due_turns[number] = due_from(payload, rules.policy)
+        return replace(self, items=items, due_turns=due_turns)
+
+    def updated(self, record: Record, rules: Rules) -> Payloads:
+        """Return the payloads with an entry's record as it was written down."""
+        number = self.numbers.get(record.entry.id)
+        if number is None:
+            return self
+        payload = self.items[number]
+        shown = payload.record.shown if record.stage is Stage.FULL else record.shown
+        weight = payload.weight if shown == payload.record.shown else rules.count_tokens(shown)
+        own = replace(payload, record=replace(record, shown=shown), weight=weight)
+        return self.changed({number: own}, rules)
+
+    def with_written(self, written: Mapping[int, Payload]) -> Payloads:
+        """Return the payloads with the next texts of some of them written."""
+        if not written:
+            return self
+        items = list(self.items)
+        for number, payload in written.items():
+            items[number] = payload
+        return replace(self, items=items)
+
+    def moved_on(
+        self, chosen: Iterable[str], history: History, rules: Rules
+    ) -> tuple[Payloads, list[Payload]]:
+        """Return the payloads with the chosen entries at their next stage, and these."""
+        moved: dict[int, Payload] = {}
+        names: Counter[str] = Counter()
+        for number in map(self.numbers.__getitem__, chosen):
+            payload = self.items[number]
+            if payload.shorter is None:
+                continue
+            weight = rules.count_tokens(payload.shorter.shown)
+            own = replace(payload, record=payload.shorter, shorter=None, weight=weight)
+            names.subtract(names_of(payload, history))
+            names.update(names_of(own, history))
+            moved[number] = own
+        changed = replace(self.changed(moved, rules), named=self.named.plus(names))
+        return changed, list(moved.values())
+
+    def collapsed(self, spans: Sequence[tuple[Span, str]], before: View, rules: Rules) -> Payloads:
+        """Return the payloads once digests of these texts replace spans of a view as it was before."""
+        names: Counter[str] = Counter()
+        gone: dict[int, Payload] = {}
+        inside = {
+            (each.message, each.part): number
+            for number, each in enumerate(self.items)
+            if not each.collapsed
+            and any(span.start <= each.message < span.end for span, _ in spans)
+        }
+        for span, text in spans:
+            for at, message in enumerate(before.shown[span.start : span.end], span.start):
+                for part_number, part in enumerate(message.parts):
+                    number = inside.get((at, part_number))
+                    own = None if number is None else self.items[number]
+                    names.subtract(names_of(own, before.history) if own else identifiers(part.text))
+            names.update(identifiers(text))
+        for number in inside.values():
+            gone[number] = replace(self.items[number], collapsed=True)
+        ids = {each.id for each in gone.values()}
+        numbers = {each: number for each, number in self.numbers.items() if each not in ids}
+        named = self.named.plus(names)
+        return replace(self.changed(gone, rules), numbers=numbers, named=named)
+
+    def ids_in(
+        self, span: Span, records: Mapping[str, Record], history: History
+    ) -> dict[str, list[str]]:
+        """Return the ids of the entries in a span by their calls: of its arguments, of its result."""
+        found: dict[str, list[str]] = {}
+        for number in range(span.start, span.end):
+            for at, part in enumerate(history.raw[number].parts):
+                record = records.get(self.origins.get((number, at), ""))
+                if record and record.stage is not Stage.FULL:
+                    found.setdefault(part.call_id, []).append(record.entry.id)
+        return found
+
+    def original(self, payload: Payload, history: History) -> bytes:
+        """Return the bytes to keep of a payload: as the message holds it."""
+        message = history.raw[payload.message]
+        return original_of(message, message.parts[payload.part])[1]
+
+    def stand(self, start: int, end: int, history: History) -> bool:
+        """Return whether payloads in messages that were read again have the bytes that they had."""
         return all(
-            content_key(self.original(held)) == held.record.content
-            for held in self._between(start, end)
-            if held.record.stage is Stage.FULL
+            content_key(self.original(each, history)) == each.record.content
+            for each in self.items
+            if start <= each.message < end and each.stands_full and not each.collapsed
         )
 
-    def again(self, start: int, end: int) -> list[Shown]:
-        """Return what stands in place of parts of messages that say what they said before."""
-        for number in range(start, end):
-            self._screen.take(number, self._call_of)
-        known = (each for each in self._between(start, end) if each.record.stage is not Stage.FULL)
-        return [Shown(each.message, each.part, each.record.shown) for each in known]
+    def pinned(self) -> set[int]:
+        """Return the numbers of the messages with pinned payloads."""
+        return {each.message for each in self.standing() if each.is_pinned}
 
-    def _between(self, start: int, end: int) -> Iterator[Held]:
-        return (held for held in self.held if start <= held.message < end)
+    def staying(self, turn: int, rules: Rules) -> set[int]:
+        """Return the numbers of the messages that no saving shortens.
 
-    def fold(self, run: Run) -> None:
-        """Forget what stands in turns that a digest tells."""
-        self._keep_only([held for held in self.held if not run.start <= held.message < run.end])
-        self._names.show_only(self._names_before(len(self._window.shown)))
+        Their payloads are pinned, kept in full by a rule, or accessed after they came and since a
+        turn.
+        """
 
-    def _names_before(self, end: int) -> Iterator[AbstractSet[str]]:
-        """Yield what each part of the messages before a number names in the view."""
-        held = {(each.message, each.part): each for each in self.held}
-        for number, message in enumerate(self._window.shown[:end]):
-            for at, part in enumerate(message.parts):
-                known = held.get((number, at))
-                yield self._writer.names_of(known) if known else identifiers(part.text)
+        def stays(payload: Payload) -> bool:
+            entry = payload.record.entry
+            is_used = entry.decay.last_access > max(turn, entry.lifecycle.created)
+            return is_used or payload.is_pinned or rules.policy.keeps_whole(payload.treatment)
 
-    def _keep_only(self, held: list[Held]) -> None:
-        self.held = held
-        self._by_id = {each.record.entry.id: each for each in held}
-        self._due.refill(held)
+        return {each.message for each in self.standing() if stays(each)}
 
-    def take(self, number: int) -> list[Shown]:
-        """Note what is large in a new message; return what stands in place of its parts."""
-        shown: list[Shown] = []
-        self._screen.take(number, self._call_of)
-        message = self._window.raw[number]
+
+def names_of(payload: Payload, history: History) -> AbstractSet[str]:
+    """Return the identifiers of a payload in the view; a large result in full is soon gone from it."""
+    if not payload.stands_full:
+        return identifiers(payload.record.shown)
+    part = history.raw[payload.message].parts[payload.part]
+    return frozenset() if payload.large and part.kind == "result" else identifiers(part.text)
+
+
+class Arrival(NamedTuple):
+    """A list with its new messages taken in."""
+
+    history: History
+    payloads: Payloads
+    rendered: list[Rendered]
+    """The texts that replace parts of these messages."""
+    noted: list[tuple[Record, bytes]]
+    """Words of the user to keep, which no view shortens."""
+
+
+def arrived(  # noqa: PLR0913, PLR0917 - a list, what is known of it, and by which rules
+    history: History,
+    payloads: Payloads,
+    records: Mapping[str, Record],
+    ids: AbstractSet[str],
+    rules: Rules,
+    read_again: int,
+    start: int,
+) -> Arrival:
+    """Return the payloads of a list whose messages from `start` on are new.
+
+    `records` are the entries of the session by their origin, and `ids` their ids.
+
+    Messages from `read_again` on say what they said before, and may carry other marks.
+    """
+    draft = _Draft(history, payloads, records, ids, rules)
+    for number in range(read_again, start):
+        draft.redact(number)
+    again = [
+        Rendered(each.message, each.part, each.record.shown)
+        for each in (draft.items if read_again < start else ())
+        if read_again <= each.message < start and not each.stands_full
+    ]
+    draft.rendered += again
+    for number in range(start, len(history.raw)):
+        draft.take(number)
+    return draft.arrival()
+
+
+class _Draft:
+    """Payloads while new messages are taken in: copies of their tables, for the time of one call."""
+
+    def __init__(
+        self,
+        history: History,
+        payloads: Payloads,
+        records: Mapping[str, Record],
+        ids: AbstractSet[str],
+        rules: Rules,
+    ) -> None:
+        self.rendered: list[Rendered] = []
+        self.items = list(payloads.items)
+        self._history = history
+        self._before = payloads
+        self._records = records
+        self._ids = ids
+        self._rules = rules
+        self._numbers = dict(payloads.numbers)
+        self._origins = dict(payloads.origins)
+        self._ranks = dict(payloads.ranks)
+        self._calls = dict(payloads.calls)
+        self._redactions = dict(payloads.redactions)
+        self._latest = dict(payloads.latest)
+        self._reads = dict(payloads.reads)
+        self._names: dict[str, tuple[int, ...]] = {}
+        self._words: dict[str, tuple[int, ...]] = {}
+        self._index = payloads.index.growing(self._names, self._words)
+        self._described = payloads.index.described
+        self._counts: Counter[str] = Counter()
+        self._touched: set[int] = set()
+        self._noted: list[tuple[Record, bytes]] = []
+        self._noted_ids: set[str] = set()
+
+    def arrival(self) -> Arrival:
+        """Return what was taken in."""
+        import numpy as np
+
+        before = self._before
+        first_new = len(before.items)
+        due_turns = np.full(len(self.items), np.inf)
+        if before.due_turns is not None:
+            due_turns[:first_new] = before.due_turns
+        for number in {*self._touched, *range(first_new, len(self.items))}:
+            due_turns[number] = due_from(self.items[number], self._rules.policy)
+        payloads = Payloads(
+            self.items,
+            self._numbers,
+            self._origins,
+            self._ranks,
+            self._calls,
+            self._redactions,
+            self._latest,
+            self._reads,
+            before.index.plus(self._names, self._words, self._described),
+            before.named.plus(self._counts),
+            due_turns,
+        )
+        return Arrival(self._history, payloads, self.rendered, self._noted)
+
+    # Redaction
+
+    def redact(self, number: int) -> None:
+        """Take out of a message what the rules take out, before anything else reads it."""
+        if not self._rules.redacts:
+            return
+        message = self._history.raw[number]
+        call_of = {key: site.call for key, site in self._calls.items()}.get
+        found = redactor.redactions(message, call_of, self._rules)
+        self._redactions.update({(number, at): redaction for at, (redaction, _) in found.items()})
+        texts = {at: text for at, (_, text) in found.items() if text != message.parts[at].text}
+        originals = [(number, at) for at in texts if found[at][0].original]
+        if texts:
+            self._history = self._history.with_redacted({number: texts}, originals)
+            self.rendered += [Rendered(number, at, text) for at, text in texts.items()]
+
+    # One message
+
+    def take(self, number: int) -> None:
+        """Take in a new message."""
+        self.redact(number)
+        message = self._history.raw[number]
         if message.role != "system":
-            self._see_accesses(message, self._window.turn_of(number))
+            self._see_accesses(message, self._history.turns[number])
         for at, part in enumerate(message.parts):
             if part.kind == "call":
-                self._calls[part.call_id] = (number, at, self._window.told_of(number).parts[at])
+                quoted = self._history.told_of(number).parts[at]
+                self._calls[part.call_id] = CallSite(number, at, quoted)
             elif part.kind == "result":
-                shown += self._take_result(number, at, part)
+                self._take_result(number, at, part)
             elif part.kind == "text" and message.role == "user":
-                shown += self._take_words(number, at, part)
-            if (number, at) not in self._places:
-                self._names.show(identifiers(part.text))
-        return shown
-
-    def _call_of(self, call_id: str) -> Part | None:
-        return self._calls[call_id][2] if call_id in self._calls else None
+                self._take_words(number, at, part)
+            if (number, at) not in self._origins:
+                self._counts.update(identifiers(part.text))
 
     def _see_accesses(self, message: Message, turn: int) -> None:
         """Reset the strength of what a message points at, and associate what it names together."""
         said = [part.text for part in message.parts if part.kind != "result"]
-        cited = self._names.cited_by(said)
+        cited = self._in_order(self._index.cited_by(said))
         if message.role == "user" and said:
-            meant = self._names.meant_by(" ".join(said))
-            cited += [held for held in meant if held not in cited]
-        ids = [held.record.entry.id for held in cited]
-        for held in cited:
-            held.touch(turn, self._policy.initial_strength)
-            if len(ids) > 1:
-                held.associate(ids)
-            self._due.note(held)
+            meant = self._index.meant_by(" ".join(said), self._described)
+            if meant is not None and meant not in cited:
+                cited.append(meant)
+        ids = [self.items[each].id for each in cited]
+        for each in cited:
+            payload = self.items[each].accessed(turn, self._rules.policy.initial_strength)
+            self._put(each, payload.associated(ids) if len(ids) > 1 else payload)
 
-    def _take_words(self, number: int, at: int, part: Part) -> list[Shown]:
+    def _in_order(self, numbers: Iterable[int]) -> list[int]:
+        return sorted(numbers, key=lambda n: (self.items[n].message, self.items[n].part))
+
+    def _put(self, number: int, payload: Payload) -> None:
+        self.items[number] = payload
+        self._touched.add(number)
+
+    def _take_words(self, number: int, at: int, part: Part) -> None:
         """Note what the user wants to be kept; words stay as they are, unless a rule indexes them."""
-        weight = self._weigh(part.text)
+        rules = self._rules
+        weight = rules.count_tokens(part.text)
         said = Subject("message", source_type="user", text=part.text, tokens=weight)
-        treatment = self._policy.treat(said)
-        if treatment.index and self._policy.indexes(weight, lambda: kind_of(part.text), treatment):
-            held = self._hold(number, at, part, "", large=True, treatment=treatment)
-            known = held and held.record.stage is not Stage.FULL
-            return [Shown(number, at, held.record.shown)] if held and known else []
+        treatment = rules.policy.treat(said)
+        kind = rules.kind_of
+        if treatment.index and rules.policy.indexes(weight, lambda: kind(part.text), treatment):
+            self._hold(number, at, part, "", large=True, treatment=treatment)
+            return
+        if not treatment.persist:
+            return
         original = part.text.encode("utf-8", "surrogatepass")
         key = content_key(original)
-        place = f"message:{number}:{key}"
-        if not treatment.persist or place in self._records:
-            return []
-        entry = self._new_entry(number, part, place, key, treatment)
-        text = self._window.told_of(number).parts[at].text
-        told = entry.model_copy(update={"summary": storable(text[:200])})
-        record = Record(told, place, key, "text", "message", "user", "", weight, Stage.FULL, "")
-        self._taken.add(record.entry.id)
-        self.noted.append((record, original))
-        return []
+        origin = f"message:{number}:{key}"
+        if origin in self._records:
+            return
+        entry = self._new_entry(number, part, origin, key, treatment)
+        text = self._history.told_of(number).parts[at].text
+        quoted = entry.model_copy(update={"summary": storable(text[:200])})
+        record = Record(quoted, origin, key, "text", "message", "user", "", weight, Stage.FULL, "")
+        self._noted.append((record, original))
+        self._noted_ids.add(record.entry.id)
 
-    def _take_result(self, number: int, at: int, part: Part) -> list[Shown]:
-        call_number, call_at, call = self._calls.get(part.call_id, (number, at, part))
-        known = None if call is part else call
-        named = replace(part, tool=part.tool or call.tool)
+    def _take_result(self, number: int, at: int, part: Part) -> None:
+        rules = self._rules
+        site = self._calls.get(part.call_id)
+        named = replace(part, tool=part.tool or (site.call.tool if site else part.tool))
         if named.tool == TOOL_NAME:
-            return []
-        argued = known.text if known else ""
-        treatment = self._policy.treat(result_subject(named, known, self._weigh))
-        tokens_of = self._weigh(part.text)
-        large = self._policy.indexes(tokens_of, lambda: kind_of(part.text), treatment)
-        sources = self._names.cited_by([argued])
+            return
+        argued = site.call.text if site else ""
+        subject = redactor.result_subject(named, site.call if site else None, rules.count_tokens)
+        treatment = rules.policy.treat(subject)
+        kind = rules.kind_of
+        large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), treatment)
+        sources = self._in_order(self._index.cited_by([argued]))
         held = self._hold(number, at, named, argued, large=large, treatment=treatment)
-        if held:
+        if held is not None:
             self._supersede(held, named.tool, argued)
             self._join(held, sources)
-        taken = [held]
-        if known:
-            large = self._policy.shortens_arguments(self._weigh(call.text), treatment)
-            kept = False if self._policy.keeps_arguments(treatment) else None
-            told = Treatment(redact=self._screen.of(call_number, call_at), index=kept)
-            taken.append(self._hold(call_number, call_at, call, "", large=large, treatment=told))
-            self._outdate_files(call, held, self._window.turn_of(number))
-        entries = [each for each in taken if each and each.record.stage is not Stage.FULL]
-        return [Shown(each.message, each.part, each.record.shown) for each in entries]
+        if site is None:
+            return
+        large = rules.policy.shortens_arguments(rules.count_tokens(site.call.text), treatment)
+        kept = False if rules.policy.keeps_arguments(treatment) else None
+        own = Treatment(redact=self._redactions.get((site.message, site.part)), index=kept)
+        self._hold(site.message, site.part, site.call, "", large=large, treatment=own)
+        self._outdate_files(site.call, held, self._history.turns[number])
 
-    def _weigh(self, text: str) -> int:
-        return tokens.count(text, self._encoding)
-
-    def _hold(  # noqa: PLR0913 - a part, where it stands, and what is said of it
+    def _hold(  # noqa: PLR0913 - a part, where it stands, and what is known of it
         self,
         number: int,
         at: int,
@@ -231,128 +452,138 @@ class Holdings:
         argued: str,
         *,
         large: bool,
-        treatment: Treatment | None = None,
-    ) -> Held | None:
-        treated = treatment or Treatment()
-        said = treated.pin or treated.index is False or treated.compression == "none"
-        followed = large or said or self._weigh(part.text) > self._policy.fade_over_tokens
-        if not followed or (number, at) in self._places:
+        treatment: Treatment,
+    ) -> int | None:
+        """Follow a part from now on; return the number of its payload."""
+        rules = self._rules
+        bound = treatment.pin or treatment.index is False or treatment.compression == "none"
+        followed = large or bound or rules.count_tokens(part.text) > rules.policy.fade_over_tokens
+        if not followed or (number, at) in self._origins:
             return None
-        place = self._place(number, at, part)
-        record = self._records.get(place) or self._new_record(number, part, argued, place, treated)
-        if record.stage is Stage.FULL:
+        origin = self._origin(number, at, part)
+        record = self._records.get(origin) or self._new_record(
+            number, part, argued, origin, treatment
+        )
+        full = record.stage is Stage.FULL
+        if full:
             record = replace(record, shown=part.text)
-        fresh = self._policy.fresh_turns_of(record.kind, record.tokens, treated) if large else 0
-        held = Held(record, number, at, self._window.turn_of(number) + fresh, large, treated)
-        self._note(held, part)
-        return held
+        weight = record.tokens if full else rules.count_tokens(record.shown)
+        fresh = rules.policy.fresh_turns_of(record.kind, record.tokens, treatment) if large else 0
+        due_turn = self._history.turns[number] + fresh
+        payload = Payload(record, number, at, weight, due_turn, large, treatment)
+        if not full:
+            self.rendered.append(Rendered(number, at, record.shown))
+        return self._add(payload, part)
 
-    def _note(self, held: Held, part: Part) -> None:
-        """Count what a content names, and start on its summary."""
-        self.held.append(held)
-        self._by_id[held.record.entry.id] = held
-        self._due.add(held)
-        self._names.hold(held, part.text)
+    def _add(self, payload: Payload, part: Part) -> int:
+        """Number a payload, and count the names that it has."""
+        own = len(self.items)
+        self.items.append(payload)
+        self._numbers[payload.id] = own
+        for name in identifiers(part.text) | {payload.id}:
+            self._names[name] = (*self._names.get(name, ()), own)
         if part.kind == "result":
-            self._names.describe(held, part.text)
-        indexed = held.record.stage is not Stage.FULL
-        if part.kind == "call" and indexed:
-            self._names.hide(identifiers(part.text))
-        if part.kind != "call" or indexed:
-            self._names.show(self._writer.names_of(held))
-        if self._summaries and part.kind == "result" and not indexed:
-            self._summaries.ask(held.record.place, held.treatment.redacted(part.text))
+            self._described += 1
+            describe(self._words, own, payload.record, part.text)
+        if part.kind == "call" and not payload.stands_full:
+            self._counts.subtract(identifiers(part.text))
+        if part.kind != "call" or not payload.stands_full:
+            self._counts.update(names_of(payload, self._history))
+        if self._rules.summaries and part.kind == "result" and payload.stands_full:
+            self._rules.summaries.ask(payload.record.place, payload.treatment.redacted(part.text))
+        return own
 
-    def _join(self, held: Held, others: Iterable[Held]) -> None:
+    def _join(self, held: int, others: Iterable[int]) -> None:
         """Associate a result with those that led to it: what its call names is from them."""
         for other in others:
-            held.associate([other.record.entry.id])
-            other.associate([held.record.entry.id])
+            self.items[held] = self.items[held].associated([self.items[other].id])
+            self.items[other] = self.items[other].associated([self.items[held].id])
 
-    def _supersede(self, held: Held, tool: str, argued: str) -> None:
-        """Let an older result be due for which this one stands: by default, of the same call."""
-        key = superseding_key(held, tool, argued)
-        before = self._latest.get(key)
+    def _supersede(self, held: int, tool: str, argued: str) -> None:
+        """Let an older result be due that this one replaces: by default, one of the same call."""
+        own = self.items[held]
+        key = superseding_key(own, tool, argued)
+        number = self._latest.get(key)
         self._latest[key] = held
-        if before is None or before.message >= held.message:
+        before = None if number is None else self.items[number]
+        if number is None or before is None or before.message >= own.message:
             return
-        if before.record.content == held.record.content:
-            turn, id_ = before.record.entry.source.turn, before.record.entry.id
-            held.note, held.twin = f"unchanged since turn {turn}, see {id_}", before
+        if before.record.content == own.record.content:
+            turn = before.record.entry.source.turn
+            own = replace(own, note=f"unchanged since turn {turn}, see {before.id}", twin=number)
         else:
-            before.supersede(f"superseded at turn {held.record.entry.source.turn}")
-            self._due.note(before)
-        held.associate([before.record.entry.id])
+            note = f"superseded at turn {own.record.entry.source.turn}"
+            self._put(number, before.superseded(note))
+        self.items[held] = own.associated([before.id])
 
-    def _outdate_files(self, call: Part, held: Held | None, turn: int) -> None:
-        """Say of earlier reads of a file that a call has written it since."""
+    def _outdate_files(self, call: Part, held: int | None, turn: int) -> None:
+        """Mark earlier reads of a file that a call has written since."""
         name, written = file_of(call.text)
         if not name:
             return
         if written:
-            for earlier in self._files.pop(name, ()):
-                earlier.mark(f"stale: written at turn {turn}")
-        elif held:
-            reads = self._files.setdefault(name, [])
+            for earlier in self._reads.pop(name, ()):
+                self.items[earlier] = self.items[earlier].marked(f"stale: written at turn {turn}")
+        elif held is not None:
+            reads = self._reads.get(name, ())
             self._join(held, reads[-1:])
-            reads.append(held)
+            self._reads[name] = (*reads, held)
 
-    # What its record is
+    # Its record
 
-    def _place(self, number: int, at: int, part: Part) -> str:
-        """Return what names a content in this conversation, however the list is cut or marked.
+    def _origin(self, number: int, at: int, part: Part) -> str:
+        """Return what names a part in this conversation, however the list is cut or marked.
 
         The text counts and not the blocks that hold it, since hosts move `cache_control` marks
         about; of the same text under the same call id (old formats have none) the rank counts.
         """
         text_key = content_key(part.text.encode("utf-8", "surrogatepass"))
         named = storable(f"{part.kind}:{part.call_id}:{text_key}")
-        self._places[number, at] = f"{named}:{self._ranks[named]}"
-        self._ranks[named] += 1
-        return self._places[number, at]
+        rank = self._ranks.get(named, 0)
+        self._ranks[named] = rank + 1
+        self._origins[number, at] = f"{named}:{rank}"
+        return self._origins[number, at]
 
     def _new_record(
-        self, number: int, part: Part, argued: str, place: str, treatment: Treatment
+        self, number: int, part: Part, argued: str, origin: str, treatment: Treatment
     ) -> Record:
-        form, original = original_of(self._window.raw[number], part)
+        form, original = original_of(self._history.raw[number], part)
         content = content_key(original)
         return Record(
-            entry=self._new_entry(number, part, place, content, treatment),
-            place=place,
+            entry=self._new_entry(number, part, origin, content, treatment),
+            place=origin,
             content=content,
             form=form,
-            kind="arguments" if part.kind == "call" else kind_of(part.text),
+            kind="arguments" if part.kind == "call" else self._rules.kind_of(part.text),
             tool=storable(part.tool),
             arguments=storable(argued),
-            tokens=self._weigh(part.text),
+            tokens=self._rules.count_tokens(part.text),
             stage=Stage.FULL,
             shown=part.text,
         )
 
     def _new_entry(
-        self, number: int, part: Part, place: str, content: str, treatment: Treatment
+        self, number: int, part: Part, origin: str, content: str, treatment: Treatment
     ) -> Entry:
-        turn = self._window.turn_of(number)
-        source = self._policy.source_type_of(storable(part.tool), part.is_error)
-        if part.kind == "text":
-            source = "user"
+        turn, policy = self._history.turns[number], self._rules.policy
+        is_words = part.kind == "text"
+        source = "user" if is_words else policy.source_type_of(storable(part.tool), part.is_error)
+        entry_type: EntryType = "message" if is_words else "tool_result"
         expires = treatment.expires_after_turns
         return Entry(
-            id=self._free_id(place, content),
-            type="message" if part.kind == "text" else "tool_result",
+            id=self._free_id(origin, content),
+            type=entry_type,
             source=Source(type=source or "tool", ref=content, turn=turn),
             summary="",
-            strength=self._policy.initial_strength,
+            strength=policy.initial_strength,
             decay=Decay(
-                rate=self._policy.decay_rate_of(
-                    "message" if part.kind == "text" else "tool_result", treatment
-                ),
+                rate=policy.decay_rate_of(entry_type, treatment),
                 floor=treatment.floor or 0.0,
                 last_access=turn,
             ),
             modifiers=Modifiers(
                 priority=treatment.priority or "normal",
-                encoding=treatment.encoding or ("manual" if part.kind == "text" else "auto"),
+                encoding=treatment.encoding or ("manual" if is_words else "auto"),
             ),
             lifecycle=Lifecycle(
                 created=turn,
@@ -361,136 +592,7 @@ class Holdings:
             ),
         )
 
-    def _free_id(self, place: str, content: str) -> str:
-        tries = (entry_id(self._session, place, content, attempt) for attempt in itertools.count())
-        return next(each for each in tries if each not in self._by_id and each not in self._taken)
-
-    # What is due
-
-    def candidates(self) -> list[Candidate]:
-        """Return what may be shortened at this turn, each with its next text written."""
-        return self.prepared(self.due())
-
-    def due(self) -> list[Held]:
-        """Return what may be shortened at this turn, in the order of the list."""
-        return self._due.due(self._window.turn, self._window.shown_total)
-
-    def unread(self) -> list[Candidate]:
-        """Return the large contents that stand in full for the model to read first, and may not."""
-        full = (held for held in self.held if held.record.stage is Stage.FULL)
-        return self.prepared([held for held in full if held.large and not held.is_pinned])
-
-    def prepared(self, due: Sequence[Held]) -> list[Candidate]:
-        """Return contents as the plan weighs them, each with its next text written."""
-        missing = self._prices.recall_cost(self._window.shown_total, SLICE_TOKENS)
-        for held in due:
-            if held.shorter is None:
-                full = held.record.stage is Stage.FULL
-                held.shorter = (self._writer.indexed if full else self._writer.asleep)(held)
-        fading = self._due.strengths(due, self._window.turn, self._slowed(due))
-        return [
-            self._candidate(held, held.shorter, strength * missing)
-            for held, strength in zip(due, fading, strict=True)
-            if held.shorter
-        ]
-
-    def _slowed(self, due: Sequence[Held]) -> list[bool]:
-        """Say of each content whether it is associated with a strong one, which slows its fading."""
-        named = [held.record.entry.modifiers.associations for held in due]
-        ids = {each for ids in named for each in ids if each in self._by_id}
-        friends = [self._by_id[each] for each in ids]
-        strengths = self._due.strengths(friends, self._window.turn, [False] * len(friends))
-        pairs = zip(friends, strengths, strict=True)
-        strong = {held.record.entry.id for held, found in pairs if found >= self._policy.strong}
-        return [not strong.isdisjoint(ids) for ids in named]
-
-    def _candidate(self, held: Held, shorter: Record, missing: float) -> Candidate:
-        record = held.record
-        arrives = held.large and record.stage is Stage.FULL
-        return Candidate(
-            record.entry.id,
-            held.message,
-            held.weight(self._weigh),
-            self._weigh(shorter.shown),
-            held.due_turn,
-            0.0 if arrives else CHANCE_OF_USE * missing,
-            shorter.stage,
-            faded=not arrives,
-        )
-
-    def leave(self, chosen: Iterable[str]) -> list[Held]:
-        """Let the chosen contents take their next stage, and return them."""
-        leaving = []
-        for held in map(self._by_id.__getitem__, chosen):
-            if held.shorter:
-                self._names.hide(self._writer.names_of(held))
-                held.record, held.shorter = held.shorter, None
-                self._names.show(self._writer.names_of(held))
-                self._due.note(held)
-                self._taken.add(held.record.entry.id)
-                self._note_twin(held)
-                leaving.append(held)
-        return leaving
-
-    def _note_twin(self, held: Held) -> None:
-        """Let the earlier result that an entry names be written down too, so that its id is known."""
-        twin = held.twin
-        if twin is None or twin.record.entry.id not in held.record.shown:
-            return
-        if twin.record.place not in self._records and twin.record.stage is Stage.FULL:
-            self._taken.add(twin.record.entry.id)
-            self.noted.append((replace(twin.record, shown=""), self.original(twin)))
-
-    def original(self, held: Held) -> bytes:
-        """Return the bytes to keep of a content: as the message holds it."""
-        return original_of(self._window.raw[held.message], self._writer.part_of(held))[1]
-
-    def update(self, record: Record) -> None:
-        """Let a content have its record as it was written down."""
-        self._taken.add(record.entry.id)
-        held = self._by_id.get(record.entry.id)
-        if held:
-            is_full = record.stage is Stage.FULL
-            held.record = replace(record, shown=held.record.shown) if is_full else record
-            self._due.note(held)
-
-    def ids(self, run: Run) -> dict[str, list[str]]:
-        """Return the ids of the entries in a run by their calls: of its arguments, of its result."""
-        found: dict[str, list[str]] = {}
-        for (number, at), place in sorted(self._places.items()):
-            record = self._records.get(place) if run.start <= number < run.end else None
-            if record and record.stage is not Stage.FULL:
-                call_id = self._window.raw[number].parts[at].call_id
-                found.setdefault(call_id, []).append(record.entry.id)
-        return found
-
-    def pinned(self) -> set[int]:
-        """Return the numbers of the messages that hold what is pinned."""
-        return {held.message for held in self.held if held.is_pinned}
-
-    def staying(self, turn: int) -> set[int]:
-        """Return the numbers of the messages that no saving shortens.
-
-        They hold what is pinned, what a rule keeps in full, or what was accessed after it came and
-        since a turn.
-        """
-        return {held.message for held in self.held if self._stays(held, turn)}
-
-    def _stays(self, held: Held, turn: int) -> bool:
-        entry = held.record.entry
-        is_used = entry.decay.last_access > max(turn, entry.lifecycle.created)
-        return is_used or held.is_pinned or self._policy.keeps_whole(held.treatment)
-
-
-def superseding_key(held: Held, tool: str, arguments: str) -> tuple[str, ...]:
-    """Return what a result has in common with those that it supersedes.
-
-    The result of a failed call is of another `source.type`, so it supersedes none of a good one.
-    """
-    source = held.record.entry.source.type
-    match held.treatment.superseded_by:
-        case "source.type":
-            return (source,)
-        case "tool":
-            return (source, tool)
-    return (source, tool, normal(arguments))
+    def _free_id(self, origin: str, content: str) -> str:
+        session, known = self._rules.session, (self._numbers, self._ids, self._noted_ids)
+        tries = (entry_id(session, origin, content, attempt) for attempt in itertools.count())
+        return next(each for each in tries if not any(each in ids for ids in known))

@@ -1,6 +1,6 @@
 """Which old turns are told as digests since carrying them costs more: decides, touches nothing.
 
-Pure over a window. What a digest says, and what a view must do that passes its limit, is told
+Pure over a view. What a digest says, and what a view must do that passes its limit, is told
 elsewhere.
 """
 
@@ -13,9 +13,9 @@ from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.session import compaction, digest
 from hippocampus.session.compaction import Folding
-from hippocampus.session.digest import Run
+from hippocampus.session.digest import Span
 from hippocampus.session.plan import Standing, calls_to_come
-from hippocampus.session.view import Window
+from hippocampus.session.view import View
 
 REASON = "old turns told in short: carrying them has cost what the edit does"
 SHARE = 4
@@ -27,7 +27,7 @@ LEAST_SAVED_TOKENS = 2_000
 class _Telling(NamedTuple):
     """What it means to tell a run as a digest."""
 
-    run: Run
+    run: Span
     room: int
     saves: int
     carried: float
@@ -39,14 +39,14 @@ def newest_due(turn: int, policy: Policy) -> int:
     return turn - policy.tell_after_turns if policy.tell_after_turns else -1
 
 
-def may_pay(window: Window, standing: Standing, prices: Prices, policy: Policy) -> bool:
+def may_pay(view: View, standing: Standing, prices: Prices, policy: Policy) -> bool:
     """Say whether `worth` may find anything: by weights alone, since most turns change nothing."""
     newest = newest_due(standing.turn, policy)
-    if newest < 0 or policy.compression == "none" or window.shown_total < policy.fade_view_tokens:
+    if newest < 0 or policy.compression == "none" or view.shown_total < policy.fade_view_tokens:
         return False
-    start, end = window.folded_end, window.end_of_turn(newest)
-    saved, carried = window.weight_and_age(start, end, newest)
-    behind = 0 if standing.cold else sum(window.shown_tokens[end : window.sent])
+    start, end = view.folded_end, view.history.end_of_turn(newest)
+    saved, carried = view.history.weight_and_age(view.shown_tokens, start, end, newest)
+    behind = 0 if standing.cold else sum(view.shown_tokens[end : view.sent])
     least = prices.edit_cost(behind, behind)
     gains = prices.read * saved * calls_to_come(standing.turn, policy)
     most = min(prices.read * carried, gains, standing.edits_left, standing.balance)
@@ -54,7 +54,7 @@ def may_pay(window: Window, standing: Standing, prices: Prices, policy: Policy) 
 
 
 def worth(
-    window: Window, standing: Standing, prices: Prices, policy: Policy, kept: Collection[int]
+    view: View, standing: Standing, prices: Prices, policy: Policy, kept: Collection[int]
 ) -> Folding:
     """Return which turns behind the last digest to tell in short, and in how many tokens.
 
@@ -63,13 +63,13 @@ def worth(
     the session ends, no more than twice the least was paid. `kept` are messages that stay.
     """
     newest = newest_due(standing.turn, policy)
-    found = _tellings(window, newest, kept)
+    found = _tellings(view, newest, kept)
     saved = sum(each.saves for each in found)
     if saved < LEAST_SAVED_TOKENS:
         return Folding([], [])
     first = found[0].run.start
-    behind = 0 if standing.cold else sum(window.shown_tokens[first : window.sent])
-    costs = prices.edit_cost(behind, sum(window.shown_tokens[first:]) - saved)
+    behind = 0 if standing.cold else sum(view.shown_tokens[first : view.sent])
+    costs = prices.edit_cost(behind, sum(view.shown_tokens[first:]) - saved)
     carried = prices.read * sum(each.carried for each in found)
     gains = prices.read * saved * calls_to_come(standing.turn, policy)
     if costs > min(carried, gains, standing.edits_left, standing.balance):
@@ -77,29 +77,29 @@ def worth(
     return Folding([each.run for each in found], [each.room for each in found])
 
 
-def _tellings(window: Window, newest: int, kept: Collection[int]) -> list[_Telling]:
+def _tellings(view: View, newest: int, kept: Collection[int]) -> list[_Telling]:
     """Return what may be told of the turns behind the last digest, and saves something."""
-    start = max(digest.opening_end(window.raw), window.folded_end)
-    end = window.end_of_turn(newest)
-    closed = [start + at for at in digest.boundaries(window.raw[start:end])]
-    last = max((at for at in closed if at <= window.sent), default=start)
+    start = max(digest.opening_end(view.history.raw), view.folded_end)
+    end = view.history.end_of_turn(newest)
+    closed = [start + at for at in digest.boundaries(view.history.raw[start:end])]
+    last = max((at for at in closed if at <= view.sent), default=start)
 
     def stays(number: int) -> bool:
-        message = window.raw[number]
+        message = view.history.raw[number]
         return number in kept or message.role == "system" or digest.is_said_by_user(message)
 
     held = compaction.rounds_of(filter(stays, range(start, last)), closed)
-    runs = digest.runs_of(start, last, held.__contains__)
-    runs = [run for run in runs if compaction.is_worth(window, run)]
-    told = [_telling(window, run, newest) for run in runs]
+    runs = digest.spans_of(start, last, held.__contains__)
+    runs = [run for run in runs if compaction.is_worth(view, run)]
+    told = [_telling(view, run, newest) for run in runs]
     return [each for each in told if each.saves > 0]
 
 
-def _telling(window: Window, run: Run, newest: int) -> _Telling:
-    weights = window.shown_tokens[run.start : run.end]
+def _telling(view: View, run: Span, newest: int) -> _Telling:
+    weights = view.shown_tokens[run.start : run.end]
     weight = sum(weights)
     room = min(2 * digest.MOST_TOKENS, max(digest.LEAST_TOKENS, weight // SHARE))
     saves = weight - room - compaction.FRAME_TOKENS
-    due = (newest - window.turn_of(number) for number in range(run.start, run.end))
+    due = (newest - view.history.turns[number] for number in range(run.start, run.end))
     carried = sum(tokens * turns for tokens, turns in zip(weights, due, strict=True))
     return _Telling(run, room, saves, carried * saves / weight)

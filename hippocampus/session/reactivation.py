@@ -19,12 +19,14 @@ from hippocampus.errors import RecallError
 from hippocampus.formats.conversation import Message
 from hippocampus.indexing import frame, price_of
 from hippocampus.indexing.shapes import identifiers
-from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.recall.fitting import LEAST_TOKENS
-from hippocampus.session.identifiers import ID, Names
-from hippocampus.session.payload import Held
-from hippocampus.session.view import Window
+from hippocampus.session.history import History
+from hippocampus.session.identifiers import ID
+from hippocampus.session.payload import Payload
+from hippocampus.session.payloads import Payloads
+from hippocampus.session.rules import Rules
+from hippocampus.session.view import View
 from hippocampus.storage.ledger import Reactivation
 
 CHANCE_OF_USE = 0.33
@@ -41,7 +43,7 @@ MOST_NAMES = 3
 class Cue:
     """A content that is pointed at, and by what."""
 
-    held: Held
+    payload: Payload
     names: list[str] = field(default_factory=list)
     """Values of it that a message has and the view does not show."""
     words: str = ""
@@ -74,72 +76,74 @@ def key_of(message: Message) -> str:
     return content_key(said.encode("utf-8", "surrogatepass"))
 
 
-def reactivated(  # noqa: PLR0913, PLR0917 - what the view, the names in it and the policy are
-    window: Window, names: Names, first: int, policy: Policy, prices: Prices, encoding: str
+def reactivated(
+    view: View, payloads: Payloads, rules: Rules
 ) -> list[tuple[Reactivation, Decision]]:
-    """Return what to put behind the last message, for what the messages from `first` on point at."""
-    if not policy.reactivate_tokens or not _may_end(window, first):
+    """Return what to put behind the last message, for what the messages since the last call point at."""
+    history, first, prices = view.history, view.sent, rules.prices
+    if not rules.policy.reactivate_tokens or not _may_end(history, first):
         return []
-    room = min(policy.reactivate_tokens, _worth_tokens(window, prices))
-    number = len(window.raw) - 1
-    key = key_of(window.raw[number])
+    room = min(rules.policy.reactivate_tokens, _worth_tokens(view, prices))
+    number = len(history.raw) - 1
+    key = key_of(history.raw[number])
     found: list[tuple[Reactivation, Decision]] = []
-    for cue in cues(window, names, first):
-        entry_id = cue.held.record.entry.id
-        shown = _text(window, cue, room)
-        weight = tokens.count(shown, encoding)
+    for cue in cues(view, payloads, first):
+        entry_id = cue.payload.id
+        shown = _text(history, cue, room)
+        weight = rules.count_tokens(shown)
         if not shown or weight > room:
             continue
         room -= weight
         reason = f"shown again: {cue.reason}"
         decision = Decision(entry_id, Stage.INDEXED, reason, -weight, prices.write * weight)
-        found.append((Reactivation(number, key, entry_id, window.turn, shown), decision))
+        found.append((Reactivation(number, key, entry_id, history.turn, shown), decision))
     return found
 
 
-def _may_end(window: Window, first: int) -> bool:
-    """Say whether the list ends with new messages of others than the model, and no open call."""
-    if first >= len(window.raw) or window.raw[-1].role not in ("user", "tool"):
+def _may_end(history: History, first: int) -> bool:
+    """Return whether the list ends with new messages of others than the model, and no open call."""
+    raw = history.raw
+    if first >= len(raw) or raw[-1].role not in ("user", "tool"):
         return False
-    answers = [at for at in range(first, len(window.raw)) if window.raw[at].role == "assistant"]
-    behind = window.raw[answers[-1] if answers else first :]
+    answers = [at for at in range(first, len(raw)) if raw[at].role == "assistant"]
+    behind = raw[answers[-1] if answers else first :]
     calls = {part.call_id for each in behind for part in each.parts if part.kind == "call"}
     return calls <= {
         part.call_id for each in behind for part in each.parts if part.kind == "result"
     }
 
 
-def cues(window: Window, names: Names, first: int) -> list[Cue]:
-    """Return the contents out of the view that new messages point at, the newest first."""
-    new = window.raw[first:]
+def cues(view: View, payloads: Payloads, first: int) -> list[Cue]:
+    """Return the payloads out of the view that new messages point at, the newest first."""
+    history, items = view.history, payloads.items
+    new = history.raw[first:]
     found: dict[str, Cue] = {}
     recalled = "\n".join(_said(new, recalls=True))
-    visible = functools.cache(lambda name: _is_visible(name, window.shown, first))
+    visible = functools.cache(lambda name: _is_visible(name, view.shown, first))
     results = "\n".join(part.text for each in new for part in each.parts if part.kind == "result")
     for text in _said(new):
         for name in sorted(identifiers(text) | set(ID.findall(text))):
-            for held in names.holders_of(name):
-                entry_id = held.record.entry.id
-                if not _is_away(held, first) or entry_id in recalled:
+            for payload in map(items.__getitem__, payloads.index.holders_of(name)):
+                if not _is_away(payload, first) or payload.id in recalled:
                     continue
-                if name == entry_id:
-                    found.setdefault(entry_id, Cue(held, words=text))
-                elif _tells(name, held, window) and not (visible(name) or name in results):
-                    found.setdefault(entry_id, Cue(held)).names.append(name)
+                if name == payload.id:
+                    found.setdefault(payload.id, Cue(payload, words=text))
+                elif _tells(name, payload, history) and not (visible(name) or name in results):
+                    found.setdefault(payload.id, Cue(payload)).names.append(name)
     described = " ".join(part.text for each in new if each.role == "user" for part in each.parts)
-    for held in names.meant_by(described):
-        if _is_away(held, first) and held.record.entry.id not in recalled:
-            found.setdefault(held.record.entry.id, Cue(held, words=described))
-    shown = {text for each in window.shown for text in each.texts() if text.startswith(AGAIN)}
+    meant = payloads.index.meant_by(described, payloads.index.described)
+    if meant is not None and _is_away(items[meant], first) and items[meant].id not in recalled:
+        found.setdefault(items[meant].id, Cue(items[meant], words=described))
+    shown = {text for each in view.shown for text in each.texts() if text.startswith(AGAIN)}
     fresh = (each for each in found.values() if each.names or not _stands(each, shown))
-    return sorted(fresh, key=lambda cue: -cue.held.message)
+    return sorted(fresh, key=lambda cue: -cue.payload.message)
 
 
 AGAIN = "Shown again: "
 
 
 def _stands(cue: Cue, shown: set[str]) -> bool:
-    opening = f"[{cue.held.record.entry.id} "
+    opening = f"[{cue.payload.record.entry.id} "
     return any(opening in text for text in shown)
 
 
@@ -152,30 +156,30 @@ def _said(messages: Sequence[Message], *, recalls: bool = False) -> Iterator[str
                 yield part.text
 
 
-def _is_away(held: Held, first: int) -> bool:
+def _is_away(payload: Payload, first: int) -> bool:
     """Say whether a result has left the view, before these messages came."""
-    record = held.record
+    record = payload.record
     is_result = record.place.startswith("result:")
-    return is_result and record.stage is not Stage.FULL and held.message < first
+    return is_result and record.stage is not Stage.FULL and payload.message < first
 
 
-def _tells(name: str, held: Held, window: Window) -> bool:
+def _tells(name: str, payload: Payload, history: History) -> bool:
     """Say whether a name points at one place of a content, and not at half of its lines."""
-    return 0 < _content(held, window).count(name) <= MOST_PLACES
+    return 0 < _content(payload, history).count(name) <= MOST_PLACES
 
 
-def _content(held: Held, window: Window) -> str:
+def _content(payload: Payload, history: History) -> str:
     """Return the text of a content as it may be told."""
-    return window.told_of(held.message).parts[held.part].text
+    return history.told_of(payload.message).parts[payload.part].text
 
 
 def _is_visible(name: str, shown: Sequence[Message], first: int) -> bool:
     return any(name in text for each in shown[:first] for text in each.texts())
 
 
-def _text(window: Window, cue: Cue, room_tokens: int) -> str:
+def _text(history: History, cue: Cue, room_tokens: int) -> str:
     """Return the entry as it is shown again, or nothing where no part of it fits."""
-    record = cue.held.record
+    record = cue.payload.record
     opening = frame.first_line(
         record.entry.id, record.tool, record.entry.source.turn, record.tokens, record.kind
     )
@@ -183,11 +187,11 @@ def _text(window: Window, cue: Cue, room_tokens: int) -> str:
     room = room_tokens - tokens.count(said) - 1
     if room < LEAST_TOKENS:
         return ""
-    found = cue.slice(_content(cue.held, window), room)
+    found = cue.slice(_content(cue.payload, history), room)
     return f"{said}\n{frame.as_content(found)}" if found else ""
 
 
-def _worth_tokens(window: Window, prices: Prices) -> int:
+def _worth_tokens(view: View, prices: Prices) -> int:
     """Return how many tokens are worth to be carried: what a recall costs, by the chance of one."""
-    price = price_of("text", "normal", prices, window.shown_total, window.turn)
+    price = price_of("text", "normal", prices, view.shown_total, view.history.turn)
     return int(CHANCE_OF_USE * price.recall / price.carry)

@@ -1,44 +1,48 @@
-"""What the policy's rules take out of a message as it arrives, before anything else reads it.
+"""What the policy's rules take out of a message as it arrives, before anything else reads it. Pure.
 
-Pure over a window; what is taken out, and which words decide it, is the policy's.
+What is taken out, and which words decide it, is the policy's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from hippocampus import tokens
 from hippocampus.entries.entry import Record
 from hippocampus.formats.conversation import Item, Message, Part
 from hippocampus.indexing import kind_of
 from hippocampus.policy import ERROR_SOURCE, Policy, Redaction, Subject
-from hippocampus.session.view import Window
+from hippocampus.session.history import History
+from hippocampus.session.rules import Rules
+from hippocampus.session.view import Rendered, View
 
 ARGUMENTS = "arguments"
 """The kind of a content that is the arguments of a call."""
-Weigh = Callable[[str], int]
 
 
-def subject_of(message: Message, part: Part, call: Part | None, weigh: Weigh) -> Subject | None:
+def subject_of(
+    message: Message, part: Part, call: Part | None, count_tokens: Callable[[str], int]
+) -> Subject | None:
     """Return what rules can ask about a part: a result, arguments, or words of user or assistant.
 
     Of a call's own arguments they can ask what they ask of its result: the tool, and the text.
     """
     if part.kind in {"result", "call"}:
         asked = part if part.kind == "call" else call
-        return result_subject(part, asked, weigh)
+        return result_subject(part, asked, count_tokens)
     if part.kind == "text" and message.role != "system":
-        return Subject("message", source_type=message.role, text=part.text, tokens=weigh(part.text))
+        weight = count_tokens(part.text)
+        return Subject("message", source_type=message.role, text=part.text, tokens=weight)
     return None
 
 
-def result_subject(part: Part, call: Part | None, weigh: Weigh) -> Subject:
+def result_subject(part: Part, call: Part | None, count_tokens: Callable[[str], int]) -> Subject:
     """Return what rules can ask about a tool result, given its call."""
     return Subject(
         "tool_result",
         tool=part.tool or (call.tool if call else ""),
         text=part.text,
-        tokens=weigh(part.text),
+        tokens=count_tokens(part.text),
         kind=lambda: kind_of(part.text),
         is_error=part.is_error,
         arguments=call.text if call else "",
@@ -60,7 +64,7 @@ def subject_in(record: Record, text: str) -> Subject:
     )
 
 
-def screened(record: Record, text: str, policy: Policy) -> str:
+def redacted_text(record: Record, text: str, policy: Policy) -> str:
     """Return the text of a stored content as it may come back into a view."""
     if not policy.redacts or record.form == "messages":  # a digest's messages were told screened
         return text
@@ -68,51 +72,43 @@ def screened(record: Record, text: str, policy: Policy) -> str:
     return (treatment.redacted_json if record.kind == ARGUMENTS else treatment.redacted)(text)
 
 
-def screened_list(items: Sequence[Item], policy: Policy, encoding: str) -> list[Item]:
-    """Return a list with nothing done to it but to take out what the rules take out.
+def redactions(
+    message: Message, call_of: Callable[[str], Part | None], rules: Rules
+) -> dict[int, tuple[Redaction, str]]:
+    """Return what rules redact in a message: by part number, the redaction and the redacted text.
+
+    `call_of` returns the call of an id, of which the message may bring the result.
+    """
+    found = {}
+    for at, part in enumerate(message.parts):
+        subject = subject_of(message, part, call_of(part.call_id), rules.count_tokens)
+        redaction = rules.policy.treat(subject).redact if subject else None
+        if redaction is not None:
+            is_call = part.kind == "call"
+            redacted = (redaction.redacted_json if is_call else redaction.redacted)(part.text)
+            found[at] = (redaction, redacted)
+    return found
+
+
+def redacted_list(items: Sequence[Item], rules: Rules) -> list[Item]:
+    """Return a list as it is, but for the parts that the rules redact.
 
     Raises:
         MessagesError: the list is in no known format.
 
     """
-    if not policy.redacts:
+    if not rules.redacts:
         return list(items)
-    window = Window(encoding)
-    window.read(items)
-    screen = Screen(window, policy, lambda text: tokens.count(text, encoding))
+    history = History(rules.encoding).extended(items)
     calls: dict[str, Part] = {}
-    for number in range(len(window.raw)):
-        screen.take(number, calls.get)
-        parts = window.told_of(number).parts
-        calls |= {part.call_id: part for part in parts if part.kind == "call"}
-    return window.write(items)
-
-
-class Screen:
-    """Takes out of the messages of a window what no view, entry, fact or archive may show."""
-
-    def __init__(self, window: Window, policy: Policy, weigh: Weigh) -> None:
-        self._window = window
-        self._policy = policy
-        self._weigh = weigh
-        self._found: dict[tuple[int, int], Redaction] = {}
-
-    def take(self, number: int, call_of: Callable[[str], Part | None]) -> None:
-        """Screen a message; `call_of` returns the call of an id, of which it may bring the result."""
-        if not self._policy.redacts:
-            return
-        message = self._window.raw[number]
+    texts: list[Rendered] = []
+    for number, message in enumerate(history.raw):
+        found = redactions(message, calls.get, rules)
+        texts += [Rendered(number, at, text) for at, (_, text) in found.items()]
         for at, part in enumerate(message.parts):
-            subject = subject_of(message, part, call_of(part.call_id), self._weigh)
-            redaction = self._policy.treat(subject).redact if subject else None
-            if redaction is None:
-                continue
-            self._found[number, at] = redaction
-            is_call = part.kind == "call"
-            text = (redaction.redacted_json if is_call else redaction.redacted)(part.text)
-            if text != part.text:
-                self._window.redact(number, at, text, original=redaction.original)
-
-    def of(self, number: int, at: int) -> Redaction | None:
-        """Return what is taken out of a part."""
-        return self._found.get((number, at))
+            if part.kind == "call":
+                calls[part.call_id] = replace(part, text=found[at][1]) if at in found else part
+    changed = [
+        each for each in texts if history.raw[each.message].parts[each.part].text != each.text
+    ]
+    return View(history).extended(history, 0).with_texts(changed).write(items, {})

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hippocampus.entries.entry import Compression, Record, Stage, storable
@@ -13,12 +12,11 @@ from hippocampus.formats.conversation import Message, Part
 from hippocampus.indexing import Hints, frame, index, price_of
 from hippocampus.indexing import arguments as call_arguments
 from hippocampus.indexing.shapes import identifiers
-from hippocampus.policy import Policy
-from hippocampus.prices import Prices
-from hippocampus.session.identifiers import Elsewhere, Names
-from hippocampus.session.payload import Held
-from hippocampus.session.summaries import Summaries
-from hippocampus.session.view import Window
+from hippocampus.session.history import History
+from hippocampus.session.identifiers import Elsewhere, Sums
+from hippocampus.session.payload import Payload
+from hippocampus.session.payloads import names_of
+from hippocampus.session.rules import Rules
 
 TASK_CHARACTERS = 4_000
 """How much of the user's latest words tells what an entry should keep."""
@@ -27,97 +25,91 @@ SLEEPING_SHARE = 15
 NAMES_OF_SLEEPING_ARGUMENTS = 8
 
 
-class Writer:
-    """Writes the next text of a content."""
+@dataclass(frozen=True, slots=True)
+class EntryRenderer:
+    """Writes the text that replaces a payload in the view."""
 
-    def __init__(
-        self,
-        window: Window,
-        names: Names,
-        policy: Policy,
-        prices: Prices,
-        summaries: Summaries | None,
-    ) -> None:
-        self._window = window
-        self._names = names
-        self._policy = policy
-        self._prices = prices
-        self._summaries = summaries
+    history: History
+    view_tokens: int
+    named: Sums[int]
+    """How many texts of the view have an identifier."""
+    rules: Rules
 
-    def indexed(self, held: Held) -> Record:
+    def next_record(self, payload: Payload) -> Record:
+        """Return the record of a payload at its next stage."""
+        return self.indexed(payload) if payload.stands_full else self.asleep(payload)
+
+    def indexed(self, payload: Payload) -> Record:
         """Return the record as an index entry."""
-        record = replace(held.record, stage=Stage.INDEXED)
-        part = self.part_of(held)
+        record = replace(payload.record, stage=Stage.INDEXED)
+        part = self.part_of(payload)
         if part.kind == "call":
-            known = self._known_beside(held)
-            text = held.treatment.redacted_json(part.text)
+            known = self._known_beside(payload)
+            text = payload.treatment.redacted_json(part.text)
             shown = call_arguments.shorten(text, _short_frame(record), known=known)
             return _told(record, shown, f"arguments of {record.tool}", {})
-        faded = self._policy.faded_tokens
-        compression = self._policy.compression_of(held.treatment) if held.large else faded
-        lines, summary, key_data, ways = self._index(held, part, compression)
-        if held.large:
+        faded = self.rules.policy.faded_tokens
+        compression = (
+            self.rules.policy.compression_of(payload.treatment) if payload.large else faded
+        )
+        lines, summary, key_data, ways = self._index(payload, part, compression)
+        if payload.large:
             lines.append(frame.last_line(record.entry.id, ways, part.text.count("\n") + 1))
         return _told(record, "\n".join(lines), summary, key_data)
 
-    def asleep(self, held: Held) -> Record:
+    def asleep(self, payload: Payload) -> Record:
         """Return the record as the line or two that a dormant entry leaves in its place."""
-        record = replace(held.record, stage=Stage.DORMANT)
-        part = self.part_of(held)
+        record = replace(payload.record, stage=Stage.DORMANT)
+        part = self.part_of(payload)
         if part.kind == "call":
-            known, most = self._known_beside(held), NAMES_OF_SLEEPING_ARGUMENTS
-            text = held.treatment.redacted_json(part.text)
+            known, most = self._known_beside(payload), NAMES_OF_SLEEPING_ARGUMENTS
+            text = payload.treatment.redacted_json(part.text)
             shown = call_arguments.shorten(text, _short_frame(record), 0, most, known)
             return replace(record, shown=storable(shown))
-        room = self._policy.faded_tokens + record.tokens // SLEEPING_SHARE
-        lines = self._index(held, part, room)[0]
+        room = self.rules.policy.faded_tokens + record.tokens // SLEEPING_SHARE
+        lines = self._index(payload, part, room)[0]
         return replace(record, shown=storable("\n".join(lines)))
 
     def _index(
-        self, held: Held, part: Part, compression: Compression
+        self, payload: Payload, part: Part, compression: Compression
     ) -> tuple[list[str], str, dict[str, Any], tuple[str, ...]]:
         """Return first line, summary and kept lines of an entry, and what a record wants to know."""
-        record = held.record
-        view_tokens = self._window.shown_total
-        price = price_of(record.kind, compression, self._prices, view_tokens, self._window.turn)
-        screen = held.treatment.redacted
+        record = payload.record
+        view_tokens = self.view_tokens
+        price = price_of(
+            record.kind, compression, self.rules.prices, view_tokens, self.history.turn
+        )
+        screen = payload.treatment.redacted
         text = screen(part.text)
-        kept = index(text, self._hints(held, text), price)
-        asked = self._summaries and self._summaries.take(record.place)
+        kept = index(text, self._hints(payload, text), price)
+        asked = self.rules.summaries and self.rules.summaries.take(record.place)
         summary = screen(asked or kept.summary)
         opening = frame.first_line(
             record.entry.id, record.tool, record.entry.source.turn, record.tokens, record.kind
         )
-        note = [held.note] if held.note else []
+        note = [payload.note] if payload.note else []
         told = map(screen, kept.lines[1:])  # again, since what markup parts is joined in them
         lines = [opening, *note, frame.as_content(summary), *told]
-        return lines, summary, held.treatment.redacted_data(kept.key_data), kept.ways
+        return lines, summary, payload.treatment.redacted_data(kept.key_data), kept.ways
 
-    def part_of(self, held: Held) -> Part:
+    def part_of(self, payload: Payload) -> Part:
         """Return the part of the list that a content is."""
-        return self._window.raw[held.message].parts[held.part]
+        return self.history.raw[payload.message].parts[payload.part]
 
-    def names_of(self, held: Held) -> AbstractSet[str]:
-        """Return what a content names in the view; a large result in full is soon gone from it."""
-        if held.record.stage is not Stage.FULL:
-            return identifiers(held.record.shown)
-        part = self.part_of(held)
-        return set() if held.large and part.kind == "result" else identifiers(part.text)
+    def _known_beside(self, payload: Payload) -> Elsewhere:
+        return Elsewhere(self.named, names_of(payload, self.history))
 
-    def _known_beside(self, held: Held) -> Elsewhere:
-        return Elsewhere(self._names.shown, self.names_of(held))
-
-    def _hints(self, held: Held, text: str) -> Hints:
+    def _hints(self, payload: Payload, text: str) -> Hints:
         """Return what was said before a content arrived, and what was taken from it since."""
-        said = self._window.raw
+        said = self.history.raw
         return Hints(
-            tool=held.record.tool,
-            arguments=held.record.arguments,
-            is_error=self.part_of(held).is_error,
-            task=_task(said[number] for number in self._window.asked_before(held.message)),
-            cited=_cited(said[held.message :], text),
-            known=self._known_beside(held),
-            content_tokens=held.record.tokens,
+            tool=payload.record.tool,
+            arguments=payload.record.arguments,
+            is_error=self.part_of(payload).is_error,
+            task=_task(said[number] for number in self.history.asked_before(payload.message)),
+            cited=_cited(said[payload.message :], text),
+            known=self._known_beside(payload),
+            content_tokens=payload.record.tokens,
         )
 
 

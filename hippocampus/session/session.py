@@ -1,7 +1,7 @@
 """A session over a growing message list: what a host asks of it, and what comes back by recall.
 
-How a turn is taken is in `turns`. Law 3 stands here, in `Session.__call__`: whatever fails inside,
-the loop gets its own messages.
+A turn is a value (`turn.take_turn`); here it is committed. Law 3 stands here, in `Session.__call__`:
+whatever fails inside, the loop gets its own messages.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import json
 import logging
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 from hippocampus import recall, tokens
-from hippocampus.consolidation import sharing
+from hippocampus.consolidation import inputs, sharing
 from hippocampus.consolidation.outcome import Outcome
 from hippocampus.entries.decay import accessed
 from hippocampus.entries.decision import Decision
@@ -37,14 +37,21 @@ from hippocampus.recall import answers, pending, retrieval, versions
 from hippocampus.recall.fitting import LEAST_TOKENS
 from hippocampus.recall.refetch import Completion
 from hippocampus.session import digest, tool_cache
-from hippocampus.session.redactor import screened, screened_list
+from hippocampus.session.costs import Costs, raw_call
+from hippocampus.session.history import History
+from hippocampus.session.redactor import redacted_list, redacted_text
 from hippocampus.session.resources import Means, Start
-from hippocampus.session.turns import Turns
-from hippocampus.storage import ledger
+from hippocampus.session.rules import Rules
+from hippocampus.session.state import State, keys_of, read
+from hippocampus.session.turn import Turn, due, excess_tokens, take_turn
+from hippocampus.storage import archive, ledger
+from hippocampus.storage.ledger import Ledger
 
 LOG = logging.getLogger("hippocampus")
-RECALLS_BOUND = 4
-"""A model may ask for so many times what one recall returns by the policy."""
+MAX_RECALL_FACTOR = 4
+"""A model may ask for this many times the tokens that one recall returns by the policy."""
+EXCESS = "the view passes its limit, and nothing more may be shortened"
+MAX_LARGEST = 3
 
 
 def _text_in(record: Record, content: bytes) -> str:
@@ -61,7 +68,7 @@ class Session:
         """Open the ledger of a session; made by `Hippocampus.session` alone."""
         self.id = session_id
         self.failures = 0
-        """How often a call of this session failed inside and sent the messages as they were."""
+        """How many calls of this session failed inside and sent the messages as they were."""
         self._means = means
         self._lock = threading.RLock()
         self._is_closed = False
@@ -70,15 +77,32 @@ class Session:
         self._left: list[Any] = []
         """Where the last call failed: its list, and what to take in if that cannot be read."""
         self._retrieval = retrieval.Retrieval(means.state, session_id, means.store, self._decode)
-        self._turns = Turns(session_id, means, self._retrieval, start)
-        self._completion = Completion(session_id, means, self._turns, self._retrieval, self._lock)
+        self._rules = Rules(
+            session_id, means.policy, means.prices, means.encoding, redacts=means.policy.redacts
+        )
+        self._ledger = Ledger(means.state, session_id)
+        self._start = Start(self._ledger.agent(start.agent), start.context_time)
+        self._opening: str | None = None
+        """The text in front of the user's first words; None until it is settled."""
+        self._has_past = self._ledger.pending() > 0
+        """Whether an earlier run has left something that no consolidation has seen."""
+        self._is_consolidated = True
+        """Whether a consolidation has seen all that this run has read."""
+        self._journal = archive.journal_of(means.state, session_id, means.policy)
+        self._warned_of_excess = False
+        self._handed: dict[int, Item] = {}
+        """Copies of edited items that stand in the views handed out."""
+        self._state = State.of_ledger(self._ledger, self._rules)
+        self._completion = Completion(session_id, means, self, self._retrieval, self._lock)
+
+    # A call
 
     def __call__(self, items: Iterable[Any], *, idle_seconds: float = 0.0) -> list[Any]:
         """Return the view of a message list: what to send instead of it.
 
         The list is not changed. It may be in OpenAI Chat, OpenAI Responses or Anthropic format,
         and the view has the same; an SDK's objects in it are read by their `model_dump`, and stand
-        in the view wherever nothing of them is shortened. `idle_seconds` since the last call tell
+        in the view wherever nothing of them is shortened. `idle_seconds` since the last call decide
         whether the provider's cache has gone cold, so that an edit of the past costs nothing. Never
         raises because of its own failures: then it returns the messages as they are, but for what
         the policy redacts, and logs why.
@@ -87,40 +111,163 @@ class Session:
             try:
                 cold = idle_seconds > self._means.prices.cache_seconds
                 items = plain.listed(items)
-                told = plain.plain(items)
-                view = plain.given_back(self._turns.take(told, cold=cold), told, items)
+                own = plain.plain(items)
+                view = plain.given_back(self._take(own, cold=cold), own, items)
             except Exception:  # law 3: a failure of the memory never breaks the agent's loop
                 LOG.exception("session %s: sending the messages as they are", self.id)
                 self.failures += 1
                 self._left = [list(items) if isinstance(items, list) else items, self._last]
-                self._send_raw(items)
-                return self._as_they_are(items)
-            self._last, self._left = told, []
+                return self._raw(items)
+            self._last, self._left = own, []
             return view
 
-    def _as_they_are(self, items: Any) -> list[Any]:
-        """Return messages with what the policy redacts taken out, as far as they can be read."""
-        try:
-            told = plain.plain(plain.listed(items))
-            view = screened_list(told, self._means.policy, self._means.encoding)
-            return plain.given_back(view, told, items)
-        except Exception:  # law 3 once more: what cannot be read is the host's to send
-            if self._means.policy.redacts:
-                LOG.exception("session %s: sending what the policy redacts too", self.id)
-            return list(items) if isinstance(items, list) else items
+    def _take(self, items: list[Item], *, cold: bool) -> list[Item]:
+        """Take a turn, commit it, and return its view.
 
-    def _send_raw(self, items: Any) -> None:
-        """Remember that a list was sent as it is, as far as it can be read and written down."""
+        Raises:
+            MessagesError: the list is in no known format.
+            StoreError: what leaves the view cannot be put on disk; then nothing has left it.
+
+        """
+        if self._ledger.hears():
+            self._state = State.of_ledger(self._ledger, self._rules)
+        before = self._state.history
+        history = before.extended(items)
+        costs = Costs.after(self._ledger.last_call(history.turn))
+        opening = self._opening_of(history)
+        rules = self._rules_of_turn()
+        turn = take_turn(self._state, history, costs, rules, opening, cold=cold)
+        self._commit(turn)
+        self._warn_of_excess()
+        self._consolidate_beside(before, compacted=turn.compacted)
+        return turn.state.view.write(items, self._handed)
+
+    def _rules_of_turn(self) -> Rules:
+        summaries = self._means.summaries
+        return replace(self._rules, summaries=summaries.of_turn()) if summaries else self._rules
+
+    def _commit(self, turn: Turn) -> None:
+        """Put on disk what a turn decided, and go on from its state; a failure leaves the old one."""
+        for original in turn.originals:
+            self._means.store.put(original)
+        state, before = turn.state, self._state.history
+        keys, stored = state.history.keys, state.stored_keys
+        self._ledger.commit(
+            turn.records, turn.decisions, turn.call, turn.again, (stored, keys[stored:])
+        )
+        self._state = replace(state.with_committed(turn.records, turn.again), stored_keys=len(keys))
+        self._after(turn.records, turn.kept, before)
+        self._archive(
+            lambda journal: journal.append(
+                self._messages(),
+                turn.kept,
+                state.history.reading.adapter.NAME,
+                turn.call,
+                turn.decisions,
+                turn.records,
+            )
+        )
+
+    def _after(self, records: Sequence[Record], kept: int, before: History) -> None:
+        """Index entries that are written down, and note whether the list is another by now."""
+        self._retrieval.fill({record.entry.id: record for record in records})
+        unchanged = kept == len(before.raw) == len(self._state.history.raw)
+        self._is_consolidated = self._is_consolidated and unchanged
+
+    def _raw(self, items: Any) -> list[Any]:
+        """Return messages as they are, but for what the policy redacts, and note that they are sent."""
+        own = items
         try:
-            self._turns.send_raw(plain.plain(plain.listed(items)))
+            own = plain.plain(plain.listed(items))
+            view = plain.given_back(redacted_list(own, self._rules), own, items)
+        except Exception:  # law 3 once more: what cannot be read is the host's to send
+            if self._rules.redacts:
+                LOG.exception("session %s: sending what the policy redacts too", self.id)
+            view = list(items) if isinstance(items, list) else items
+        try:
+            self._note_raw(own)
         except Exception:  # law 3, again: whatever made the call fail may do so here
             LOG.debug("session %s: what was sent is not written down", self.id, exc_info=True)
-            self._turns.restart()
+        return view
+
+    def _note_raw(self, items: list[Item]) -> None:
+        """Write down that a list was sent as it is; its entries stand again at the next call."""
+        state = self._state
+        history = state.history.extended(items).unredacted()
+        costs = Costs.after(self._ledger.last_call(history.turn))
+        call = raw_call(history, state.view, keys_of(state), costs, self._means.prices)
+        self._ledger.commit([], [], call, sent=(0, history.keys))
+        self._state = state.sent_raw(history, Costs.after(call))
+
+    def _opening_of(self, history: History) -> str:
+        """Return the text that stands in front of the user's first words, the same all session."""
+        place = history.first_words() if self._opening is None else None
+        if place is not None:
+            self._opening = self._settled(history, *place)
+        return self._opening or ""
+
+    def _settled(self, history: History, number: int, part: int) -> str:
+        known = self._ledger.opening()
+        if known is not None:
+            return known
+        wanted = self._means.policy.consolidation.context_load_tokens
+        if not wanted or self._ledger.last_call() is not None:
+            return ""
+        from hippocampus.consolidation.context_load import settled
+
+        said = history.raw[number].parts[part].text
+        setting = inputs.Setting(self.id, self._start.agent, said, self._start.context_time)
+        text = settled(setting, self._ledger, self._means.loads)
+        self._state = self._state.with_committed(self._ledger.records(), ())
+        return text
+
+    def _messages(self) -> Sequence[Message]:
+        """Return the messages of the list as an archive or a fact may quote them."""
+        return self._state.history.telling(0, len(self._state.history.raw))
+
+    def _archive(self, write: Callable[[archive.Journal], None]) -> None:
+        """Append what is new to the archive; a turn is committed whether or not that works."""
+        if self._journal is None:
+            return
+        try:
+            write(self._journal)
+        except Exception:  # law 3: an audit's copy is nothing that a turn may fail for
+            LOG.exception("session %s: this call is not in the archive yet", self.id)
+
+    def _warn_of_excess(self) -> None:
+        """Warn once, until a view fits again, that one does not and why."""
+        largest = self._too_large()
+        if largest and not self._warned_of_excess:
+            LOG.warning("session %s: %s: %s", self.id, EXCESS, "; ".join(largest))
+        self._warned_of_excess = bool(largest)
+
+    def _too_large(self) -> list[str]:
+        """Return the largest messages of a view that passes its limit, in words; else nothing."""
+        view = self._state.view
+        if not excess_tokens(view, self._rules):
+            return []
+        weights = sorted(enumerate(view.shown_tokens), key=lambda each: -each[1])[:MAX_LARGEST]
+        return [
+            f"message {at} ({view.shown[at].role}): {weight:,} tokens" for at, weight in weights
+        ]
+
+    def _consolidate_beside(self, before: History, *, compacted: bool) -> None:
+        """Start on what is to last where the view was compacted, or the host has cut its list."""
+        is_cut = len(self._state.history.raw) < len(before.raw)
+        cut = before.telling(0, len(before.raw)) if is_cut else None
+        if compacted or cut is not None:  # the protocol's `context_threshold`
+            self._means.consolidations.start(self._as_input(cut), last=cut is not None)
+
+    def _as_input(self, messages: Sequence[Message] | None = None) -> inputs.Session:
+        """Return the session as a consolidation takes it, with these messages or those it has."""
+        said = self._messages() if messages is None else messages
+        turn, records = self._state.history.turn, list(self._state.records.values())
+        return inputs.Session(self.id, self._start.agent, turn, said, records)
 
     # What comes back
 
     def _decode(self, record: Record, content: bytes) -> str:
-        return screened(record, _text_in(record, content), self._means.policy)
+        return redacted_text(record, _text_in(record, content), self._means.policy)
 
     def tools(self, format_name: str) -> list[dict[str, Any]]:
         """Return the recall tool for `tools=…`: format `openai`, `responses` or `anthropic`.
@@ -188,7 +335,7 @@ class Session:
         if not window_tokens:
             return bound
         with self._lock:
-            room = window_tokens - self._turns.window.shown_total
+            room = window_tokens - self._state.view.shown_total
         if room < min(bound, LEAST_TOKENS):
             raise answers.too_large(record, min(bound, record.tokens), max(0, room))
         return min(bound, room)
@@ -201,7 +348,7 @@ class Session:
         stale = versions.replaced(every.values())
         known = {entry_id: record for entry_id, record in every.items() if entry_id not in stale}
         with self._lock:
-            texts = [text for each in self._turns.window.shown for text in each.texts()]
+            texts = [text for each in self._state.view.shown for text in each.texts()]
         shown = set().union(*map(recall.names_in, texts))
         found = self._retrieval.search(query, known, bound, shown)
         self._accessed([known[entry_id] for entry_id in found.entry_ids if entry_id in known])
@@ -221,7 +368,7 @@ class Session:
 
     def _serve(self, call: pending.Call) -> str:
         most = self._means.policy.recall_tokens
-        bound = most if call.max_tokens is None else min(call.max_tokens, RECALLS_BOUND * most)
+        bound = most if call.max_tokens is None else min(call.max_tokens, MAX_RECALL_FACTOR * most)
         return self._taken(call, bound)
 
     def cached(self, call: Mapping[str, Any]) -> Any:
@@ -240,8 +387,8 @@ class Session:
         """
         wanted = tool_cache.asked(call)
         with self._lock:
-            record = tool_cache.newest(self._turns.records.values(), wanted)
-            said = list(self._turns.window.raw)
+            record = tool_cache.newest(self._state.records.values(), wanted)
+            said = list(self._state.history.raw)
         if record is None or tool_cache.is_overtaken(record, said, wanted):
             return None
         current = self._completion.is_current(record)
@@ -256,7 +403,7 @@ class Session:
 
     def _accessed(self, records: Sequence[Record]) -> None:
         with self._lock:
-            turn = self._turns.window.turn
+            turn = self._state.history.turn
             for record in records:
                 self._touch(record, turn)
 
@@ -283,7 +430,7 @@ class Session:
     def _known(self) -> dict[str, Record]:
         """Return the entries by id, those that another process put away too."""
         with self._lock:
-            written = self._turns.ledger.records()
+            written = self._ledger.records()
         return {record.entry.id: record for record in (*written, *self.records())}
 
     def _record_of(self, entry_id: str) -> Record:
@@ -292,11 +439,26 @@ class Session:
             known = self._known()
         return self._retrieval.record_of(entry_id, known)
 
+    def turn(self) -> int:
+        """Return the turn that comes: the number of assistant messages in the list."""
+        return self._state.history.turn
+
+    def save(self, record: Record) -> None:
+        """Write an entry down as it stands after an access, or as the host wants it.
+
+        Raises:
+            StoreError: the ledger cannot be written.
+
+        """
+        with self._lock:
+            self._state = self._state.with_record(record, self._rules)
+            self._ledger.save(record)
+
     def _touch(self, record: Record, turn: int) -> None:
         """An access resets the strength."""
         entry = accessed(record.entry, turn, self._means.policy.initial_strength)
         try:
-            self._turns.save(replace(record, entry=entry))
+            self.save(replace(record, entry=entry))
         except StoreError as failure:  # the content was found; that counts more than its strength
             LOG.warning("session %s: access not written down: %s", self.id, failure)
 
@@ -316,7 +478,7 @@ class Session:
             )
             lasting = record.entry.lifecycle.model_copy(update={"persist": True})
             pinned = record.entry.model_copy(update={"modifiers": told, "lifecycle": lasting})
-            self._turns.save(replace(record, entry=pinned))
+            self.save(replace(record, entry=pinned))
 
     def associate(self, *entry_ids: str) -> None:
         """Declare that entries belong together: a strong one slows the fading of the others.
@@ -331,7 +493,7 @@ class Session:
                 known = dict.fromkeys([*record.entry.modifiers.associations, *others])
                 told = record.entry.modifiers.model_copy(update={"associations": list(known)})
                 entry = record.entry.model_copy(update={"modifiers": told})
-                self._turns.save(replace(record, entry=entry))
+                self.save(replace(record, entry=entry))
 
     def state(self, text: str) -> str:
         """Note the state of the task, such as `deploying to staging`; return its entry's id.
@@ -347,7 +509,7 @@ class Session:
             if self._is_closed:  # before its content is stored, which nobody would refer to
                 raise StoreError(f"session {self.id!r} is closed; open it again to note a state")
             content = self._means.store.put(text.encode("utf-8", "surrogatepass"))
-            turn = self._turns.window.turn
+            turn = self._state.history.turn
             place = f"state:{turn}:{content}"
             entry = Entry(
                 id=make_id(self.id, place, content),
@@ -359,7 +521,7 @@ class Session:
                 lifecycle=Lifecycle(created=turn),
             )
             weight = tokens.count(text, self._means.encoding)
-            self._turns.save(
+            self.save(
                 Record(entry, place, content, "text", "state", "", "", weight, Stage.FULL, "")
             )
             return entry.id
@@ -373,17 +535,17 @@ class Session:
     def records(self) -> list[Record]:
         """Return the entries with what stands in the view for them, oldest first."""
         with self._lock:
-            return list(self._turns.records.values())
+            return list(self._state.records.values())
 
     def beside(self) -> list[tuple[Message, Message]]:
         """Return each message of the list beside what is shown of it; of folded ones, nothing."""
         with self._lock:
-            return list(zip(self._turns.window.raw, self._turns.window.shown, strict=True))
+            return list(zip(self._state.history.raw, self._state.view.shown, strict=True))
 
     def decisions(self) -> list[tuple[int, Decision]]:
         """Return every change made to the view, with the turn in which it was made."""
         with self._lock:
-            return self._turns.ledger.decisions()
+            return self._ledger.decisions()
 
     def status(self) -> dict[str, Any]:
         """Return the live figures of the session.
@@ -398,22 +560,21 @@ class Session:
             return self._status()
 
     def _status(self) -> dict[str, Any]:
-        window, account = self._turns.window, self._turns.account
-        sent = window.shown_total
-        stages = Counter(str(record.stage) for record in self._turns.records.values())
+        view, history, costs = self._state.view, self._state.history, self._state.costs
+        stages = Counter(str(record.stage) for record in self._state.records.values())
         return {
-            "turn": window.turn,
+            "turn": history.turn,
             "failures": self.failures,
-            "raw_tokens": window.raw_total,
-            "sent_tokens": sent,
-            "raw_cost": round(account.raw_cost, 1),
-            "sent_cost": round(account.sent_cost, 1),
-            "saved_dollars": self._means.prices.dollars(account.raw_cost - account.sent_cost),
-            "entries": len(self._turns.records),
+            "raw_tokens": history.total,
+            "sent_tokens": view.shown_total,
+            "raw_cost": round(costs.raw, 1),
+            "sent_cost": round(costs.sent, 1),
+            "saved_dollars": self._means.prices.dollars(costs.raw - costs.sent),
+            "entries": len(self._state.records),
             "stages": dict(stages),
-            "due": len(self._turns.holdings.candidates()),
-            "over_limit_tokens": self._turns.excess_tokens(),
-            "too_large": self._turns.too_large(),
+            "due": due(self._state, self._rules),
+            "over_limit_tokens": excess_tokens(view, self._rules),
+            "too_large": self._too_large(),
             "recalls": self._completion.outcomes.counts(),
         }
 
@@ -430,12 +591,13 @@ class Session:
         """
         with self._lock:
             self._end(messages)
-            consolidations, session = self._means.consolidations, self._turns.session()
-            if not self._turns.is_whole():
+            consolidations, session = self._means.consolidations, self._as_input()
+            has_all = bool(self._state.history.raw) and not self._has_past
+            if not has_all or self._ledger.is_shared():
                 session = consolidations.completed(session)
-            outcome = consolidations.run(session, self._turns.ledger)
+            outcome = consolidations.run(session, self._ledger)
             if outcome.finished:
-                self._turns.kept()
+                self._is_consolidated = True
             return outcome
 
     def _end(self, messages: Iterable[Any] | None) -> None:
@@ -445,12 +607,29 @@ class Session:
 
     def _is_taken_in(self, items: Iterable[Any]) -> bool:
         try:
-            self._turns.end(plain.plain(plain.listed(items)))
+            self._take_in(plain.plain(plain.listed(items)))
         except Exception:  # law 3: the end of a list is nothing that a loop may fail for
             LOG.exception("session %s: the list as it ended is not taken in", self.id)
-            self._turns.restart()
             return False
         return True
+
+    def _take_in(self, items: list[Item]) -> None:
+        """Take in a list as it ended, with what came behind its last call; no view is made of it."""
+        before = self._state.history
+        history = before.extended(items)
+        taken = read(self._state, history, self._opening_of(history), self._rules_of_turn())
+        if taken.kept == len(before.raw) == len(history.raw):
+            self._state = taken.state
+            return
+        for _, original in taken.noted:
+            self._means.store.put(original)
+        records = [record for record, _ in taken.noted]
+        self._ledger.save(*records)
+        self._state = taken.state.with_committed(records, ())
+        self._after(records, taken.kept, before)
+        name, turn = history.reading.adapter.NAME, history.turn
+        self._archive(lambda journal: journal.end(self._messages(), taken.kept, name, turn))
+        self._consolidate_beside(before, compacted=False)
 
     def adopt(self, entry_id: str) -> None:
         """Take over an entry of another session of this memory, so that it can be recalled here.
@@ -468,7 +647,7 @@ class Session:
                 return
             owner, record = found
             self._retrieval.original(record)
-            self._turns.save(sharing.adopted(record, owner, self._turns.window.turn))
+            self.save(sharing.adopted(record, owner, self._state.history.turn))
 
     def close(self, messages: Iterable[Any] | None = None) -> None:
         """End the session, once what is worth keeping is kept; the same id opens it again.
@@ -485,12 +664,30 @@ class Session:
     def _close(self, messages: Iterable[Any] | None) -> None:
         self._end(messages)
         try:
-            if self._turns.is_changed():
+            if self._has_news():
                 self.consolidate()
         except Exception:  # law 3: what is not kept yet is finished at a next start
             LOG.exception("session %s: not consolidated", self.id)
         self._retrieval.close()
-        self._turns.close()
+        try:
+            if self._journal is not None:
+                self._journal.close()
+        except StoreError:  # the journal is still there, and packed when the session ends again
+            LOG.exception("session %s: the archive is not packed", self.id)
+        self._ledger.close()
+
+    def _has_news(self) -> bool:
+        """Return whether there is something that no consolidation has seen, and a memory to keep it.
+
+        What another process has consolidated meanwhile may be less than this one has read. Of calls
+        whose words are nowhere, neither here nor in an archive, nothing would be kept: these are
+        left to the process that has the list.
+        """
+        is_seen = self._is_consolidated and not self._ledger.pending()
+        if self._means.consolidations.closed or is_seen:
+            return False
+        is_here = bool(self._state.history.raw) or self._ledger.last_call() is None
+        return is_here or archive.is_kept(self._means.state, self.id)
 
     def __enter__(self) -> Self:
         return self

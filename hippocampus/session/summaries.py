@@ -6,9 +6,11 @@ Whoever writes them may fail, be late or say nonsense; then the entry keeps its 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
+from dataclasses import dataclass
 
 LOG = logging.getLogger("hippocampus")
 WORKERS = 4
@@ -29,13 +31,17 @@ class Summaries:
         if name not in self._asked:
             self._asked[name] = self._pool.submit(self._summarise, text)
 
-    def take(self, name: str) -> str | None:
-        """Return the line if it is there within the patience, else nothing."""
+    def of_turn(self) -> TurnSummaries:
+        """Return the summaries for one turn, which waits for all of them no longer than for one."""
+        return TurnSummaries(self, time.monotonic() + self._patience_seconds)
+
+    def take(self, name: str, deadline: float) -> str | None:
+        """Return the line if it is there by a time of the monotonic clock, else nothing."""
         asked = self._asked.get(name)
         if asked is None:
             return None
         try:
-            failure = asked.exception(self._patience_seconds)
+            failure = asked.exception(max(0.0, deadline - time.monotonic()))
         except Late:
             return None
         if failure:  # law 3: not even `SystemExit` in a thread of the user's code breaks the loop
@@ -47,3 +53,20 @@ class Summaries:
     def close(self) -> None:
         """Stop asking; what is under way is not waited for."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSummaries:
+    """The summaries that one turn asks for and takes, until its patience ends."""
+
+    summaries: Summaries
+    deadline: float
+    """In seconds of the monotonic clock."""
+
+    def ask(self, name: str, text: str) -> None:
+        """Start on the line for a content; a second request for it changes nothing."""
+        self.summaries.ask(name, text)
+
+    def take(self, name: str) -> str | None:
+        """Return the line if it is there before the deadline, else nothing."""
+        return self.summaries.take(name, self.deadline)

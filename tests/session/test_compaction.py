@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import Rounds, any_rounds, growing, no_fallback, reading
+from conversations import Rounds, any_rounds, growing, named_in, no_fallback, reading
 from hypothesis import given, settings
 
 from hippocampus import Hippocampus, Policy
@@ -288,7 +288,7 @@ def test_what_a_view_names_is_the_same_after_a_restart(tmp_path: Path) -> None:
         with memory.session("s") as session, no_fallback():
             for end in ends:
                 session(items[:end])
-            named.append(+session._turns.holdings._names.shown)
+            named.append(named_in(session))
             assert any(record.kind == "digest" for record in session.records())
     assert named[0] == named[1]
     memory.close()

@@ -103,7 +103,7 @@ def test_a_ledger_that_another_process_holds_delays_and_changes_nothing(
             after = session(items)
         assert json.dumps(after[:3]) == json.dumps(before)
         assert after != items
-        assert session._turns.ledger.check() == []
+        assert session._ledger.check() == []
     memory.close()
 
 

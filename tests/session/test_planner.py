@@ -12,7 +12,7 @@ from hippocampus import Hippocampus, Policy
 from hippocampus.formats.reader import read
 from hippocampus.prices import TABLES
 from hippocampus.replay.measure import unpaired
-from hippocampus.session.account import EDITS_SHARE
+from hippocampus.session.costs import EDITS_SHARE
 from hippocampus.session.planner import REASON
 
 POLICY = Policy(fade_view_tokens=2_000)
@@ -42,8 +42,8 @@ def test_edits_stay_a_small_share_of_what_was_paid(tmp_path: Path, table: str) -
     with memory.session("s") as session, no_fallback():
         for end in range(1, len(items), 2):
             view = session(items[:end])
-            account = session._turns.account
-            assert account.edit_cost <= EDITS_SHARE * account.sent_cost + 1e-6
+            costs = session._state.costs
+            assert costs.edits <= EDITS_SHARE * costs.sent + 1e-6
             assert unpaired(read(view)) == []
         assert {decision.reason for _, decision in session.decisions()} == {REASON}
         digest = next(record for record in session.records() if record.kind == "digest")

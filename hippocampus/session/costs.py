@@ -1,0 +1,95 @@
+"""What a session has cost so far, and what it would have cost without us. Values; pure; no clock.
+
+An edit of the past is a bet on the calls still to come; it may cost no more than what was won
+before, and a little. So a wrong bet loses little (ski rental). And all edits together stay a small
+share of what was paid, so that what was sent is mostly read again as it was.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hippocampus.prices import Prices
+from hippocampus.session.history import History, common
+from hippocampus.session.view import View
+from hippocampus.storage.ledger import Call
+
+STAKE = 0.03
+"""The share of the raw cost so far that may be lost on bets."""
+EDITS_SHARE = 0.1
+"""The share of what the session has paid that edits of the past may make up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Sums in base input tokens: everything sent as it is, our views, and the edits in these."""
+
+    raw: float = 0.0
+    sent: float = 0.0
+    edits: float = 0.0
+
+    @classmethod
+    def after(cls, call: Call | None) -> Costs:
+        """Return the sums as they were after a call; none is before the first."""
+        return cls(call.raw_cost, call.sent_cost, call.edit_cost) if call else cls()
+
+    @property
+    def balance(self) -> float:
+        """Return what an edit may cost: what was saved so far, and a small stake."""
+        return self.raw * (1 + STAKE) - self.sent
+
+    @property
+    def edits_left(self) -> float:
+        """Return what may be written again, so that edits stay a small share of all that was paid.
+
+        Forced edits count, so that after them nothing else is edited for a while.
+        """
+        return EDITS_SHARE * self.sent - self.edits
+
+    def plus(self, view: View, prices: Prices, cached_tokens: int) -> Costs:
+        """Return the sums after a view is sent; `cached_tokens` of the last request were cached."""
+        history = view.history
+        fresh = sum(history.tokens[view.sent :])
+        changed = sum(view.shown_tokens[view.unchanged :])
+        return Costs(
+            self.raw + prices.call_cost(history.total - fresh, history.total),
+            self.sent + prices.call_cost(view.shown_total - changed, view.shown_total),
+            self.edits + prices.edit_cost(cached_tokens - (view.shown_total - changed), changed),
+        )
+
+
+def call_of(view: View, costs: Costs) -> Call:
+    """Return the record of a request that sends a view; `costs` are the sums with it."""
+    history = view.history
+    return Call(
+        history.turn,
+        len(history.raw),
+        history.total,
+        view.shown_total,
+        costs.raw,
+        costs.sent,
+        costs.edits,
+    )
+
+
+def raw_call(
+    history: History, before: View, keys: Sequence[str], costs: Costs, prices: Prices
+) -> Call:
+    """Return the record of a request that sends a list as it is, behind one that sent a view.
+
+    `keys` are those of the messages in that view, and `costs` the sums before this turn. What the
+    view showed otherwise is not read from the cache.
+    """
+    same = min(before.sent, common(keys, history.keys))
+    pairs = zip(before.shown[:same], before.history.raw, strict=False)
+    alike = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] is pair[1], pairs))
+    total = history.total
+    sums = replace(
+        costs,
+        raw=costs.raw + prices.call_cost(sum(history.tokens[:same]), total),
+        sent=costs.sent + prices.call_cost(sum(history.tokens[:alike]), total),
+    )
+    view = View(history).extended(history, 0)
+    return call_of(view, sums)

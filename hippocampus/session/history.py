@@ -1,0 +1,152 @@
+"""The messages of a list as they were read: a value that grows, or branches where the list changed.
+
+Pure. Nothing is judged, shown or stored here.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import mul
+
+from hippocampus import tokens
+from hippocampus.entries.entry import content_key
+from hippocampus.formats.conversation import Item, Message, with_texts
+from hippocampus.formats.reader import Reading, read_on
+
+KEY_CHARACTERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A message list: the messages, what each weighs, in which turn it came, and what it says."""
+
+    encoding: str
+    reading: Reading = field(default_factory=Reading)
+    raw: Sequence[Message] = ()
+    """The messages as the store may hold them: as read, unless a rule redacts the original."""
+    redacted: Mapping[int, Message] = field(default_factory=dict)
+    """By number, the messages from which a rule took something out."""
+    tokens: Sequence[int] = ()
+    total: int = 0
+    """The sum of `tokens`."""
+    turns: Sequence[int] = ()
+    """For each message, how many assistant messages the list has up to it."""
+    asked: Sequence[int] = ()
+    """The numbers of the user's messages."""
+    keys: Sequence[str] = ()
+    """For each message a hash of its words: what else its items carry, such as marks, may move."""
+
+    @property
+    def turn(self) -> int:
+        """Return the number of assistant messages in the list: the turn that comes."""
+        return self.turns[-1] if self.turns else 0
+
+    def extended(self, items: Sequence[Item]) -> History:
+        """Return the history of a list; `reading.kept` messages of it are those of this one.
+
+        Raises:
+            MessagesError: the list is in no known format.
+
+        """
+        reading = read_on(self.reading, items)
+        kept = reading.kept
+        fresh = reading.messages[kept:]
+        weights = [tokens.weigh(message, self.encoding) for message in fresh]
+        turns = list(self.turns[:kept])
+        for message in fresh:
+            turns.append((turns[-1] if turns else 0) + (message.role == "assistant"))
+        users = [at for at, message in enumerate(fresh, kept) if message.role == "user"]
+        cut = kept < len(self.raw)
+        redacted = {n: each for n, each in self.redacted.items() if n < kept} if cut else None
+        return History(
+            self.encoding,
+            reading,
+            [*self.raw[:kept], *fresh],
+            self.redacted if redacted is None else redacted,
+            [*self.tokens[:kept], *weights],
+            self.total - sum(self.tokens[kept:]) + sum(weights),
+            turns,
+            [*self.asked[: bisect.bisect_left(self.asked, kept)], *users],
+            [*self.keys[:kept], *map(key_of, fresh)],
+        )
+
+    def with_redacted(
+        self, texts: Mapping[int, Mapping[int, str]], originals: Iterable[tuple[int, int]]
+    ) -> History:
+        """Return the history with the text of some parts replaced, by message and part number.
+
+        The `originals` among them (message, part) are replaced in `raw` too.
+        """
+        if not texts:
+            return self
+        redacted, raw = dict(self.redacted), list(self.raw)
+        for number, parts in texts.items():
+            redacted[number] = with_texts(self.told_of(number), parts)
+        for number, part in originals:
+            raw[number] = with_texts(raw[number], {part: texts[number][part]})
+        return replace(self, redacted=redacted, raw=raw)
+
+    def unredacted(self) -> History:
+        """Return the history as it was read."""
+        return replace(self, raw=self.reading.messages, redacted={}) if self.redacted else self
+
+    def told_of(self, number: int) -> Message:
+        """Return a message as entries, digests, facts and archives may quote it."""
+        return self.redacted.get(number) or self.raw[number]
+
+    def telling(self, start: int, end: int) -> Sequence[Message]:
+        """Return messages as entries, digests, facts and archives may quote them."""
+        if not self.redacted:
+            return self.raw[start:end]
+        return [self.told_of(number) for number in range(start, end)]
+
+    def asked_before(self, number: int) -> Sequence[int]:
+        """Return the numbers of the user's messages before a message."""
+        return self.asked[: bisect.bisect_left(self.asked, number)]
+
+    def end_of_turn(self, turn: int) -> int:
+        """Return the number of the first message that came after a turn."""
+        return bisect.bisect_right(self.turns, turn)
+
+    def end_of(self, number: int) -> int:
+        """Return where in the list the items of a message end."""
+        return self.reading.starts[number] + len(self.raw[number].raw)
+
+    def first_words(self) -> tuple[int, int] | None:
+        """Return the message and the part with the user's first words."""
+        for number in self.asked:
+            for at, part in enumerate(self.raw[number].parts):
+                if part.kind == "text":
+                    return number, at
+        return None
+
+    def weight_and_age(
+        self, weights: Sequence[int], start: int, end: int, turn: int
+    ) -> tuple[int, int]:
+        """Return the sum of some messages' weights, and of these times the turns since each came."""
+        own = weights[start:end]
+        return sum(own), sum(map(mul, own, (turn - came for came in self.turns[start:end])))
+
+
+def key_of(message: Message) -> str:
+    """Return what a message says, as a hash: what else its items carry, such as marks, may move."""
+    parts = ((part.kind, part.call_id, part.tool, part.text) for part in message.parts)
+    said = "\0".join((message.role, *itertools.chain.from_iterable(parts)))
+    return content_key(said.encode("utf-8", "surrogatepass"))[:KEY_CHARACTERS]
+
+
+def common(one: Iterable[str], other: Iterable[str]) -> int:
+    """Return how many leading keys are the same."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def same_words(old: Sequence[Message], new: Sequence[Message]) -> int:
+    """Return how many leading messages have the same texts, whatever else their items carry."""
+    pairs = itertools.takewhile(
+        lambda pair: list(pair[0].texts()) == list(pair[1].texts()), zip(old, new, strict=False)
+    )
+    return sum(1 for _ in pairs)

@@ -1,0 +1,46 @@
+"""What a turn decides by: the policy, the prices, and the measures of a text. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hippocampus import indexing, tokens
+from hippocampus.policy import Policy
+from hippocampus.prices import Prices
+from hippocampus.session.summaries import TurnSummaries
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of one session."""
+
+    session: str
+    """The session's id, from which entries have theirs."""
+    policy: Policy
+    prices: Prices
+    encoding: str
+    summaries: TurnSummaries | None = None
+    redacts: bool = False
+    """Whether any rule of the policy redacts."""
+
+    @property
+    def limit_tokens(self) -> int:
+        """Return the tokens that no view should pass; 0 is no limit."""
+        threshold = int(self.policy.context_threshold * self.prices.window_tokens)
+        return min((each for each in (self.policy.budget_tokens, threshold) if each), default=0)
+
+    def count_tokens(self, text: str) -> int:
+        """Return the tokens of a text."""
+        return tokens.count(text, self.encoding)
+
+    def kind_of(self, text: str) -> str:
+        """Return the kind of a content, such as `json`."""
+        return indexing.kind_of(text)
+
+    def summary_of(self, name: str, text: Callable[[], str]) -> str | None:
+        """Return a line for a text by the host's summariser, where there is one in time."""
+        if self.summaries is None:
+            return None
+        self.summaries.ask(name, text())
+        return self.summaries.take(name)

@@ -1,0 +1,188 @@
+"""What a session knows between two calls: one value, replaced as a whole by each turn. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from hippocampus.entries.entry import Record
+from hippocampus.session import compaction, reactivation
+from hippocampus.session.costs import Costs
+from hippocampus.session.digest import Span
+from hippocampus.session.history import History, common, same_words
+from hippocampus.session.payloads import Payloads, arrived
+from hippocampus.session.rules import Rules
+from hippocampus.session.view import View
+from hippocampus.storage.ledger import Ledger, Reactivation
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A message list as it was read last, its view, and what was committed."""
+
+    history: History
+    view: View
+    payloads: Payloads = field(default_factory=Payloads)
+    records: Mapping[str, Record] = field(default_factory=dict)
+    """Every entry of the session by its origin, oldest first."""
+    ids: frozenset[str] = frozenset()
+    """The ids of these."""
+    again: Mapping[tuple[int, str], tuple[Reactivation, ...]] = field(default_factory=dict)
+    """By the number of a message and its words, what was shown again behind it."""
+    last_keys: Sequence[str] | None = None
+    """The keys of the last request, where that was not this list's view: after a start, a failure."""
+    stored_keys: int = 0
+    """How many leading keys of the list the ledger has."""
+    costs: Costs = field(default_factory=Costs)
+
+    @classmethod
+    def of_ledger(cls, ledger: Ledger, rules: Rules) -> State:
+        """Return the state of a session that has read nothing yet, as its ledger has it.
+
+        Raises:
+            StoreError: the ledger cannot be read.
+
+        """
+        last, keys = ledger.last_call(), ledger.sent()
+        known = {record.place: record for record in ledger.records()}
+        history = History(rules.encoding)
+        return cls(
+            history,
+            view=View(history, sent=last.messages if last else 0),
+            records=known,
+            ids=frozenset(record.entry.id for record in known.values()),
+            again=_by_message({}, ledger.reactivations()),
+            last_keys=keys,
+            stored_keys=len(keys),
+            costs=Costs.after(last),
+        )
+
+    def with_committed(self, records: Sequence[Record], again: Sequence[Reactivation]) -> State:
+        """Return the state with entries and reactivations that are written down."""
+        if not (records or again):
+            return self
+        known = dict(self.records)
+        known.update({record.place: record for record in records})
+        ids = self.ids.union(record.entry.id for record in records)
+        return replace(self, records=known, ids=ids, again=_by_message(self.again, again))
+
+    def with_record(self, record: Record, rules: Rules) -> State:
+        """Return the state with an entry as it stands after an access, or as the host wants it."""
+        payloads = self.payloads.updated(record, rules)
+        return replace(self.with_committed([record], ()), payloads=payloads)
+
+    def sent_raw(self, history: History, costs: Costs) -> State:
+        """Return the state after a request that sent a list as it is."""
+        view = replace(self.view, sent=len(history.raw))
+        keys = history.keys
+        return replace(self, view=view, last_keys=keys, stored_keys=len(keys), costs=costs)
+
+
+def _by_message(
+    known: Mapping[tuple[int, str], tuple[Reactivation, ...]], more: Iterable[Reactivation]
+) -> dict[tuple[int, str], tuple[Reactivation, ...]]:
+    found = dict(known)
+    for each in more:
+        key = (each.message, each.key)
+        found[key] = (*found.get(key, ()), each)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ReadList:
+    """A list taken in: the state with all that was committed standing where it stood."""
+
+    state: State
+    kept: int
+    """How many leading messages are those of the list before."""
+    noted: list[tuple[Record, bytes]]
+    """Words of the user to keep, with their bytes."""
+
+
+def read(state: State, history: History, opening: str, rules: Rules) -> ReadList:
+    """Take a list in: append what is new, or branch where it differs from the list before.
+
+    A list that says something else than before is read whole, as after a restart; so is one of
+    which a digest would have to stand again.
+    """
+    before, kept = len(state.history.raw), history.reading.kept
+    kept = min([kept, *(fold.start for fold in state.view.folds if fold.end > kept)])
+    payloads, view, start = state.payloads, state.view, before
+    sent = _sent_of(state, history, kept)
+    if not _goes_on(state, history, kept):
+        payloads, view, start = Payloads(), View(History(rules.encoding)), 0
+        sent = min(sent, common(keys_of(state), history.keys))
+        history, kept = history.unredacted(), 0
+    known = common(state.last_keys, history.keys) if state.last_keys else history.reading.kept
+    stored = min(state.stored_keys, known)
+    view = replace(view.extended(history, kept), sent=sent).opened_with(opening)
+    arrival = arrived(history, payloads, state.records, state.ids, rules, kept, start)
+    view = replace(view, history=arrival.history).with_texts(arrival.rendered)
+    view = view.with_appended(_again(state, arrival.history, kept))
+    digests = _digests(state, replace(view, history=arrival.history), kept)
+    payloads = arrival.payloads.collapsed(digests, view, rules) if digests else arrival.payloads
+    view = replace(view.with_digests(digests), unchanged=sent)
+    return ReadList(
+        replace(
+            state,
+            history=arrival.history,
+            payloads=payloads,
+            view=view,
+            last_keys=None,
+            stored_keys=stored,
+        ),
+        kept,
+        arrival.noted,
+    )
+
+
+def _goes_on(state: State, history: History, kept: int) -> bool:
+    """Return whether a list only grows, or says what it said under other marks."""
+    before = len(state.history.raw)
+    if kept == before:
+        return True
+    same = list(history.keys[kept:before]) == list(state.history.keys[kept:])
+    return kept >= state.view.folded_end and same and state.payloads.stand(kept, before, history)
+
+
+def keys_of(state: State) -> Sequence[str]:
+    """Return the keys of the messages of the last request."""
+    return state.history.keys if state.last_keys is None else state.last_keys
+
+
+def _sent_of(state: State, history: History, kept: int) -> int:
+    """Return how many leading messages of a list were in the last request."""
+    if state.last_keys:
+        return min(state.view.sent, common(state.last_keys, history.keys))
+    if kept == len(state.history.raw):
+        return state.view.sent
+    is_folded = state.view.is_folded(kept)
+    same = 0 if is_folded else same_words(state.history.raw[kept:], history.raw[kept:])
+    return min(state.view.sent, kept + same)
+
+
+def _again(state: State, history: History, kept: int) -> list[tuple[int, str]]:
+    """Return what was shown again behind messages that were just read."""
+    if not state.again:
+        return []
+    keys = ((n, reactivation.key_of(history.raw[n])) for n in range(kept, len(history.raw)))
+    return [(key[0], each.shown) for key in keys for each in state.again.get(key, ())]
+
+
+def _digests(state: State, view: View, kept: int) -> list[tuple[Span, str]]:
+    """Return the digests that were committed and whose messages are unchanged.
+
+    Of one inside another the longer one stands, whichever of the two was made on this branch.
+    """
+    known = [each for each in state.records.values() if each.kind == compaction.KIND]
+    end = len(view.history.raw)
+    spans = ((compaction.span_of(record), record) for record in reversed(known))
+    fitting = [(span, record) for span, record in spans if span and kept < span.end <= end]
+    chosen: list[tuple[Span, str]] = []
+    for span, record in sorted(fitting, key=lambda pair: pair[0].start - pair[0].end):
+        if view.cuts_fold(span):
+            continue
+        if compaction.content_of(view, span) == record.content:
+            chosen.append((span, record.shown))
+            view = replace(view, folds=(*view.folds, span))
+    return chosen

@@ -1,0 +1,286 @@
+"""One turn: a list in, the view of it and every change that was decided out. Pure.
+
+`take_turn` is the whole way: read, decide, account. Nothing is stored here; until its result is
+committed, the state before it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hippocampus.entries.decision import Decision
+from hippocampus.entries.entry import Record
+from hippocampus.indexing.worth import SLICE_TOKENS
+from hippocampus.session import compaction, planner, reactivation
+from hippocampus.session.costs import Costs, call_of
+from hippocampus.session.history import History
+from hippocampus.session.payload import Payload
+from hippocampus.session.payloads import Payloads
+from hippocampus.session.plan import Candidate, Standing, first_open, plan
+from hippocampus.session.renderer import EntryRenderer
+from hippocampus.session.rules import Rules
+from hippocampus.session.state import State, read
+from hippocampus.session.view import Rendered, View
+from hippocampus.storage.ledger import Call, Reactivation
+
+LIMIT_REASON = "the view passed its limit: old turns told in short"
+UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
+CHANCE_OF_USE = 0.05
+"""How likely a payload at full strength is needed in a form that its shorter text does not show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a turn decided, and the state after it."""
+
+    state: State
+    kept: int
+    """How many leading messages of the list are those of the list before."""
+    call: Call
+    decisions: Sequence[Decision]
+    records: Sequence[Record]
+    """The entries that changed, for the ledger."""
+    originals: Sequence[bytes]
+    """The contents that left the view, for the store."""
+    again: Sequence[Reactivation]
+    compacted: bool
+    """Whether digests replaced old turns because the view passed its limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """The changes of a turn so far, and the view with them."""
+
+    view: View
+    payloads: Payloads
+    edits: tuple[Decision, ...] = ()
+    entries: tuple[Record, ...] = ()
+    """The payloads that became shorter, as they stand since."""
+    folds: tuple[Decision, ...] = ()
+    digests: tuple[Record, ...] = ()
+    originals: tuple[bytes, ...] = ()
+    """What left the view: the bytes of payloads and of the messages that digests replace."""
+    named: tuple[tuple[Record, bytes], ...] = ()
+    """Results that an entry names and that stand in full, so that their ids are known."""
+
+
+def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
+    state: State,
+    history: History,
+    costs: Costs,
+    rules: Rules,
+    opening: str = "",
+    *,
+    cold: bool = False,
+) -> Turn:
+    """Return what a call sends for a list: the state with its view, and what to commit.
+
+    `history` is the list, extended from that of `state`; `costs` are the sums before this turn;
+    `opening` stands in front of the user's first words; `cold` says that the provider's cache has
+    expired, so that an edit rewrites nothing.
+    """
+    taken = read(state, history, opening, rules)
+    before = taken.state.view
+    cached = 0 if cold else sum(before.shown_tokens[: before.sent])
+    changes = _changes(taken.state, costs, rules, cold=cold)
+    again = _again(changes, rules)
+    view = changes.view.with_appended([(each.message, each.shown) for each, _ in again])
+    costs = costs.plus(view, rules.prices, cached)
+    noted = (*taken.noted, *changes.named)
+    return Turn(
+        replace(
+            taken.state,
+            view=replace(view, sent=len(view.history.raw)),
+            payloads=changes.payloads,
+            costs=costs,
+        ),
+        taken.kept,
+        call_of(view, costs),
+        [*changes.edits, *changes.folds, *(decision for _, decision in again)],
+        [*changes.entries, *changes.digests, *(record for record, _ in noted)],
+        [*changes.originals, *(original for _, original in noted)],
+        [each for each, _ in again],
+        any(each.reason == LIMIT_REASON for each in changes.folds),
+    )
+
+
+def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Changes:
+    """Return the changes of a turn: digests that pay, edits, and what the limit forces."""
+    view, policy, prices = state.view, rules.policy, rules.prices
+    changes = _Changes(view, state.payloads)
+    standing = Standing(
+        view.history.turn,
+        view.sent,
+        view.shown_tokens,
+        costs.balance,
+        costs.edits_left,
+        rules.limit_tokens,
+        cold,
+    )
+    if planner.may_pay(view, standing, prices, policy):
+        stay = changes.payloads.staying(planner.newest_due(standing.turn, policy), rules)
+        folding = planner.worth(view, standing, prices, policy, stay)
+        changes = _with_digests(changes, state, folding, planner.REASON, rules)
+    if changes.folds:
+        standing = replace(
+            standing,
+            message_tokens=changes.view.shown_tokens,
+            rewritten_from=changes.view.unchanged,
+        )
+    changes, candidates = _weighed(changes, _open(changes, standing, rules), rules)
+    changes = _with_edits(changes, plan(candidates, standing, prices, policy), state, rules)
+    if excess_tokens(changes.view, rules):
+        pinned = changes.payloads.pinned()
+        folding = compaction.folding(changes.view, rules.limit_tokens, pinned)
+        changes = _with_digests(changes, state, folding, LIMIT_REASON, rules)
+    if excess_tokens(changes.view, rules):
+        changes = _last_resort(changes, state, rules)
+    return changes
+
+
+def _open(changes: _Changes, standing: Standing, rules: Rules) -> list[int]:
+    """Return the payloads that are due, and of which an edit can be afforded."""
+    payloads = changes.payloads
+    due = payloads.due(standing.turn, changes.view.shown_total, rules)
+    first = first_open([payloads.items[each].message for each in due], standing, rules.prices)
+    return [each for each in due if payloads.items[each].message >= first]
+
+
+def _weighed(
+    changes: _Changes, chosen: Sequence[int], rules: Rules
+) -> tuple[_Changes, list[Candidate]]:
+    """Return payloads as the plan weighs them, each with its next text written."""
+    view, payloads = changes.view, changes.payloads
+    writer = EntryRenderer(view.history, view.shown_total, payloads.named, rules)
+    written = {
+        each: replace(payloads.items[each], shorter=writer.next_record(payloads.items[each]))
+        for each in chosen
+        if payloads.items[each].shorter is None
+    }
+    payloads = payloads.with_written(written)
+    missing = rules.prices.recall_cost(view.shown_total, SLICE_TOKENS)
+    strengths = payloads.strengths(chosen, view.history.turn, rules)
+    candidates = [
+        _candidate(payloads.items[each], strength * missing, rules)
+        for each, strength in zip(chosen, strengths, strict=True)
+    ]
+    return replace(changes, payloads=payloads), candidates
+
+
+def _candidate(payload: Payload, missing: float, rules: Rules) -> Candidate:
+    shorter = payload.shorter or payload.record
+    arrives = payload.large and payload.stands_full
+    return Candidate(
+        payload.id,
+        payload.message,
+        payload.weight,
+        rules.count_tokens(shorter.shown),
+        payload.due_turn,
+        0.0 if arrives else CHANCE_OF_USE * missing,
+        shorter.stage,
+        faded=not arrives,
+    )
+
+
+def _with_edits(
+    changes: _Changes, decisions: Sequence[Decision], state: State, rules: Rules
+) -> _Changes:
+    """Return the changes with payloads shortened."""
+    history = changes.view.history
+    payloads, moved = changes.payloads.moved_on(
+        [decision.entry_id for decision in decisions], history, rules
+    )
+    texts = [Rendered(each.message, each.part, each.record.shown) for each in moved]
+    twins = [
+        payloads.items[each.twin]
+        for each in moved
+        if each.twin is not None and payloads.items[each.twin].id in each.record.shown
+    ]
+    named = [
+        (replace(twin.record, shown=""), payloads.original(twin, history))
+        for twin in twins
+        if twin.stands_full and twin.record.place not in state.records
+    ]
+    return replace(
+        changes,
+        view=changes.view.with_texts(texts),
+        payloads=payloads,
+        edits=(*changes.edits, *decisions),
+        entries=(*changes.entries, *(each.record for each in moved)),
+        originals=(*changes.originals, *(payloads.original(each, history) for each in moved)),
+        named=(*changes.named, *named),
+    )
+
+
+def _with_digests(
+    changes: _Changes, state: State, folding: compaction.Folding, reason: str, rules: Rules
+) -> _Changes:
+    """Return the changes with digests in place of the spans of a folding."""
+    view, prices = changes.view, rules.prices
+    digests = compaction.digests_of(
+        view, changes.payloads, state.records, state.ids, folding, rules
+    )
+    if not digests:
+        return changes
+    start = min(each.span.start for each in digests)
+    rewritten = (prices.write - prices.read) * sum(view.shown_tokens[start : view.sent])
+    texts = [(each.span, each.record.shown) for each in digests]
+    folded = view.with_digests(texts)
+    decisions = [
+        Decision(
+            each.record.entry.id,
+            each.record.stage,
+            reason,
+            sum(view.shown_tokens[slice(*each.span)]) - folded.shown_tokens[each.span.start],
+            rewritten / len(digests),
+        )
+        for each in digests
+    ]
+    return replace(
+        changes,
+        view=folded,
+        payloads=changes.payloads.collapsed(texts, view, rules),
+        folds=(*changes.folds, *decisions),
+        digests=(*changes.digests, *(each.record for each in digests)),
+        originals=(*changes.originals, *(each.original for each in digests)),
+    )
+
+
+def _last_resort(changes: _Changes, state: State, rules: Rules) -> _Changes:
+    """Return the changes with what must be shortened before the model has read it."""
+    payloads = changes.payloads
+    unread = [
+        number
+        for number in payloads.numbers.values()
+        if payloads.items[number].stands_full
+        and payloads.items[number].large
+        and not payloads.items[number].is_pinned
+    ]
+    changes, candidates = _weighed(changes, unread, rules)
+    excess, chosen = excess_tokens(changes.view, rules), []
+    for each in sorted(candidates, key=lambda each: -each.saves):
+        if excess > 0 < each.saves:
+            chosen.append(Decision(each.entry_id, each.stage, UNREAD_REASON, each.saves, 0.0))
+            excess -= each.saves
+    return _with_edits(changes, chosen, state, rules)
+
+
+def _again(changes: _Changes, rules: Rules) -> list[tuple[Reactivation, Decision]]:
+    """Return what to show again behind the last message: what new messages point at."""
+    limit, room = rules.limit_tokens, rules.policy.reactivate_tokens
+    if limit and changes.view.shown_total + room > limit:
+        return []
+    return reactivation.reactivated(changes.view, changes.payloads, rules)
+
+
+def due(state: State, rules: Rules) -> int:
+    """Return how many payloads may leave the view and stand there still."""
+    history = state.history
+    return len(state.payloads.due(history.turn, state.view.shown_total, rules))
+
+
+def excess_tokens(view: View, rules: Rules) -> int:
+    """Return by how much a view passes its limit; 0 where it fits or there is none."""
+    limit = rules.limit_tokens
+    return max(0, view.shown_total - limit) if limit else 0
