@@ -412,7 +412,7 @@ def _text_parts(message: Message) -> list[Part]:
 def held(message: Message, part: Part) -> Any:
     """Return the value that the list holds at a part."""
     value: Any = message.raw
-    for key in part.place:
+    for key in part.path:
         value = value[key]
     return value
 

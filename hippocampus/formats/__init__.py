@@ -1,1 +1,5 @@
-"""Everything that is known of the providers' message formats. No I/O; no SDK is imported."""
+"""The providers' message formats: one adapter a format, and all that depends on a format.
+
+Pure: no I/O, and no SDK is imported. A new format is one adapter module and its line in
+`reader.FORMATS`.
+"""

@@ -1,18 +1,21 @@
-"""Anthropic Messages, read into the neutral form. Pure, without the SDK.
+"""The adapter for Anthropic Messages. Pure, without the SDK.
 
-One list item is one message; tool results and the user's words may share one. Writing needs
-nothing here: see `conversation.write`.
+One list item is one message; tool results and the user's text may share one. A list that was read
+is written back by `conversation.write`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from hippocampus.formats.content import image_tokens, text_of, without_envelope
-from hippocampus.formats.conversation import Item, Message, Part, Place, Role
+from hippocampus.formats.conversation import Item, ItemPath, Message, Part, Role, ToolResult
 
 NAME = "anthropic"
+USER_TEXT_TYPE = "text"
+SEPARATE_USER_MESSAGES = False
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 OWN_BLOCKS = {
     "tool_use",
@@ -28,14 +31,14 @@ OWN_BLOCKS = {
 
 
 def recognises(item: Item) -> bool:
-    """Say whether an item can only be an Anthropic message."""
+    """Return whether an item can only be an Anthropic message."""
     content = item.get("content")
     blocks = content if isinstance(content, list) else ()
     return any(isinstance(block, dict) and block.get("type") in OWN_BLOCKS for block in blocks)
 
 
 def accepts(item: Item) -> bool:
-    """Say whether an item can be an Anthropic message at all."""
+    """Return whether an item can be an Anthropic message."""
     return item.get("role") in ROLES
 
 
@@ -45,8 +48,37 @@ def read(items: Sequence[Item]) -> list[Message]:
 
 
 def group_start(_items: Sequence[Item], index: int) -> int:
-    """Return where the message that holds the item at `index` starts: there."""
+    """Return the index at which the message with the item at `index` starts: the same."""
     return index
+
+
+def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool's definition."""
+    return {"name": name, "description": description, "input_schema": parameters}
+
+
+def tool_results(results: Sequence[ToolResult]) -> list[Item]:
+    """Return one user message with a block for each result."""
+    blocks: list[Item] = []
+    for call_id, text, is_error in results:
+        block: Item = {"type": "tool_result", "tool_use_id": call_id, "content": text}
+        blocks.append({**block, "is_error": True} if is_error else block)
+    return [{"role": "user", "content": blocks}]
+
+
+def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
+    """Return a list with results at its end, in one user message with the results that end it.
+
+    Results stand before anything else in that message, as the API demands.
+    """
+    last = items[-1] if items else {}
+    joinable = last.get("role") == "user" and isinstance(last.get("content"), list)
+    if not joinable or len(added) != 1 or added[0].get("role") != "user":
+        return [*items, *added]
+    blocks = [*last["content"], *added[0]["content"]]
+    results = [block for block in blocks if block.get("type") == "tool_result"]
+    others = [block for block in blocks if block.get("type") != "tool_result"]
+    return [*items[:-1], {**last, "content": [*results, *others]}]
 
 
 def _parts(item: Item) -> Iterator[Part]:
@@ -58,52 +90,47 @@ def _parts(item: Item) -> Iterator[Part]:
         yield from _block(block, (0, "content", number))
 
 
-def _block(block: Item, place: Place) -> Iterator[Part]:
+def _block(block: Item, path: ItemPath) -> Iterator[Part]:
     match block.get("type"):
         case "text":
-            yield Part("text", str(block.get("text", "")), (*place, "text"))
+            yield Part("text", str(block.get("text", "")), (*path, "text"))
         case "tool_use":
-            yield _call(block, place)
+            yield Part(
+                "call",
+                json.dumps(block.get("input") or {}, ensure_ascii=False),
+                (*path, "input"),
+                tool=str(block.get("name", "")),
+                call_id=str(block.get("id", "")),
+            )
         case "tool_result":
-            yield from _result(block, place)
+            yield from _result(block, path)
         case "image":
-            yield Part("image", "", place, image_tokens=image_tokens(block))
+            yield Part("image", "", path, image_tokens=image_tokens(block))
         case "thinking":
-            yield Part("opaque", str(block.get("thinking", "")), place)
+            yield Part("opaque", str(block.get("thinking", "")), path)
         case "document" | "redacted_thinking":
-            yield Part("opaque", text_of(block.get("content")), place)
+            yield Part("opaque", text_of(block.get("content")), path)
         case _:
-            yield _opaque(block, place)
+            yield _opaque(block, path)
 
 
-def _opaque(block: Item, place: Place) -> Part:
-    """Return a block that stays as it is, with the call of a server's tool that it is or answers."""
+def _opaque(block: Item, path: ItemPath) -> Part:
+    """Return a block that is never changed, with the id of the server tool's call if it has one."""
     kind = str(block.get("type"))
     call_id = block.get("id") if kind.endswith("tool_use") else block.get("tool_use_id")
-    told = json.dumps(block, ensure_ascii=False)
-    return Part("opaque", told, place, call_id=str(call_id or ""), answers="tool_use_id" in block)
+    text = json.dumps(block, ensure_ascii=False)
+    return Part("opaque", text, path, call_id=str(call_id or ""), answers="tool_use_id" in block)
 
 
-def _call(block: Item, place: Place) -> Part:
-    return Part(
-        "call",
-        json.dumps(block.get("input") or {}, ensure_ascii=False),
-        (*place, "input"),
-        tool=str(block.get("name", "")),
-        call_id=str(block.get("id", "")),
-    )
-
-
-def _result(block: Item, place: Place) -> Iterator[Part]:
+def _result(block: Item, path: ItemPath) -> Iterator[Part]:
     content = block.get("content")
     yield Part(
         "result",
         without_envelope(text_of(content)),
-        (*place, "content"),
+        (*path, "content"),
         call_id=str(block.get("tool_use_id", "")),
         is_error=bool(block.get("is_error")),
     )
     for number, inner in enumerate(content if isinstance(content, list) else ()):
         if inner.get("type") == "image":
-            inside = (*place, "content", number)
-            yield Part("image", "", inside, image_tokens=image_tokens(inner))
+            yield Part("image", "", (*path, "content", number), image_tokens=image_tokens(inner))

@@ -1,6 +1,6 @@
-"""What the arguments of a call say: the same call in another order, and the file that it names.
+"""The arguments of tool calls: one order of keys for comparison, and the file that a call names.
 
-Pure functions over JSON texts; nothing here knows about messages or entries.
+Pure functions over JSON texts; no messages or entries.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import json
 from hippocampus.formats import json_text
 
 PATH_KEYS = ("path", "file_path", "filename", "file", "filepath", "target_file")
-"""Argument names under which tools of all makers name the file that they read or write."""
+"""The argument names that tools use for the file that they read or write."""
 WRITTEN_CHARACTERS = 80
-"""A call with a file's name and so much other text writes the file."""
+"""A call with a file's name and an argument longer than this writes the file."""
 
 
 def normal(arguments: str) -> str:
-    """Return arguments so that the same ones in another order are the same text."""
+    """Return arguments with their keys sorted, so that equal arguments are equal texts."""
     try:
         return json.dumps(json.loads(arguments), sort_keys=True)
     except json_text.UNREADABLE:
@@ -24,7 +24,7 @@ def normal(arguments: str) -> str:
 
 
 def file_of(arguments: str) -> tuple[str, bool]:
-    """Return the file that a call names, and whether the call brings text to write into it."""
+    """Return the file that a call names (empty for none), and whether the call writes it."""
     value = json_text.read(arguments)
     if not isinstance(value, dict):
         return "", False

@@ -1,6 +1,6 @@
-"""The text and the images inside one content value, in whichever block form a provider has.
+"""Text and images inside one `content` value, in any provider's block form.
 
-Pure functions over JSON values; nothing here knows about messages, turns or entries.
+Pure functions over JSON values; no messages, turns or entries.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from typing import Any
 from hippocampus.formats import json_text
 
 PIXELS_PER_TOKEN = 750
-"""Anthropic: a token for so many pixels (vision documentation: width x height / 750)."""
+"""Anthropic: pixels a token (vision documentation: width x height / 750)."""
 LARGEST_IMAGE_TOKENS = 1_600
-"""Anthropic: what an image weighs at most; larger ones are scaled down."""
+"""Anthropic: the most tokens of an image; larger ones are scaled down."""
 TILE_PIXELS, TILE_TOKENS, BASE_TOKENS = 512, 170, 85
-"""OpenAI: an image is cut into tiles of 512 pixels, 170 tokens each, and 85 for the whole."""
+"""OpenAI: an image is cut into tiles of 512 pixels, 170 tokens each, plus 85 for the whole."""
 LONG_SIDE_PIXELS, SHORT_SIDE_PIXELS = 2_048, 768
-"""OpenAI: before it is cut, an image is scaled down to these sides."""
+"""OpenAI: an image is scaled down to these sides before it is cut."""
 IMAGE_KEYS = {
     "input_image": "image_url",
     "computer_screenshot": "image_url",
     "image_generation_call": "result",
 }
-"""OpenAI: under which key a JSON object of a type holds an image."""
+"""OpenAI: by the type of a JSON object, the key that holds its image."""
 UNSEEN_PIXELS = (1_024, 1_024)
-"""What is taken for an image whose size cannot be seen, such as one given by address."""
+"""The size assumed for an image whose size is unknown, such as one given by URL."""
 
 
 def is_text_block(block: object) -> bool:
-    """Say whether a content block is text, in any of the three formats."""
+    """Return whether a content block is text, in any format."""
     return (
         isinstance(block, dict)
         and block.get("type") in ("text", "input_text", "output_text")
@@ -41,7 +41,7 @@ def is_text_block(block: object) -> bool:
 
 
 def text_of(content: object) -> str:
-    """Return the text of a content: a string, blocks (joined by newlines), or nothing."""
+    """Return the text of a `content` value: the string, or its text blocks joined by newlines."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -50,7 +50,7 @@ def text_of(content: object) -> str:
 
 
 def without_envelope(text: str) -> str:
-    """Take an outer `{"type":"text","text":…}` off a result, as MCP clients leave it there."""
+    """Return a result without an outer `{"type":"text","text":…}`, which some MCP clients leave on."""
     if not text.startswith('{"type"') or not text.rstrip().endswith("}"):
         return text
     envelope = json_text.read(text, {})
@@ -59,7 +59,7 @@ def without_envelope(text: str) -> str:
 
 
 def image_tokens(block: dict[str, Any]) -> int:
-    """Return what an image block weighs, by the rule that its provider documents.
+    """Return the tokens of an image block, by the rule that its provider documents.
 
     Anthropic: width x height / 750, at most 1,600. OpenAI (`image_url`): 85 tokens, and 170 for
     each tile of 512 pixels once the image is scaled to 2,048 by 768; `detail: low` is 85.
@@ -74,23 +74,23 @@ def image_tokens(block: dict[str, Any]) -> int:
 
 
 def without_images(value: Any) -> tuple[Any, int]:
-    """Return a JSON value of OpenAI's without the images that it holds, and what these weigh."""
+    """Return an OpenAI JSON value without its images, and the tokens of these images."""
     if isinstance(value, list):
         pairs = [without_images(inner) for inner in value]
-        return [inner for inner, _ in pairs], sum(weight for _, weight in pairs)
+        return [inner for inner, _ in pairs], sum(tokens for _, tokens in pairs)
     if not isinstance(value, dict):
         return value, 0
     key = IMAGE_KEYS.get(str(value.get("type")))
     if key:
         address = value.get(key) or ""
-        told = {"image_url": f"data:;base64,{address}"} if key == "result" else {key: address}
-        return {**value, key: ""}, image_tokens({"image_url": "", **value, **told})
-    kept: dict[str, Any] = {}
-    weights = 0
+        image = {"image_url": f"data:;base64,{address}"} if key == "result" else {key: address}
+        return {**value, key: ""}, image_tokens({"image_url": "", **value, **image})
+    bare: dict[str, Any] = {}
+    total = 0
     for name, inner in value.items():
-        kept[name], weight = without_images(inner)
-        weights += weight
-    return kept, weights
+        bare[name], tokens = without_images(inner)
+        total += tokens
+    return bare, total
 
 
 def _detail(block: dict[str, Any]) -> str:
@@ -99,7 +99,7 @@ def _detail(block: dict[str, Any]) -> str:
 
 
 def _tiled_tokens(width: int, height: int, detail: str) -> int:
-    """Return OpenAI's tokens for an image of so many pixels."""
+    """Return OpenAI's tokens for an image of this size in pixels."""
     if detail == "low" or not width or not height:
         return BASE_TOKENS
     scale = min(1.0, LONG_SIDE_PIXELS / max(width, height), SHORT_SIDE_PIXELS / min(width, height))
@@ -108,7 +108,7 @@ def _tiled_tokens(width: int, height: int, detail: str) -> int:
 
 
 def _image_data(block: dict[str, Any]) -> str:
-    """Return the base64 of an image block: Anthropic's `source`, or a `data:` address."""
+    """Return the base64 of an image block: Anthropic's `source`, or a `data:` URL."""
     source = block.get("source")
     if isinstance(source, dict):
         return str(source.get("data", ""))
@@ -119,7 +119,7 @@ def _image_data(block: dict[str, Any]) -> str:
 
 
 def _head(encoded: str) -> bytes:
-    """Decode the first bytes of base64, enough for every header and most JPEG frames."""
+    """Return the first decoded bytes, enough for every header and most JPEG frames."""
     try:
         return base64.b64decode(encoded[:65_536] + "=" * (-len(encoded[:65_536]) % 4))
     except (binascii.Error, ValueError):
@@ -127,7 +127,7 @@ def _head(encoded: str) -> bytes:
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:
-    """Return width and height in pixels of a PNG, GIF, JPEG or WebP, by its header alone."""
+    """Return width and height in pixels of a PNG, GIF, JPEG or WebP, read from its header."""
     if data.startswith(b"\x89PNG") and len(data) >= 24:
         width, height = struct.unpack(">II", data[16:24])
         return width, height

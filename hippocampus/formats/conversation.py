@@ -1,7 +1,7 @@
-"""The neutral form of a message list: messages made of parts, each part knowing its place.
+"""The neutral form of a message list: messages made of parts, each with its path in the raw items.
 
-Pure data and edits that return new values. No provider's field names are read here (that is what
-`messages/` does), and nothing is indexed, planned or stored.
+Pure data, and edits that return new values. Providers' field names are read in the adapters;
+nothing is indexed, planned or stored here.
 """
 
 from __future__ import annotations
@@ -9,79 +9,87 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from hippocampus.formats.content import is_text_block
 
 Role = Literal["system", "user", "assistant", "tool"]
 PartKind = Literal["text", "call", "result", "image", "opaque"]
 Item = dict[str, Any]
-Place = tuple[str | int, ...]
+ItemPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One piece of a message that can be read, weighed or replaced by itself."""
+    """One piece of a message that can be read, counted and replaced separately."""
 
     kind: PartKind
     text: str
-    """The text as the model reads it; of a call, its arguments as JSON; of a result, its text."""
-    place: Place
-    """Where it stands in `Message.raw`: the item's number there, then keys and list positions."""
+    """The text that the model reads; for a call its arguments as JSON, for a result its text."""
+    path: ItemPath
+    """The path in `Message.raw`: the item's index, then keys and list positions."""
     tool: str = ""
     """The tool's name (calls, and results whose format repeats it)."""
     call_id: str = ""
     is_error: bool = False
     image_tokens: int = 0
-    """What an image weighs, or the images in an opaque part; 0 for everything else."""
+    """The tokens of an image, or of the images in an opaque part; 0 for other parts."""
     answers: bool = False
-    """Whether an opaque part with a `call_id` answers that call; else it is the call."""
+    """Whether an opaque part with a `call_id` answers that call; if not, it makes it."""
 
     @property
     def opens_call(self) -> bool:
-        """Say whether it is a call: the model's, or one that only its provider can read."""
+        """Return whether it makes a call: the model's, or one that only the provider can read."""
         is_opaque = self.kind == "opaque" and bool(self.call_id)
         return self.kind == "call" or (is_opaque and not self.answers)
 
     @property
     def closes_call(self) -> bool:
-        """Say whether it answers a call."""
+        """Return whether it answers a call."""
         return self.kind == "result" or (self.kind == "opaque" and self.answers)
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message as the model sees it, with the provider's items that it was read from."""
+    """One message as the model reads it, with the provider's items that it was read from."""
 
     role: Role
     parts: tuple[Part, ...]
     raw: tuple[Item, ...]
 
     def texts(self) -> Iterable[str]:
-        """Yield every text that is weighed: of parts, and the names of the tools called."""
+        """Yield every text whose tokens count: those of parts, and the names of called tools."""
         for part in self.parts:
             yield part.text
             if part.kind == "call":
                 yield part.tool
 
 
+class ToolResult(NamedTuple):
+    """The result of one tool call, before it is written in a provider's format."""
+
+    call_id: str
+    text: str
+    is_error: bool = False
+
+
 def write(messages: Iterable[Message]) -> list[Item]:
-    """Return the provider's list: for messages just read, equal to the list they came from."""
+    """Return the provider's list; for messages that were just read, the list that they came from."""
     return [item for message in messages for item in message.raw]
 
 
 def with_texts(message: Message, texts: Mapping[int, str]) -> Message:
-    """Return the message with the text of some parts replaced, `texts` by part number.
+    """Return the message with the text of some parts replaced; `texts` is by part number.
 
-    Everything else of the provider's items stays as it is. A result made of blocks keeps its images
-    and gets the text in place of its first text block; the arguments of a call that the provider
-    holds as an object must be given as JSON of an object.
+    All other fields of the provider's items stay the same. A result made of blocks keeps its images,
+    and the text replaces its first text block. Where the provider holds a call's arguments as an
+    object, the text must be the JSON of an object.
     """
     raw = list(message.raw)
     parts = list(message.parts)
     for number, text in texts.items():
         part = parts[number]
-        index, *path = part.place
+        index, *path = part.path
         raw[int(index)] = _put(raw[int(index)], path, text)
         parts[number] = replace(part, text=text)
     return Message(message.role, tuple(parts), tuple(raw))
@@ -103,7 +111,8 @@ def _put(value: Any, path: list[str | int], text: str) -> Any:
 def _blocks_with_text(blocks: list[Any], text: str) -> list[Any]:
     written: list[Any] = []
     first = next(block for block in blocks if is_text_block(block))
-    marks = [block["cache_control"] for block in blocks if _is_marked_text(block)]
+    texts = [block for block in blocks if is_text_block(block)]
+    marks = [block["cache_control"] for block in texts if block.get("cache_control")]
     for block in blocks:
         if block is first:
             written.append(
@@ -112,7 +121,3 @@ def _blocks_with_text(blocks: list[Any], text: str) -> list[Any]:
         elif not is_text_block(block):
             written.append(block)
     return written
-
-
-def _is_marked_text(block: object) -> bool:
-    return isinstance(block, dict) and is_text_block(block) and bool(block.get("cache_control"))

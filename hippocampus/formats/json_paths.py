@@ -1,4 +1,4 @@
-"""The parts of a JSON value that a path names: `$.a[3].b`, with `*` for every key or item. Pure."""
+"""Paths into a JSON value: `$.a[3].b`, with `*` for every key or item. Pure."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ STEP = re.compile(
     r"""\.?\*|\[\*\]|\.?(?P<key>[^.\[\]*"']+)|\[(?P<at>-?\d+)\]|\[["'](?P<named>[^"']*)["']\]"""
 )
 EVERY = object()
-SHOWN_CHARACTERS = 100
-"""Of a text that is no path so much is told."""
+MAX_QUOTED_CHARACTERS = 100
+"""How much of a wrong path an error quotes."""
 
 
 def at_path(value: Any, path: str) -> list[Any]:
-    """Return what stands at a path, in order; nothing where it leads nowhere.
+    """Return the values at a path, in order; none where the path does not exist.
 
     Raises:
-        ValueError: the text is no path; the message says from where on.
+        ValueError: the text is not a path; the message quotes the wrong part.
 
     """
     found = [value]
@@ -27,15 +27,15 @@ def at_path(value: Any, path: str) -> list[Any]:
 
 
 def reached(value: Any, path: str) -> tuple[str, Any]:
-    """Return how far a path leads, as a path, and what stands there; the first of many counts."""
-    led, there = "$", value
+    """Return the longest existing start of a path, and the value there; of several, the first."""
+    existing, there = "$", value
     for step in _steps(path):
         below = _below(there, step)
         if not below:
             break
-        led += "[0]" if step is EVERY else f"[{step}]" if isinstance(step, int) else f".{step}"
+        existing += "[0]" if step is EVERY else f"[{step}]" if isinstance(step, int) else f".{step}"
         there = below[0]
-    return led, there
+    return existing, there
 
 
 def _steps(path: str) -> list[Any]:
@@ -45,9 +45,10 @@ def _steps(path: str) -> list[Any]:
     while at < len(text):
         match = STEP.match(text, at)
         if match is None:
-            wrong = text[at : at + SHOWN_CHARACTERS]
+            wrong = text[at : at + MAX_QUOTED_CHARACTERS]
             raise ValueError(
-                f"{path[:SHOWN_CHARACTERS]!r} is no path from {wrong!r} on; write $.key[3].name"
+                f"{path[:MAX_QUOTED_CHARACTERS]!r} is not a path from {wrong!r} on; "
+                "write $.key[3].name"
             )
         if match["at"] is not None:
             steps.append(int(match["at"]))

@@ -1,6 +1,6 @@
-"""JSON that somebody else wrote, read so that nothing in it can raise.
+"""JSON from untrusted texts, read so that no text can raise.
 
-Only texts are read here; what their values mean is the caller's.
+Only texts are read here; the caller interprets the values.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import json
 from typing import Any, Final
 
 UNREADABLE = (ValueError, RecursionError)
-"""What reading or walking JSON raises where it is none, or nests too deep."""
+"""What reading or walking JSON raises for text that is not JSON, or nests too deep."""
 NOTHING: Final[Any] = object()
-"""Stands for the value of a text that is no JSON, since `null` is a value."""
+"""The value of a text that is not JSON; `None` is the value of `null`."""
 
 
 def read(text: str, otherwise: Any = NOTHING) -> Any:
-    """Return the value of a text, or something else where it is no JSON or nests too deep.
+    """Return the value of a JSON text, or `otherwise` where it is not JSON or nests too deep.
 
     >>> read('{"port": 80}'), read("[" * 100_000, None)
     ({'port': 80}, None)
@@ -27,5 +27,5 @@ def read(text: str, otherwise: Any = NOTHING) -> Any:
 
 
 def is_json(text: str) -> bool:
-    """Say whether a text can be read as JSON."""
+    """Return whether a text can be read as JSON."""
     return read(text) is not NOTHING

@@ -1,16 +1,19 @@
-"""OpenAI Chat Completions messages, read into the neutral form. Pure, without the SDK.
+"""The adapter for OpenAI Chat Completions. Pure, without the SDK.
 
-One list item is one message. Writing needs nothing here: see `conversation.write`.
+One list item is one message. A list that was read is written back by `conversation.write`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from hippocampus.formats.content import image_tokens, is_text_block, text_of, without_envelope
-from hippocampus.formats.conversation import Item, Message, Part, Role
+from hippocampus.formats.conversation import Item, Message, Part, Role, ToolResult
 
 NAME = "openai"
+USER_TEXT_TYPE = "text"
+SEPARATE_USER_MESSAGES = True
 ROLES: dict[str, Role] = {
     "system": "system",
     "developer": "system",
@@ -22,7 +25,7 @@ ROLES: dict[str, Role] = {
 
 
 def recognises(item: Item) -> bool:
-    """Say whether an item can only be a chat message (many are valid in every format)."""
+    """Return whether an item can only be a chat message; many items are valid in every format."""
     if item.get("role") in ("tool", "function") or "tool_calls" in item or "function_call" in item:
         return True
     kinds = {block.get("type") for block in _blocks(item.get("content"))}
@@ -30,7 +33,7 @@ def recognises(item: Item) -> bool:
 
 
 def accepts(item: Item) -> bool:
-    """Say whether an item can be a chat message at all."""
+    """Return whether an item can be a chat message."""
     return item.get("role") in ROLES
 
 
@@ -40,8 +43,26 @@ def read(items: Sequence[Item]) -> list[Message]:
 
 
 def group_start(_items: Sequence[Item], index: int) -> int:
-    """Return where the message that holds the item at `index` starts: there."""
+    """Return the index at which the message with the item at `index` starts: the same."""
     return index
+
+
+def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool's definition."""
+    function = {"name": name, "description": description, "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+def tool_results(results: Sequence[ToolResult]) -> list[Item]:
+    """Return a `tool` message for each result; the format has no field for errors."""
+    return [
+        {"role": "tool", "tool_call_id": each.call_id, "content": each.text} for each in results
+    ]
+
+
+def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
+    """Return a list with results at its end."""
+    return [*items, *added]
 
 
 def _parts(item: Item) -> Iterator[Part]:
@@ -61,8 +82,8 @@ def _parts(item: Item) -> Iterator[Part]:
             call_id=str(call.get("id", "")),
         )
     if legacy := item.get("function_call"):
-        place = (0, "function_call", "arguments")
-        yield Part("call", str(legacy.get("arguments", "")), place, tool=str(legacy.get("name")))
+        path = (0, "function_call", "arguments")
+        yield Part("call", str(legacy.get("arguments", "")), path, tool=str(legacy.get("name")))
 
 
 def _result(item: Item) -> Iterator[Part]:
@@ -96,7 +117,7 @@ def _block(block: Item, number: int) -> Part:
 
 
 def _blocks(content: object) -> list[Item]:
-    """Return the blocks of a content; a string or nothing has none."""
+    """Return the content's blocks; a string or nothing has none."""
     if isinstance(content, list) and all(isinstance(block, dict) for block in content):
         return content
     return []

@@ -1,13 +1,14 @@
-"""OpenAI Responses items, read into the neutral form. Pure, without the SDK.
+"""The adapter for OpenAI Responses. Pure, without the SDK.
 
-One answer of the model is several items in a row (text, reasoning, calls) and one message here.
-Writing needs nothing here: see `conversation.write`.
+One answer of the model is several items in a row (text, reasoning, calls) and becomes one message.
+A list that was read is written back by `conversation.write`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from hippocampus.formats.content import (
     image_tokens,
@@ -16,9 +17,11 @@ from hippocampus.formats.content import (
     without_envelope,
     without_images,
 )
-from hippocampus.formats.conversation import Item, Message, Part, Role
+from hippocampus.formats.conversation import Item, Message, Part, Role, ToolResult
 
 NAME = "responses"
+USER_TEXT_TYPE = "input_text"
+SEPARATE_USER_MESSAGES = True
 ROLES: dict[str, Role] = {
     "system": "system",
     "developer": "system",
@@ -27,14 +30,14 @@ ROLES: dict[str, Role] = {
 }
 CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 ANSWERS = ("_output", "_approval_response")
-"""How the types of the items end that answer one of the model's."""
+"""The endings of the types of items that answer one of the model's items."""
 CALL_IDS = {"mcp_approval_request": "id", "mcp_approval_response": "approval_request_id"}
-"""Under which key an item names its call where that is not `call_id`."""
+"""The key of an item's call id, for the types where it is not `call_id`."""
 OUTPUTS = {"function_call_output", "custom_tool_call_output"}
 
 
 def recognises(item: Item) -> bool:
-    """Say whether an item can only be of the Responses format."""
+    """Return whether an item can only be of the Responses format."""
     if "type" in item and ("role" in item or not isinstance(item.get("content"), str)):
         return True
     content = item.get("content")
@@ -46,7 +49,7 @@ def recognises(item: Item) -> bool:
 
 
 def accepts(item: Item) -> bool:
-    """Say whether an item can be of the Responses format at all."""
+    """Return whether an item can be of the Responses format."""
     return item.get("role") in ROLES or "type" in item
 
 
@@ -67,12 +70,32 @@ def read(items: Sequence[Item]) -> list[Message]:
 
 
 def group_start(items: Sequence[Item], index: int) -> int:
-    """Return where the message that holds the item at `index` starts."""
+    """Return the index at which the message with the item at `index` starts."""
     if index < len(items) and _role(items[index]) != "assistant":
         return index
     while index > 0 and _role(items[index - 1]) == "assistant":
         index -= 1
     return index
+
+
+def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool's definition."""
+    return {
+        "type": "function", "name": name, "description": description, "parameters": parameters,
+    }  # fmt: skip
+
+
+def tool_results(results: Sequence[ToolResult]) -> list[Item]:
+    """Return a `function_call_output` item for each result; the format has no field for errors."""
+    return [
+        {"type": "function_call_output", "call_id": each.call_id, "output": each.text}
+        for each in results
+    ]
+
+
+def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
+    """Return a list with results at its end."""
+    return [*items, *added]
 
 
 def _role(item: Item) -> Role:
@@ -103,15 +126,15 @@ def _parts(item: Item, at: int) -> Iterator[Part]:
 
 
 def _opaque(item: Item, at: int) -> Part:
-    """Return an item that stays as it is, with the call that it is or answers."""
-    told, weight = without_images(item)
+    """Return an item that is never changed, with the id of the call that it makes or answers."""
+    bare, tokens = without_images(item)
     kind = str(item.get("type"))
     return Part(
         "opaque",
-        json.dumps(told, ensure_ascii=False),
+        json.dumps(bare, ensure_ascii=False),
         (at,),
         call_id=str(item.get(CALL_IDS.get(kind, "call_id")) or ""),
-        image_tokens=weight,
+        image_tokens=tokens,
         answers=kind.endswith(ANSWERS),
     )
 

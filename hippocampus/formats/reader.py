@@ -1,20 +1,20 @@
-"""Message lists in, message lists out: which format a list has, and what is new in it.
+"""Which format a message list has, and what is new in a list that grows.
 
-The three adapters stand alone; this file is the one place that knows them all. Nothing is weighed,
-indexed or stored here.
+The adapters are independent of each other; only this file names them all. No tokens are counted,
+and nothing is indexed or stored here.
 """
 
 from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hippocampus.errors import MessagesError
 from hippocampus.formats import anthropic, openai_chat, openai_responses
-from hippocampus.formats.conversation import Item, Message, write
+from hippocampus.formats.conversation import Item, Message, ToolResult, write
 from hippocampus.formats.plain import AS_DICTS
 
 __all__ = [
@@ -29,22 +29,46 @@ __all__ = [
 ]
 
 
-class Adapter(Protocol):
-    """One provider's format, as a module of functions."""
-
-    NAME: str
+class FormatReader(Protocol):
+    """The reading half of an adapter."""
 
     def recognises(self, item: Item, /) -> bool:
-        """Say whether the item can only be of this format."""
+        """Return whether the item can only be of this format."""
 
     def accepts(self, item: Item, /) -> bool:
-        """Say whether the item can be of this format at all."""
+        """Return whether the item can be of this format."""
 
     def read(self, items: Sequence[Item], /) -> list[Message]:
         """Read whole messages."""
 
     def group_start(self, items: Sequence[Item], index: int, /) -> int:
-        """Return where the message that holds the item at `index` starts."""
+        """Return the index at which the message with the item at `index` starts."""
+
+
+class FormatWriter(Protocol):
+    """The writing half of an adapter: items of ours in the provider's format."""
+
+    USER_TEXT_TYPE: str
+    """The type of a text block in a user message."""
+    SEPARATE_USER_MESSAGES: bool
+    """Whether a user message may follow another one, or tool results, in the list."""
+
+    def tool_definition(
+        self, name: str, description: str, parameters: Mapping[str, Any], /
+    ) -> dict[str, Any]:
+        """Return a tool's definition; `parameters` is the JSON Schema of its arguments."""
+
+    def tool_results(self, results: Sequence[ToolResult], /) -> list[Item]:
+        """Return the items that hold the results."""
+
+    def appended(self, items: Sequence[Item], added: Sequence[Item], /) -> list[Item]:
+        """Return a list with results at its end."""
+
+
+class Adapter(FormatReader, FormatWriter, Protocol):
+    """One provider's format, as a module of functions."""
+
+    NAME: str
 
 
 FORMATS: tuple[Adapter, ...] = (openai_responses, openai_chat, anthropic)
@@ -52,9 +76,9 @@ ANY_FORMAT: Adapter = openai_chat
 
 
 def adapter_of(items: Sequence[Item]) -> tuple[Adapter, int | None]:
-    """Return the adapter for a list, and the number of the item that can be of no other format.
+    """Return the adapter for a list, and the index of the item that can be of no other format.
 
-    Plain `{"role", "content"}` messages are the same in all three and read as OpenAI Chat.
+    Plain `{"role", "content"}` messages are valid in every format and are read as OpenAI Chat.
 
     Raises:
         MessagesError: the list is in no known format.
@@ -68,7 +92,7 @@ def adapter_of(items: Sequence[Item]) -> tuple[Adapter, int | None]:
 
 
 def read(items: Sequence[Item]) -> list[Message]:
-    """Read a whole list; `write` gives it back.
+    """Read a whole list; `write` returns it.
 
     Raises:
         MessagesError: the list is in no known format.
@@ -82,7 +106,7 @@ def _checked(adapter: Adapter, items: Sequence[Item], start: int = 0) -> Adapter
         if not isinstance(item, dict) or not adapter.accepts(item):
             known = ", ".join(each.NAME for each in FORMATS)
             raise MessagesError(
-                f"messages[{number}] is no message of the format {adapter.NAME!r}; known formats "
+                f"messages[{number}] is not a message of the format {adapter.NAME!r}; known formats "
                 f"are {known}; {AS_DICTS}"
             )
     return adapter
@@ -142,12 +166,8 @@ def _unchanged(before: Reading, items: Sequence[Item], same: int) -> tuple[int, 
     return kept, start
 
 
-def _starts(at: int, messages: Sequence[Message]) -> list[int]:
-    return list(itertools.accumulate((len(each.raw) for each in messages), initial=at))[:-1]
-
-
 def _common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
-    if old == new[: len(old)]:  # as it nearly always is, and compared without a step in Python
+    if old == new[: len(old)]:  # the usual case, compared without a loop in Python
         return len(old)
     for index, (before, after) in enumerate(zip(old, new, strict=False)):
         if before is not after and before != after:
@@ -156,7 +176,7 @@ def _common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
 
 
 def snapshot(value: Any) -> Any:
-    """Copy the containers of a JSON value, so that a later edit by its owner is noticed."""
+    """Return a copy of a JSON value's containers, so that a later edit by its owner is noticed."""
     if isinstance(value, dict):
         copy = dict(value)
         for key, inner in value.items():

@@ -266,7 +266,7 @@ def _used_later(messages: list[Message]) -> list[set[str]]:
 def _as_held(message: Message, part: Part, text: str) -> str:
     """Return a text as the provider wants it there: JSON where arguments are an object."""
     held: Any = message.raw
-    for key in part.place:
+    for key in part.path:
         held = held[key]
     return json.dumps({"values": text}, ensure_ascii=False) if isinstance(held, dict) else text
 

@@ -130,7 +130,7 @@ def _turns_until_faded(payload: Payload, patience: int, policy: Policy) -> float
 def original_of(message: Message, part: Part) -> tuple[str, bytes]:
     """Return how the message holds a part's content (`text`, `blocks`, `object`), and its bytes."""
     value: Any = message.raw
-    for key in part.place:
+    for key in part.path:
         value = value[key]
     if isinstance(value, str):
         return "text", value.encode("utf-8", "surrogatepass")

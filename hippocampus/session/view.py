@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from hippocampus import tokens
-from hippocampus.formats import behind
+from hippocampus.formats import writing
 from hippocampus.formats.conversation import Item, Message, Part, with_texts
 from hippocampus.formats.reader import snapshot
 from hippocampus.session.digest import Span

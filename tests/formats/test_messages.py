@@ -146,7 +146,9 @@ def test_items_of_one_answer_are_one_message() -> None:
 
 def test_an_item_of_no_format_is_named_by_its_number() -> None:
     items = [{"role": "tool", "content": "x", "tool_call_id": "1"}, {"role": "narrator"}]
-    with pytest.raises(MessagesError, match=r"messages\[1\] is no message of the format 'openai'"):
+    with pytest.raises(
+        MessagesError, match=r"messages\[1\] is not a message of the format 'openai'"
+    ):
         read(items)
     reading = Reading()
     reading = read_on(reading, items[:1])

@@ -1,0 +1,75 @@
+"""What we add to a host's list, in the format of that list: tool definitions, results, text.
+
+Pure. Each adapter writes its own items; nothing is stored or decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hippocampus.formats.conversation import Item, Message, Part, ToolResult
+from hippocampus.formats.reader import FORMATS, Adapter, adapter_of
+
+
+def tool_definition(
+    format_name: str, name: str, description: str, parameters: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a tool's definition for `tools=...`, in the format of that name.
+
+    `parameters` is the JSON Schema of the arguments.
+
+    Raises:
+        ValueError: there is no format of that name.
+
+    """
+    for adapter in FORMATS:
+        if format_name == adapter.NAME:
+            return adapter.tool_definition(name, description, parameters)
+    known = ", ".join(repr(each.NAME) for each in FORMATS)
+    raise ValueError(f"no tool format {format_name!r}; there are {known}")
+
+
+def tool_results(items: Sequence[Item], results: Sequence[ToolResult]) -> list[Item]:
+    """Return the items to append to a list so that each call has its result.
+
+    Raises:
+        MessagesError: the list is in no known format.
+
+    """
+    return adapter_of(items)[0].tool_results(results) if results else []
+
+
+def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
+    """Return a list with tool results at its end, joined to the results there where the format demands it.
+
+    For OpenAI this is `items + added`. Anthropic takes all results of one answer in one user
+    message, before anything else in it.
+
+    Raises:
+        MessagesError: `added` is in no known format.
+
+    """
+    return adapter_of(added)[0].appended(items, added)
+
+
+def with_text_after(message: Message, text: str, adapter: Adapter) -> Message | None:
+    """Return a message of the user or of a tool with our text after it; None for other roles.
+
+    The text is a block of the message where it has blocks or the format allows no second user
+    message in a row, else a user message of its own.
+    """
+    if message.role not in ("user", "tool"):
+        return None
+    last = message.raw[-1]
+    content = last.get("content")
+    has_blocks = isinstance(content, list) and message.role == "user"
+    if has_blocks or not adapter.SEPARATE_USER_MESSAGES:
+        blocks = content if isinstance(content, list) else []
+        if isinstance(content, str) and content:
+            blocks = [{"type": adapter.USER_TEXT_TYPE, "text": content}]
+        blocks = [*blocks, {"type": adapter.USER_TEXT_TYPE, "text": text}]
+        return adapter.read([*message.raw[:-1], {**last, "content": blocks}])[0]
+    item: Item = {"role": "user", "content": text}
+    part = Part("text", text, (len(message.raw), "content"))
+    return Message(message.role, (*message.parts, part), (*message.raw, item))
