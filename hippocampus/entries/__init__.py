@@ -1,1 +1,1 @@
-"""What is known of one piece of content: its entry, its ids, its decay. Data and arithmetic; no I/O."""
+"""The entry of one stored text: its fields, its id, its decay. Data and arithmetic; no I/O."""

@@ -1,4 +1,4 @@
-"""How strong an entry is after some turns: the power law of forgetting. Pure; turns, no clock.
+"""The strength of an entry after some turns, by the power law of forgetting. Pure; turns, no clock.
 
 Sources: protocol sections 8.1, 8.2 and 14.2; Wixted & Ebbesen 1991.
 """
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     Floats: TypeAlias = npt.NDArray[np.float64]
 
 EXPONENT = 0.5
-"""The forgetting exponent, about 0.5 for people (section 2.3)."""
+"""The exponent of forgetting, about 0.5 for people (section 2.3)."""
 INITIAL_STRENGTH = 1.0
 """The strength of an entry when it is made or accessed."""
 PRIORITY_FACTOR = {"critical": 0.0, "high": 0.3, "normal": 1.0, "low": 2.0}
 ENCODING_FACTOR = {"manual": 0.5, "auto": 1.0}
 ASSOCIATION_FACTOR = 0.7
-"""For an entry that is associated with a strong one."""
+"""Multiplies the rate of an entry that is associated with a strong one."""
 
 
 def strength(
     entry: Entry, turn: int, *, associated: bool = False, exponent: float = EXPONENT
 ) -> float:
-    """Return how strong an entry is at a turn, between its floor and 1; expired it is 0.
+    """Return the strength of an entry at a turn, from its floor to 1; an expired entry has 0.
 
-    `initial x (1 + rate x turns) ** -0.5`, the rate multiplied by the factors of priority, encoding
-    and association. The entry's own strength is the one at its last access.
+    The formula is `initial x (1 + rate x turns) ** -0.5`, with the rate multiplied by the factors of
+    priority, encoding and association. `entry.strength` is the strength at the last access.
 
-    >>> from hippocampus.entry import Decay, Entry, Source
+    >>> from hippocampus.entries.entry import Decay, Entry, Source
     >>> source = Source(type="tool", ref="", turn=0)
     >>> e = Entry(id="e", type="tool_result", source=source, summary="", decay=Decay(rate=0.1))
     >>> [round(strength(e, turn), 2) for turn in (0, 5, 10, 20, 50, 100)]
@@ -52,21 +52,21 @@ def strength(
 
 
 def relative_rate(entry: Entry, rate: float) -> float:
-    """Return how many times faster than at a rate an entry fades, with its own factors.
+    """Return how many times faster an entry fades than at a given rate, with its own factors.
 
-    Strength is a function of rate x turns alone, so an entry twice as fast takes half the turns.
+    Strength depends on rate x turns alone, so an entry that fades twice as fast takes half the turns.
     """
     return _rate(entry) / rate if rate else 0.0
 
 
 def accessed(entry: Entry, turn: int, initial: float = INITIAL_STRENGTH) -> Entry:
-    """Return an entry as it is after an access: as strong as when it was made."""
+    """Return the entry after an access, with the strength of a new one."""
     decay = entry.decay.model_copy(update={"last_access": turn})
     return entry.model_copy(update={"strength": initial, "decay": decay})
 
 
 class Columns(NamedTuple):
-    """What the strength of many entries is computed from: arrays with a row for each entry."""
+    """The numbers from which the strength of many entries is computed, one row an entry."""
 
     initial: Floats
     rate: Floats
@@ -74,25 +74,25 @@ class Columns(NamedTuple):
     floor: Floats
     last_access: Floats
     expires: Floats
-    """The turn after which it is gone; infinite where it has none."""
+    """The turn after which the entry has expired; infinite for none."""
 
 
 def row(entry: Entry) -> tuple[float, float, float, float, float]:
-    """Return what the strength of an entry is computed from, in the order of `Columns`."""
+    """Return the numbers from which an entry's strength is computed, in the order of `Columns`."""
     expires = entry.lifecycle.expires
     ends = float("inf") if expires is None else expires
     return entry.strength, _rate(entry), entry.decay.floor, entry.decay.last_access, ends
 
 
 def columns(entries: Sequence[Entry]) -> Columns:
-    """Return the columns of entries, in their order; to be kept where entries seldom change."""
+    """Return the columns of some entries, in their order."""
     import numpy as np
 
     return Columns(*np.array([row(entry) for entry in entries], np.float64).reshape(-1, 5).T)
 
 
 def _rate(entry: Entry) -> float:
-    """Return the rate with the factors that stay with an entry."""
+    """Return the rate with the factors that do not depend on other entries."""
     modifiers = entry.modifiers
     factor = PRIORITY_FACTOR[modifiers.priority] * ENCODING_FACTOR[modifiers.encoding]
     return entry.decay.rate * factor
@@ -104,9 +104,9 @@ def strengths(
     associated: npt.NDArray[np.bool_] | None = None,
     exponent: float = EXPONENT,
 ) -> Floats:
-    """Return the strength of many entries at a turn: for each row what `strength` returns.
+    """Return for each row the strength that `strength` returns for its entry.
 
-    `associated` says for each row whether the entry is associated with a strong one.
+    `associated` has True for each row whose entry is associated with a strong one.
     """
     import numpy as np
 

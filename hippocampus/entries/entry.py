@@ -1,6 +1,6 @@
-"""What is known of one content that may leave the view: the protocol's schema, and ids.
+"""The entry of one text that may leave the view: the protocol's schema, the stored record, ids.
 
-Data only: no strength is computed, nothing is indexed or stored here.
+Data only: no strength is computed, and nothing is indexed or stored here.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 ID_CHARACTERS = 8
-LONGEST_ID_CHARACTERS = 12
+MAX_ID_CHARACTERS = 12
 
 Compression = Literal["none", "light", "normal", "aggressive"] | int
-"""How short entries are; a number is the most tokens that one may have."""
+"""How short entries are; a number is the most tokens of an entry."""
 
 
 class Stage(StrEnum):
-    """How an entry stands in the view."""
+    """The form of an entry in the view: in full, as an index entry, or at most a pointer."""
 
     FULL = "full"
     INDEXED = "indexed"
@@ -33,16 +33,16 @@ class _Schema(BaseModel):
 
 
 class Source(_Schema):
-    """Where the content came from, and how it can be had again."""
+    """Where the content came from, and how it is fetched again."""
 
     type: str
-    """What kind of source, such as `browser.snapshot`; how to re-fetch."""
+    """The kind of source, such as `browser.snapshot`."""
     ref: str
-    """The key of the stored content, or what names it outside."""
+    """The key of the stored content, or its name outside."""
     turn: int
     """The turn in which it was captured."""
     retrievable: bool = True
-    """Whether the full content can be had again."""
+    """Whether the full content can be retrieved."""
 
 
 class Decay(_Schema):
@@ -51,13 +51,13 @@ class Decay(_Schema):
     rate: float = Field(0.1, ge=0)
     """Rate of the power law, per turn; 0 does not fade."""
     floor: float = Field(0.0, ge=0, le=1)
-    """Strength never falls under this; 0 lets it fade wholly."""
+    """The least strength; 0 lets the entry fade completely."""
     last_access: int = 0
     """The turn of the last access."""
 
 
 class Modifiers(_Schema):
-    """What slows or speeds the fading."""
+    """What slows the fading down or speeds it up."""
 
     priority: Literal["critical", "high", "normal", "low"] = "normal"
     encoding: Literal["manual", "auto"] = "auto"
@@ -66,12 +66,12 @@ class Modifiers(_Schema):
 
 
 class Lifecycle(_Schema):
-    """When it was made, when it ends, whether it outlives the session."""
+    """When the entry was made, when it expires, and whether it outlives the session."""
 
     created: int = 0
     """The turn in which the entry was made."""
     expires: int | None = None
-    """The turn after which it is gone; none keeps it."""
+    """The turn after which it has expired; None never expires."""
     persist: bool = False
 
 
@@ -92,28 +92,28 @@ class Entry(_Schema):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An entry with what the session needs to show it and to give its content back."""
+    """An entry as it is stored, with the content's key and the text that replaces it in the view."""
 
     entry: Entry
     place: str
-    """Where the content stood: the kind of part, its call id and its content's key."""
+    """The content's origin: the kind of part, the call id and the content's key."""
     content: str
     """The key of the stored content."""
     form: str
-    """How the content was held in the message: `text`, `blocks` or `object`."""
+    """The form in the message: `text`, `blocks`, `object`, or `messages` for a digest."""
     kind: str
-    """What kind of content it is, such as `json`; of a call's arguments, `arguments`."""
+    """The kind of content, such as `json`; `arguments` for those of a call."""
     tool: str
     arguments: str
     tokens: int
-    """What the full content weighs in the view."""
+    """The tokens of the full content in the view."""
     stage: Stage
     shown: str
-    """The text that stands in the view at this stage; frozen once committed."""
+    """The text in the view at this stage; frozen once committed."""
 
 
 def storable(text: str) -> str:
-    r"""Return a text as a database takes it: a lone surrogate is written out, as in JSON.
+    r"""Return a text that a database accepts: lone surrogates are escaped, as in JSON.
 
     >>> storable("caf\u00e9 \udce9")
     'caf\xe9 \\udce9'
@@ -122,16 +122,16 @@ def storable(text: str) -> str:
 
 
 def content_key(content: bytes) -> str:
-    """Return the key under which a content is stored: its SHA-256, in hexadecimal."""
+    """Return the key under which content is stored: its SHA-256, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def entry_id(session: str, place: str, content: str, attempt: int = 0) -> str:
-    """Return a short id for a content at a place of a session, the same on every run.
+    """Return a short id for a content at an origin in a session, the same on every run.
 
-    `content` is its key; `attempt` counts up where an id is taken already, and lengthens it.
+    `content` is the content's key. A higher `attempt`, for ids that are taken, makes a longer id.
     """
     named = "\0".join((session, place, content, str(attempt)))
     digest = hashlib.sha256(storable(named).encode()).digest()
     letters = base64.b32encode(digest).decode().lower()
-    return letters[: min(ID_CHARACTERS + attempt, LONGEST_ID_CHARACTERS)]
+    return letters[: min(ID_CHARACTERS + attempt, MAX_ID_CHARACTERS)]
