@@ -142,7 +142,7 @@ class _Collector:
 
     def _is_instruction(self, text: str) -> bool:
         said = Subject("message", source_type="user", text=text, tokens=max(1, len(text) // 4))
-        return bool(self._policy.treat(said).persist)
+        return bool(self._policy.resolve(said).persist)
 
     def _instructions(self, text: str) -> list[str]:
         """Return the sentences that the policy's words are in; the text where they are in none."""

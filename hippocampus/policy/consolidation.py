@@ -1,6 +1,6 @@
-"""What a policy says of consolidation: what a session leaves behind, and for how long.
+"""The `consolidation` block of a policy: what a session leaves behind, and for how long.
 
-Fields alone; what is kept is decided in `consolidation`.
+Fields alone; `consolidation` decides what is worth keeping.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ class Consolidation(Declared):
     memory_file: bool = True
     """Keep MEMORY.md in the state directory."""
     memory_format: Literal["markdown", "json"] = "markdown"
-    """How that file is written: `markdown`, or `json` as MEMORY.json."""
+    """The format of that file: `markdown`, or `json` for MEMORY.json."""
     daily_logs: bool = True
     """Keep `memory/YYYY-MM-DD.md` in the state directory."""
     context_load_tokens: Count = 0
-    """Tokens that memories of earlier sessions may take at the start of one; 0 is none."""
+    """The most tokens of earlier sessions' memories at the start of a session; 0 is none."""
     model_seconds: Rate = 10.0
-    """How long the optional model may take; 0 does not ask it."""
+    """How long the optional model may take; 0 does not call it."""
     forget_after_sessions: Count = 50
-    """Dormant entries that so many sessions have not used are pruned; 0 is never."""
+    """Dormant entries are pruned after this number of sessions without use; 0 is never."""
 
 
 NOTHING = Consolidation(facts=False, archive=False, memory_file=False, daily_logs=False)
-"""Leaves nothing behind, as in a replay."""
+"""Leaves nothing behind, for replays."""

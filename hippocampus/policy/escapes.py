@@ -1,6 +1,6 @@
-"""A text as it reads once its escapes are decoded, and where each character of it came from. Pure.
+"""A text with its escapes decoded, and the source position of each decoded character. Pure.
 
-Escapes of JSON and of program text, entities of HTML, colours of a terminal; nothing is taken out.
+Decodes escapes of JSON and program text, HTML entities and terminal colours; redacts nothing.
 """
 
 from __future__ import annotations
@@ -21,23 +21,25 @@ ESCAPE = re.compile(
     rf"|{ANSI.pattern}"
 )
 SIGNS = ("\\", "&", "\x1b")
-"""A text without any of these has no escapes."""
+"""A text without these characters has no escapes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A text without one layer of escapes; the columns tell of each where it stood."""
+    """A text with one layer of escapes decoded; the sequences have one number an escape."""
 
     text: str
     starts: Sequence[int]
-    """Where each escape starts in the text as it was, and where it stops."""
+    """Where each escape starts in the source text."""
     stops: Sequence[int]
+    """Where each escape ends in the source text."""
     new_starts: Sequence[int]
-    """Where what it stands for starts in the decoded text, and where that stops."""
+    """Where the decoded escape starts in the decoded text."""
     new_stops: Sequence[int]
+    """Where the decoded escape ends in the decoded text."""
 
     def whole(self, start: int, stop: int) -> tuple[int, int]:
-        """Return a stretch of the text as it was, widened to the escapes that it cuts."""
+        """Return a span of the source text, widened to the escapes that it cuts."""
         first = bisect.bisect_right(self.starts, start) - 1
         last = bisect.bisect_left(self.starts, stop) - 1
         if first >= 0 and start < self.stops[first]:
@@ -45,11 +47,11 @@ class Decoded:
         return start, max(stop, self.stops[last]) if last >= 0 else stop
 
     def source(self, start: int, stop: int) -> tuple[int, int]:
-        """Return which stretch of the text as it was a stretch of the decoded one comes from."""
+        """Return the span of the source text from which a span of the decoded text comes."""
         return self._origin(start)[0], self._origin(stop - 1)[1]
 
     def _origin(self, at: int) -> tuple[int, int]:
-        """Return where a character of the decoded text stood, and where that ends."""
+        """Return the start and the end in the source text of a decoded character."""
         found = bisect.bisect_right(self.new_starts, at) - 1
         if found < 0:
             return at, at + 1
@@ -60,7 +62,7 @@ class Decoded:
 
 
 def decoded(text: str) -> Decoded | None:
-    """Return a text without one layer of escapes, or nothing where it has none.
+    """Return a text with one layer of escapes decoded, or None where it has none.
 
     >>> decoded("joe&#64;example.org").text
     'joe@example.org'

@@ -1,4 +1,4 @@
-"""What a policy says of long-term memory: how facts fade, conflict and rank. Fields alone."""
+"""The `facts` block of a policy: how long-term memory fades, conflicts and ranks. Fields alone."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ Days = Annotated[float, Field(gt=0)]
 
 
 class FactFields(Declared):
-    """The `facts` block of a policy; what it leaves out is the preset's."""
+    """The `facts` block of a policy; fields that are left out have the preset's values."""
 
     preset: Literal["default", "hippo", "scriptling"] = "default"
-    """Whose rules hold where nothing else is said."""
+    """The values of the fields that are left out."""
     half_life_days: dict[Text, Days] = Field(default_factory=dict)
-    """By type, the days in which a memory loses half its strength; `.inf` does not fade."""
+    """By type, the days in which a memory loses half of its strength; `.inf` does not fade."""
     other_half_life_days: Days | None = None
-    """The same for the types that are not named."""
+    """The same for all other types."""
     resistance: Rate | None = None
-    """How much each further access slows the fading; 0 lets accesses count for nothing."""
+    """How much each further access slows the fading; 0 ignores accesses."""
     hide_below: Share | None = None
-    """What is weaker is not returned, and not deleted; 0 hides nothing."""
+    """Weaker memories are not returned, and not deleted; 0 hides none."""
     prune_below: Share | None = None
-    """What is weaker is taken away by `compact`; 0 keeps all."""
+    """`compact` removes weaker memories; 0 keeps all."""
     prune_after_days: Rate | None = None
-    """What was not accessed for longer goes too, preferences included; 0 keeps all."""
+    """`compact` removes memories without an access for longer, preferences included; 0 keeps all."""
     boost: Share | None = None
-    """What an access adds to the intensity; 0 adds nothing."""
+    """How much an access adds to the intensity; 0 adds nothing."""
     reinforce: Literal["confirmed", "returned"] | None = None
-    """Whether only what was confirmed useful counts as accessed, or all that a recall returned."""
+    """What counts as an access: a memory confirmed as useful, or each one that a recall returned."""
     duplicate_cosine: Share | None = None
-    """Over this cosine two facts say the same, if no number, date, name, denial or unit differs."""
+    """Over this cosine two facts are duplicates, if no number, date, name, negation or unit differs."""
     new_cosine: Share | None = None
-    """Under this cosine they have nothing to do with each other."""
+    """Under this cosine two facts are unrelated."""
     duplicate_minhash: Share | None = None
-    """The first of these two bands for MinHash."""
+    """`duplicate_cosine` for MinHash similarity."""
     new_minhash: Share | None = None
-    """And the second."""
+    """`new_cosine` for MinHash similarity."""
     ranking: Literal["ours", "hippo", "scriptling"] | None = None
-    """Which weights rank a recall."""
+    """The weights that rank the results of a recall."""
     importance: Share | None = None
-    """The intensity of what is kept without one."""
+    """The intensity of memories that are stored without one."""
     limit: Annotated[int, Field(ge=-1)] | None = None
-    """How many results a recall returns; -1 is all."""
+    """The most results of a recall; -1 is all."""
     block_characters: Count | None = None
-    """The longest memory block; 0 is no limit."""
+    """The length of the longest memory block; 0 is no limit."""
     content_characters: Count | None = None
-    """The longest content; 0 is no limit."""
+    """The length of the longest memory; 0 is no limit."""
     keep_secrets: bool | None = None
-    """Whether passwords, keys and tokens are kept; else what holds one is refused."""
+    """Whether memories with passwords, keys and tokens are stored; if not, they are refused."""

@@ -1,6 +1,6 @@
-"""A policy: every field that a user may declare, and what it says of one content.
+"""A policy: every field that a user may declare, and how its rules resolve for one content.
 
-Data and lookups; files are read in `files`, and what is done about it is the plan's decision.
+Data and lookups; `files` reads the files, and the plan decides what is done.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from hippocampus.errors import ModelError
 from hippocampus.policy import matching
 from hippocampus.policy.consolidation import Consolidation
 from hippocampus.policy.facts import FactFields
+from hippocampus.policy.resolution import NO_RULES, Resolution, Subject, resolve
 from hippocampus.policy.rules import Compressions, Count, Declared, Rate, Rule, Share, Text
-from hippocampus.policy.treatment import UNTREATED, Subject, Treatment, treat
 from hippocampus.policy.words import (
     ERROR_SOURCE,
     UNNAMED_SOURCE,
@@ -31,14 +31,14 @@ from hippocampus.policy.words import (
 
 UNKNOWN_KIND = "text"
 SAME_NAME = "same_name"
-"""The type of the problem that two rules have one name, in pydantic's errors."""
+"""The type of pydantic's error for two rules of the same name."""
 DECAY_RATES: dict[EntryType, float] = {
     "tool_result": 0.1,
     "message": 0.05,
     "state": 0.02,
     "memory": 0.01,
 }
-"""Protocol, section 8.1; memory, which it leaves out, has that of section 5.1."""
+"""Protocol, section 8.1; `memory`, which that leaves out, has the rate of section 5.1."""
 FRESH_TURNS: dict[Kind, int] = {"code": 1, "prose": 1}
 SOURCE_TYPES = {
     "*browser*snapshot*": "browser.snapshot",
@@ -47,7 +47,7 @@ SOURCE_TYPES = {
     "*config*get*": "config.get",
     "*get*config*": "config.get",
 }
-"""The source types of the protocol's section 10, by the names that such tools have."""
+"""The source types of the protocol's section 10, by globs on the names of such tools."""
 
 
 def _all_rates(rates: Any) -> Any:
@@ -64,8 +64,8 @@ def _distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     names = Counter(rule.name for rule in rules if rule.name)
     twice = sorted(name for name, count in names.items() if count > 1)
     if twice:
-        told = f"rules of the same name: {', '.join(twice)}"
-        raise PydanticCustomError(SAME_NAME, "{told}", {"told": told})
+        problem = f"rules of the same name: {', '.join(twice)}"
+        raise PydanticCustomError(SAME_NAME, "{problem}", {"problem": problem})
     return rules
 
 
@@ -84,105 +84,106 @@ def _listed(value: Any) -> Any:
 
 
 class Policy(Declared):
-    """One policy, every field with its default."""
+    """One policy: every field with its default."""
 
     name: Text = "default"
-    """The name that reports give it."""
+    """The name in reports."""
     extends: str | None = None
-    """The policy that this one changes: a shipped name, or a path from this file's folder."""
+    """The policy that this one changes: a shipped name, or a path relative to this file's folder."""
     index_over_tokens: Count = 1_000
-    """Tool results over this become an index entry; 0 indexes every result."""
+    """Larger tool results become index entries; 0 indexes every result."""
     bulk_over_tokens: Count = 1_000
-    """The same for contents that are looked up and not read: known kinds without `fresh_turns`."""
+    """The same for contents that are searched and not read: known kinds without `fresh_turns`."""
     arguments_over_tokens: Count = 300
-    """Tool-call arguments over this shrink once their result is in; 0 shrinks all of them."""
+    """Larger tool-call arguments are shortened once the result has arrived; 0 shortens all."""
     compression: Compressions = "normal"
-    """How short entries are: `light`, `normal`, `aggressive`, or their most tokens; `none` makes no
-    entry, and nothing fades."""
+    """How short entries are: `light`, `normal`, `aggressive`, or a number of tokens; with `none` there
+    are no entries, and nothing fades."""
     smallest_gain_tokens: Count = 100
-    """An edit that saves less is not made; 0 makes every edit that saves anything."""
+    """An edit that saves fewer tokens is not made; 0 makes every edit that saves any."""
     fresh_turns: dict[Kind, Count] = Field(default_factory=lambda: dict(FRESH_TURNS))
-    """By kind of content: for how many calls it is shown in full first; 0 is on arrival."""
+    """By kind of content, for how many calls it stays in full; 0 shortens it on arrival."""
     fresh_up_to_tokens: Count = 4_000
-    """Larger contents are indexed on arrival whatever their kind; 0 is all of them."""
+    """Larger contents of any kind are indexed on arrival; 0 is all."""
     fade_over_tokens: Count = 100
-    """Smaller results and arguments over this shrink too once they have faded; 0 is all of them."""
+    """Results and arguments over this are shortened once they have faded; 0 is all."""
     fade_after_turns: Count = 6
-    """For so many turns after its last access a content does not fade; 0 fades at once."""
+    """The turns after its last access in which content does not fade; 0 fades at once."""
     fade_view_tokens: Count = 8_000
-    """In a view under this nothing fades: there is little to win; 0 fades in any view."""
+    """Nothing fades in a smaller view, which has little to save; 0 is any view."""
     faded_tokens: int = Field(80, ge=20)
-    """What stands at most for a content that has faded."""
+    """The most tokens of the entry of a faded content."""
     sleep_after_turns: Count = 20
-    """So many turns after its last access a large entry becomes dormant; 0 is at once."""
+    """The turns after its last access after which a large entry becomes dormant; 0 is at once."""
     sleep_over_tokens: Count = 150
-    """Smaller entries stay as they are; 0 lets every one become dormant."""
+    """Smaller entries do not become dormant; 0 is none."""
     tell_after_turns: Count = 20
-    """Turns older than this are told in digests where that pays; 0 tells none before the limit."""
+    """Older turns are replaced by digests where that pays; 0 replaces none before the limit."""
     recall_tokens: int = Field(2_000, ge=1)
-    """What one recall returns at most, unless it asks for another bound."""
+    """The most tokens that a recall returns, unless it asks for another bound."""
     reactivate_tokens: Count = 0
-    """What a message points at is shown again behind it, in so many tokens at most; 0 shows nothing."""
+    """The most tokens of stored content that is shown again after a message that refers to it; 0 shows
+    none."""
     budget_tokens: Count = 0
-    """The view is kept under this; 0 sets no budget but the window's."""
+    """The view stays under this; 0 sets no budget but the window's."""
     context_threshold: Share = 0.8
-    """The share of the model's window that the view may fill before it must shrink; 0 sets none."""
+    """The share of the model's context window that the view may fill; 0 sets no limit."""
     horizon_calls: Count = 200
-    """The calls still to come are never taken to be more than this; with 0 no edit pays."""
+    """The most further calls that the plan expects; with 0 no edit pays."""
     prices: PriceTable | None = None
-    """The price table by which edits pay, where the caller names none."""
+    """The price table that decides whether edits pay, where the caller names none."""
     model: Annotated[Text, AfterValidator(_known_model)] | None = None
-    """The model whose prices and window count, where the caller names none."""
+    """The model whose prices and context window are used, where the caller names none."""
     initial_strength: Share = 1.0
-    """The strength of an entry when it is made; with 0 it has none until it is accessed."""
+    """The strength of a new entry; with 0 it has none until its first access."""
     exponent: Rate = 0.5
-    """How steep the power law of forgetting is; 0 forgets nothing."""
+    """The exponent of the power law of forgetting; 0 forgets nothing."""
     decay_rates: Annotated[dict[EntryType, Rate], BeforeValidator(_all_rates)] = Field(
         default_factory=lambda: dict(DECAY_RATES)
     )
-    """The rate of the power law by type of entry, per turn; 0 does not fade."""
+    """The rate of the power law, per turn, by type of entry; 0 does not fade."""
     strong: Share = 0.5
-    """From this strength on an entry slows those associated with it and may persist; 0 is any."""
+    """An entry of at least this strength slows associated entries and may persist; 0 is any."""
     forget_below: Share = 0.1
-    """An entry under this strength is forgotten when the archive is pruned; 0 forgets none."""
+    """Archival consolidation prunes entries under this strength; 0 prunes none."""
     consolidation: Consolidation = Consolidation()
-    """What a session leaves behind, and what the next one starts with."""
+    """What a session leaves behind, and what the next session starts with."""
     facts: FactFields = FactFields()
     """How long-term memory fades, conflicts and ranks."""
     source_types: Annotated[dict[str, Text], AfterValidator(_globs)] = Field(
         default_factory=lambda: dict(SOURCE_TYPES)
     )
-    """Globs on names of tools, and the `source.type` of their results; the first that fits counts."""
+    """Globs on tool names, and the `source.type` of their results; the first match counts."""
     rules: RuleMode = "all"
-    """Whether `all` rules that match have their say, later ones over earlier, or the `first` only."""
+    """Whether `all` matching rules apply, later ones over earlier ones, or the `first` alone."""
     lifecycle_policies: Annotated[
         tuple[Rule, ...], BeforeValidator(_listed), AfterValidator(_distinct)
     ] = ()
-    """The rules, read from top to bottom."""
+    """The rules, from top to bottom."""
 
-    def treat(self, subject: Subject) -> Treatment:
-        """Return what the rules say of an entry, each field with the rule that decided it.
+    def resolve(self, subject: Subject) -> Resolution:
+        """Return what the rules set for an entry, each field with the rule that set it.
 
-        With `rules: all`, the default, every rule that matches is heard and a later one overrides
-        an earlier one field by field, since the protocol's own rules (section 10) need it: browser
-        snapshots are tool results too, and both rules mean them. Redactions add up. A rule that
-        reads the content (`contains`, `pattern`) raises a tool result only where its match names
-        `type: tool_result`: content cannot keep itself.
+        With `rules: all`, the default, every matching rule applies, and a later rule overrides an
+        earlier one field by field, as the protocol's rules (section 10) need: a browser snapshot is
+        a tool result too, and matches both rules. Redactions add up. A rule that reads the content
+        (`contains`, `pattern`) raises a tool result only where its match names `type: tool_result`,
+        so that content cannot raise its own priority.
         """
         if not self.lifecycle_policies:
-            return UNTREATED
+            return NO_RULES
         if subject.source_type is None:
             named = self.source_type_of(subject.tool, is_error=subject.is_error)
             subject = replace(subject, source_type=named)
-        return treat(self.lifecycle_policies, subject, first=self.rules == "first")
+        return resolve(self.lifecycle_policies, subject, first=self.rules == "first")
 
     @property
     def redacts(self) -> bool:
-        """Say whether any rule takes something out of a text; a copy of a policy has other rules."""
+        """Whether any rule redacts; computed each time, since a copied policy has other rules."""
         return any(rule.action.redact for rule in self.lifecycle_policies)
 
     def source_type_of(self, tool: str, is_error: bool = False) -> str:  # noqa: FBT001, FBT002 - reads as a sentence
-        """Return where a tool's result comes from: by the table, else the tool's own name."""
+        """Return the source type of a tool's result: from `source_types`, else the tool's name."""
         if is_error:
             return ERROR_SOURCE
         name = matching.searchable(tool)
@@ -193,56 +194,56 @@ class Policy(Declared):
         )
         return next(found, tool or UNNAMED_SOURCE)
 
-    def decay_rate_of(self, entry_type: EntryType, treatment: Treatment = UNTREATED) -> float:
-        """Return the decay rate of an entry: what a rule says, else its type's."""
-        said = treatment.decay_rate
-        return self.decay_rates[entry_type] if said is None else said
+    def decay_rate_of(self, entry_type: EntryType, resolution: Resolution = NO_RULES) -> float:
+        """Return the decay rate of an entry: from a rule, else by its type."""
+        rate = resolution.decay_rate
+        return self.decay_rates[entry_type] if rate is None else rate
 
-    def compression_of(self, treatment: Treatment = UNTREATED) -> Compression:
-        """Return how short an entry is: what a rule says, else the policy's."""
-        return self.compression if treatment.compression is None else treatment.compression
+    def compression_of(self, resolution: Resolution = NO_RULES) -> Compression:
+        """Return how short an entry is: from a rule, else the policy's."""
+        return self.compression if resolution.compression is None else resolution.compression
 
     def indexes(
-        self, tokens: int, kind: Callable[[], str], treatment: Treatment = UNTREATED
+        self, tokens: int, kind: Callable[[], str], resolution: Resolution = NO_RULES
     ) -> bool:
-        """Say whether a content of so many tokens becomes an entry; its kind is asked if needed."""
-        if treatment.index or self.keeps_whole(treatment):
-            return not self.keeps_whole(treatment)
+        """Return whether content of this size becomes an entry; `kind` is called only if needed."""
+        if resolution.index or self.keeps_whole(resolution):
+            return not self.keeps_whole(resolution)
         if tokens <= min(self.index_over_tokens, self.bulk_over_tokens):
             return False
         found = kind()
-        fresh = treatment.fresh_turns or self.fresh_turns.get(found)  # type: ignore[call-overload]
+        fresh = resolution.fresh_turns or self.fresh_turns.get(found)  # type: ignore[call-overload]
         bulk = found != UNKNOWN_KIND and not fresh
         return tokens > (self.bulk_over_tokens if bulk else self.index_over_tokens)
 
-    def keeps_whole(self, treatment: Treatment = UNTREATED) -> bool:
-        """Say whether a content never becomes an entry: it stays in full, and does not fade.
+    def keeps_whole(self, resolution: Resolution = NO_RULES) -> bool:
+        """Return whether content stays in full, without an entry and without fading.
 
-        A view that passes its limit may tell its turn in a digest all the same.
+        A digest may still replace its turn where the view passes its limit.
         """
-        return treatment.index is False or self.compression_of(treatment) == "none"
+        return resolution.index is False or self.compression_of(resolution) == "none"
 
-    def shortens_arguments(self, tokens: int, treatment: Treatment = UNTREATED) -> bool:
-        """Say whether the arguments of a call, of so many tokens, become an entry.
+    def shortens_arguments(self, tokens: int, resolution: Resolution = NO_RULES) -> bool:
+        """Return whether the arguments of a call, of this size, become an entry.
 
-        The treatment is that of the call's result.
+        `resolution` is that of the call's result.
         """
-        if treatment.shrink_arguments is not None:
-            return treatment.shrink_arguments
-        return not self.keeps_arguments(treatment) and tokens > self.arguments_over_tokens
+        if resolution.shrink_arguments is not None:
+            return resolution.shrink_arguments
+        return not self.keeps_arguments(resolution) and tokens > self.arguments_over_tokens
 
-    def keeps_arguments(self, treatment: Treatment = UNTREATED) -> bool:
-        """Say whether the arguments of a call stay in full, and do not fade.
+    def keeps_arguments(self, resolution: Resolution = NO_RULES) -> bool:
+        """Return whether the arguments of a call stay in full, and do not fade.
 
-        The treatment is that of the call's result.
+        `resolution` is that of the call's result.
         """
-        if treatment.shrink_arguments is not None:
-            return not treatment.shrink_arguments
-        return self.compression_of(treatment) == "none"
+        if resolution.shrink_arguments is not None:
+            return not resolution.shrink_arguments
+        return self.compression_of(resolution) == "none"
 
-    def fresh_turns_of(self, kind: str, tokens: int, treatment: Treatment = UNTREATED) -> int:
-        """Return for how many calls a content is shown in full before it may shrink."""
-        if treatment.fresh_turns is not None:
-            return treatment.fresh_turns
+    def fresh_turns_of(self, kind: str, tokens: int, resolution: Resolution = NO_RULES) -> int:
+        """Return for how many calls content stays in full before it may be shortened."""
+        if resolution.fresh_turns is not None:
+            return resolution.fresh_turns
         by_kind: dict[Any, int] = self.fresh_turns
         return 0 if tokens > self.fresh_up_to_tokens else by_kind.get(kind, 0)

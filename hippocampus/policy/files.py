@@ -1,6 +1,6 @@
-"""Policy files, found and read, each with the ones that it extends.
+"""Finds and reads policy files, each with the files that it extends.
 
-The only reader of policy files. All problems of a file, and of those it extends, are told at once.
+The only reader of policy files. All problems of a file and of those it extends are reported at once.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from hippocampus.policy.rules import Rule
 from hippocampus.policy.tree import Problem, Tree, TreeError, read
 
 SUFFIX = ".yaml"
-LARGEST_FILE_BYTES = 1_000_000
+MAX_FILE_BYTES = 1_000_000
 BLOCKS = frozenset({"consolidation", "facts"})
-"""Blocks that are completed key by key too."""
+"""Blocks that are merged key by key too."""
 MERGED = ("decay_rates", "fresh_turns")
-"""Tables that a policy completes key by key with those of the policy that it extends."""
+"""Tables that are merged key by key with those of the extended policy."""
 
 
 def load(named: str | Path) -> Policy:
-    """Return a shipped policy by its name, or the policy of a file by its path.
+    """Return a shipped policy by its name, or the policy in a file by its path.
 
     Raises:
-        PolicyError: no such policy, or the file has problems; all of them are told at once.
+        PolicyError: there is no such policy, or the file has problems; it lists all of them.
 
     """
     try:
@@ -50,7 +50,7 @@ def text_of(named: str | Path) -> str:
     """Return the text of a policy's file.
 
     Raises:
-        PolicyError: no such policy, or it is no text.
+        PolicyError: there is no such policy, or the file is not text.
 
     """
     try:
@@ -60,12 +60,12 @@ def text_of(named: str | Path) -> str:
 
 
 class _NoPolicyError(ValueError):
-    """There is no policy of some name, or it cannot be the one that is meant."""
+    """There is no policy of this name, or it would extend itself."""
 
 
 @functools.cache
 def _folders() -> tuple[Path, ...]:
-    """Return where policies lie: in the wheel, and beside the package in an editable install."""
+    """Return the folders of shipped policies: in the wheel, or next to the package in a checkout."""
     package = Path(str(resources.files("hippocampus")))
     found = (package / "policies", package.parent / "policies")
     return tuple(folder for folder in found if folder.is_dir())
@@ -77,95 +77,86 @@ def _path_of(named: str | Path, folder: Path) -> Path:
 
 def _text(path: Path, named: str) -> str:
     try:
-        with path.open("rb") as file:  # a device does not say its size
-            data = file.read(LARGEST_FILE_BYTES + 1)
-        if len(data) > LARGEST_FILE_BYTES:
-            raise PolicyError([f"{path}: larger than {LARGEST_FILE_BYTES:,} bytes"])
+        with path.open("rb") as file:  # the size of a device is not known before
+            data = file.read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
+            raise PolicyError([f"{path}: larger than {MAX_FILE_BYTES:,} bytes"])
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, ValueError) as failure:
         known = shipped()
         near = ", ".join(nearest(named, known) or sorted(known))
         why = (failure.strerror or "") if isinstance(failure, OSError) else str(failure)
-        told = f"no policy {named!r}: {why.lower()}; shipped ones: {near}"
-        raise _NoPolicyError(told) from None
+        raise _NoPolicyError(f"no policy {named!r}: {why.lower()}; shipped ones: {near}") from None
 
 
 @dataclass
-class _Reading:
-    """One file under way: what is known of it, and what is wrong with it."""
+class _PolicyFile:
+    """A file that is being read, and the problems found so far."""
 
     path: Path
     tree: Tree
     own: list[Problem] = field(default_factory=list)
     base: list[str] = field(default_factory=list)
-    """The problems of what it extends."""
+    """The problems of the policy that it extends."""
 
     def problems(self) -> list[str]:
-        """Return all problems: its own by place, then those of what it extends."""
+        """Return all problems: its own by position, then those of the policy that it extends."""
         ordered = sorted(self.own, key=lambda each: (each.line, each.column))
         return [problem.at(str(self.path)) for problem in ordered] + self.base
 
 
 def _load(path: Path, named: str, chain: tuple[Path, ...]) -> Policy:
-    """Read a file and what it extends; `chain` are the files that extend it."""
-    reading = _opened(path, named)
-    own = _validated(reading)
-    base = _base(reading, (*chain, path.resolve()))
-    if own is None or reading.own or reading.base:
-        raise PolicyError(reading.problems())
-    return own if base is None else extended(base, own, reading.tree.data)
-
-
-def _opened(path: Path, named: str) -> _Reading:
+    """Read a file and the policy that it extends; `chain` are the files that extend it."""
     text = _text(path, named)
     try:
-        reading = _Reading(path, read(text))
+        file = _PolicyFile(path, read(text))
     except TreeError as failure:
         raise PolicyError([failure.problem.at(str(path))]) from None
-    if not isinstance(reading.tree.data, dict):
-        told = "a policy is a mapping of fields to values"
-        raise PolicyError([reading.tree.problem(told, ()).at(str(path))])
-    return reading
-
-
-def _validated(reading: _Reading) -> Policy | None:
-    reading.own += reading.tree.twice
+    if not isinstance(file.tree.data, dict):
+        problem = file.tree.problem("a policy is a mapping of fields to values", ())
+        raise PolicyError([problem.at(str(path))])
+    file.own += file.tree.twice
+    own = None
     try:
-        return Policy.model_validate({"name": reading.path.stem, **reading.tree.data})
+        own = Policy.model_validate({"name": path.stem, **file.tree.data})
     except ValidationError as failure:
-        reading.own += problems_of(reading.tree, failure)
-        return None
+        file.own += problems_of(file.tree, failure)
+    base = _base(file, (*chain, path.resolve()))
+    if own is None or file.own or file.base:
+        raise PolicyError(file.problems())
+    return own if base is None else extended(base, own, file.tree.data)
 
 
-def _base(reading: _Reading, chain: tuple[Path, ...]) -> Policy | None:
-    """Return the policy that a file extends; note what is wrong with it."""
-    named = reading.tree.data.get("extends")
+def _base(file: _PolicyFile, chain: tuple[Path, ...]) -> Policy | None:
+    """Return the policy that a file extends, and add its problems to those of the file."""
+    named = file.tree.data.get("extends")
     if not isinstance(named, str):
         return None
-    path = _path_of(named, reading.path.parent)
+    path = _path_of(named, file.path.parent)
     try:
         if path.resolve() in chain:
-            way = " → ".join(each.name for each in (*chain, path))
-            raise _NoPolicyError(f"a policy cannot extend itself: {way}")
+            circle = " → ".join(each.name for each in (*chain, path))
+            raise _NoPolicyError(f"a policy cannot extend itself: {circle}")
         return _load(path, named, chain)
     except PolicyError as failure:
-        reading.base += failure.problems
+        file.base += failure.problems
     except ValueError as failure:
-        reading.own.append(reading.tree.problem(str(failure), ("extends",)))
+        file.own.append(file.tree.problem(str(failure), ("extends",)))
     return None
 
 
 def extended(base: Policy, own: Policy, written: Mapping[str, Any]) -> Policy:
-    """Return a policy with what it leaves out taken from another one; `written` is its file's data.
+    """Return a policy with the fields that it leaves out taken from `base`.
 
-    Tables are completed key by key, and a rule replaces the one of its name. The other rules of
-    `base` come before the own ones where the last word counts, and after them where the first does.
+    `written` is the data of its file. Tables are merged key by key, and a rule replaces the rule of
+    the same name. The other rules of `base` come before its own under `rules: all`, and after them
+    under `rules: first`.
     """
     update: dict[str, Any] = {name: getattr(own, name) for name in own.model_fields_set}
     for name in MERGED:
         if name in update:
-            said = {key: getattr(own, name)[key] for key in written[name]}
-            update[name] = {**getattr(base, name), **said}
+            table = {key: getattr(own, name)[key] for key in written[name]}
+            update[name] = {**getattr(base, name), **table}
     for name in BLOCKS & update.keys():
         block = {key: getattr(getattr(own, name), key) for key in written[name]}
         update[name] = getattr(base, name).model_copy(update=block)
@@ -182,7 +173,7 @@ def extended(base: Policy, own: Policy, written: Mapping[str, Any]) -> Policy:
 
 
 def _labelled(base: Policy) -> tuple[Rule, ...]:
-    """Return the rules of a policy that is extended, those without a name named by their place."""
+    """Return the rules of an extended policy; those without a name are named by their position."""
     return tuple(
         rule if rule.name else rule.model_copy(update={"name": f"{base.name} rule {number}"})
         for number, rule in enumerate(base.lifecycle_policies, start=1)

@@ -1,6 +1,6 @@
-"""How words, globs and patterns of a policy find their texts: in linear time, by RE2. Pure.
+"""Words, globs and patterns of a policy, matched in linear time by RE2. Pure.
 
-Compiled once for each distinct expression and kept by it, so that policies stay plain data.
+Each distinct expression is compiled once and cached, so that policies stay plain data.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 UNSPACED = (
     r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
 )
-"""Scripts whose words are not set apart by spaces, or carry their particles glued on."""
+"""Scripts whose words are not separated by spaces, or have particles attached."""
 LETTER = r"[\p{L}\p{M}\p{N}_]"
 TYPOGRAPHY = str.maketrans(
     {
@@ -27,12 +27,12 @@ TYPOGRAPHY = str.maketrans(
         "\N{MODIFIER LETTER APOSTROPHE}": "'",
     }
 )
-"""What is written in one way or another: dots on the i, and apostrophes."""
+"""Typographic variants: dots on the i, and apostrophes."""
 GLOB = re.compile(r"\*|\?|\[(?P<no>!?)(?P<any>[^\]]+)\]|.", re.DOTALL)
 
 
 def fold(text: str) -> str:
-    """Return a text as words are compared: without case, width and what is mere typography.
+    """Return a text for comparison of words: without case, width and typographic variants.
 
     >>> fold("Straße") == fold("STRASSE"), fold("J\N{RIGHT SINGLE QUOTATION MARK}AI  dit")
     (True, "j'ai dit")
@@ -49,7 +49,7 @@ def expression(pattern: str) -> Any:
     """Return a compiled RE2 expression.
 
     Raises:
-        ValueError: it is none, or would need too much memory.
+        ValueError: it is not an RE2 expression, or would need too much memory.
 
     """
     options = re2.Options()
@@ -57,17 +57,17 @@ def expression(pattern: str) -> Any:
     try:
         return re2.compile(pattern, options)
     except re2.error as wrong:
-        told = wrong.args[0].decode("utf-8", "replace") if wrong.args else ""
-        raise ValueError(f"{pattern!r} is no RE2 expression: {told}") from None
+        reason = wrong.args[0].decode("utf-8", "replace") if wrong.args else ""
+        raise ValueError(f"{pattern!r} is no RE2 expression: {reason}") from None
 
 
 def has_word(folded: str, wanted: tuple[str, ...]) -> bool:
-    """Say whether any of some words or phrases stands in a folded text, as a whole word.
+    """Return whether a folded text contains any of some words or phrases, as whole words.
 
     >>> has_word(fold("ALWAYS, I said"), ("always",)), has_word(fold("tall"), ("all",))
     (True, False)
     """
-    return any(_stands(word, folded) for word in _folded(wanted))
+    return any(_contains(word, folded) for word in _folded(wanted))
 
 
 @functools.lru_cache(maxsize=4_096)
@@ -75,7 +75,7 @@ def _folded(wanted: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(fold, wanted))
 
 
-def _stands(word: str, text: str) -> bool:
+def _contains(word: str, text: str) -> bool:
     at = text.find(word)
     while at >= 0:
         end = at + len(word)
@@ -86,20 +86,20 @@ def _stands(word: str, text: str) -> bool:
 
 
 def _joins(left: str, right: str) -> bool:
-    """Say whether two letters side by side are of one word, as far as their script tells."""
+    """Return whether two adjacent characters belong to one word, as far as their scripts show."""
     return _is_of_spaced_word(left) and _is_of_spaced_word(right)
 
 
 @functools.lru_cache(maxsize=4_096)
 def _is_of_spaced_word(letter: str) -> bool:
-    """Say whether a letter belongs to words that are set apart by spaces."""
+    """Return whether a letter's script separates words by spaces."""
     in_word = expression(LETTER).search(letter)
     return bool(in_word) and not expression(f"[{UNSPACED}]").search(letter)
 
 
 @functools.lru_cache(maxsize=4_096)
 def globs(wanted: tuple[str, ...]) -> Any:
-    """Return the expression that any of some globs makes, for a full match without case.
+    """Return the expression for a full match of any of some globs, without case.
 
     >>> bool(globs(("browser*", "*_snapshot")).fullmatch("take_Snapshot"))
     True
@@ -117,5 +117,5 @@ def _glob_part(found: re.Match[str]) -> str:
 
 
 def searchable(text: str) -> str:
-    """Return a text of the same length that RE2 takes: it knows no lone surrogates."""
+    """Return a text of the same length without lone surrogates, which RE2 does not accept."""
     return text if text.isascii() else LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)

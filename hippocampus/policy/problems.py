@@ -1,4 +1,4 @@
-"""What is wrong with a policy's data, in sentences: what is expected, what was found, what is near."""
+"""Problems of a policy's data as sentences: what was expected, what was found, what is similar."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hippocampus.policy.consolidation import Consolidation
 from hippocampus.policy.facts import FactFields
 from hippocampus.policy.fields import SAME_NAME, Policy
 from hippocampus.policy.rules import Action, Match, Rule
-from hippocampus.policy.tree import Path, Problem, Tree
+from hippocampus.policy.tree import Problem, Tree, YamlPath
 
 EXPECTED = {
     "int_type": "a whole number",
@@ -29,7 +29,7 @@ EXPECTED = {
     "string_too_short": "text that is not empty",
     "invalid_key": "text as a key",
 }
-"""By pydantic's name for a problem, what should have stood there."""
+"""By the type of pydantic's error, the expected value."""
 QUOTABLE = ("string_type", "invalid_key")
 BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
@@ -37,7 +37,7 @@ BOUNDS = {
 }
 RULES = "lifecycle_policies"
 QUOTED = re.compile(r"'([^']*)'")
-LONGEST_FOUND = 60
+MAX_FOUND_CHARACTERS = 60
 OWNERS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("under `match`", Match),
     ("under `action`", Action),
@@ -46,14 +46,14 @@ OWNERS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("under `facts`", FactFields),
     ("at the top of the file", Policy),
 )
-"""Where a field belongs that stands in the wrong place."""
+"""The places of fields, for the message about a field in the wrong place."""
 
 
 def problems_of(tree: Tree, failure: ValidationError) -> Iterator[Problem]:
-    """Yield every problem that a validation has found, with its place in the text.
+    """Yield every problem of a failed validation, with its position in the text.
 
-    A validation that meets another problem does not come to compare the names of rules; they are
-    compared here.
+    Validation does not compare the names of rules where it finds another problem; they are compared
+    here.
     """
     yield from _same_names(tree)
     for error in failure.errors(include_url=False):
@@ -69,14 +69,14 @@ def _same_names(tree: Tree) -> Iterator[Problem]:
         name = rule.get("name") if isinstance(rule, dict) else None
         if not isinstance(name, str) or not name:
             continue
-        path: Path = (RULES, number, "name")
+        path: YamlPath = (RULES, number, "name")
         if name in first:
             line = tree.problem("", (RULES, first[name], "name")).line
             yield tree.problem(f"rule {name!r} stands twice; first in line {line}", path)
         first.setdefault(name, number)
 
 
-def _sentence(error: Any, path: Path) -> str:
+def _sentence(error: Any, path: YamlPath) -> str:
     kind, found = error["type"], error["input"]
     if kind == "extra_forbidden":
         return _unknown(str(path[-1]), fields_at(path[:-1]))
@@ -86,37 +86,39 @@ def _sentence(error: Any, path: Path) -> str:
         return _none_of(QUOTED.findall(error["ctx"]["expected"]), found)
     if kind in BOUNDS:
         word, bound = BOUNDS[kind]
-        return f"expected {word} {error['ctx'][bound]}, found {_shown(found)}"
+        return f"expected {word} {error['ctx'][bound]}, found {_described(found)}"
     if kind in EXPECTED:
-        quotes = "; put it in quotes" if kind in QUOTABLE and _is_scalar(found) else ""
-        return f"expected {EXPECTED[kind]}, found {_shown(found)}{quotes}"
+        is_scalar = isinstance(found, bool | int | float)
+        quotes = "; put it in quotes" if kind in QUOTABLE and is_scalar else ""
+        return f"expected {EXPECTED[kind]}, found {_described(found)}{quotes}"
     return str(error["msg"]).removeprefix("Value error, ")
 
 
 def _none_of(words: list[str], found: Any) -> str:
     near = nearest(found, words) if isinstance(found, str) else ()
     hint = f"; did you mean {', '.join(near)}?" if near else ""
-    return f"expected one of {', '.join(words)}; found {_shown(found)}{hint}"
+    return f"expected one of {', '.join(words)}; found {_described(found)}{hint}"
 
 
 def _unknown(name: str, fields: tuple[str, ...]) -> str:
     near = nearest(name, fields)
     homes = [where for where, model in OWNERS if name in names_of(model)]
-    told = [f"unknown field {name!r}"]
+    clauses = [f"unknown field {name!r}"]
     if homes:
-        told.append(f"it belongs {' or '.join(homes)}")
+        clauses.append(f"it belongs {' or '.join(homes)}")
     if near or not homes:
-        told.append(f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(fields)}")
-    return "; ".join(told)
+        known = f"known: {', '.join(fields)}"
+        clauses.append(f"did you mean {', '.join(near)}?" if near else known)
+    return "; ".join(clauses)
 
 
 def names_of(model: type[BaseModel]) -> tuple[str, ...]:
-    """Return the fields of a model as they are written in a file."""
+    """Return the names of a model's fields in a policy file."""
     return tuple(field.alias or name for name, field in model.model_fields.items())
 
 
-def fields_at(path: Path) -> tuple[str, ...]:
-    """Return the fields that may stand at a path of a policy."""
+def fields_at(path: YamlPath) -> tuple[str, ...]:
+    """Return the names of the fields that are allowed at a path of a policy."""
     model: type[BaseModel] = Policy
     for key in path:
         if isinstance(key, str):
@@ -134,11 +136,7 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from _models(inner)
 
 
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, bool | int | float)
-
-
-def _shown(value: Any) -> str:
+def _described(value: Any) -> str:
     if value is None:
         return "nothing"
     if isinstance(value, dict):
@@ -147,5 +145,7 @@ def _shown(value: Any) -> str:
         return "a list"
     if isinstance(value, bool):
         return str(value).lower()
-    told = repr(value) if len(str(value)) <= LONGEST_FOUND else f"{str(value)[:LONGEST_FOUND]!r}…"
-    return f"text {told}" if isinstance(value, str) else f"the number {told}"
+    quoted = repr(value)
+    if len(str(value)) > MAX_FOUND_CHARACTERS:
+        quoted = f"{str(value)[:MAX_FOUND_CHARACTERS]!r}…"
+    return f"text {quoted}" if isinstance(value, str) else f"the number {quoted}"

@@ -1,4 +1,4 @@
-"""What a rule takes out of a text before anybody sees it, and how. Pure; nothing is stored here."""
+"""Redaction: finds card numbers, secrets and patterns in a text and replaces them. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hippocampus.policy.words import RedactionKind
 
 
 def is_card(text: str) -> bool:
-    """Say whether digits add up as those of a payment card do (Luhn, ISO/IEC 7812-1).
+    """Return whether digits have the check digit of a payment card (Luhn, ISO/IEC 7812-1).
 
     >>> is_card("4111 1111 1111 1111"), is_card("4111 1111 1111 1112")
     (True, False)
@@ -29,7 +29,7 @@ def is_card(text: str) -> bool:
 
 
 def is_iban(text: str) -> bool:
-    """Say whether the check digits of an account number hold (ISO 13616).
+    """Return whether an account number has valid check digits (ISO 13616).
 
     >>> is_iban("DE89 3704 0044 0532 0130 00"), is_iban("DE88 3704 0044 0532 0130 00")
     (True, False)
@@ -50,7 +50,7 @@ KNOWN_TOKENS = (
     r"|\bhf_[A-Za-z0-9]{20,}"
     r"|\beyJ[\w\-]{8,}\.[\w\-]+\.[\w\-]*"
 )
-"""Keys and tokens that are recognised by how they begin, whoever issued them."""
+"""Keys and tokens that are recognised by their prefix, from any issuer."""
 BEARER = r"(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=\-]{12,})"
 LABEL = r"passw(?:or)?d|passphrase|pwd|secret|api[ _\-]?key|access[ _\-]?key"
 LABELLED = (
@@ -62,7 +62,7 @@ LISTED = (
     rf"(?i)(?:(?:{LABEL}|credential|(?:access|auth|refresh|session)[ _\-]?token)s?|\btoken)"
     r"""\\?["']?\s*[:=]\s*\[\s*\\?["']([^\[\]{}]{3,}?)\\?["'],?\s*\]"""
 )
-"""Many values under one label. Lists of `tokens` are left alone: they are mostly words."""
+"""Several values under one label. Lists of `tokens` are not redacted: they are mostly words."""
 IN_ADDRESS = r"\b[A-Za-z][A-Za-z0-9+.\-]*://[^\s:/@]*:([^\s@/\[][^\s@/]*)@"
 Check = Callable[[str], bool]
 KINDS: dict[RedactionKind, tuple[tuple[str, Check | None], ...]] = {
@@ -74,19 +74,19 @@ KINDS: dict[RedactionKind, tuple[tuple[str, Check | None], ...]] = {
         (each, None) for each in (PRIVATE_KEY, KNOWN_TOKENS, BEARER, LABELLED, LISTED, IN_ADDRESS)
     ),
 }
-"""Where an expression has groups, only what a group holds is taken out."""
-MOST_LAYERS = 16
-"""Escapes within escapes are decoded so often, twice as deep as any reader of ours goes."""
+"""By kind, expressions with an optional check; if one has groups, only the groups are redacted."""
+MAX_LAYERS = 16
+"""How deep nested escapes are decoded, twice as deep as any reader of this package decodes them."""
 JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{}:,"]+', re.DOTALL)
 """A string of a JSON text, or a number, `true`, `false` or `null`."""
 
 
 class Stretch(NamedTuple):
-    """A part of a text, and what is to stand there."""
+    """A part of a text, and its replacement."""
 
     start: int
     stop: int
-    shown: str
+    replacement: str
 
 
 def _checked(pattern: str) -> str:
@@ -95,7 +95,7 @@ def _checked(pattern: str) -> str:
 
 
 class Redaction(BaseModel):
-    """What to take out: named kinds, and what matches a pattern."""
+    """What to redact: named kinds, and matches of patterns."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
@@ -106,12 +106,12 @@ class Redaction(BaseModel):
     patterns: Annotated[
         tuple[Annotated[str, Field(min_length=1), AfterValidator(_checked)], ...], OneOrMany()
     ] = ()
-    """RE2 expressions; where one has groups, only what a group holds is taken out."""
+    """RE2 expressions; if one has groups, only the groups are redacted."""
     original: bool = False
-    """Take it out of the stored original too; then no recall brings it back."""
+    """Whether the stored original is redacted too; then no recall returns it."""
 
     def redacted(self, text: str) -> str:
-        """Return the text with `[redacted …]` in place of what must not be seen.
+        """Return the text with `[redacted …]` in place of everything that was found.
 
         >>> Redaction(kinds=("email",)).redacted("write to ada@example.org")
         'write to [redacted email]'
@@ -119,7 +119,7 @@ class Redaction(BaseModel):
         return _replaced(text, self._stretches(text))
 
     def redacted_json(self, text: str) -> str:
-        """Return JSON without what must not be seen, as JSON; other text is treated as text.
+        """Return redacted JSON that is valid JSON; other text is redacted as text.
 
         >>> Redaction(patterns=("[0-9]+",)).redacted_json('{"port": 80}')
         '{"port": "[redacted]"}'
@@ -133,7 +133,7 @@ class Redaction(BaseModel):
         return _replaced(text, _within_tokens(text, found))
 
     def _stretches(self, text: str) -> list[Stretch]:
-        """Return what is taken out of a text, in order, none overlapping another."""
+        """Return the parts of a text to redact, in order and without overlaps."""
         stretches: list[Stretch] = []
         for start, stop, name in sorted(self._found(text)):
             if stretches and start < stretches[-1].stop:
@@ -146,9 +146,9 @@ class Redaction(BaseModel):
         return stretches
 
     def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yield what is found in a text as it stands, and as it reads with its escapes decoded.
+        """Yield what is found in a text, and in the text with its escapes decoded.
 
-        Whoever reads the text decodes them too, we and the model alike. An escape goes as a whole.
+        The model reads escapes decoded, and so do our readers. An escape is redacted whole.
         """
         above: list[escapes.Decoded] = []
         while True:
@@ -158,13 +158,13 @@ class Redaction(BaseModel):
                 for layer in reversed(above):
                     stretch = layer.source(*stretch)
                 yield *stretch, name
-            if below is None or len(above) == MOST_LAYERS:
+            if below is None or len(above) == MAX_LAYERS:
                 return
             above.append(below)
             text = below.text
 
     def __or__(self, other: Redaction) -> Redaction:
-        """Return what takes out everything that either of two takes out."""
+        """Return the redaction that finds everything that either of two finds."""
         return Redaction(
             kinds=tuple(dict.fromkeys(self.kinds + other.kinds)),
             patterns=tuple(dict.fromkeys(self.patterns + other.patterns)),
@@ -182,14 +182,14 @@ class Redaction(BaseModel):
 def _replaced(text: str, stretches: Iterable[Stretch]) -> str:
     pieces: list[str] = []
     end = 0
-    for start, stop, shown in stretches:
-        pieces += (text[end:start], shown)
+    for start, stop, replacement in stretches:
+        pieces += (text[end:start], replacement)
         end = stop
     return "".join((*pieces, text[end:]))
 
 
 def _within_tokens(text: str, stretches: list[Stretch]) -> Iterator[Stretch]:
-    """Yield what is taken out of the strings of a JSON text, and strings for other values."""
+    """Yield the parts inside the strings of a JSON text, and a string for each other value."""
     stops = [each.stop for each in stretches]
     for token in JSON_TOKEN.finditer(text):
         is_string = text[token.start()] == '"'
@@ -199,15 +199,15 @@ def _within_tokens(text: str, stretches: list[Stretch]) -> Iterator[Stretch]:
             if each.start >= stop:
                 break
             if not is_string:
-                yield Stretch(start, stop, f'"{each.shown}"')
+                yield Stretch(start, stop, f'"{each.replacement}"')
                 break
-            yield Stretch(max(start, each.start), min(stop, each.stop), each.shown)
+            yield Stretch(max(start, each.start), min(stop, each.stop), each.replacement)
 
 
 def _spans(
     text: str, pattern: str, holds: Check | None, name: str
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield where a pattern matches; of one with groups, where these match."""
+    """Yield the spans that a pattern matches; if it has groups, the spans of the groups."""
     compiled = expression(pattern)
     for match in compiled.finditer(text):
         groups = range(1, compiled.groups + 1) if compiled.groups else (0,)
@@ -218,12 +218,12 @@ def _spans(
 
 @functools.lru_cache(maxsize=64)
 def joined(redactions: tuple[Redaction, ...]) -> Redaction:
-    """Return what takes out everything that any of some takes out."""
+    """Return the redaction that finds everything that any of some finds."""
     return functools.reduce(lambda one, other: one | other, redactions)
 
 
 def redacted(text: str, *kinds: RedactionKind, patterns: tuple[str, ...] = ()) -> str:
-    """Return a text without what some kinds and patterns find in it.
+    """Return a text with everything replaced that some kinds and patterns find.
 
     >>> redacted("api_key = 8f2c-11aa-90", "secret")
     'api_key = [redacted secret]'

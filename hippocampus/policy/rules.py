@@ -1,4 +1,4 @@
-"""One rule of a policy: what it matches and what it says, as checked data. Nothing is decided here."""
+"""One rule of a policy: what it matches and what it sets, as validated data. Decides nothing."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def _word(text: str) -> str:
 def _compression(value: Any) -> Any:
     known = value in LEVELS if isinstance(value, str) else type(value) is int and value > 0
     if not known:
-        told = f"expected one of {', '.join(LEVELS)}, or the most tokens of an entry"
+        expected = f"expected one of {', '.join(LEVELS)}, or the most tokens of an entry"
         near = ", ".join(nearest(value, LEVELS)) if isinstance(value, str) else ""
-        raise ValueError(f"{told}; found {value!r}" + (f"; did you mean {near}?" if near else ""))
+        hint = f"; did you mean {near}?" if near else ""
+        raise ValueError(f"{expected}; found {value!r}{hint}")
     return value
 
 
@@ -49,11 +50,11 @@ Compressions = Annotated[Compression, BeforeValidator(_compression)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Rate = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
-"""No list has more turns or tokens; larger numbers would not fit in a ledger."""
+"""The bound is above any turn or token count; larger numbers would not fit in a ledger."""
 
 
 class Declared(BaseModel):
-    """What every part of a policy is: strict, frozen, and told by the sentences beside it."""
+    """The base of every part of a policy: strict, frozen, and described by its attribute docstrings."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -66,12 +67,12 @@ class Declared(BaseModel):
 
 
 class TokenRange(Declared):
-    """How large a content must be."""
+    """Bounds on the tokens of the content."""
 
     over: Count | None = None
-    """It has more tokens than this; 0 is any that is not empty."""
+    """More tokens than this; 0 is any content that is not empty."""
     under: Count | None = None
-    """It has fewer tokens than this; 0 is none."""
+    """Fewer tokens than this; 0 is none."""
 
     @model_validator(mode="after")
     def _not_empty(self) -> Self:
@@ -83,61 +84,62 @@ class TokenRange(Declared):
 
 
 class Match(Declared):
-    """Which entries a rule is about: a list means any of it, several keys mean all of them."""
+    """Which entries a rule applies to: of a list any item, of several keys all must match."""
 
     type: Annotated[tuple[EntryType, ...], OneOrMany()] | None = None
     """The type of the entry."""
     priority: Annotated[tuple[Priority, ...], OneOrMany()] | None = None
-    """Its priority, as the rules above have left it."""
+    """Its priority, as the rules above have set it."""
     source_type: Globs | None = Field(None, alias="source.type")
-    """Globs on where it came from: by `source_types`, `error` for a failed result, else the name of
-    its tool; of a message `user` or `assistant`."""
+    """Globs on the source type: from `source_types`, `error` for a failed result, else the name of
+    the tool; for a message `user` or `assistant`."""
     tool: Globs | None = None
     """Globs on the name of the tool, without case: `*`, `?`, `[abc]`, `[!abc]`."""
     contains: Words | None = None
-    """Words or phrases, without case; whole ones, where their script sets words apart."""
+    """Words or phrases, without case; whole words, where the script separates words."""
     pattern: Patterns | None = None
     """RE2 expressions, searched in the text; `(?i)` ignores case."""
     tokens: TokenRange | None = None
     """How large the content is."""
     kind: Annotated[tuple[Kind, ...], OneOrMany()] | None = None
-    """What kind of content it is, told from the content itself."""
+    """The kind of content, recognised from the content itself."""
     error: bool | None = None
     """Whether the tool call failed."""
     arguments: dict[str, Globs] | None = None
     """Globs on values of the tool call's arguments, by key or path (`edits[0].path`, `*` for any);
-    other values than text are compared as JSON."""
+    values that are not text are compared as JSON."""
 
     @property
     def reads_text(self) -> bool:
-        """Say whether the content itself decides, which in a tool result is untrusted."""
+        """Whether the match depends on the content, which is untrusted in a tool result."""
         return self.contains is not None or self.pattern is not None
 
 
 Fallback = Literal["stored", "summary"]
 OWN_SOURCES = ("file", "http", "tool")
-"""The sources that come with the package: nothing is handed to them but the fields of `Refetch`."""
+"""The package's sources, which take no fields but those of `Refetch`."""
 
 
 class Refetch(BaseModel):
-    """How a content can be had again: the name of a source, and what else it needs."""
+    """How content is fetched again: the name of a source, and its options."""
 
     model_config = ConfigDict(
         extra="allow", frozen=True, strict=True, use_attribute_docstrings=True
     )
 
     type: Text
-    """The source: `file`, `http`, `tool`, or one that the host or a package names."""
+    """The source: `file`, `http`, `tool`, or one that the host or a package registers."""
     order: Annotated[tuple[Text, ...], OneOrMany()] | None = None
-    """Sources to ask, the first first; left out, `type` alone; an empty list asks none."""
+    """The sources to ask, in order; left out, `type` alone; an empty list asks none."""
     timeout_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """How long one source may take; left out, 10."""
+    """How long each source may take; left out, 10."""
     largest_bytes: Annotated[int, Field(gt=0)] | None = None
-    """What a source may return at most; left out, 10,000,000."""
+    """The most bytes of an answer; left out, 10,000,000."""
     fallbacks: Annotated[tuple[Fallback, ...], OneOrMany()] | None = None
-    """What is taken where none answers; left out, `stored`, then `summary`; an empty list is nothing."""
+    """What is used where no source answers; left out, `stored`, then `summary`; an empty list is
+    nothing."""
     roots: Annotated[tuple[Text, ...], OneOrMany()] | None = None
-    """Folders under which `file` may read; left out, it reads nothing."""
+    """The folders that `file` may read; left out, it reads nothing."""
     hosts: Annotated[tuple[Text, ...], OneOrMany()] | None = None
     """The only hosts that `http` may ask; left out, every public one."""
     allow_private: bool | None = None
@@ -157,53 +159,53 @@ class Refetch(BaseModel):
         return f"unknown field {name!r} of source {self.type!r}; {hint}"
 
     def declared(self) -> dict[str, Any]:
-        """Return what is said beside the name, that of a source of somebody else too."""
+        """Return the fields next to the source's name, including those of a custom source."""
         return self.model_dump(exclude={"type"}, exclude_none=True)
 
 
 class Action(Declared):
-    """What a rule says of the entries that it matches; what it leaves out stays as it was."""
+    """What a rule sets for the entries that it matches; fields that are left out set nothing."""
 
     decay_rate: Rate | None = None
     """Rate of the power law, per turn; 0 does not fade."""
     floor: Share | None = None
-    """Strength never falls under this; 0 lets it fade wholly."""
+    """The least strength; 0 lets the entry fade completely."""
     priority: Priority | None = None
     """Multiplies the decay rate: `critical` 0, `high` 0.3, `normal` 1, `low` 2."""
     encoding: Encoding | None = None
-    """`manual` (somebody meant it to be kept) halves the decay rate; `auto` does not."""
+    """`manual` (for content that a person marked) halves the decay rate; `auto` does not."""
     persist: bool | None = None
-    """Whether it becomes a fact when the session ends, if it is strong then."""
+    """Whether it becomes a fact when the session ends, if it is strong by then."""
     expires_after_turns: Count | None = None
-    """It is gone so many turns after it was made; 0 is at the next turn."""
+    """The turns after which it expires; 0 is at the next turn."""
     superseded_by: Supersession | None = None
-    """Which later result stands for a tool result: one of the same `call` (tool and arguments), the
+    """Which later result supersedes a tool result: one of the same `call` (tool and arguments), the
     default, of the same `tool`, or of the same `source.type`."""
     index: bool | None = None
-    """`true` makes an index entry of it whatever its size, `false` never: it stays in full."""
+    """`true` indexes it at any size; `false` never does, and it stays in full."""
     compression: Compressions | None = None
-    """How short its entry is: `light`, `normal`, `aggressive`, or its most tokens; with `none` it and
-    the arguments of its call stay in full, and do not fade."""
+    """How short its entry is: `light`, `normal`, `aggressive`, or a number of tokens; with `none` it
+    and the arguments of its call stay in full, and do not fade."""
     fresh_turns: Count | None = None
-    """For how many calls it is shown in full first, whatever its size; 0 is on arrival."""
+    """For how many calls it stays in full, at any size; 0 shortens it on arrival."""
     pin: bool | None = None
     """Whether it stays in the view in full for the whole session."""
     source: Annotated[Refetch, Short("type")] | None = None
-    """How to have it again: a name, or a mapping of `type` and what that way needs."""
+    """How it is fetched again: the name of a source, or a mapping of `type` and its options."""
     shrink_arguments: bool | None = None
-    """Of a tool result: whether the arguments of its call become an entry, whatever their size;
-    with `false` they stay in full."""
+    """For a tool result, whether the arguments of its call become an entry, at any size; with `false`
+    they stay in full."""
     redact: Annotated[Redaction, Short("kinds")] | None = None
-    """What is taken out of it in the view, in facts and in the archive: kinds, or a mapping with
-    `kinds`, `patterns` and `original: true` for the stored original too."""
+    """What is redacted in the view, in facts and in the archive: kinds, or a mapping with `kinds`,
+    `patterns` and `original: true` for the stored original too."""
 
 
 class Rule(Declared):
-    """What is said of which entries."""
+    """One rule: a match and an action."""
 
     name: Text | None = None
-    """What `explain` calls it; a rule replaces the one of its name in the policy it extends."""
+    """The name in `explain`; a rule replaces the rule of the same name in the extended policy."""
     match: Match
-    """Which entries it is about; an empty mapping is all of them."""
+    """Which entries it applies to; an empty mapping is all."""
     action: Action
-    """What it says of them."""
+    """What it sets for them."""

@@ -1,4 +1,4 @@
-"""Shorter ways to write a value in a policy file, read into its one form and told in its schema."""
+"""Short forms of values in policy files, read into the full form and described in the schema."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class OneOrMany:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Tell both forms."""
+        """Describe both forms."""
         many = handler(schema)
         return {"anyOf": [many["items"], many]}
 
@@ -40,7 +40,7 @@ class Short:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Read what is no mapping as the main field."""
+        """Read a value that is not a mapping as the main field."""
 
         def whole(value: Any) -> Any:
             return {self.field: value} if isinstance(value, str | list) else value
@@ -50,7 +50,7 @@ class Short:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Tell both forms."""
+        """Describe both forms."""
         whole = handler(schema)
         main = handler.resolve_ref_schema(whole)["properties"][self.field]
         return {"anyOf": [{key: main[key] for key in main if key != "title"}, whole]}

@@ -1,4 +1,4 @@
-"""A YAML text as plain data and as a tree that knows its lines; safe, and bounded in all its sizes."""
+"""Reads YAML into plain data with the line of each value; safe, and bounded in size and depth."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Any
 
 import yaml
 
-MOST_NODES = 50_000
-"""Nodes that a text may stand for, each alias counted as what it repeats."""
-MOST_DEPTH = 40
-Path = tuple[int | str, ...]
+MAX_NODES = 50_000
+"""The most nodes of a text; each alias counts as the nodes that it repeats."""
+MAX_DEPTH = 40
+YamlPath = tuple[int | str, ...]
 
 
 class _Loader(yaml.SafeLoader):
-    """Makes plain data alone, and stops where a text grows beyond any policy."""
+    """Constructs plain data only, and refuses a text that is larger than any policy."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self._open = 0
         self._composed = 0
         self._sizes: dict[int, tuple[int, int]] = {}
-        """By node, how many nodes it stands for and how deep it goes."""
+        """By node, its number of nodes with aliases repeated, and its depth."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Compose a node; refuse it where it is too deep, too large, or inside itself."""
+        """Compose a node; refuse one that is too deep, too large, or contains itself."""
         self._open += 1
         self._composed += 1
-        if self._open > MOST_DEPTH or self._composed > MOST_NODES:
-            self._refuse("nested too deeply" if self._open > MOST_DEPTH else "too many values")
+        if self._open > MAX_DEPTH or self._composed > MAX_NODES:
+            self._refuse("nested too deeply" if self._open > MAX_DEPTH else "too many values")
         node = super().compose_node(parent, index)
         self._open -= 1
         if node is not None:
@@ -39,11 +39,11 @@ class _Loader(yaml.SafeLoader):
     def _measure(self, node: yaml.Node) -> tuple[int, int]:
         sizes = [self._sizes.get(id(child)) for child in _children(node)]
         if None in sizes:
-            self._refuse("an alias stands inside what it repeats")
+            self._refuse("an alias stands inside the value that it repeats")
         known = [size for size in sizes if size is not None]
         total = 1 + sum(size for size, _ in known)
         depth = 1 + max((depth for _, depth in known), default=0)
-        if total > MOST_NODES or depth > MOST_DEPTH:
+        if total > MAX_NODES or depth > MAX_DEPTH:
             self._refuse("aliases repeat more than any policy holds")
         return total, depth
 
@@ -70,18 +70,18 @@ _Loader.yaml_constructors[None] = yaml.SafeLoader.construct_undefined
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong at one place of a text."""
+    """A problem at one position of a text."""
 
     line: int
     column: int
-    told: str
-    path: Path | None = None
-    """The value's place in the data; none where the text could not be read so far."""
+    text: str
+    path: YamlPath | None = None
+    """The path of the value in the data; None where the text could not be read so far."""
 
     def at(self, where: str) -> str:
-        """Return the problem as a sentence with its place in a file."""
+        """Return the problem as a sentence with its position in a file."""
         dotted = "" if self.path is None else f" @ ${''.join(map(_step, self.path))}"
-        return f"{where}:{self.line}:{self.column}: {self.told}{dotted}"
+        return f"{where}:{self.line}:{self.column}: {self.text}{dotted}"
 
 
 def _step(key: int | str) -> str:
@@ -91,24 +91,24 @@ def _step(key: int | str) -> str:
 
 
 class TreeError(ValueError):
-    """A text is no YAML that a policy can be; it has the one problem that ended the reading."""
+    """A text cannot be read as YAML of plain data; `problem` is the one that ended the reading."""
 
     def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.told)
+        super().__init__(problem.text)
         self.problem = problem
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A YAML text, read."""
+    """A YAML text that was read."""
 
     data: Any
     root: yaml.Node | None
     twice: tuple[Problem, ...]
-    """Keys that stand twice in one mapping."""
+    """Keys that occur twice in one mapping."""
 
-    def problem(self, told: str, path: Path) -> Problem:
-        """Return a problem at a path; at the nearest place above it that stands in the text."""
+    def problem(self, text: str, path: YamlPath) -> Problem:
+        """Return a problem at a path, or at the nearest existing path above it."""
         node, mark = self.root, self.root.start_mark if self.root else None
         found: list[int | str] = []
         for key in path:
@@ -118,14 +118,14 @@ class Tree:
             mark, node = below
             found.append(key)
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        return Problem(line, column, told, tuple(found))
+        return Problem(line, column, text, tuple(found))
 
 
 def read(text: str) -> Tree:
     """Read a YAML text of one document.
 
     Raises:
-        TreeError: it is no YAML, holds other things than plain data, or is too large.
+        TreeError: it is not YAML, holds more than plain data, or is too large.
 
     """
     try:
@@ -150,8 +150,8 @@ def _unreadable(failure: Exception, text: str) -> Problem:
 
 
 def _twice(root: yaml.Node | None) -> Iterator[Problem]:
-    """Yield the keys that stand twice; what aliases repeat is looked at once."""
-    waiting: list[tuple[Path, yaml.Node]] = [((), root)] if root else []
+    """Yield the keys that occur twice; what aliases repeat is examined once."""
+    waiting: list[tuple[YamlPath, yaml.Node]] = [((), root)] if root else []
     seen: set[int] = set()
     while waiting:
         path, node = waiting.pop()
@@ -165,14 +165,14 @@ def _twice(root: yaml.Node | None) -> Iterator[Problem]:
             waiting += [((*path, at), value) for at, value in enumerate(node.value)]
 
 
-def _repeated(path: Path, node: yaml.MappingNode) -> Iterator[Problem]:
+def _repeated(path: YamlPath, node: yaml.MappingNode) -> Iterator[Problem]:
     first: dict[tuple[str, str], int] = {}
     for key, _ in node.value:
         named = (key.tag, str(key.value))
         line, column = key.start_mark.line + 1, key.start_mark.column + 1
         if named in first:
-            told = f"{key.value!r} stands twice; first in line {first[named]}"
-            yield Problem(line, column, told, (*path, str(key.value)))
+            text = f"{key.value!r} stands twice; first in line {first[named]}"
+            yield Problem(line, column, text, (*path, str(key.value)))
         first.setdefault(named, line)
 
 

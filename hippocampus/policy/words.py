@@ -1,4 +1,4 @@
-"""The fixed words of the policy language, as types. Nothing is read or matched here."""
+"""The fixed words of the policy language, as types."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ Kind = Literal[
     "table",
     "text",
 ]
-"""What a content can be; `text` is what no other kind takes."""
+"""The kinds of content; `text` is the kind of everything that no other kind recognises."""
 RedactionKind = Literal["card", "email", "iban", "phone", "secret"]
 
 ERROR_SOURCE = "error"
-"""The `source.type` of every failed result, whatever its tool."""
+"""The `source.type` of every failed result, of any tool."""
 UNNAMED_SOURCE = "tool"
 """The `source.type` of a result whose tool has no name."""

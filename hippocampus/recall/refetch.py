@@ -162,7 +162,7 @@ class Completion:
         if not (self._declared and is_result):
             return None
         told = self._stored_or_none(record) or ""
-        source = self._means.policy.treat(subject_in(record, told)).source
+        source = self._means.policy.resolve(subject_in(record, told)).source
         return plan_of(source.type, source.declared()) if source else None
 
     def _captured(self, record: Record) -> Captured:

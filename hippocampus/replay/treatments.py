@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from hippocampus import tokens
 from hippocampus.formats.conversation import Part
 from hippocampus.formats.reader import read
-from hippocampus.policy import Policy, Subject, Treatment
+from hippocampus.policy import Policy, Resolution, Subject
 from hippocampus.replay.recording import Recording
 from hippocampus.session.redactor import subject_of
 
@@ -20,7 +20,7 @@ class Treated:
     message: int
     """Its place in the recorded list, from 0."""
     subject: Subject
-    treatment: Treatment
+    treatment: Resolution
 
 
 def treated(recording: Recording, policy: Policy) -> Iterator[Treated]:
@@ -33,7 +33,7 @@ def treated(recording: Recording, policy: Policy) -> Iterator[Treated]:
                 continue
             subject = subject_of(message, part, calls.get(part.call_id), tokens.count)
             if subject is not None:
-                yield Treated(number, _sourced(subject, policy), policy.treat(subject))
+                yield Treated(number, _sourced(subject, policy), policy.resolve(subject))
 
 
 def _sourced(subject: Subject, policy: Policy) -> Subject:

@@ -33,7 +33,7 @@ class Payload:
     """The first turn at which it may be shortened."""
     large: bool
     """Whether its size alone makes it an entry; else it has to fade first."""
-    treatment: Treatment = UNTREATED
+    treatment: Resolution = NO_RULES
     """What the policy's rules say of it."""
     note: str = ""
     """A line that its entry opens with: superseded, stale, unchanged."""

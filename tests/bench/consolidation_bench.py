@@ -33,7 +33,7 @@ CHARACTERS = 200
 def is_instruction(text: str, declared: Policy) -> bool:
     """Say whether the policy wants words of the user to be kept."""
     said = Subject("message", source_type="user", text=text, tokens=1)
-    return bool(declared.treat(said).persist)
+    return bool(declared.resolve(said).persist)
 
 
 def instructions(recording: Recording, declared: Policy) -> list[str]:

@@ -22,4 +22,4 @@ def test_ten_thousand_short_texts_are_treated(benchmark: BenchmarkFixture) -> No
         Subject("message", source_type="user", text=f"please look at number {n}")
         for n in range(TEXTS)
     ]
-    benchmark(lambda: [policy.treat(subject) for subject in subjects])
+    benchmark(lambda: [policy.resolve(subject) for subject in subjects])

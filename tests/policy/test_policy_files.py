@@ -20,7 +20,7 @@ from hippocampus import prices
 from hippocampus.cli import app
 from hippocampus.errors import PolicyError
 from hippocampus.policy import Action, Match, Policy, Rule, Subject, load, shipped, text_of
-from hippocampus.policy.tree import MOST_NODES, TreeError, read
+from hippocampus.policy.tree import MAX_NODES, TreeError, read
 
 ROOT = Path(__file__).parents[2]
 
@@ -158,7 +158,7 @@ def test_a_policy_has_what_it_leaves_out_from_the_one_it_extends(tmp_path: Path)
     assert (policy.decay_rates["tool_result"], policy.decay_rates["message"]) == (0.5, 0.2)
     assert policy.fresh_turns == {"code": 3, "prose": 1}
     assert [policy.source_type_of(tool) for tool in ("read", "write")] == ["read", "thing"]
-    treatment = policy.treat(Subject("tool_result"))
+    treatment = policy.resolve(Subject("tool_result"))
     assert treatment.because == {"floor": "kept", "decay_rate": "replaced"}
     assert treatment.pin is None
     assert [rule.name for rule in policy.lifecycle_policies] == ["kept", "base rule 2", "replaced"]
@@ -167,7 +167,7 @@ def test_a_policy_has_what_it_leaves_out_from_the_one_it_extends(tmp_path: Path)
 def test_where_the_first_rule_counts_the_own_rules_come_first(tmp_path: Path) -> None:
     write(tmp_path, "base", BASE)
     policy = load(write(tmp_path, "mine", "extends: base.yaml\nrules: first\n" + one_rule()))
-    assert policy.treat(Subject("tool_result")).because == {}
+    assert policy.resolve(Subject("tool_result")).because == {}
     assert len(policy.lifecycle_policies) == 4
 
 
@@ -236,16 +236,16 @@ def phrases(told: str) -> list[str]:
 def test_shipped_policies_keep_the_instructions_of_people_in_many_languages(name: str) -> None:
     policy = load(name)
     for text in phrases(INSTRUCTIONS):
-        assert policy.treat(Subject("message", source_type="user", text=text)).persist, text
+        assert policy.resolve(Subject("message", source_type="user", text=text)).persist, text
         spoken = Subject("message", source_type="assistant", text=text)
-        assert policy.treat(spoken).because == {}
-        assert policy.treat(Subject("tool_result", text=text)).because == {}
+        assert policy.resolve(spoken).because == {}
+        assert policy.resolve(Subject("tool_result", text=text)).because == {}
 
 
 @pytest.mark.parametrize("text", phrases(NO_INSTRUCTIONS))
 def test_words_that_only_look_like_an_instruction_are_none(text: str) -> None:
     said = Subject("message", source_type="user", text=text)
-    assert not load("default").treat(said).because
+    assert not load("default").resolve(said).because
 
 
 def test_every_word_of_the_instructions_is_found_as_it_stands() -> None:
@@ -254,7 +254,9 @@ def test_every_word_of_the_instructions_is_found_as_it_stands() -> None:
     words = rule.match.contains or ()
     assert len(words) == len(set(words)) > 300
     for word in words:
-        assert policy.treat(Subject("message", source_type="user", text=f"({word})")).persist, word
+        assert policy.resolve(Subject("message", source_type="user", text=f"({word})")).persist, (
+            word
+        )
 
 
 # YAML that means harm
@@ -272,7 +274,7 @@ CHAIN = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1,
     "text",
     [
         LAUGHS, MERGES, CHAIN, "a: &a [*a]", "a: &a {b: *a}", "- " * 5_000, "[" * 400_000,
-        "{a: " * 5_000, "[" + "x," * (MOST_NODES + 1) + "]", "a: !!python/name:os.system",
+        "{a: " * 5_000, "[" + "x," * (MAX_NODES + 1) + "]", "a: !!python/name:os.system",
         "a: !!binary aGk=", "a: !!set {x}", "a: !x y", "--- 1\n--- 2", "a: 0x" + "f" * 9_000,
         "? [a]\n: 1", "a: \ud7ff\ufffe", "%YAML 9.9\n---\na: 1", "a: 1" + "0" * 5_000,
     ],
@@ -294,7 +296,7 @@ lifecycle_policies:
 """
     policy = load(write(tmp_path, "mine", text))
     subject = Subject("tool_result", tool="check", is_error=True)
-    assert policy.treat(subject).because == {"decay_rate": "rule 2", "floor": "rule 2"}
+    assert policy.resolve(subject).because == {"decay_rate": "rule 2", "floor": "rule 2"}
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=60))
@@ -311,7 +313,7 @@ def test_a_date_is_text_and_a_mark_of_byte_order_is_none(tmp_path: Path) -> None
 
 def test_a_policy_crosses_a_process_boundary() -> None:
     policy = load("coding")
-    policy.treat(Subject("tool_result", tool="read"))
+    policy.resolve(Subject("tool_result", tool="read"))
     assert pickle.loads(pickle.dumps(policy)) == policy
 
 

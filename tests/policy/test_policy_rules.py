@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.entries.entry import Entry
-from hippocampus.policy import Policy, Subject, Treatment, load, redacted, shipped
+from hippocampus.policy import Policy, Resolution, Subject, load, redacted, shipped
 from hippocampus.policy.matching import expression, fold, has_word
 from hippocampus.policy.rules import OWN_SOURCES
 from hippocampus.policy.words import Encoding, EntryType, Kind, PriceTable, Priority
@@ -68,7 +68,7 @@ def section_10(tmp_path_factory: pytest.TempPathFactory) -> Policy:
     return load(path)
 
 
-def said(treatment: Treatment) -> dict[str, Any]:
+def said(treatment: Resolution) -> dict[str, Any]:
     return {name: getattr(treatment, name) for name in treatment.because}
 
 
@@ -85,7 +85,7 @@ def ruled(*rules: dict[str, Any], **fields: Any) -> Policy:
 
 
 def matches(match: dict[str, Any], subject: Subject) -> bool:
-    return bool(ruled({"match": match, "action": {"floor": 0.0}}).treat(subject).because)
+    return bool(ruled({"match": match, "action": {"floor": 0.0}}).resolve(subject).because)
 
 
 # The protocol's own policy
@@ -97,7 +97,7 @@ def test_a_file_without_a_name_has_that_of_the_file(section_10: Policy) -> None:
 
 @pytest.mark.parametrize("tool", ["browser.snapshot", "browser_snapshot", "mcp__browser__snapshot"])
 def test_section_10_browser_snapshots(section_10: Policy, tool: str) -> None:
-    treatment = section_10.treat(result(tool))
+    treatment = section_10.resolve(result(tool))
     assert said(treatment) == {
         "decay_rate": 0.2, "persist": False, "index": True, "compression": "aggressive",
     }  # fmt: skip
@@ -106,13 +106,13 @@ def test_section_10_browser_snapshots(section_10: Policy, tool: str) -> None:
 
 
 def test_section_10_instructions_errors_and_configuration(section_10: Policy) -> None:
-    kept = section_10.treat(message("Please REMEMBER: tabs, not spaces."))
+    kept = section_10.resolve(message("Please REMEMBER: tabs, not spaces."))
     assert said(kept) == {"priority": "high", "persist": True}
-    assert said(section_10.treat(message("remembering is hard"))) == {}
-    failed = section_10.treat(result("browser_snapshot", is_error=True))
+    assert said(section_10.resolve(message("remembering is hard"))) == {}
+    failed = section_10.resolve(result("browser_snapshot", is_error=True))
     assert said(failed) == {"decay_rate": 0.15, "persist": False, "expires_after_turns": 50}
-    assert said(section_10.treat(result("get_config", priority="high")))["decay_rate"] == 0.3
-    assert said(section_10.treat(result("grep", priority="high"))) == {}
+    assert said(section_10.resolve(result("get_config", priority="high")))["decay_rate"] == 0.3
+    assert said(section_10.resolve(result("grep", priority="high"))) == {}
 
 
 # What a match can ask
@@ -193,7 +193,7 @@ def test_a_kind_is_asked_only_where_a_rule_needs_it() -> None:
         raise AssertionError
 
     policy = ruled({"match": {"kind": "code", "tool": "read"}, "action": {"pin": True}})
-    assert policy.treat(result("write", kind=refuse)).because == {}
+    assert policy.resolve(result("write", kind=refuse)).because == {}
 
 
 # Which rule has its say
@@ -203,21 +203,21 @@ SECOND = {"match": {"tool": "read"}, "action": {"decay_rate": 0.0}}
 
 
 def test_all_rules_are_heard_and_the_last_word_counts() -> None:
-    treatment = ruled(FIRST, SECOND).treat(result("read"))
+    treatment = ruled(FIRST, SECOND).resolve(result("read"))
     assert (treatment.decay_rate, treatment.floor) == (0.0, 0.1)
     assert treatment.because == {"decay_rate": "rule 2", "floor": "one"}
 
 
 def test_the_first_match_alone_where_the_policy_says_so() -> None:
-    treatment = ruled(FIRST, SECOND, rules="first").treat(result("read"))
+    treatment = ruled(FIRST, SECOND, rules="first").resolve(result("read"))
     assert said(treatment) == {"decay_rate": 0.3, "floor": 0.1}
 
 
 def test_a_rule_sees_the_priority_that_the_rules_above_gave() -> None:
     raised = {"match": {"tool": "read"}, "action": {"priority": "high"}}
     slow = {"match": {"priority": ["normal", "low"]}, "action": {"decay_rate": 0.9}}
-    assert ruled(raised, slow).treat(result("read")).decay_rate is None
-    assert ruled(slow, raised).treat(result("read")).decay_rate == 0.9
+    assert ruled(raised, slow).resolve(result("read")).decay_rate is None
+    assert ruled(slow, raised).resolve(result("read")).decay_rate == 0.9
 
 
 RAISING = {"priority": "critical", "persist": True, "pin": True, "encoding": "manual", "floor": 0.5}
@@ -225,19 +225,19 @@ RAISING = {"priority": "critical", "persist": True, "pin": True, "encoding": "ma
 
 def test_content_cannot_raise_itself() -> None:
     rule = {"match": {"contains": "important"}, "action": {**RAISING, "compression": "light"}}
-    own = ruled(rule).treat(result(text="this is IMPORTANT"))
+    own = ruled(rule).resolve(result(text="this is IMPORTANT"))
     assert said(own) == {"compression": "light"}
     assert set(own.withheld) == set(RAISING)
-    assert said(ruled(rule).treat(message("important"))) == rule["action"]
+    assert said(ruled(rule).resolve(message("important"))) == rule["action"]
 
 
 def test_content_is_raised_where_the_policy_names_tool_results() -> None:
     rule = {"match": {"type": "tool_result", "pattern": "CVE-"}, "action": RAISING}
-    assert said(ruled(rule).treat(result(text="CVE-2025-1"))) == RAISING
+    assert said(ruled(rule).resolve(result(text="CVE-2025-1"))) == RAISING
 
 
 def test_without_rules_nothing_is_said() -> None:
-    assert Policy().treat(result()) == Treatment()
+    assert Policy().resolve(result()) == Resolution()
 
 
 # What the policy makes of it
@@ -245,28 +245,30 @@ def test_without_rules_nothing_is_said() -> None:
 
 def test_a_rule_overrides_the_sizes_of_the_policy() -> None:
     policy = Policy(index_over_tokens=1_000, bulk_over_tokens=1_000, arguments_over_tokens=300)
-    assert policy.indexes(10, lambda: "json", Treatment(index=True))
-    assert not policy.indexes(9_000, lambda: "json", Treatment(index=False))
-    assert not policy.indexes(9_000, lambda: "json", Treatment(compression="none"))
-    assert not policy.indexes(9_000, lambda: "json", Treatment(compression="none", index=True))
-    assert policy.shortens_arguments(10, Treatment(shrink_arguments=True))
-    assert not policy.shortens_arguments(9_000, Treatment(shrink_arguments=False))
-    assert policy.fresh_turns_of("json", 9_000, Treatment(fresh_turns=3)) == 3
-    assert policy.compression_of(Treatment(compression=300)) == 300
-    assert Policy(compression="none").indexes(9_000, lambda: "json", Treatment(compression="light"))
+    assert policy.indexes(10, lambda: "json", Resolution(index=True))
+    assert not policy.indexes(9_000, lambda: "json", Resolution(index=False))
+    assert not policy.indexes(9_000, lambda: "json", Resolution(compression="none"))
+    assert not policy.indexes(9_000, lambda: "json", Resolution(compression="none", index=True))
+    assert policy.shortens_arguments(10, Resolution(shrink_arguments=True))
+    assert not policy.shortens_arguments(9_000, Resolution(shrink_arguments=False))
+    assert policy.fresh_turns_of("json", 9_000, Resolution(fresh_turns=3)) == 3
+    assert policy.compression_of(Resolution(compression=300)) == 300
+    assert Policy(compression="none").indexes(
+        9_000, lambda: "json", Resolution(compression="light")
+    )
 
 
 def test_what_a_rule_shows_fresh_is_read_and_not_looked_up() -> None:
     policy = Policy(bulk_over_tokens=400)
     assert policy.indexes(500, lambda: "json")
-    assert not policy.indexes(500, lambda: "json", Treatment(fresh_turns=1))
+    assert not policy.indexes(500, lambda: "json", Resolution(fresh_turns=1))
 
 
 def test_decay_rates_are_those_of_section_8_1_and_in_default_those_of_5_1() -> None:
     types: list[EntryType] = ["tool_result", "message", "state", "memory"]
     assert [Policy().decay_rate_of(each) for each in types] == [0.1, 0.05, 0.02, 0.01]
     assert [load("default").decay_rate_of(each) for each in types] == [0.15, 0.08, 0.03, 0.01]
-    assert Policy().decay_rate_of("state", Treatment(decay_rate=0.0)) == 0.0
+    assert Policy().decay_rate_of("state", Resolution(decay_rate=0.0)) == 0.0
     assert Policy(decay_rates={"state": 0.5}).decay_rates["tool_result"] == 0.1
 
 
@@ -321,13 +323,13 @@ def test_redactions_of_several_rules_add_up() -> None:
         {"match": {}, "action": {"redact": {"patterns": "K-(\\d+)", "original": True}}},
         {"match": {}, "action": {"redact": ["email", "card"]}},
     )
-    treatment = policy.treat(result())
+    treatment = policy.resolve(result())
     assert treatment.redacted("a@b.cd paid K-77") == "[redacted email] paid K-[redacted]"
     assert treatment.redact
     assert treatment.redact.original
     assert treatment.redact.kinds == ("email", "card")
     assert treatment.because["redact"] == "rule 1, rule 2, rule 3"
-    assert Treatment().redacted("a@b.cd") == "a@b.cd"
+    assert Resolution().redacted("a@b.cd") == "a@b.cd"
 
 
 def test_a_copy_of_a_policy_redacts_by_its_own_rules() -> None:
@@ -340,9 +342,9 @@ def test_a_copy_of_a_policy_redacts_by_its_own_rules() -> None:
 
 @given(st.text())
 def test_what_has_nothing_to_hide_stays_as_it_is(text: str) -> None:
-    assert Treatment().redacted(text) == text
+    assert Resolution().redacted(text) == text
     policy = ruled({"match": {}, "action": {"redact": {"patterns": "\\x{10FFFF}{9}"}}})
-    assert policy.treat(result()).redacted(text) == text
+    assert policy.resolve(result()).redacted(text) == text
 
 
 def test_the_sources_that_come_with_the_package_are_the_ones_whose_fields_are_known() -> None:
@@ -350,13 +352,13 @@ def test_the_sources_that_come_with_the_package_are_the_ones_whose_fields_are_kn
 
 
 def test_a_source_is_a_name_or_a_mapping_with_a_type() -> None:
-    short = ruled({"match": {}, "action": {"source": "files"}}).treat(result()).source
+    short = ruled({"match": {}, "action": {"source": "files"}}).resolve(result()).source
     long = ruled({"match": {}, "action": {"source": {"type": "files", "root": "src"}}})
     assert short
     assert short.type == "files"
-    assert long.treat(result()).source.declared() == {"root": "src"}
+    assert long.resolve(result()).source.declared() == {"root": "src"}
     roots = ruled({"match": {}, "action": {"source": {"type": "file", "roots": "src"}}})
-    assert roots.treat(result()).source.roots == ("src",)
+    assert roots.resolve(result()).source.roots == ("src",)
 
 
 # The words
@@ -365,7 +367,7 @@ def test_a_source_is_a_name_or_a_mapping_with_a_type() -> None:
 def test_words_and_patterns_take_linear_time() -> None:
     """An expression that backtracks would not come back from this text."""
     policy = ruled({"match": {"contains": ["a b", "zz"], "pattern": "(a*)*c"}, "action": {}})
-    assert policy.treat(message("a" * 3_000_000 + " zz")) == Treatment()
+    assert policy.resolve(message("a" * 3_000_000 + " zz")) == Resolution()
 
 
 def test_the_words_are_those_that_the_rest_knows() -> None:

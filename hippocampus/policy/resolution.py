@@ -1,4 +1,4 @@
-"""What the rules of a policy say of one entry, and which rule said it. Decides nothing else. Pure."""
+"""Resolves a policy's rules for one entry: what they set, and which rule set it. Pure."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hippocampus.policy.words import Encoding, EntryType, Priority, Supersession
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What rules can ask about an entry. What is costly to know is asked for only where needed."""
+    """What rules can match of an entry; costly fields are computed only where a rule needs them."""
 
     type: EntryType
     tool: str = ""
     source_type: str | None = None
-    """Where it came from; None lets the policy's table say."""
+    """The source type; None takes it from the policy's table."""
     priority: Priority = "normal"
     """Its priority before any rule."""
     text: str = ""
@@ -33,12 +33,12 @@ class Subject:
     kind: Callable[[], str] | str = "text"
     is_error: bool = False
     arguments: str = ""
-    """Of a tool result, the arguments of its call, as JSON."""
+    """For a tool result, the arguments of its call as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
-class Treatment:
-    """What the rules say of an entry; None is not said, and the policy's own fields hold."""
+class Resolution:
+    """What the rules set for an entry; None is not set, and the policy's own fields apply."""
 
     decay_rate: float | None = None
     floor: float | None = None
@@ -55,70 +55,66 @@ class Treatment:
     shrink_arguments: bool | None = None
     redact: Redaction | None = None
     because: Mapping[str, str] = field(default_factory=dict)
-    """By field, the rule that decided it."""
+    """By field, the rule that set it."""
     withheld: Mapping[str, str] = field(default_factory=dict)
-    """By field, the rule that would have raised a tool result by its own words."""
+    """By field, the rule that would have raised a tool result because of the result's own text."""
 
     def redacted(self, text: str) -> str:
-        """Return a text without what the rules take out of it."""
+        """Return a text as the rules redact it."""
         return self.redact.redacted(text) if self.redact else text
 
     def redacted_json(self, text: str) -> str:
-        """Return arguments without what the rules take out of them; JSON stays JSON."""
+        """Return arguments as the rules redact them; JSON stays JSON."""
         return self.redact.redacted_json(text) if self.redact else text
 
     def redacted_data(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return JSON's own values without what must not be seen."""
+        """Return a JSON object as the rules redact it."""
         if not self.redact:
             return data
         return cast("dict[str, Any]", json.loads(self.redacted_json(json.dumps(data))))
 
 
-UNTREATED = Treatment()
-"""What no rule is about."""
+NO_RULES = Resolution()
+"""The resolution of an entry that no rule matches."""
 
 
-def treat(rules: Sequence[Rule], subject: Subject, *, first: bool) -> Treatment:
-    """Return what the rules say: all that match, later ones over earlier; or the first alone."""
-    asked = _Asked(subject)
-    said: dict[str, Any] = {}
+def resolve(rules: Sequence[Rule], subject: Subject, *, first: bool) -> Resolution:
+    """Return what the matching rules set: all of them, later over earlier, or the `first` alone."""
+    lazy = _LazySubject(subject)
+    fields: dict[str, Any] = {}
     because: dict[str, str] = {}
     withheld: dict[str, str] = {}
     redactions: list[Redaction] = []
     for number, rule in enumerate(rules, start=1):
-        if not _matches(rule.match, asked, said.get("priority", subject.priority)):
+        if not _matches(rule.match, lazy, fields.get("priority", subject.priority)):
             continue
         label = rule.name or f"rule {number}"
-        for name, value in _said(rule):
+        for name in type(rule.action).model_fields:
+            value = getattr(rule.action, name)
+            if value is None:
+                continue
             if _raises(name, value) and _is_untrusted(rule.match, subject):
                 withheld[name] = label
                 continue
             if name == "redact":
                 redactions.append(value)
                 label = ", ".join(filter(None, (because.get(name), label)))
-            said[name], because[name] = value, label
+            fields[name], because[name] = value, label
         if first:
             break
     if redactions:
-        said["redact"] = joined_redactions(tuple(redactions))
-    return Treatment(**said, because=because, withheld=withheld)
-
-
-def _said(rule: Rule) -> Iterator[tuple[str, Any]]:
-    for name in type(rule.action).model_fields:
-        value = getattr(rule.action, name)
-        if value is not None:
-            yield name, value
+        fields["redact"] = joined_redactions(tuple(redactions))
+    return Resolution(**fields, because=because, withheld=withheld)
 
 
 def _is_untrusted(match: Match, subject: Subject) -> bool:
-    """Say whether a tool result matched by its own words, and no rule's author said it may."""
+    """Return whether a tool result matched by its own text, without `type: tool_result`."""
     named = match.type is not None and subject.type in match.type
     return subject.type == "tool_result" and match.reads_text and not named
 
 
 def _raises(name: str, value: Any) -> bool:
-    """Say whether a value keeps an entry longer than it would be."""
+    """Return whether a value keeps an entry longer than the default does."""
     return value in RAISING.get(name, ()) or (name == "floor" and value > 0)
 
 
@@ -130,8 +126,8 @@ RAISING: dict[str, tuple[Any, ...]] = {
 }
 
 
-class _Asked:
-    """A subject, with each costly answer found once and only where a rule asks."""
+class _LazySubject:
+    """A subject whose costly fields are computed once, and only where a rule needs them."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
@@ -154,7 +150,7 @@ class _Asked:
         return json_text.read(self.subject.arguments, [self.subject.arguments])
 
     def values_at(self, key: str) -> Iterator[str]:
-        """Yield the argument values of a key, or of a path where there is no such key."""
+        """Yield the argument values at a key, or at a path where there is no such key."""
         data = self.arguments
         is_key = isinstance(data, dict) and key in data
         for value in [data[key]] if is_key else at_path(data, key):
@@ -162,9 +158,9 @@ class _Asked:
             yield matching.searchable(written)
 
 
-def _matches(match: Match, asked: _Asked, priority: Priority) -> bool:
-    """Say whether every key of a match holds; the cheap ones are asked first."""
-    subject = asked.subject
+def _matches(match: Match, lazy: _LazySubject, priority: Priority) -> bool:
+    """Return whether every key of a match holds; cheap ones are checked first."""
+    subject = lazy.subject
     return (
         (match.type is None or subject.type in match.type)
         and (match.priority is None or priority in match.priority)
@@ -172,10 +168,10 @@ def _matches(match: Match, asked: _Asked, priority: Priority) -> bool:
         and (match.tokens is None or _holds(match.tokens, subject.tokens))
         and (match.source_type is None or _is_one(match.source_type, subject.source_type or ""))
         and (match.tool is None or _is_one(match.tool, subject.tool))
-        and (match.arguments is None or _have(match.arguments, asked))
-        and (match.kind is None or asked.kind in match.kind)
-        and (match.contains is None or _contains(match.contains, asked))
-        and (match.pattern is None or _fits(match.pattern, asked))
+        and (match.arguments is None or _have(match.arguments, lazy))
+        and (match.kind is None or lazy.kind in match.kind)
+        and (match.contains is None or _contains(match.contains, lazy))
+        and (match.pattern is None or _fits(match.pattern, lazy))
     )
 
 
@@ -189,16 +185,16 @@ def _is_one(globs: tuple[str, ...], name: str) -> bool:
     return matching.globs(globs).fullmatch(matching.searchable(name)) is not None
 
 
-def _have(wanted: Mapping[str, tuple[str, ...]], asked: _Asked) -> bool:
+def _have(wanted: Mapping[str, tuple[str, ...]], lazy: _LazySubject) -> bool:
     return all(
-        any(matching.globs(globs).fullmatch(value) for value in asked.values_at(key))
+        any(matching.globs(globs).fullmatch(value) for value in lazy.values_at(key))
         for key, globs in wanted.items()
     )
 
 
-def _contains(words: tuple[str, ...], asked: _Asked) -> bool:
-    return matching.has_word(asked.folded, words)
+def _contains(words: tuple[str, ...], lazy: _LazySubject) -> bool:
+    return matching.has_word(lazy.folded, words)
 
 
-def _fits(patterns: tuple[str, ...], asked: _Asked) -> bool:
-    return any(matching.expression(each).search(asked.text) for each in patterns)
+def _fits(patterns: tuple[str, ...], lazy: _LazySubject) -> bool:
+    return any(matching.expression(each).search(lazy.text) for each in patterns)
