@@ -16,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 ID_CHARACTERS = 8
 MAX_ID_CHARACTERS = 12
 
+ARGUMENTS = "arguments"
+"""The `kind` of a record that holds the arguments of a call."""
 Compression = Literal["none", "light", "normal", "aggressive"] | int
 """How short entries are; a number is the most tokens of an entry."""
 

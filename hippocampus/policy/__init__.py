@@ -7,7 +7,7 @@ from hippocampus.policy.consolidation import Consolidation
 from hippocampus.policy.fields import DECAY_RATES, Policy
 from hippocampus.policy.files import load, shipped, text_of
 from hippocampus.policy.redaction import Redaction, redacted
-from hippocampus.policy.resolution import NO_RULES, Resolution, Subject
+from hippocampus.policy.resolution import NO_RULES, Resolution, Subject, record_subject
 from hippocampus.policy.rules import Action, Match, Refetch, Rule
 from hippocampus.policy.words import ERROR_SOURCE
 
@@ -25,6 +25,7 @@ __all__ = [
     "Rule",
     "Subject",
     "load",
+    "record_subject",
     "redacted",
     "shipped",
     "text_of",

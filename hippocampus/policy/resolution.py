@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from hippocampus.entries.entry import Compression
+from hippocampus.entries.entry import Compression, Record
 from hippocampus.formats import json_text
 from hippocampus.formats.json_paths import at_path
 from hippocampus.policy import matching
 from hippocampus.policy.redaction import Redaction
 from hippocampus.policy.redaction import joined as joined_redactions
 from hippocampus.policy.rules import Match, Refetch, Rule, TokenRange
-from hippocampus.policy.words import Encoding, EntryType, Priority, Supersession
+from hippocampus.policy.words import ERROR_SOURCE, Encoding, EntryType, Priority, Supersession
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,21 @@ class Subject:
     is_error: bool = False
     arguments: str = ""
     """For a tool result, the arguments of its call as JSON."""
+
+
+def record_subject(record: Record, text: str) -> Subject:
+    """Return what rules can match of a stored entry whose content is this text."""
+    source = record.entry.source.type
+    return Subject(
+        record.entry.type,
+        tool=record.tool,
+        source_type=source,
+        text=text,
+        tokens=record.tokens,
+        kind=record.kind,
+        is_error=source == ERROR_SOURCE,
+        arguments=record.arguments or text,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
-"""What was put away comes back: slices of a content, searches over all, and the model's tool.
+"""Recall: slices of stored content, searches over all of it, and the model's tool.
 
-Text in, text out. Which content an id stands for is the session's to know; only `passages` has a
-file of its own.
+Text in, text out. The session knows which content an id refers to; only `passages` has a file.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
-"""The tool by which a model asks for what was put away; the same from the first turn on."""
+"""The definition of the `recall` tool; the same from the first turn on."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from hippocampus.formats.writing import tool_definition
+
 TOOL_NAME = "recall"
 DESCRIPTION = (
-    "Get back content that was put away. Entries in this conversation that start with "
-    "[<id> · …] stand for longer content that is kept in full; ask for the part you need by line "
-    "numbers, by a regular expression, by a path or by words. Without entry_id, query searches "
-    "everything that was put away."
+    "Read stored content. Entries in this conversation that start with [<id> · …] replace longer "
+    "content that is stored in full; request the part you need by line numbers, by a regular "
+    "expression, by a path or by words. Without entry_id, query searches everything that is stored."
 )
 PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -42,28 +43,18 @@ PARAMETERS: dict[str, Any] = {
             "type": "string",
             "description": "Words; the passages that fit them best are returned.",
         },
-        "head": {"type": "integer", "description": "Return so many lines from the start."},
-        "tail": {"type": "integer", "description": "Return so many lines from the end."},
-        "max_tokens": {"type": "integer", "description": "Bound on what is returned."},
+        "head": {"type": "integer", "description": "Number of lines to return from the start."},
+        "tail": {"type": "integer", "description": "Number of lines to return from the end."},
+        "max_tokens": {"type": "integer", "description": "The most tokens to return."},
     },
 }
 
 
 def tool(format_name: str) -> dict[str, Any]:
-    """Return the recall tool's definition: `openai`, `responses` or `anthropic`.
+    """Return the recall tool's definition in a format: `openai`, `responses` or `anthropic`.
 
     Raises:
-        ValueError: another format.
+        ValueError: there is no format of that name.
 
     """
-    named = {"name": TOOL_NAME, "description": DESCRIPTION}
-    match format_name:
-        case "openai":
-            return {"type": "function", "function": {**named, "parameters": PARAMETERS}}
-        case "responses":
-            return {"type": "function", **named, "parameters": PARAMETERS}
-        case "anthropic":
-            return {**named, "input_schema": PARAMETERS}
-    raise ValueError(
-        f"no tool format {format_name!r}; there are 'openai', 'responses', 'anthropic'"
-    )
+    return tool_definition(format_name, TOOL_NAME, DESCRIPTION, PARAMETERS)

@@ -1,4 +1,4 @@
-"""Numbered lines within a bound of tokens, with a note of what was left out. Pure text work."""
+"""Numbered lines within a token budget, with a note about the lines that were left out. Pure."""
 
 from __future__ import annotations
 
@@ -9,49 +9,49 @@ from hippocampus import tokens
 from hippocampus.errors import RecallError
 
 NOTE_TOKENS = 32
-"""What the note of what was left out may weigh; it is part of the bound."""
-LEAST_TOKENS = 2 * NOTE_TOKENS
-"""Under this bound nothing of use fits beside the note."""
-LONGEST_TOKEN_CHARACTERS = 128
-"""No token of the vocabularies that are counted with has more."""
+"""The most tokens of the note; they are part of the budget."""
+MIN_TOKENS = 2 * NOTE_TOKENS
+"""Under this budget nothing useful fits next to the note."""
+MAX_TOKEN_CHARACTERS = 128
+"""The length of the longest token of the vocabularies."""
 GAP = "--"
-"""Stands between lines that do not follow each other, where context lines are shown."""
+"""Separates lines that are not consecutive, where context lines are included."""
 
 
-class Shown(NamedTuple):
+class NumberedLine(NamedTuple):
     """One line of an answer."""
 
     number: int
     text: str
     mark: str = ":"
-    """Stands behind the number: `:`, or `-` for a line that is shown beside a match."""
+    """Follows the number: `:`, or `-` for a context line of a match."""
 
     def __str__(self) -> str:
-        """Return the line as the model reads it; without a number it is said by us."""
+        """Return the line as the model reads it; our own lines have no number (0)."""
         return f"{self.number}{self.mark} {self.text}" if self.number else self.text
 
 
 Note = Callable[[int, int, int], str]
-"""Says what was left out: from how many lines are shown, how many of those found so far are not,
-and the number of the first of them."""
+"""Returns the note about left-out lines, from the number of lines that are returned, the number of
+found lines that are not, and the line number of the first of these."""
 
 
-def numbered(lines: Iterable[str], first: int = 1) -> Iterator[Shown]:
+def numbered(lines: Iterable[str], first: int = 1) -> Iterator[NumberedLine]:
     """Yield lines with their numbers."""
     for number, line in enumerate(lines, start=first):
-        yield Shown(number, line)
+        yield NumberedLine(number, line)
 
 
-def fit(found: Iterable[Shown], max_tokens: int, note: Note) -> str:
-    """Return the lines that fit, and a note where some did not; both within `max_tokens`.
+def fit(found: Iterable[NumberedLine], max_tokens: int, note: Note) -> str:
+    """Return the lines that fit, and a note if some do not, both within `max_tokens`.
 
     Raises:
-        RecallError: nothing was found, or the bound is too small for anything.
+        RecallError: nothing was found, or the budget is too small for any line.
 
     """
     kept: list[str] = []
     costs: list[int] = []
-    lines: list[Shown] = []
+    lines: list[NumberedLine] = []
     total = -1
     for line in found:
         lines.append(line)
@@ -68,34 +68,36 @@ def fit(found: Iterable[Shown], max_tokens: int, note: Note) -> str:
 
 
 def _cost(line: str, max_tokens: int) -> int:
-    """Return what a line weighs; of one that does not fit, no more than that is counted."""
+    """Return the tokens of a line; for one that does not fit, some number over the budget."""
     usual = 8 * max_tokens
-    weight = tokens.count(line[:usual])
-    if len(line) <= usual or weight > max_tokens:
-        return weight
-    return tokens.count(line[: LONGEST_TOKEN_CHARACTERS * (max_tokens + 1)])
+    cost = tokens.count(line[:usual])
+    if len(line) <= usual or cost > max_tokens:
+        return cost
+    return tokens.count(line[: MAX_TOKEN_CHARACTERS * (max_tokens + 1)])
 
 
-def _cut(kept: list[str], costs: list[int], lines: list[Shown], max_tokens: int, note: Note) -> str:
-    if max_tokens < LEAST_TOKENS:
-        told = f"max_tokens={max_tokens} is too small for it; ask for {LEAST_TOKENS} or more"
-        raise RecallError("too_large", told)
-    room = max_tokens - NOTE_TOKENS
+def _cut(
+    kept: list[str], costs: list[int], lines: list[NumberedLine], max_tokens: int, note: Note
+) -> str:
+    if max_tokens < MIN_TOKENS:
+        text = f"max_tokens={max_tokens} is too small for it; ask for {MIN_TOKENS} or more"
+        raise RecallError("too_large", text)
+    budget_tokens = max_tokens - NOTE_TOKENS
     whole, used = 0, costs[0]
-    while used <= room:
+    while used <= budget_tokens:
         whole += 1
         used += costs[whole]
     if not whole:
-        cut = f"(line {lines[0].number} is cut after {room} tokens; ask for a pattern)"
-        return f"{start_of(kept[0], room)}\n{cut}"
+        cut = f"(line {lines[0].number} is cut after {budget_tokens} tokens; ask for a pattern)"
+        return f"{start_of(kept[0], budget_tokens)}\n{cut}"
     while whole > 1 and lines[whole - 1].text == GAP:
         whole -= 1
     return "\n".join([*kept[:whole], note(whole, len(lines) - whole, lines[whole].number)])
 
 
-def start_of(text: str, most_tokens: int) -> str:
-    """Return the start of a text that weighs no more than so many tokens."""
-    head = text[: most_tokens * 4]
-    while head and (weight := tokens.count(head)) > most_tokens:
-        head = head[: len(head) * most_tokens // weight]
+def start_of(text: str, max_tokens: int) -> str:
+    """Return the start of a text, of at most `max_tokens` tokens."""
+    head = text[: max_tokens * 4]
+    while head and (count := tokens.count(head)) > max_tokens:
+        head = head[: len(head) * max_tokens // count]
     return head

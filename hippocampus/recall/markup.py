@@ -1,4 +1,4 @@
-"""Elements of pages: by a ref of a snapshot, an id, or a simple selector of HTML. Pure, linear."""
+"""Elements of pages: by the ref of a snapshot, an id, or a simple HTML selector. Pure, linear."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 import re2
 
-from hippocampus.recall.fitting import Shown
+from hippocampus.recall.fitting import NumberedLine
 from hippocampus.recall.patterns import compiled, matching
 from hippocampus.recall.sections import lines_of
 
@@ -17,13 +17,13 @@ SELECTOR = re.compile(
 )
 VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())  # noqa: SIM905 - reads better so
 TAG_NAME = re.compile(r"<([a-zA-Z][\w-]*)")
-MOST_ELEMENTS = 200
+MAX_ELEMENTS = 200
 UNCLOSED_CHARACTERS = 2_000
-"""Of an element that is never closed."""
+"""The length of an element that is never closed."""
 
 
-def find(text: str, path: str) -> list[Shown]:
-    """Return the elements that a ref or a selector names."""
+def find(text: str, path: str) -> list[NumberedLine]:
+    """Return the lines of the elements that a ref or a selector names."""
     wanted = path.strip()
     if ref := REF.fullmatch(wanted):
         return _by_ref(text, ref["ref"])
@@ -33,8 +33,8 @@ def find(text: str, path: str) -> list[Shown]:
     return _elements(text, _opening(selector))
 
 
-def _by_ref(text: str, ref: str) -> list[Shown]:
-    """Return the line that has a ref, with the lines that are indented below it."""
+def _by_ref(text: str, ref: str) -> list[NumberedLine]:
+    """Return the line with a ref, and the lines that are indented below it."""
     named = re2.escape(ref)
     pattern = rf"(?:\b(?:ref|uid)=\"?{named}\"?(?:[^\w]|$)|\[{named}\]|^[\s\-*]*@?{named}[:\s])"
     first = next(matching(text, pattern), None)
@@ -45,11 +45,11 @@ def _by_ref(text: str, ref: str) -> list[Shown]:
     end = first.number
     while end < len(lines) and lines[end].strip() and _indent(lines[end]) > indent:
         end += 1
-    return [Shown(at + 1, lines[at]) for at in range(first.number - 1, end)]
+    return [NumberedLine(at + 1, lines[at]) for at in range(first.number - 1, end)]
 
 
 def _opening(selector: re.Match[str]) -> str:
-    """Return a pattern for the opening tags that a selector names."""
+    """Return a pattern for the opening tags of a selector."""
     tag = re2.escape(selector["tag"]) if selector["tag"] else "[a-z][a-z0-9-]*"
     if selector["id"]:
         return _with_attribute(tag, "id", re2.escape(selector["id"]))
@@ -65,13 +65,13 @@ def _with_attribute(tag: str, name: str, value: str) -> str:
     return rf"<{tag}\s[^<>]*\b{name}\s*=\s*(?:\"{value}\"|'{value}'|{value}[\s/>])"
 
 
-def _elements(text: str, opening: str) -> list[Shown]:
+def _elements(text: str, opening: str) -> list[NumberedLine]:
     data = text.encode("utf-8", "replace")
     wanted = compiled(f"(?i)(?s){opening}", across_lines=True)
-    found: list[Shown] = []
+    found: list[NumberedLine] = []
     end = 0
     for count, match in enumerate(wanted.finditer(data)):
-        if count >= MOST_ELEMENTS:
+        if count >= MAX_ELEMENTS:
             break
         if match.start() >= end:
             end = _end(data, match.start())
@@ -79,7 +79,7 @@ def _elements(text: str, opening: str) -> list[Shown]:
     return found
 
 
-def _lines(text: str, data: bytes, start: int, end: int) -> list[Shown]:
+def _lines(text: str, data: bytes, start: int, end: int) -> list[NumberedLine]:
     if text.isascii():
         return lines_of(text, start, end)
     first = len(data[:start].decode("utf-8", "ignore"))
@@ -87,7 +87,7 @@ def _lines(text: str, data: bytes, start: int, end: int) -> list[Shown]:
 
 
 def _end(data: bytes, start: int) -> int:
-    """Return where the element ends that opens at a place."""
+    """Return the end of the element that starts at a position."""
     tag = TAG_NAME.match(data[start : start + 100].decode("utf-8", "ignore"))
     close = data.find(b">", start) + 1 or len(data)
     if tag is None or tag[1].lower() in VOID or data[close - 2 : close] == b"/>":

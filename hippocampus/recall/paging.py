@@ -1,4 +1,4 @@
-"""A content as the lines by which a recall counts it; JSON on one line is broken into many. Pure."""
+"""Splits content into the lines that a recall counts; JSON on one line is broken into many. Pure."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hippocampus.indexing import unwrap
 
 LONG_LINE_CHARACTERS = 400
 ESCAPED_JSON = ('{\\"', "[\\", "{\\\\")
-"""What a text holds in which JSON stands inside strings."""
+"""Occur in a text with JSON inside strings."""
 BANNER_CHARACTERS = 4_000
-REMEMBERED = 4
-"""So many contents are kept as they were last read: a model asks for one several times."""
+CACHED_TEXTS = 4
+"""How many paged texts are cached: a model recalls the same one several times."""
 
 
 def pages(text: str) -> list[str]:
@@ -23,11 +23,11 @@ def pages(text: str) -> list[str]:
     return paged(text).split("\n")
 
 
-@functools.lru_cache(maxsize=REMEMBERED)
+@functools.lru_cache(maxsize=CACHED_TEXTS)
 def paged(text: str) -> str:
-    """Return a text whose lines can be paged: itself, or its JSON with one item on each line.
+    """Return a text with lines to page: the text itself, or its JSON with one item a line.
 
-    The lines of a text inside JSON are lines here too.
+    Lines of strings inside the JSON are lines too.
     """
     if text.count("\n", 0, -1) > 1 or len(text) < LONG_LINE_CHARACTERS:
         return text
@@ -39,7 +39,7 @@ def paged(text: str) -> str:
 
 
 def first_number(text: str) -> int:
-    r"""Return the number of the first line: 1, or in a part of a file with line numbers its own.
+    r"""Return the number of the first line: 1, or its own in a part of a file with line numbers.
 
     >>> first_number("  40\tdef one():\n  41\t    return 1")
     40
@@ -52,11 +52,11 @@ def first_number(text: str) -> int:
     return 1
 
 
-@functools.lru_cache(maxsize=REMEMBERED)
+@functools.lru_cache(maxsize=CACHED_TEXTS)
 def decoded(text: str) -> Any:
-    """Return the JSON value that a text is, JSON inside its strings read too, or nothing.
+    """Return the value of a JSON text, with JSON inside its strings decoded too, or None.
 
-    The value is shared by all who ask for it: it may not be changed.
+    The value is cached and shared: callers must not change it.
     """
     if any(sign in text for sign in ESCAPED_JSON):
         return unwrap.json_value(text)

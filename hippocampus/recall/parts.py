@@ -1,4 +1,4 @@
-"""A part of a JSON value by its path, shown as lines; and what stands there where it is wrong. Pure."""
+"""Parts of a JSON value by path, as lines; errors name the keys that exist. Pure."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 from hippocampus.errors import RecallError
 from hippocampus.formats.json_paths import at_path, reached
-from hippocampus.recall.fitting import Shown, numbered
+from hippocampus.recall.fitting import NumberedLine, numbered
 
 ROWS = re.compile(r"(?P<what>rows|columns)(?P<rest>(?:[.\[].*)?)")
-MOST_KEYS = 20
-MOST_CHARACTERS = 100
-"""What is told of a path or a key, which may have any length."""
+MAX_KEYS = 20
+MAX_CHARACTERS = 100
+"""The part of a path or a key that an error quotes: they may have any length."""
 
 
-def find(value: dict[str, Any] | list[Any], path: str) -> Iterator[Shown]:
-    """Yield the lines of what stands at a path; a list of records has `rows[n]`, `columns.name`.
+def find(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedLine]:
+    """Yield the lines of the value at a path; a list of records has `rows[n]` and `columns.name`.
 
     Raises:
-        RecallError: the text is no path, or leads nowhere; the keys that are there are told.
+        RecallError: the text is not a path, or does not exist; the error lists the existing keys.
 
     """
     steps = _of_records(value, path.strip()) or path
@@ -31,25 +31,25 @@ def find(value: dict[str, Any] | list[Any], path: str) -> Iterator[Shown]:
         raise RecallError("bad_request", str(wrong)) from None
     if not found:
         raise RecallError("no_match", _nowhere(value, steps))
-    return numbered(line for each in found for line in shown(each).split("\n"))
+    return numbered(line for each in found for line in rendered(each).split("\n"))
 
 
-def shown(value: Any) -> str:
-    """Return a part as it is read: text as it is, everything else as indented JSON."""
+def rendered(value: Any) -> str:
+    """Return a part as text: a string unchanged, everything else as indented JSON."""
     return value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)
 
 
 def _nowhere(value: Any, path: str) -> str:
-    led, there = reached(value, path)
-    keys = [key[:MOST_CHARACTERS] for key in there][:MOST_KEYS] if isinstance(there, dict) else []
-    told = f"{path[:MOST_CHARACTERS]!r} leads nowhere: {led[:MOST_CHARACTERS] or '$'}"
+    existing, there = reached(value, path)
+    keys = [key[:MAX_CHARACTERS] for key in there][:MAX_KEYS] if isinstance(there, dict) else []
+    text = f"{path[:MAX_CHARACTERS]!r} does not exist: {existing[:MAX_CHARACTERS] or '$'}"
     if isinstance(there, list):
-        return f"{told} is a list of {len(there)}; ask {led[:MOST_CHARACTERS]}[0]"
-    return f"{told} has the keys {', '.join(keys)}" if keys else f"{told} has nothing below it"
+        return f"{text} is a list of {len(there)}; ask {existing[:MAX_CHARACTERS]}[0]"
+    return f"{text} has the keys {', '.join(keys)}" if keys else f"{text} has nothing below it"
 
 
 def _of_records(value: dict[str, Any] | list[Any], path: str) -> str | None:
-    """Return the JSON path that `rows[3]` or `columns.name` means, where no key has that name."""
+    """Return the JSON path of `rows[3]` or `columns.name`, unless a key has that name."""
     match = ROWS.fullmatch(path)
     if match is None or (isinstance(value, dict) and match["what"] in value):
         return None

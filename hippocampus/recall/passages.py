@@ -1,7 +1,7 @@
-"""The words of everything that a session has put away, in an SQLite file of its own beside it.
+"""The full-text index of a session's stored contents, in an SQLite file of its own.
 
-Derived data: what is missing in it is read from the contents again, and the file may be removed.
-Which session or content is meant, and what a hit looks like, is not known here.
+Derived data: missing entries are indexed from the contents again, and the file may be deleted.
+Sessions, and how hits are rendered, are not known here.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from hippocampus.storage.sqlite import use_write_ahead_log
 BUSY_SECONDS = 10.0
 IN_MEMORY = ":memory:"
 QUIET_SECONDS = 0.3
-"""For so long nothing must be added before the index is filled."""
-MOST_TERMS = 40
-"""The rarest words of a query count; a long message has hundreds."""
-MOST_READ, LEAST_TERMS = 24_000, 3
-"""So many occurrences are scored, which takes 15 ms, but those of a few words in any case."""
-MOST_COUNTED = 200_000
-"""So many occurrences of a query's words are counted, which takes 10 ms; later words are left out."""
+"""The pause without new entries after which the index is filled."""
+MAX_TERMS = 40
+"""The rarest words of a query that are searched; a long message has hundreds."""
+MAX_READ, MIN_TERMS = 24_000, 3
+"""The most occurrences that are scored, which takes 15 ms, and the words that are always scored."""
+MAX_COUNTED = 200_000
+"""The most occurrences that are counted, which takes 10 ms; later words of a query are ignored."""
 COMMON_SHARE = 0.3
-"""Words in more of the passages than this tell nothing, where a query has others."""
+"""Words in a larger share of the passages are ignored, where a query has others."""
 ABOUT_WEIGHT = 0.7
-"""What a word counts in the tool's name and arguments, beside one in the content."""
+"""The weight of a word in the tool's name and arguments, relative to one in the content."""
 ABOUT_CHARACTERS = 400
 SCHEMA = """
     CREATE TABLE IF NOT EXISTS content (number INTEGER PRIMARY KEY, entry_id TEXT UNIQUE) STRICT;
@@ -60,15 +60,15 @@ BEST = """
 
 
 class Content(NamedTuple):
-    """What may be searched of one entry."""
+    """The searchable texts of one entry."""
 
     text: str
     about: str
     """The tool's name and the call's arguments."""
 
 
-class Hit(NamedTuple):
-    """A passage that fits a query."""
+class PassageHit(NamedTuple):
+    """A passage that matches a query."""
 
     entry_id: str
     span: Span
@@ -76,29 +76,28 @@ class Hit(NamedTuple):
 
 
 Read = Callable[[str], Content | None]
-"""Returns the content of an entry, or nothing where it can no longer be had."""
+"""Returns the content of an entry, or None where it is lost."""
 
 
 class Passages:
-    """The index of one session's contents; `:memory:` as a path keeps it in memory."""
+    """The index of one session's contents; the path `:memory:` keeps it in memory."""
 
     def __init__(self, path: Path | str, read: Read) -> None:
-        """Open the index; what it lacks is filled in by `fill` or by the next search."""
+        """Open the index; `fill` or the next search adds missing entries."""
         self._path = path
         self._read = read
         self._lock = threading.RLock()
         self._waiting: dict[str, None] = {}
         self._timer: threading.Timer | None = None
-        """The thread that waits until it has been quiet."""
+        """The thread that waits for a pause."""
         self._is_quiet = True
-        """Whether nothing was added since it was started."""
+        """Whether nothing was added since the timer was started."""
         self._db: sqlite3.Connection | None = None
 
     def fill(self, entry_ids: Iterable[str]) -> None:
-        """Index entries once nothing was added for a moment: while a model answers, that is.
+        """Index entries in a thread after a pause, that is, while the model answers.
 
-        A caller whose turns follow each other at once never waits for it; what is left when the
-        index is closed is indexed by a later search.
+        Turns without pauses never wait for it; what is left at `close` is indexed by a later search.
         """
         with self._lock:
             self._waiting.update(dict.fromkeys(entry_ids))
@@ -107,16 +106,16 @@ class Passages:
                 self._wait()
 
     def _wait(self) -> None:
-        """Start the one thread that waits; a turn that adds something starts no other."""
+        """Start the one thread that waits."""
         self._is_quiet = True
         self._timer = threading.Timer(QUIET_SECONDS, self._wake)
         self._timer.daemon = True
         self._timer.start()
 
     def _wake(self) -> None:
-        """Index what waits if nothing came since the thread was started, else wait once more."""
+        """Index the waiting entries if none was added since the timer was started, else wait again."""
         with self._lock:
-            if self._timer is not threading.current_thread():  # closed since
+            if self._timer is not threading.current_thread():  # it was closed since
                 return
             self._timer = None
             if not self._is_quiet:
@@ -125,7 +124,7 @@ class Passages:
         self._settle_quietly()
 
     def settle(self) -> None:
-        """Index what waits, at once.
+        """Index the waiting entries immediately.
 
         Raises:
             StoreError: the file cannot be written.
@@ -139,11 +138,11 @@ class Passages:
                     self._waiting.pop(entry_id, None)
 
     def _settle_quietly(self) -> None:
-        with contextlib.suppress(StoreError):  # a search meets it again, and tells
+        with contextlib.suppress(StoreError):  # the next search raises it
             self.settle()
 
-    def search(self, query: str, entry_ids: Sequence[str], most: int = 50) -> list[Hit]:
-        """Return the passages of these entries that fit a query, the best first.
+    def search(self, query: str, entry_ids: Sequence[str], most: int = 50) -> list[PassageHit]:
+        """Return the passages of these entries that match a query, the best first.
 
         Raises:
             StoreError: the file cannot be read or written.
@@ -158,7 +157,9 @@ class Passages:
             rows = db.execute(BEST, (ABOUT_WEIGHT, match, most)).fetchall()
         kept = set(entry_ids)
         return [
-            Hit(id_, Span(first, last), -score) for id_, first, last, score in rows if id_ in kept
+            PassageHit(id_, Span(first, last), -score)
+            for id_, first, last, score in rows
+            if id_ in kept
         ]
 
     def _add_missing(self, entry_ids: Sequence[str]) -> None:
@@ -168,7 +169,7 @@ class Passages:
                     _add(db, entry_id, content)
 
     def close(self) -> None:
-        """Close the file; entries that wait to be indexed are left for a later search."""
+        """Close the file; waiting entries are indexed by a later search."""
         with self._lock:
             self._waiting.clear()
             if self._timer is not None:
@@ -189,7 +190,7 @@ class Passages:
 
 
 def _open(path: Path | str) -> sqlite3.Connection:
-    """Open the file; one that is damaged is begun anew, for nothing is lost with it."""
+    """Open the file; a damaged one is deleted and made anew, since it holds derived data only."""
     if str(path) != IN_MEMORY:
         files.private_file(Path(path))
     db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -246,34 +247,34 @@ def _insert(
 
 
 def _rarest(db: sqlite3.Connection, query: str) -> list[str]:
-    """Return the words of a query that tell most: those in the fewest passages."""
+    """Return the most selective words of a query: those in the fewest passages."""
     (total,) = db.execute("SELECT coalesce(max(number), 0) FROM passage").fetchone()
     holding = _counted(db, query)
     ranked = sorted(holding, key=lambda word: (_is_coded(word), holding[word]))
-    telling = [word for word in ranked if holding[word] <= COMMON_SHARE * total]
+    selective = [word for word in ranked if holding[word] <= COMMON_SHARE * total]
     chosen: list[str] = []
     read = 0
-    for word in (telling or ranked)[:MOST_TERMS]:
+    for word in (selective or ranked)[:MAX_TERMS]:
         read += holding[word]
-        if read > MOST_READ and len(chosen) >= LEAST_TERMS:
+        if read > MAX_READ and len(chosen) >= MIN_TERMS:
             break
         chosen.append(word)
     return chosen
 
 
 def _counted(db: sqlite3.Connection, query: str) -> Mapping[str, int]:
-    """Return the words of a query that are known, with the number of passages that hold them."""
+    """Return the query's words that occur in the index, with the number of their passages."""
     holding: dict[str, int] = {}
     read = 0
     for word in dict.fromkeys(WORD.findall(storable(spread(query)).lower())):
-        if read < MOST_COUNTED and word not in STOP_WORDS and (known := _known(db, word)):
+        if read < MAX_COUNTED and word not in STOP_WORDS and (known := _known(db, word)):
             holding[word] = known
             read += known
     return holding
 
 
 def _is_coded(word: str) -> bool:
-    """Say whether a word is a piece of an id: who asks with it has it already."""
+    """Return whether a word is a piece of an id, which the query's author has already."""
     return any(sign.isdigit() for sign in word)
 
 

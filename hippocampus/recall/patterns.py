@@ -1,6 +1,6 @@
-"""The lines of a content that a regular expression matches, in time linear to both. Pure.
+"""The lines of a text that a regular expression matches, in linear time. Pure.
 
-RE2 searches the bytes of the whole content at once; no line is looked at that does not match.
+RE2 searches the bytes of the whole text at once; lines without a match cost nothing more.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ import re2
 
 from hippocampus.errors import RecallError
 from hippocampus.policy.matching import searchable
-from hippocampus.recall.fitting import GAP, Shown
+from hippocampus.recall.fitting import GAP, NumberedLine
 
-LONGEST_PATTERN_CHARACTERS = 2_000
+MAX_PATTERN_CHARACTERS = 2_000
 WHOLE_TEXT_SIGNS = re.compile(r"\\[AzQC]|\(\?[a-zA-Z]*-?[a-zA-Z]*[msU]")
-"""What means another thing in a text than in each of its lines."""
+"""Syntax with another meaning for a whole text than for a single line."""
 LONG_LINE_CHARACTERS = 400
-"""Of a longer line only the surroundings of a match are returned."""
+"""Of a longer line, only the text around a match is returned."""
 AROUND_CHARACTERS = 150
-MOST_CONTEXT_LINES = 50
+MAX_CONTEXT_LINES = 50
 
 
-def matching(text: str, pattern: str, context: int = 0) -> Iterator[Shown]:
-    """Yield the lines that match; of long lines, what surrounds each match.
+def matching(text: str, pattern: str, context: int = 0) -> Iterator[NumberedLine]:
+    """Yield the lines that match; of long lines, the text around each match.
 
-    With `context`, so many lines before and after each match stand beside it.
+    `context` is the number of lines before and after each match that are included.
 
     Raises:
-        RecallError: the pattern is no regular expression of RE2.
+        RecallError: the pattern is not an RE2 expression.
 
     """
     found = _found(text, pattern)
     if context <= 0:
         yield from found
         return
-    yield from _with_context(found, text.split("\n"), min(context, MOST_CONTEXT_LINES))
+    yield from _with_context(found, text.split("\n"), min(context, MAX_CONTEXT_LINES))
 
 
-def _found(text: str, pattern: str) -> Iterator[Shown]:
+def _found(text: str, pattern: str) -> Iterator[NumberedLine]:
     wanted = compiled(pattern)
     data = None if WHOLE_TEXT_SIGNS.search(pattern) else _encoded(text)
     if data is None:
@@ -50,7 +50,7 @@ def _found(text: str, pattern: str) -> Iterator[Shown]:
 
 
 def _encoded(text: str) -> bytes | None:
-    """Return a text in UTF-8, or nothing where it has lone surrogates, which RE2 does not know."""
+    """Return a text in UTF-8, or None for lone surrogates, which RE2 does not accept."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -58,14 +58,14 @@ def _encoded(text: str) -> bytes | None:
 
 
 def compiled(pattern: str, *, across_lines: bool = False) -> Any:
-    """Return a pattern ready to search with; it matches within lines unless told otherwise.
+    """Return a compiled pattern; it matches within lines, or with `across_lines` over several.
 
     Raises:
-        RecallError: it is none, or too long.
+        RecallError: it is not an RE2 expression, or too long.
 
     """
-    if len(pattern) > LONGEST_PATTERN_CHARACTERS:
-        most = f"{LONGEST_PATTERN_CHARACTERS:,} characters"
+    if len(pattern) > MAX_PATTERN_CHARACTERS:
+        most = f"{MAX_PATTERN_CHARACTERS:,} characters"
         raise RecallError("bad_request", f"the pattern is longer than {most}; ask by query")
     options = re2.Options()
     options.log_errors = False
@@ -74,20 +74,20 @@ def compiled(pattern: str, *, across_lines: bool = False) -> Any:
         return re2.compile(searchable(pattern), options)
     except re2.error as wrong:
         why = wrong.args[0].decode("utf-8", "replace") if wrong.args else ""
-        told = f"pattern {pattern!r} is no regular expression (RE2): {why}"
-        raise RecallError("bad_request", told) from None
+        text = f"pattern {pattern!r} is no regular expression (RE2): {why}"
+        raise RecallError("bad_request", text) from None
 
 
-def each_line(lines: Iterable[str], wanted: Any) -> Iterator[Shown]:
-    """Yield what `matching` yields, the slow way: line by line."""
+def each_line(lines: Iterable[str], wanted: Any) -> Iterator[NumberedLine]:
+    """Yield the lines that `matching` yields, searching line by line."""
     for number, line in enumerate(lines, start=1):
         if len(line) > LONG_LINE_CHARACTERS:
-            yield from (Shown(number, part) for part in _excerpts(line, wanted))
+            yield from (NumberedLine(number, part) for part in _excerpts(line, wanted))
         elif wanted.search(searchable(line)):
-            yield Shown(number, line)
+            yield NumberedLine(number, line)
 
 
-def _in_bytes(data: bytes, anywhere: Any, in_line: Any) -> Iterator[Shown]:
+def _in_bytes(data: bytes, anywhere: Any, in_line: Any) -> Iterator[NumberedLine]:
     number, counted, at = 1, 0, 0
     while at <= len(data) and (match := anywhere.search(data, at)):
         start = data.rfind(b"\n", 0, match.start()) + 1
@@ -97,13 +97,13 @@ def _in_bytes(data: bytes, anywhere: Any, in_line: Any) -> Iterator[Shown]:
         counted, at = start, end + 1
         line = data[start:end].decode()
         if len(line) <= LONG_LINE_CHARACTERS:
-            yield Shown(number, line)
+            yield NumberedLine(number, line)
         else:
-            yield from (Shown(number, part) for part in _excerpts(line, in_line))
+            yield from (NumberedLine(number, part) for part in _excerpts(line, in_line))
 
 
 def _excerpts(line: str, wanted: Any) -> Iterator[str]:
-    """Yield the surroundings of the matches in a long line, matches close together as one."""
+    """Yield the text around the matches in a long line; nearby matches share one excerpt."""
     searched = searchable(line)
     data = searched.encode()
     start = end = -1
@@ -118,7 +118,7 @@ def _excerpts(line: str, wanted: Any) -> Iterator[str]:
 
 
 def _spans(wanted: Any, data: bytes, *, plain: bool) -> Iterator[tuple[int, int]]:
-    """Yield where matches start and end, in characters."""
+    """Yield the start and the end of each match, in characters."""
     at = characters = 0
     for match in wanted.finditer(data):
         if plain:
@@ -133,7 +133,9 @@ def _excerpt(line: str, start: int, end: int) -> str:
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
 
 
-def _with_context(found: Iterator[Shown], lines: list[str], context: int) -> Iterator[Shown]:
+def _with_context(
+    found: Iterator[NumberedLine], lines: list[str], context: int
+) -> Iterator[NumberedLine]:
     """Yield matches with the lines around them, each line once."""
     shown_to = 0
     ahead = next(found, None)
@@ -141,14 +143,17 @@ def _with_context(found: Iterator[Shown], lines: list[str], context: int) -> Ite
         match, ahead = ahead, next(found, None)
         first = max(shown_to + 1, match.number - context)
         if shown_to and first > shown_to + 1:
-            yield Shown(0, GAP)
-        yield from (_beside(number, lines) for number in range(first, match.number))
+            yield NumberedLine(0, GAP)
+        yield from (_context_line(number, lines) for number in range(first, match.number))
         yield match
         before_next = ahead.number - 1 if ahead else len(lines)
         shown_to = max(match.number, min(match.number + context, before_next))
-        yield from (_beside(number, lines) for number in range(match.number + 1, shown_to + 1))
+        after = range(match.number + 1, shown_to + 1)
+        yield from (_context_line(number, lines) for number in after)
 
 
-def _beside(number: int, lines: list[str]) -> Shown:
+def _context_line(number: int, lines: list[str]) -> NumberedLine:
     line = lines[number - 1]
-    return Shown(number, line if len(line) <= LONG_LINE_CHARACTERS else f"{line[:200]}…", "-")
+    return NumberedLine(
+        number, line if len(line) <= LONG_LINE_CHARACTERS else f"{line[:200]}…", "-"
+    )

@@ -1,17 +1,18 @@
-"""Recall calls that wait for an answer at the end of a message list, and the items that answer them.
+"""The recall calls at the end of a message list that have no result yet, and their arguments.
 
-Pure, for all three formats. Who answers, and what, is not known here; no list is changed.
+Pure. Calls are answered in `retrieval`; no list is changed.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from hippocampus.errors import MessagesError, RecallError
-from hippocampus.formats import json_text
+from hippocampus.formats import json_text, writing
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.plain import AS_DICTS
 from hippocampus.formats.reader import adapter_of
@@ -23,31 +24,31 @@ NUMBERS = ("head", "tail", "context", "max_tokens")
 TEXTS = ("entry_id", "pattern", "path", "query")
 WHOLE_NUMBER = re.compile(r"\s*(-?\d{1,18})\s*")
 LINE_RANGE = re.compile(r"\s*\[?\s*(\d{1,18})\s*(?:-|–|,|:|to)\s*(\d{1,18})\s*\]?\s*")
-"""What `[5, 7]` is as text: `5-7`, `5, 7`, `[5, 7]`, `5:7`, `5 to 7`."""
+"""The texts that are read as `[5, 7]`: `5-7`, `5, 7`, `[5, 7]`, `5:7`, `5 to 7`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One recall that a model asked for."""
+class RecallCall:
+    """One call of the recall tool."""
 
     call_id: str
     entry_id: str | None
     request: Request
     max_tokens: int | None
     problem: RecallError | None = None
-    """What is wrong with the arguments; then there is nothing else to read."""
+    """The problem with the arguments, if they cannot be read; then no other field is set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is given back for one call."""
+    """The answer to one call."""
 
     text: str
     is_error: bool = False
 
 
-def pending(items: Sequence[Item]) -> list[Call]:
-    """Return the recall calls of the last answer that have no result yet, in order.
+def pending(items: Sequence[Item]) -> list[RecallCall]:
+    """Return the recall calls of the last assistant message that have no result yet, in order.
 
     Raises:
         MessagesError: the list is in no known format.
@@ -71,81 +72,46 @@ def pending(items: Sequence[Item]) -> list[Call]:
     ]
 
 
-def answered(items: Sequence[Item], answers: Mapping[str, Answer]) -> list[Item]:
-    """Return the items to append so that each call, by its id, has its answer.
-
-    In Anthropic's format all of them stand in one user message.
-
-    Raises:
-        MessagesError: the list is in no known format.
-
-    """
-    if not answers:
-        return []
-    name = adapter_of(items)[0].NAME
-    if name == "anthropic":
-        blocks = [_block(call_id, answer) for call_id, answer in answers.items()]
-        return [{"role": "user", "content": blocks}]
-    written = _responses_item if name == "responses" else _chat_item
-    return [written(call_id, answer) for call_id, answer in answers.items()]
-
-
 def extended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
-    """Return a list with answers at its end: what `items + added` is, but for Anthropic.
-
-    There the results of one answer belong into one user message, before anything else in it; where
-    the list ends with results of other tools, they are joined.
-    """
-    last = items[-1] if items else {}
-    joinable = last.get("role") == "user" and isinstance(last.get("content"), list)
-    if not joinable or len(added) != 1 or added[0].get("role") != "user":
-        return [*items, *added]
-    blocks = [*last["content"], *added[0]["content"]]
-    results = [block for block in blocks if block.get("type") == "tool_result"]
-    others = [block for block in blocks if block.get("type") != "tool_result"]
-    return [*items[:-1], {**last, "content": [*results, *others]}]
+    """Return a list with tool results at its end; the old name of `formats.writing.appended`."""
+    warnings.warn(
+        "hippocampus.recall.pending.extended is hippocampus.formats.writing.appended",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return writing.appended(items, added)
 
 
-def _chat_item(call_id: str, answer: Answer) -> Item:
-    return {"role": "tool", "tool_call_id": call_id, "content": answer.text}
-
-
-def _responses_item(call_id: str, answer: Answer) -> Item:
-    return {"type": "function_call_output", "call_id": call_id, "output": answer.text}
-
-
-def _block(call_id: str, answer: Answer) -> Item:
-    block: Item = {"type": "tool_result", "tool_use_id": call_id, "content": answer.text}
-    return {**block, "is_error": True} if answer.is_error else block
-
-
-def written(call_id: str, arguments: object) -> Call:
-    """Return a call from the arguments as a model wrote them: JSON text, or an object."""
+def written(call_id: str, arguments: object) -> RecallCall:
+    """Return a call from the arguments as the model wrote them: JSON text, or an object."""
     if isinstance(arguments, str):
         arguments = json_text.read(arguments)
     if arguments is json_text.NOTHING:
-        return _refused(call_id, "the arguments are no JSON")
+        return _refused(call_id, "the arguments are not JSON")
     if not isinstance(arguments, Mapping):
-        return _refused(call_id, "the arguments are no JSON object")
+        return _refused(call_id, "the arguments are not a JSON object")
     return read_call(call_id, arguments)
 
 
-def read_call(call_id: str, asked: Mapping[str, Any]) -> Call:
-    """Return a call from its arguments by name; what is wrong stands in `problem`.
+def read_call(call_id: str, arguments: Mapping[str, Any]) -> RecallCall:
+    """Return a call from its arguments by name; `problem` is set where they cannot be read.
 
-    What is empty counts as not given, and a number or a range that is written as text as itself.
+    Empty values count as left out; numbers and ranges that are written as text are read.
     """
-    told = {name: value for name, value in asked.items() if value not in (None, "", [], ())}
-    given = {name: _meant(name, value) for name, value in told.items()}
+    given = {
+        name: _meant(name, value)
+        for name, value in arguments.items()
+        if value not in (None, "", [], ())
+    }
     problem = _problem(given)
     if problem:
         return _refused(call_id, problem)
     chosen = {name: value for name, value in given.items() if name in SELECTORS}
-    return Call(call_id, given.get("entry_id"), Request(**chosen), given.get("max_tokens"))
+    return RecallCall(call_id, given.get("entry_id"), Request(**chosen), given.get("max_tokens"))
 
 
 def _meant(name: str, value: Any) -> Any:
-    """Return the value that an argument means where that is plain, else the argument itself."""
+    """Return the number or the range that an argument clearly means, else the argument itself."""
     if name in NUMBERS:
         return _number(value)
     if name != "lines":
@@ -167,19 +133,19 @@ def _number(value: Any) -> Any:
 def _problem(given: Mapping[str, Any]) -> str:
     for name in TEXTS:
         if not isinstance(given.get(name, ""), str):
-            return f"{name} is no text"
+            return f"{name} is not text"
     for name in NUMBERS:
         if not _is_number(given.get(name, 1)):
-            return f"{name} is no whole number"
+            return f"{name} is not a whole number"
     lines = given.get("lines", (1, 1))
     if not (isinstance(lines, tuple) and len(lines) == 2 and all(map(_is_number, lines))):
-        return "lines is no pair of line numbers such as [1, 40]"
+        return "lines is not a pair of line numbers such as [1, 40]"
     unknown = sorted(set(given) - SELECTORS - {"entry_id", "max_tokens"})
     if unknown:
         known = ", ".join(sorted(SELECTORS | {"entry_id", "max_tokens"}))
-        return f"there is no {', '.join(unknown)}; there are {known}"
+        return f"unknown arguments: {', '.join(unknown)}; known: {known}"
     if "entry_id" not in given and "query" not in given:
-        return "name an entry_id, or a query to search everything that was put away"
+        return "name an entry_id, or a query to search everything that is stored"
     return ""
 
 
@@ -187,5 +153,5 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _refused(call_id: str, told: str) -> Call:
-    return Call(call_id, None, Request(), None, RecallError("bad_request", told))
+def _refused(call_id: str, reason: str) -> RecallCall:
+    return RecallCall(call_id, None, Request(), None, RecallError("bad_request", reason))

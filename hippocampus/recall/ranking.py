@@ -1,6 +1,6 @@
-"""Passages of a content, and which of them fit some words best: BM25. Pure.
+"""Splits content into passages and ranks them for a query by BM25. Pure.
 
-An embedding, where one is given, may reorder the best; nothing is loaded or stored here.
+An embedding, if given, reorders the best; nothing is loaded or stored here.
 """
 
 from __future__ import annotations
@@ -12,36 +12,37 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from hippocampus.errors import RecallError
-from hippocampus.recall.fitting import GAP, Shown, fit
+from hippocampus.recall.fitting import GAP, NumberedLine, fit
 from hippocampus.recall.words import terms
 
 K1, B = 1.2, 0.75
 """BM25's usual constants (Robertson and Zaragoza 2009, section 3.2)."""
-SMALLEST_CHARACTERS, LARGEST_CHARACTERS = 240, 700
-"""A passage ends at the next start from the first size on, and at the second in any case."""
+MIN_PASSAGE_CHARACTERS, MAX_PASSAGE_CHARACTERS = 240, 700
+"""From the first size on a passage ends where a block starts; at the second it ends anywhere."""
 OPENINGS = ("{", "- ", "* ", "#", "<h", "<tr", "<li", "def ", "class ", "function ", "export ")
-MOST_PASSAGES = 200
+MAX_PASSAGES = 200
 WORDS_WEIGHT = 0.6
-"""What BM25 counts where an embedding counts the rest."""
+"""The weight of BM25; that of the embedding is the rest."""
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""Turns texts into vectors of one length, such as a local model's `encode`."""
+"""Returns a vector for each text, all of one length."""
 
 
 class Span(NamedTuple):
-    """A run of lines, from 1, both ends in it."""
+    """A range of lines, counted from 1, both ends included."""
 
     first: int
     last: int
 
 
 def passages(lines: Sequence[str]) -> list[Span]:
-    """Return the passages of a content: records, paragraphs, blocks, none of them long."""
+    """Return the passages of a text: records, paragraphs, blocks, of bounded size."""
     spans: list[Span] = []
     first, size, indent = 1, 0, 0
     for number, line in enumerate(lines, start=1):
         if size and (
-            size >= LARGEST_CHARACTERS or (size >= SMALLEST_CHARACTERS and _opens(line, indent))
+            size >= MAX_PASSAGE_CHARACTERS
+            or (size >= MIN_PASSAGE_CHARACTERS and _opens(line, indent))
         ):
             spans.append(Span(first, number - 1))
             first, size = number, 0
@@ -54,7 +55,7 @@ def passages(lines: Sequence[str]) -> list[Span]:
 
 
 def _opens(line: str, indent: int) -> bool:
-    """Say whether something begins with a line: a record, a paragraph, what is indented less."""
+    """Return whether a block starts at a line: a record, a paragraph, a lower indentation."""
     bare = line.lstrip()
     if not bare:
         return True
@@ -62,37 +63,37 @@ def _opens(line: str, indent: int) -> bool:
 
 
 def best_of(lines: Sequence[str], query: str, max_tokens: int, embed: Embed | None = None) -> str:
-    """Return the passages that fit a query best, in their order in the content.
+    """Return the passages that match a query best, the best first, within `max_tokens`.
 
     Raises:
-        RecallError: no word of the query stands in the content, or nothing fits.
+        RecallError: no passage contains a word of the query, or nothing fits.
 
     """
     spans = passages(lines)
     texts = ["\n".join(lines[span.first - 1 : span.last]) for span in spans]
     ranked = reordered(query, texts, scores(terms(query), texts), embed)
     if not ranked:
-        told = "no word of the query stands in this content; try other words or a pattern"
-        raise RecallError("no_match", told)
-    shown = _shown(lines, [spans[at] for at in ranked[:MOST_PASSAGES]])
-    return fit(shown, max_tokens, _note)
+        text = "no word of the query is in this content; try other words or a pattern"
+        raise RecallError("no_match", text)
+    found = _numbered(lines, [spans[at] for at in ranked[:MAX_PASSAGES]])
+    return fit(found, max_tokens, _note)
 
 
 def _note(_shown: int, _left: int, _number: int) -> str:
     return "(weaker passages are left out; ask with fewer words or by lines)"
 
 
-def _shown(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[Shown]:
+def _numbered(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[NumberedLine]:
     for at, span in enumerate(spans):
         if at:
-            yield Shown(0, GAP)
+            yield NumberedLine(0, GAP)
         for number in range(span.first, span.last + 1):
             if lines[number - 1].strip():
-                yield Shown(number, lines[number - 1])
+                yield NumberedLine(number, lines[number - 1])
 
 
 def scores(wanted: Sequence[str], texts: Sequence[str]) -> list[float]:
-    """Return what each text scores by BM25 for some words; 0 where it has none of them."""
+    """Return the BM25 score of each text for some words; 0 where it has none of them."""
     counted = [Counter(terms(text)) for text in texts]
     sizes = [counts.total() for counts in counted]
     mean = sum(sizes) / max(1, len(sizes)) or 1.0
@@ -115,13 +116,13 @@ def _worth(holding: int, total: int) -> float:
 def reordered(
     query: str, texts: Sequence[str], scored: Sequence[float], embed: Embed | None = None
 ) -> list[int]:
-    """Return the numbers of the texts that score at all, the best first.
+    """Return the indexes of the texts with a score, the best first.
 
-    With an embedding the best of them are ordered by a weighted sum of both scores, each relative
-    to its largest; an embedding that fails counts as none.
+    With an embedding, the best are ordered by the weighted sum of both scores, with the BM25 scores
+    relative to the largest.
     """
     found = [at for at, score in enumerate(scored) if score > 0]
-    best = heapq.nsmallest(MOST_PASSAGES, found, key=lambda at: (-scored[at], at))
+    best = heapq.nsmallest(MAX_PASSAGES, found, key=lambda at: (-scored[at], at))
     if embed is None or len(best) < 2:
         return best
     asked, *vectors = embed([query, *(texts[at] for at in best)])

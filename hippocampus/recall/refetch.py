@@ -1,7 +1,7 @@
-"""Pattern completion (protocol, section 7): what a recall of an entry has to work on.
+"""Refetching (the protocol's pattern completion, section 7): the text that a recall is served from.
 
 The live content where the policy declares a source, else the stored copy, else the summary with a
-stale mark, else a clear loss. Only recalls come here: no turn waits for a source.
+note that it is stale, else an error. Only recalls come here: no turn waits for a source.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from hippocampus import tokens
-from hippocampus.entries.entry import Record
+from hippocampus.entries.entry import ARGUMENTS, Record
 from hippocampus.errors import RecallError
 from hippocampus.formats import json_text
+from hippocampus.policy import Policy, record_subject
 from hippocampus.recall import Request, answers, versions
 from hippocampus.recall.fitting import start_of
 from hippocampus.recall.retrieval import Retrieval, slice_of
 from hippocampus.recall.sources import (
-    Captured,
-    Fetched,
-    Outcomes,
+    FetchOutcomes,
+    FetchRequest,
+    FetchResult,
     SourcePlan,
-    Wanted,
+    Sources,
+    StoredCopy,
     fetch,
     plan_of,
 )
@@ -51,13 +53,13 @@ class Completed(NamedTuple):
 
     text: str
     note: str = ""
-    """What has to be said before any part of it."""
+    """Precedes every part of it."""
     is_summary: bool = False
-    """Whether only the summary is left: it is told whole, whatever part was asked for."""
+    """Whether only the summary is left, which is returned whole for any request."""
 
 
-class Completion:
-    """The way from an entry to its content, by the sources that the policy declares."""
+class Refetcher:
+    """Finds the text of an entry, by the sources that the policy declares."""
 
     def __init__(
         self,
@@ -65,46 +67,34 @@ class Completion:
         means: Means,
         entries: Entries,
         retrieval: Retrieval,
-        lock: AbstractContextManager[object],
+        ports: RefetchPorts,
     ) -> None:
-        self.outcomes = Outcomes()
-        """How the recalls of this session went, since it was opened."""
+        self.outcomes = FetchOutcomes()
+        """How the recalls of this session ended, since it was opened."""
         self._session = session
         self._means = means
         self._entries = entries
         self._retrieval = retrieval
-        self._lock = lock
-        rules = means.policy.lifecycle_policies
-        self._declared = any(rule.action.source is not None for rule in rules)
+        self._ports = ports
+        rules = policy.lifecycle_policies
+        self._has_sources = any(rule.action.source is not None for rule in rules)
 
     def slice(self, record: Record, request: Request, max_tokens: int) -> str:
-        """Return a part of the content of an entry, within `max_tokens`.
+        """Return a part of an entry's content, within `max_tokens`.
 
         Raises:
-            RecallError: nothing is left of it, the part cannot be served, or its source has changed
-                since; then what it holds at present has become an entry of its own.
-            StoreError: the disk cannot be read, or does not take that entry.
+            RecallError: nothing is left of it, the part cannot be served, or its source has changed;
+                then the source's present content has become an entry of its own.
+            StoreError: the disk cannot be read, or that entry cannot be written.
 
         """
-        found = self._of(record, max_tokens)
+        found = self._refetched(record, max_tokens)
         if found.is_summary:
             return slice_of(found.text, record, Request(), max_tokens)
         if not found.note:
             return slice_of(found.text, record, request, max_tokens)
-        room = max_tokens - tokens.count(found.note) - 1
-        return f"{found.note}\n{slice_of(found.text, record, request, room)}"
-
-    def _of(self, record: Record, max_tokens: int) -> Completed:
-        """Return what a recall of an entry works on, and count how that went."""
-        newer = self.newer(record)
-        if newer is not None:
-            return Completed(self._stored(record), versions.note(record, newer))
-        plan = self._plan(record)
-        if plan is None:
-            return Completed(self._stored(record))
-        wanted = Wanted(record.tool, _arguments(record))
-        found = fetch(wanted, self._captured(record), plan, self._means.sources)
-        return self._taken(record, found, max_tokens)
+        budget_tokens = max_tokens - tokens.count(found.note) - 1
+        return f"{found.note}\n{slice_of(found.text, record, request, budget_tokens)}"
 
     def newer(self, record: Record) -> Record | None:
         """Return the entry of what the source of this one held last, where that is known to differ."""
@@ -113,9 +103,9 @@ class Completion:
         return versions.newest(record.entry.id, since)
 
     def is_current(self, record: Record) -> bool | None:
-        """Say whether the file that is an entry's source still holds it; None, where none is declared.
+        """Return whether the file that is an entry's source still has it; None without a source.
 
-        Sources of other kinds are not asked: whether they still do is not known, so they do not.
+        Sources of other kinds are not asked, and count as changed.
         """
         plan = self._plan(record)
         if self.newer(record) is not None:
@@ -124,22 +114,48 @@ class Completion:
             return None
         if plan.order[0] != "file":
             return False
-        wanted = Wanted(record.tool, _arguments(record))
-        alone = replace(plan, order=("file",), fallbacks=())
-        found = fetch(wanted, self._captured(record), alone, self._means.sources)
+        found = self._fetched(record, replace(plan, order=("file",), fallbacks=()))
         return found.outcome == "full" and not found.changed
 
-    def _taken(self, record: Record, found: Fetched, max_tokens: int) -> Completed:
-        for told in found.tried:
-            LOG.info("session %s: recall of %s: %s", self._session, record.entry.id, told)
-        newer = self._keep(record, found) if found.changed else None
+    def _refetched(self, record: Record, max_tokens: int) -> RefetchedText:
+        """Return the text that a recall of an entry is served from, and count the outcome."""
+        newer = self.newer(record)
+        if newer is not None:
+            return RefetchedText(self._stored(record), versions.note(record, newer))
+        plan = self._plan(record)
+        if plan is None:
+            return RefetchedText(self._stored(record))
+        found = self._fetched(record, plan)
+        for failure in found.tried:
+            LOG.info("session %s: recall of %s: %s", self._session, record.entry.id, failure)
+        if found.changed:
+            newer = self._ports.add_version(record, found.content)
         self.outcomes.add(found.outcome)
         if found.outcome == "failed":
             raise answers.lost(record, found.tried)
         if newer is not None:
-            told = start_of(found.difference, max_tokens)
-            raise answers.stale(record, newer.entry.id, found.source, told)
-        return Completed(found.content, is_summary=found.outcome == "partial")
+            difference = start_of(found.difference, max_tokens)
+            raise answers.stale(record, newer.entry.id, found.source, difference)
+        return RefetchedText(found.content, is_summary=found.outcome == "partial")
+
+    def _plan(self, record: Record) -> SourcePlan | None:
+        """Return how an entry is fetched again; only tool results are."""
+        is_result = record.entry.type == "tool_result" and record.kind != ARGUMENTS
+        if not (self._has_sources and is_result):
+            return None
+        subject = record_subject(record, self._stored_or_none(record) or "")
+        source = self._policy.resolve(subject).source
+        return plan_of(source.type, source.declared()) if source else None
+
+    def _fetched(self, record: Record, plan: SourcePlan) -> FetchResult:
+        arguments = json_text.read(record.arguments or "{}")
+        named = arguments if isinstance(arguments, dict) else {}
+        copy = StoredCopy(
+            lambda: self._stored_or_none(record),
+            record.entry.summary,
+            lambda present: self._ports.redacted(record, present),
+        )
+        return fetch(FetchRequest(record.tool, named), copy, plan, self._sources)
 
     def _stored(self, record: Record) -> str:
         try:

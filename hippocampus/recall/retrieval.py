@@ -1,6 +1,6 @@
-"""What a session needs to serve recalls: contents read back, sliced, searched, or said to be gone.
+"""Serves recalls from the stored contents of a session: reads, slices and searches them.
 
-Which entries there are, and what an access does to them, is the session's; nothing is decided here.
+The session owns the entries and counts the accesses; nothing is decided here.
 """
 
 from __future__ import annotations
@@ -16,40 +16,41 @@ from hippocampus import recall
 from hippocampus.entries.entry import Record
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.formats.content import text_of, without_envelope
-from hippocampus.formats.conversation import Item
+from hippocampus.formats.conversation import Item, ToolResult
+from hippocampus.formats.writing import tool_results
 from hippocampus.recall import answers
 from hippocampus.recall.passages import Content, Passages
-from hippocampus.recall.pending import Answer, Call, answered, pending
+from hippocampus.recall.pending import Answer, RecallCall, pending
 from hippocampus.recall.ranking import Embed
 from hippocampus.storage import files, gc, ledger
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state_dir import StateDir
 
 HEADER = re.compile(r"^([a-z2-7]{8,12}):$", re.MULTILINE)
-"""Opens the lines of an entry in what a search found; lines of a content have their number first."""
+"""The line before the lines of an entry in a search result; other lines start with a number."""
 
 Decode = Callable[[Record, bytes], str]
-"""Returns the text of a content as the model would read it."""
-Serve = Callable[[Call], str]
+"""Returns the text of a stored content as the model reads it."""
+Serve = Callable[[RecallCall], str]
 """Serves one recall, or raises `RecallError`."""
 
 
-class Found(NamedTuple):
-    """What a search found, and in which entries."""
+class SearchResult(NamedTuple):
+    """The lines that a search found, and their entries."""
 
     text: str
     entry_ids: tuple[str, ...]
 
 
 class Retrieval:
-    """The way back to the contents of one session."""
+    """Reads the stored contents of one session."""
 
     def __init__(
         self, state: StateDir, session: str, store: ContentStore, decode: Decode | None = None
     ) -> None:
-        """Prepare it; the search index is opened when it is first filled or asked.
+        """Prepare it; the search index is opened at its first use.
 
-        `decode` reads the bytes of forms that `text_in` does not know.
+        `decode` reads the bytes of all forms; without it `text_in` does.
         """
         self._decode = decode or text_in
         self._state = state
@@ -60,10 +61,11 @@ class Retrieval:
         self._opening = threading.Lock()
 
     def record_of(self, entry_id: str, records: Mapping[str, Record]) -> Record:
-        """Return the entry of an id, or say whose it is, or which ids look like it.
+        """Return the entry of an id.
 
         Raises:
-            RecallError: it never existed here, or belongs to another session.
+            RecallError: it never existed here (the error lists similar ids), or belongs to another
+                session (the error names it).
 
         """
         if entry_id in records:
@@ -74,10 +76,10 @@ class Retrieval:
         raise answers.never_existed(entry_id, records)
 
     def original(self, record: Record) -> bytes:
-        """Return the exact bytes of a content.
+        """Return the exact bytes of an entry's content.
 
         Raises:
-            RecallError: it is no longer stored, or damaged; when it was removed, and by which rule.
+            RecallError: it is damaged or no longer stored; with the time and the rule of its removal.
 
         """
         try:
@@ -90,7 +92,7 @@ class Retrieval:
         raise answers.expired(record, left.when, left.rule) if left else answers.expired(record)
 
     def text(self, record: Record) -> str:
-        """Return the text of a content as the model would read it.
+        """Return the text of an entry's content as the model reads it.
 
         Raises:
             RecallError: it is no longer stored, or damaged.
@@ -99,16 +101,16 @@ class Retrieval:
         return self._decode(record, self.original(record))
 
     def take(self, record: Record, request: recall.Request, max_tokens: int) -> str:
-        """Return a slice of a stored content.
+        """Return a slice of an entry's content.
 
         Raises:
-            RecallError: nothing can be served; `reason` says why, the text what to do instead.
+            RecallError: nothing can be served; with the reason, and what to do instead.
 
         """
         return slice_of(self.text(record), record, request, max_tokens)
 
     def fill(self, records: Mapping[str, Record]) -> None:
-        """Index entries for searches, in a thread beside the turn."""
+        """Index entries for searches, in a thread of its own."""
         self._records = {**self._records, **records}
         self._index().fill(records)
 
@@ -119,11 +121,11 @@ class Retrieval:
         max_tokens: int,
         known: AbstractSet[str] = frozenset(),
         embed: Embed | None = None,
-    ) -> Found:
-        """Return the best lines of all these entries, and the ids of those that they are from.
+    ) -> SearchResult:
+        """Return the best lines of all these entries, and the ids of their entries.
 
         Raises:
-            RecallError: no word of the query stands in any of them.
+            RecallError: no entry contains a word of the query.
             StoreError: the search index cannot be used.
 
         """
@@ -137,7 +139,7 @@ class Retrieval:
             known,
             embed,
         )
-        return Found(found, tuple(dict.fromkeys(HEADER.findall(found))))
+        return SearchResult(found, tuple(dict.fromkeys(HEADER.findall(found))))
 
     def close(self) -> None:
         """Close the search index."""
@@ -160,7 +162,7 @@ class Retrieval:
         return Content(text, f"{record.tool} {record.arguments}") if record and text else None
 
     def _text_or_none(self, entry_id: str) -> str:
-        """Return a text, or nothing where it is gone: a search goes on without it."""
+        """Return a text, or an empty one where it is lost: a search continues without it."""
         try:
             return self.text(self._records[entry_id])
         except (RecallError, StoreError):
@@ -168,10 +170,10 @@ class Retrieval:
 
 
 def slice_of(text: str, record: Record, request: recall.Request, max_tokens: int) -> str:
-    """Return a slice of the text that an entry stands for.
+    """Return a slice of an entry's text.
 
     Raises:
-        RecallError: it cannot be served; the text tells what to do instead.
+        RecallError: it cannot be served; the message says what to do instead.
 
     """
     try:
@@ -181,7 +183,7 @@ def slice_of(text: str, record: Record, request: recall.Request, max_tokens: int
 
 
 def text_in(record: Record, content: bytes) -> str:
-    """Return the text of a content that a message held as text, as blocks or as an object."""
+    """Return the text of content that a message held as text, as blocks or as an object."""
     text = content.decode("utf-8", "surrogatepass")
     if record.form == "blocks":
         text = text_of(json.loads(text))
@@ -189,17 +191,19 @@ def text_in(record: Record, content: bytes) -> str:
 
 
 def handle(items: Sequence[Item], serve: Serve) -> list[Item]:
-    """Return the items to append that answer the recalls pending at the end of a list.
+    """Return the items to append that answer the pending recalls at the end of a list.
 
     Raises:
         MessagesError: the list is in no known format.
 
     """
-    return answered(items, {call.call_id: answer(call, serve) for call in pending(items)})
+    answered = {call.call_id: answer(call, serve) for call in pending(items)}
+    results = [ToolResult(key, each.text, each.is_error) for key, each in answered.items()]
+    return tool_results(items, results)
 
 
-def answer(call: Call, serve: Serve) -> Answer:
-    """Return what a call asks for, or in words why it cannot be served."""
+def answer(call: RecallCall, serve: Serve) -> Answer:
+    """Return the slice that a call requests, or a text that explains why it cannot be served."""
     try:
         if call.problem is not None:
             raise call.problem
@@ -207,5 +211,5 @@ def answer(call: Call, serve: Serve) -> Answer:
     except RecallError as problem:
         return Answer(answers.render(problem), is_error=True)
     except StoreError as failure:
-        told = f"recall failed (the disk): {failure}. Do not retry; call the original tool again."
-        return Answer(told, is_error=True)
+        text = f"recall failed (the disk): {failure}. Do not retry; call the original tool again."
+        return Answer(text, is_error=True)

@@ -1,4 +1,4 @@
-"""The section below a heading, in Markdown, in HTML and in snapshots of pages. Pure."""
+"""Sections by their heading, in Markdown, HTML and page snapshots. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hippocampus.recall.fitting import Shown
+from hippocampus.recall.fitting import NumberedLine
 
 HEADING = re.compile(
     r"^(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]{0,300})$"
@@ -15,13 +15,13 @@ HEADING = re.compile(
     r"|^[ \t]*(?:- )?(?:\S{1,12} )?heading \"(?P<named>[^\"\n]{1,300})\"(?P<state>[^\n]{0,200})",
     re.MULTILINE | re.IGNORECASE,
 )
-"""Each alternative stops where a heading begins, so that a text of beginnings takes no longer."""
+"""Each alternative stops at the start of another heading, which keeps the search linear."""
 LEVEL = re.compile(r"level=\"?(\d)")
 TAG = re.compile(r"<[^>]{0,500}>")
 
 
 class Heading(NamedTuple):
-    """One heading: where it stands, how deep it is, what it says."""
+    """One heading: its position, its level and its title."""
 
     start: int
     level: int
@@ -44,12 +44,12 @@ def _heading(match: re.Match[str]) -> Heading:
 
 
 def names(text: str) -> Sequence[str]:
-    """Return the headings, the upper ones first."""
+    """Return the titles, those of upper levels first."""
     return [each.title for each in sorted(_headings(text), key=lambda heading: heading.level)]
 
 
-def find(text: str, path: str) -> list[Shown]:
-    """Return the section below the heading that says this, or starts with it."""
+def find(text: str, path: str) -> list[NumberedLine]:
+    """Return the section below the heading with this title, or one that starts with it."""
     wanted = " ".join(path.strip().strip("#").split()).casefold()
     found = _headings(text)
     titles = [each.title.casefold() for each in found]
@@ -64,8 +64,8 @@ def find(text: str, path: str) -> list[Shown]:
     return lines_of(text, found[at].start, next(behind, len(text)))
 
 
-def lines_of(text: str, start: int, end: int) -> list[Shown]:
+def lines_of(text: str, start: int, end: int) -> list[NumberedLine]:
     """Return the lines of a part of a text, numbered as in the whole."""
     first = text.count("\n", 0, start) + 1
     lines = text[start:end].rstrip().split("\n")
-    return [Shown(number, line) for number, line in enumerate(lines, start=first)]
+    return [NumberedLine(number, line) for number, line in enumerate(lines, start=first)]

@@ -1,4 +1,4 @@
-"""A slice of one content: by lines, pattern, path or words, always within a bound. Pure."""
+"""Slices of one text: by lines, pattern, path or words, within a token budget. Pure."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 from hippocampus import tokens
 from hippocampus.errors import RecallError
-from hippocampus.recall import places, ranking
-from hippocampus.recall.fitting import Note, Shown, fit, numbered
+from hippocampus.recall import paths, ranking
+from hippocampus.recall.fitting import Note, NumberedLine, fit, numbered
 from hippocampus.recall.paging import first_number, paged, pages
 from hippocampus.recall.patterns import matching
 
-MOST_COUNTED = 1_000
-"""Matches behind these are not counted."""
+MAX_COUNTED = 1_000
+"""Further matches are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Which part of a content is wanted; without any selector, all of it or its start."""
+    """The part of some content to return; without a selector, all of it or its start."""
 
     pattern: str | None = None
     lines: tuple[int, int] | None = None
@@ -32,16 +32,16 @@ class Request:
 
 
 def take(text: str, request: Request, max_tokens: int) -> str:
-    """Return the wanted part of a text and a note of what was left out, within `max_tokens`.
+    """Return the requested part of a text and a note about left-out lines, within `max_tokens`.
 
-    JSON that stands on one line is paged: its lines are those of the same value, one item each.
+    JSON on one line is paged: its lines have one item each.
 
     Raises:
-        RecallError: the pattern, path or range is not one, nothing is there, or nothing fits.
+        RecallError: the pattern, path or range is invalid, nothing matches, or nothing fits.
 
     """
     if request.path is not None:
-        found = _renumbered(places.at(text, request.path), first_number(text))
+        found = _renumbered(paths.lines_at(text, request.path), first_number(text))
         return fit(found, max_tokens, _more_of_path(request.path))
     if request.pattern is not None:
         return _by_pattern(text, request.pattern, request.context, max_tokens)
@@ -61,8 +61,8 @@ def _by_lines(text: str, request: Request, max_tokens: int) -> str:
     return fit(numbered(wanted, first), max_tokens, _more_lines(last))
 
 
-def _renumbered(found: Iterator[Shown], start: int) -> Iterator[Shown]:
-    """Yield lines with the numbers that a file's part itself gives them."""
+def _renumbered(found: Iterator[NumberedLine], start: int) -> Iterator[NumberedLine]:
+    """Yield lines with the numbers that a part of a file has itself."""
     for each in found:
         yield each._replace(number=each.number + start - 1) if each.number else each
 
@@ -75,10 +75,10 @@ def _more_lines(last: int) -> Note:
 
 
 def _more_of_path(path: str) -> Note:
-    shown = path if len(path) <= 20 else f"{path[:20]}…"
+    quoted = path if len(path) <= 20 else f"{path[:20]}…"
 
     def note(_shown: int, _left: int, _number: int) -> str:
-        return f"(more stands at {shown}; ask for a longer path or more max_tokens)"
+        return f"(more is at {quoted}; ask for a longer path or more max_tokens)"
 
     return note
 
@@ -87,15 +87,15 @@ def _by_pattern(text: str, pattern: str, context: int, max_tokens: int) -> str:
     found = _renumbered(_matches(text, pattern, context), first_number(text))
 
     def note(shown: int, left: int, number: int) -> str:
-        more = left + sum(1 for _ in itertools.islice(found, MOST_COUNTED))
-        known = f"{more}+" if more > MOST_COUNTED else str(more)
+        more = left + sum(1 for _ in itertools.islice(found, MAX_COUNTED))
+        known = f"{more}+" if more > MAX_COUNTED else str(more)
         return f"({shown} lines shown, {known} left out from line {number} on; narrow the pattern)"
 
     return fit(found, max_tokens, note)
 
 
-def _matches(text: str, pattern: str, context: int) -> Iterator[Shown]:
-    """Yield what matches; where nothing in the pages does, what matches in the text as it is."""
+def _matches(text: str, pattern: str, context: int) -> Iterator[NumberedLine]:
+    """Yield the matching lines of the paged text; if there are none, of the text itself."""
     readable = paged(text)
     found = matching(readable, pattern, context)
     first = next(found, None)
@@ -107,12 +107,12 @@ def _matches(text: str, pattern: str, context: int) -> Iterator[Shown]:
 
 
 def _range(request: Request, start: int, end: int) -> tuple[int, int]:
-    """Return the first and the last line that are wanted, of those from `start` to `end`."""
+    """Return the first and the last requested line, between `start` and `end`."""
     if request.lines is not None:
         first, last = request.lines
         if first > min(last, end) or last < start:
-            told = f"lines {first} to {last} are no range; ask [{start}, {end}]"
-            raise RecallError("bad_request", told)
+            text = f"lines {first} to {last} are not in this content; ask [{start}, {end}]"
+            raise RecallError("bad_request", text)
         return max(start, first), min(last, end)
     if request.head is not None:
         return start, min(start + max(1, request.head) - 1, end)

@@ -1,4 +1,4 @@
-"""The source of a symbol in code, by its name or by `Outer.name`. Pure; nothing is parsed twice."""
+"""The source of a symbol in code, by `name` or `Outer.name`. Pure; nothing is parsed twice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import re2
 from hippocampus.indexing import unwrap
 from hippocampus.indexing.code import outline_of
 from hippocampus.indexing.code.outline import Symbol, qualified
-from hippocampus.recall.fitting import Shown
+from hippocampus.recall.fitting import NumberedLine
 from hippocampus.recall.patterns import matching
 
 NAME = re.compile(r"[\w$:.<>#-]{1,200}(?:\(\))?")
@@ -19,14 +19,14 @@ MAKING = (
     r"^\s*(?:[\w@<>\[\]]+\s+){0,4}(?:def|class|func|fn|function|struct|enum|interface|type|trait|"
     r"impl|module|const|let|var|CREATE TABLE|create table)\s+(?:\([^)]*\)\s*)?%s\b"
 )
-"""How a name is made where no outline of the source is at hand."""
-LARGEST_CHARACTERS = 200_000
-"""Of a larger source no outline is made."""
+"""The definition of a name, for sources without an outline."""
+MAX_SOURCE_CHARACTERS = 200_000
+"""A larger source gets no outline."""
 CLOSING = re.compile(r"\s*[)\]]")
 
 
-def find(text: str, path: str) -> list[Shown]:
-    """Return the lines in which a symbol is made, whole."""
+def find(text: str, path: str) -> list[NumberedLine]:
+    """Return the lines of a symbol's definition."""
     name = path.strip().removesuffix("()")
     if not NAME.fullmatch(name):
         return []
@@ -41,13 +41,13 @@ def find(text: str, path: str) -> list[Shown]:
 
 @functools.lru_cache(maxsize=2)
 def _bare(text: str) -> list[str]:
-    """Return the lines of a source without the numbers that a dump may carry."""
+    """Return the lines of a source without the line numbers of a dump."""
     dump = unwrap.numbered_dump(text)
     return (dump[0] if dump else text).split("\n")
 
 
 def names(text: str) -> Sequence[str]:
-    """Return the names of a source, outer ones first."""
+    """Return the names of the symbols in a source, outer ones first."""
     found = _symbols(text)
     made = [at for at, symbol in enumerate(found) if symbol.kind not in ("import", "main")]
     made.sort(key=lambda at: found[at].parent is not None)
@@ -56,15 +56,15 @@ def names(text: str) -> Sequence[str]:
 
 @functools.lru_cache(maxsize=2)
 def _symbols(text: str) -> list[Symbol]:
-    """Return the symbols of a text that is code, each with its line in the text."""
-    if len(text) > LARGEST_CHARACTERS:
+    """Return the symbols of a source, each with its line in the text."""
+    if len(text) > MAX_SOURCE_CHARACTERS:
         return []
     outline = outline_of("\n".join(_bare(text)))
     return outline.symbols if outline else []
 
 
 def _starts(text: str, name: str) -> list[int]:
-    """Return where a symbol of that name is made, as line numbers from 0."""
+    """Return the line indexes at which a symbol of this name is defined."""
     symbols = _symbols(text)
     made = [
         symbol.line - 1
@@ -76,8 +76,8 @@ def _starts(text: str, name: str) -> list[int]:
     return made or [each.number - 1 for each in matching(text, MAKING % re2.escape(last))]
 
 
-def _whole(lines: Sequence[str], bare: Sequence[str], start: int) -> list[Shown]:
-    """Return a symbol's lines: from its decorators to the last line that is indented more."""
+def _whole(lines: Sequence[str], bare: Sequence[str], start: int) -> list[NumberedLine]:
+    """Return the lines of a definition, from its decorators to its last indented line."""
     indent = _indent(bare[start])
     first = start
     while first and bare[first - 1].lstrip().startswith("@") and _indent(bare[first - 1]) == indent:
@@ -89,7 +89,7 @@ def _whole(lines: Sequence[str], bare: Sequence[str], start: int) -> list[Shown]
         end += 1
     while end > start + 1 and not bare[end - 1].strip():
         end -= 1
-    return [Shown(number + 1, lines[number]) for number in range(first, end)]
+    return [NumberedLine(number + 1, lines[number]) for number in range(first, end)]
 
 
 def _belongs(line: str, indent: int) -> bool:

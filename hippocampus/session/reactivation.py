@@ -185,7 +185,7 @@ def _text(history: History, cue: Cue, room_tokens: int) -> str:
     )
     said = f"{AGAIN}{cue.reason}\n{opening}"
     room = room_tokens - tokens.count(said) - 1
-    if room < LEAST_TOKENS:
+    if room < MIN_TOKENS:
         return ""
     found = cue.slice(_content(cue.payload, history), room)
     return f"{said}\n{frame.as_content(found)}" if found else ""

@@ -68,7 +68,7 @@ def redacted_text(record: Record, text: str, policy: Policy) -> str:
     """Return the text of a stored content as it may come back into a view."""
     if not policy.redacts or record.form == "messages":  # a digest's messages were told screened
         return text
-    treatment = policy.resolve(subject_in(record, text))
+    treatment = policy.resolve(record_subject(record, text))
     return (treatment.redacted_json if record.kind == ARGUMENTS else treatment.redacted)(text)
 
 

@@ -34,8 +34,8 @@ from hippocampus.errors import RecallError, StoreError
 from hippocampus.formats import plain, reader
 from hippocampus.formats.conversation import Item, Message
 from hippocampus.recall import answers, pending, retrieval, versions
-from hippocampus.recall.fitting import LEAST_TOKENS
-from hippocampus.recall.refetch import Completion
+from hippocampus.recall.fitting import MIN_TOKENS
+from hippocampus.recall.refetch import Refetcher, RefetchPorts
 from hippocampus.session import digest, tool_cache
 from hippocampus.session.costs import Costs, raw_call
 from hippocampus.session.history import History
@@ -321,11 +321,11 @@ class Session:
         """
         return retrieval.answer(pending.written("", arguments), self._serve).text
 
-    def _taken(self, call: pending.Call, bound: int) -> str:
+    def _taken(self, call: pending.RecallCall, bound: int) -> str:
         if call.entry_id is None:
             return self._search(call.request.query, bound)
         record = self._record_of(call.entry_id)
-        found = self._completion.slice(record, call.request, self._room_tokens(record, bound))
+        found = self._refetcher.slice(record, call.request, self._room_tokens(record, bound))
         self._accessed([record])
         return found
 
@@ -366,7 +366,7 @@ class Session:
         """
         return retrieval.handle(plain.plain(plain.listed(items)), self._serve)
 
-    def _serve(self, call: pending.Call) -> str:
+    def _serve(self, call: pending.RecallCall) -> str:
         most = self._means.policy.recall_tokens
         bound = most if call.max_tokens is None else min(call.max_tokens, MAX_RECALL_FACTOR * most)
         return self._taken(call, bound)
@@ -391,7 +391,7 @@ class Session:
             said = list(self._state.history.raw)
         if record is None or tool_cache.is_overtaken(record, said, wanted):
             return None
-        current = self._completion.is_current(record)
+        current = self._refetcher.is_current(record)
         if current is False or (current is None and tool_cache.has_changed_before(said, wanted)):
             return None
         try:

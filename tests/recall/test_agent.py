@@ -13,10 +13,12 @@ import pytest
 from conversations import EAGER
 
 from hippocampus import Hippocampus, recall, tokens
-from hippocampus.errors import RecallError
+from hippocampus.formats.conversation import ToolResult
 from hippocampus.formats.reader import read
+from hippocampus.formats.writing import appended, tool_results
 from hippocampus.recall import answers
-from hippocampus.recall.pending import Answer, Call, answered, extended, pending
+from hippocampus.recall.pending import RecallCall, pending
+from hippocampus.recall.retrieval import handle
 from hippocampus.replay.measure import unpaired
 
 FORMATS = ("openai", "responses", "anthropic")
@@ -69,9 +71,8 @@ def assistant(
 
 def own_result(format_name: str, call_id: str, text: str) -> list[dict[str, Any]]:
     """What the host's own tool gives back."""
-    call = Answer(text)
     example = assistant(format_name, 0, [("recall", {})])
-    return answered(example, {call_id: call})
+    return tool_results(example, [ToolResult(call_id, text)])
 
 
 class Contents:
@@ -81,17 +82,12 @@ class Contents:
         self.entry_id = "ID"
 
     def handle(self, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return answered(items, {call.call_id: self._answer(call) for call in pending(items)})
+        return handle(items, self._serve)
 
-    def _answer(self, call: Call) -> Answer:
-        try:
-            if call.problem is not None:
-                raise call.problem
-            if call.entry_id not in (None, "ID"):
-                raise answers.never_existed(str(call.entry_id), ["ID"])
-            return Answer(recall.take(ROWS, call.request, min(call.max_tokens or BOUND, BOUND)))
-        except RecallError as problem:
-            return Answer(answers.render(problem), is_error=True)
+    def _serve(self, call: RecallCall) -> str:
+        if call.entry_id not in (None, "ID"):
+            raise answers.never_existed(str(call.entry_id), ["ID"])
+        return recall.take(ROWS, call.request, min(call.max_tokens or BOUND, BOUND))
 
 
 def converse(format_name: str, held: Any, first: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -110,8 +106,8 @@ def converse(format_name: str, held: Any, first: list[dict[str, Any]]) -> list[d
         waiting = len(pending(items))
         added = held.handle(items)
         assert waiting == len(wanted)
-        items = extended(items, added)
-        items = extended(items, own_result(format_name, f"call_{number}_{len(wanted)}", "12:00"))
+        items = appended(items, added)
+        items = appended(items, own_result(format_name, f"call_{number}_{len(wanted)}", "12:00"))
         assert held.handle(items) == []
         for message in read(added):
             assert all(tokens.count(part.text) <= BOUND + 100 for part in message.parts)

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hippocampus.formats.conversation import ToolResult
 from hippocampus.formats.reader import read
-from hippocampus.recall.pending import Answer, answered, extended, pending, read_call
+from hippocampus.formats.writing import appended, tool_results
+from hippocampus.recall.pending import extended, pending, read_call
 from hippocampus.recall.slices import Request
 from hippocampus.replay.measure import unpaired
 
@@ -66,9 +68,9 @@ def test_parallel_recalls_are_found_among_others_and_answered(format_name: str) 
         100,
     )
     assert (found[1].entry_id, found[1].request.query) == (None, "refunds")
-    given_ = {call.call_id: Answer("slice", is_error=call.call_id == "c3") for call in found}
+    given_ = [ToolResult(call.call_id, "slice", call.call_id == "c3") for call in found]
     for before in ([], [result(format_name, "c2")]):
-        whole = extended([*items, *before], answered([*items, *before], given_))
+        whole = appended([*items, *before], tool_results([*items, *before], given_))
         if not before:
             assert unpaired(read(whole)) == ["call 'c2' has no result"]
             whole = [*whole, result(format_name, "c2")]
@@ -80,9 +82,10 @@ def test_anthropics_results_share_one_message_before_its_text() -> None:
     items = asked("anthropic", CALLS)
     others = result("anthropic", "c2")
     others["content"].append({"type": "text", "text": "go on"})
-    whole = extended(
-        [*items, others], answered(items, {"c1": Answer("a"), "c3": Answer("b", True)})
-    )
+    results = tool_results(items, [ToolResult("c1", "a"), ToolResult("c3", "b", True)])
+    whole = appended([*items, others], results)
+    with pytest.warns(DeprecationWarning, match=r"formats\.writing\.appended"):
+        assert extended([*items, others], results) == whole
     assert len(whole) == 3
     assert [block["type"] for block in whole[-1]["content"]] == ["tool_result"] * 3 + ["text"]
     assert whole[-1]["content"][2]["is_error"]
@@ -93,7 +96,7 @@ def test_anthropics_results_share_one_message_before_its_text() -> None:
 def test_nothing_is_pending_without_a_recall(format_name: str) -> None:
     items = asked(format_name, [CALLS[1]])
     assert pending(items) == []
-    assert answered(items, {}) == []
+    assert tool_results(items, []) == []
     assert pending(items[:1]) == []
     assert pending([]) == []
 

@@ -208,5 +208,5 @@ def test_the_tool_has_the_shape_of_each_format() -> None:
     assert tool("openai")["function"]["name"] == "recall"
     assert "required" not in tool("responses")["parameters"]
     assert tool("anthropic")["input_schema"]["type"] == "object"
-    with pytest.raises(ValueError, match="'openai', 'responses', 'anthropic'"):
+    with pytest.raises(ValueError, match="'responses', 'openai', 'anthropic'"):
         tool("gemini")

@@ -12,8 +12,9 @@ import pytest
 from conversations import EAGER, no_fallback
 
 from hippocampus import Hippocampus, Session, tokens
+from hippocampus.formats.conversation import ToolResult
 from hippocampus.formats.reader import read
-from hippocampus.recall.pending import Answer, answered
+from hippocampus.formats.writing import tool_results
 from hippocampus.replay.measure import unpaired
 
 BUDGET = 250
@@ -44,7 +45,7 @@ def tool(format_name: str, number: int, name: str, text: str, **arguments: Any) 
     """A call and its result."""
     call = called(format_name, number, name, arguments)
     recalled = called(format_name, number, "recall", {})
-    return [*call, *answered(recalled, {f"call_{number}": Answer(text)})]
+    return [*call, *tool_results(recalled, [ToolResult(f"call_{number}", text)])]
 
 
 def opening(format_name: str) -> list[Any]:

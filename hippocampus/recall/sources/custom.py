@@ -1,6 +1,6 @@
-"""Sources that others write: named by a decorator, or by an entry point `hippocampus.sources`.
+"""Custom sources: registered by a decorator, or by an entry point `hippocampus.sources`.
 
-A source takes what is wanted and the plan, and returns its content or raises `Unavailable`.
+A source takes the request and the plan, and returns the content or raises `Unavailable`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from importlib import metadata
 from typing import Any
 
 from hippocampus.errors import nearest
-from hippocampus.recall.sources.plan import SourcePlan, Unavailable, Wanted
+from hippocampus.recall.sources.plan import FetchRequest, SourcePlan, Unavailable
 
 GROUP = "hippocampus.sources"
-Source = Callable[[Wanted, SourcePlan], Any]
-"""Returns text, or what can be said as JSON; it may be a coroutine."""
+Source = Callable[[FetchRequest, SourcePlan], Any]
+"""Returns text, or a value that JSON can represent; it may be a coroutine function."""
 
 
 class Sources:
@@ -24,7 +24,7 @@ class Sources:
         self._named: dict[str, Source] = {}
 
     def __call__(self, name: str) -> Callable[[Source], Source]:
-        """Name a function as a source: `@sources("tickets")`."""
+        """Register a function as a source: `@sources("tickets")`."""
 
         def named(source: Source) -> Source:
             self.add(name, source)
@@ -33,14 +33,14 @@ class Sources:
         return named
 
     def add(self, name: str, source: Source) -> None:
-        """Name a source; the last of a name counts."""
+        """Register a source; a later one of the same name replaces it."""
         self._named[name] = source
 
     def find(self, name: str) -> Source:
-        """Return a source by its name: one that was added, else one that a package brings.
+        """Return a source by its name: a registered one, else one from an installed package.
 
         Raises:
-            Unavailable: there is none; the nearest names are told.
+            Unavailable: there is none; the error lists the nearest names.
 
         """
         if name in self._named:
@@ -51,6 +51,6 @@ class Sources:
             raise Unavailable(f"there is no source {name!r}; like it: {near}")
         try:
             self._named[name] = brought[name].load()
-        except Exception as failure:  # a package of someone else: whatever it raises at import
+        except Exception as failure:  # a third-party package may raise anything at import
             raise Unavailable(f"the source {name!r} cannot be loaded: {failure}") from failure
         return self._named[name]

@@ -1,4 +1,4 @@
-"""The source `file`: a file under a folder that the policy names; nothing outside is ever opened."""
+"""The source `file`: files under folders that the policy names; no other file is opened."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from hippocampus.recall.sources.plan import SourcePlan, Unavailable, Wanted
+from hippocampus.recall.sources.plan import FetchRequest, SourcePlan, Unavailable
 
 PATH_ARGUMENTS = ("path", "file_path", "file", "filename", "filepath", "target_file", "uri")
 
 
-def fetch(wanted: Wanted, plan: SourcePlan) -> str:
-    """Return the text of the file that a call named.
+def fetch(request: FetchRequest, plan: SourcePlan) -> str:
+    """Return the text of the file that a call names.
 
     Raises:
-        Unavailable: it lies under no allowed folder, is gone, no plain file, too large or no text.
+        Unavailable: it is outside the allowed folders, missing, not a plain file, too large or not
+            text.
 
     """
-    named = wanted.named(*PATH_ARGUMENTS)
+    named = request.named(*PATH_ARGUMENTS)
     path = _allowed(_path_in(named), plan.roots)
     try:
         data = _read(path, plan.largest_bytes)
@@ -33,7 +34,7 @@ def fetch(wanted: Wanted, plan: SourcePlan) -> str:
 
 
 def _path_in(named: str) -> str:
-    """Return the path that a `file:` address means; another text is a path."""
+    """Return the path of a `file:` URL; another text is a path."""
     if not named.startswith("file://"):
         return named
     try:
@@ -43,10 +44,10 @@ def _path_in(named: str) -> str:
 
 
 def _allowed(named: str, roots: tuple[str, ...]) -> Path:
-    """Return the real path of a file, with links resolved, if a root holds it.
+    """Return the real path of a file, with links resolved, if it is under a root.
 
-    A relative path is the tool's, from the working directory; where no root holds a file of that
-    name, it is taken as one from a root.
+    A relative path starts at the working directory, as for the tool; where that is under no root, it
+    starts at each root.
     """
     folders = [folder for root in roots if (folder := _resolved(Path(root))) is not None]
     for base in (Path(), *folders):
@@ -57,7 +58,7 @@ def _allowed(named: str, roots: tuple[str, ...]) -> Path:
 
 
 def _resolved(path: Path) -> Path | None:
-    """Return the real path of what is there, or nothing."""
+    """Return the real path of an existing file or folder, or None."""
     try:
         return path.expanduser().resolve(strict=True)
     except (OSError, ValueError, RuntimeError):
@@ -65,7 +66,7 @@ def _resolved(path: Path) -> Path | None:
 
 
 def _read(path: Path, largest_bytes: int) -> bytes:
-    """Read a plain file; a link put there since, a pipe or a device is none."""
+    """Read a plain file; refuse a pipe, a device, and a link that was put there since."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(handle, "rb") as opened:
         status = os.fstat(opened.fileno())

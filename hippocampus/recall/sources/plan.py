@@ -1,50 +1,51 @@
-"""Which source answers for a kind of tool, in which order, and what is done when none does. Data only."""
+"""The plan of a fetch: which sources in which order, and the fallbacks. Data only."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-Outcome = Literal["full", "partial", "failed"]
-"""The protocol's section 12.2: the content, its summary only, or nothing."""
-Fallback = Literal["stored", "summary"]
+from hippocampus.policy.rules import Fallback
+
+FetchOutcome = Literal["full", "partial", "failed"]
+"""The full content, its summary only, or nothing (the protocol's section 12.2)."""
 
 
-class Unavailable(Exception):  # noqa: N818 - what a source says, not what went wrong in it
-    """A source cannot give its content; the text says why in one sentence."""
+class Unavailable(Exception):  # noqa: N818 - an answer of a source, not an error in it
+    """A source cannot return the content; the text is one sentence with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePlan:
-    """How a content is had again, as a policy's `source:` says."""
+    """How content is fetched again, as a policy's `source:` declares it."""
 
     order: tuple[str, ...] = ()
-    """Names of sources to ask, the first first: `file`, `http`, `tool`, or a custom one's; none
-    asks the content store alone."""
+    """The sources to ask, in order: `file`, `http`, `tool`, or custom ones; none asks the content
+    store alone."""
     timeout_seconds: float = 10.0
-    """How long one source may take."""
+    """How long each source may take."""
     largest_bytes: int = 10_000_000
-    """What a source may return at most."""
+    """The most bytes of an answer."""
     fallbacks: tuple[Fallback, ...] = ("stored", "summary")
-    """What is taken, in this order, where no source answers."""
+    """What is used, in this order, where no source answers."""
     roots: tuple[str, ...] = ()
-    """Folders under which `file` may read; none allows no file."""
+    """The folders that `file` may read; none allows no file."""
     allow_private: bool = False
     """Whether `http` may ask addresses of this machine and its networks."""
     hosts: tuple[str, ...] = ()
     """The only hosts that `http` may ask; none allows every public one."""
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """By name of a custom source, what it is called with."""
+    """The options of custom sources, by name."""
 
 
 def plan_of(name: str, declared: Mapping[str, Any]) -> SourcePlan:
-    """Return the plan that a policy's `source:` declares: its type, and the fields beside it.
+    """Return the plan that a policy's `source:` declares: its type and the other fields.
 
-    Fields that no plan has are for the source of that name.
+    Fields that are not of a plan are options of the source of that name.
 
     Raises:
-        ValueError: a field has a value that it cannot have; the text names it.
+        ValueError: a field has a wrong value; the message names both.
 
     """
     given = {"order": [name], **{key: value for key, value in declared.items() if key in READ}}
@@ -70,23 +71,23 @@ READ: Mapping[str, Callable[[Any], bool]] = {
     "order": _is_texts,
     "timeout_seconds": _is_size,
     "largest_bytes": lambda value: _is_size(value) and isinstance(value, int),
-    "fallbacks": lambda value: _is_texts(value) and set(value) <= {"stored", "summary"},
+    "fallbacks": lambda value: _is_texts(value) and set(value) <= set(get_args(Fallback)),
     "roots": _is_texts,
     "allow_private": lambda value: isinstance(value, bool),
     "hosts": _is_texts,
 }
-"""The fields of a policy's `source:` that a plan has, and what each of them may be."""
+"""By field of a plan, the check of its value in a policy's `source:`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is to be had again: the call that made a content."""
+class FetchRequest:
+    """The call whose result is fetched again."""
 
     tool: str
     arguments: Mapping[str, Any]
 
     def named(self, *keys: str) -> str:
-        """Return the first argument of these names that is text.
+        """Return the first of these arguments that is text.
 
         Raises:
             Unavailable: there is none.
@@ -100,16 +101,16 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
-    """What came back, and from where."""
+class FetchResult:
+    """The result of a fetch, and its source."""
 
-    outcome: Outcome
+    outcome: FetchOutcome
     content: str
     source: str
-    """Its name, or `store`, `summary`, `nothing`."""
+    """The name of the source, or `store`, `summary`, `nothing`."""
     changed: bool = False
-    """Whether it differs from what was captured."""
+    """Whether it differs from the stored copy."""
     difference: str = ""
-    """How, as a unified diff, cut to a few lines."""
+    """A unified diff from the stored copy, cut to a few lines."""
     tried: tuple[str, ...] = ()
-    """A sentence for each source that could not answer."""
+    """A sentence for each source that failed."""

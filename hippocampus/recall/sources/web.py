@@ -1,7 +1,7 @@
-"""The source `http`: one GET, within limits of time and size, to addresses that the policy allows.
+"""The source `http`: one GET, within bounds of time and size, to hosts that the policy allows.
 
-Every host is resolved first and the connection goes to the checked address, so that a name cannot
-point elsewhere in between; each redirect is checked in the same way.
+Every host is resolved first and the connection goes to the checked address, so that the name cannot
+resolve to another address in between; each redirect is checked in the same way.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ import time
 from typing import NamedTuple
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
-from hippocampus.recall.sources.plan import SourcePlan, Unavailable, Wanted
+from hippocampus.recall.sources.plan import FetchRequest, SourcePlan, Unavailable
 
 URL_ARGUMENTS = ("url", "uri", "href", "link", "address")
-MOST_REDIRECTS = 5
+MAX_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 CHUNK_BYTES = 1 << 16
 SAFE = "!$%&'()*+,/:;=?@[]~"
-"""What may stand in an address beside letters and digits (RFC 3986, section 2.2)."""
+"""The characters other than letters and digits that a URL may have (RFC 3986, section 2.2)."""
 NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
-"""Encodings of Python that no page has; some take time quadratic to the text."""
+"""Python encodings that no page has; some take time quadratic in the length of the text."""
 TEXT_TYPES = re.compile(r"text/|json|xml|javascript|x-www-form-urlencoded|yaml")
 TOO_LONG = "the answer took too long"
 PLAIN = "identity"
@@ -37,25 +37,25 @@ HEADERS = {"Accept": "text/*, application/json, */*;q=0.1", "Accept-Encoding": P
 UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
 
 
-def fetch(wanted: Wanted, plan: SourcePlan) -> str:
-    """Return the text at the address that a call named.
+def fetch(request: FetchRequest, plan: SourcePlan) -> str:
+    """Return the text at the URL that a call names.
 
     Raises:
-        Unavailable: the address is not allowed, does not answer in time, or answers no text.
+        Unavailable: the URL is not allowed, does not answer in time, or does not answer with text.
 
     """
-    url = wanted.named(*URL_ARGUMENTS)
+    url = request.named(*URL_ARGUMENTS)
     deadline = time.monotonic() + plan.timeout_seconds
-    for _ in range(MOST_REDIRECTS + 1):
+    for _ in range(MAX_REDIRECTS + 1):
         found = _get(_checked(url), plan, deadline)
         if not found.location:
             return found.text
         url = _joined(url, found.location)
-    raise Unavailable(f"{url} leads from one address to the next more than {MOST_REDIRECTS} times")
+    raise Unavailable(f"{url} leads from one address to the next more than {MAX_REDIRECTS} times")
 
 
-class _Answer(NamedTuple):
-    """What an address answered: a text, or where else to look."""
+class _HttpAnswer(NamedTuple):
+    """The answer of a URL: a text, or the location of a redirect."""
 
     text: str = ""
     location: str = ""
@@ -81,7 +81,7 @@ def _checked(url: str) -> SplitResult:
     return parts
 
 
-def _get(parts: SplitResult, plan: SourcePlan, deadline: float) -> _Answer:
+def _get(parts: SplitResult, plan: SourcePlan, deadline: float) -> _HttpAnswer:
     host = _ascii_host(parts)
     if plan.hosts and {host, parts.hostname}.isdisjoint(map(str.casefold, plan.hosts)):
         raise Unavailable(f"the host {host} is not among those that the policy allows")
@@ -100,7 +100,7 @@ def _get(parts: SplitResult, plan: SourcePlan, deadline: float) -> _Answer:
 
 
 def _ascii_host(parts: SplitResult) -> str:
-    """Return the host as it is asked for: names of other scripts in their ASCII form."""
+    """Return the host in ASCII: names in other scripts in their IDNA form."""
     host = parts.hostname or ""
     try:
         return host if host.isascii() else host.encode("idna").decode("ascii")
@@ -109,7 +109,7 @@ def _ascii_host(parts: SplitResult) -> str:
 
 
 def _address(host: str, port: int, *, allow_private: bool) -> str:
-    """Return the address to connect to; where one of a host's is private, none is taken."""
+    """Return the address to connect to; a host with a private address is refused."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = [str(each[4][0]) for each in found]
     private = [each for each in addresses if not _is_public(each)]
@@ -119,7 +119,7 @@ def _address(host: str, port: int, *, allow_private: bool) -> str:
 
 
 def _is_public(address: str) -> bool:
-    """Say whether an address, or the older one that it carries inside, is of the open network."""
+    """Return whether an address, or the IPv4 address embedded in it, is public."""
     parsed = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(parsed, ipaddress.IPv6Address):
         inner = parsed.ipv4_mapped or parsed.sixtofour
@@ -133,7 +133,7 @@ def _is_public(address: str) -> bool:
 
 
 class _Pinned(http.client.HTTPConnection):
-    """A connection to one checked address, under the host's name, until a moment."""
+    """A connection to one checked address, under the host's name, until a deadline."""
 
     def __init__(self, host: str, port: int, address: str, deadline: float, *, tls: bool) -> None:
         super().__init__(host, port, timeout=_left(deadline))
@@ -153,7 +153,7 @@ class _Pinned(http.client.HTTPConnection):
 
 
 class _Response(http.client.HTTPResponse):
-    """An answer that ends at a moment, also where its first lines come byte by byte."""
+    """An HTTP response that ends at a deadline, even if its first lines arrive byte by byte."""
 
     def __init__(self, sock: socket.socket, *, deadline: float, method: str | None = None) -> None:
         super().__init__(sock, method=method)
@@ -162,7 +162,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Until(io.RawIOBase):
-    """What comes from a socket until a moment."""
+    """Reads from a socket until a deadline."""
 
     def __init__(self, sock: socket.socket, deadline: float) -> None:
         self._sock = sock
@@ -170,34 +170,34 @@ class _Until(io.RawIOBase):
         self._deadline = deadline
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int | None:  # type: ignore[override]
-        """Read what is there, or wait for it as long as there is time."""
+        """Read the available bytes, or wait for some until the deadline."""
         self._sock.settimeout(_left(self._deadline))
         return self._file.readinto(buffer)
 
     def close(self) -> None:
-        """Let go of the socket."""
+        """Close the reader; the socket itself is closed by its connection."""
         self._file.close()
         super().close()
 
 
-def _ask(connection: _Pinned, parts: SplitResult, plan: SourcePlan) -> _Answer:
+def _ask(connection: _Pinned, parts: SplitResult, plan: SourcePlan) -> _HttpAnswer:
     target = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), SAFE)
     host = _host_header(parts)
     connection.request("GET", target, headers=HEADERS | {"Host": host})
     with contextlib.closing(connection.getresponse()) as answer:
         if answer.status in REDIRECTS and (location := answer.getheader("Location")):
-            return _Answer(location=location)
+            return _HttpAnswer(location=location)
         _check(answer, host)
         charset = answer.headers.get_content_charset("utf-8")
-        return _Answer(_text(_body(answer, plan.largest_bytes), charset))
+        return _HttpAnswer(_text(_body(answer, plan.largest_bytes), charset))
 
 
 def _check(answer: http.client.HTTPResponse, host: str) -> None:
-    """Refuse what is no answer, no text, or packed."""
+    """Refuse an answer with an error status, without text, or with a content encoding."""
     if answer.status != http.client.OK:
         raise Unavailable(f"{host} answers with status {answer.status}")
     kind = answer.headers.get("Content-Type", "text/plain").partition(";")[0]
@@ -216,7 +216,7 @@ def _host_header(parts: SplitResult) -> str:
 
 
 def _body(answer: http.client.HTTPResponse, largest_bytes: int) -> bytes:
-    """Read an answer in pieces, so that an endless one is not waited for."""
+    """Read an answer in pieces, so that an endless one is refused early."""
     data = bytearray()
     while piece := answer.read1(CHUNK_BYTES):
         data += piece

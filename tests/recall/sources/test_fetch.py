@@ -7,26 +7,28 @@ from pathlib import Path
 
 import pytest
 
+from hippocampus.recall import sources
 from hippocampus.recall.sources import (
-    Captured,
-    Outcomes,
+    FetchOutcomes,
+    FetchRequest,
+    FetchResult,
     RepeatableTools,
     SourcePlan,
     Sources,
+    StoredCopy,
     Unavailable,
-    Wanted,
     difference,
     fetch,
     known_sources,
     plan_of,
 )
-from hippocampus.recall.sources.comparing import is_part
+from hippocampus.recall.sources.comparison import is_part
 
-WANTED = Wanted("orders", {"page": 2})
+WANTED = FetchRequest("orders", {"page": 2})
 
 
-def captured(stored: str | None = "a\nb", summary: str = "2 lines") -> Captured:
-    return Captured(lambda: stored, summary)
+def captured(stored: str | None = "a\nb", summary: str = "2 lines") -> StoredCopy:
+    return StoredCopy(lambda: stored, summary)
 
 
 def test_the_first_source_that_answers_counts(tmp_path: Path) -> None:
@@ -127,7 +129,7 @@ def test_custom_sources_are_named_by_a_decorator() -> None:
     sources = Sources()
 
     @sources("tickets")
-    def tickets(wanted: Wanted, plan: SourcePlan) -> str:
+    def tickets(wanted: FetchRequest, plan: SourcePlan) -> str:
         if plan.options["tickets"]["down"]:
             raise Unavailable("down for the night")
         return f"ticket of {wanted.tool}"
@@ -142,7 +144,7 @@ def test_custom_sources_are_named_by_a_decorator() -> None:
 
 
 def test_outcomes_are_counted_in_percent() -> None:
-    outcomes = Outcomes()
+    outcomes = FetchOutcomes()
     assert outcomes.percent() == {"full": 0.0, "partial": 0.0, "failed": 0.0}
     for outcome in ("full", "full", "full", "partial"):
         outcomes.add(outcome)
@@ -164,3 +166,12 @@ def test_a_plan_is_read_from_a_policys_source() -> None:
     ):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             plan_of("file", wrong)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("Captured", StoredCopy), ("Fetched", FetchResult), ("Wanted", FetchRequest)],
+)
+def test_a_renamed_class_is_found_by_its_old_name_for_one_version(old: str, new: type) -> None:
+    with pytest.warns(DeprecationWarning, match=new.__name__):
+        assert getattr(sources, old) is new

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hippocampus.recall.sources import SourcePlan, Unavailable, Wanted
+from hippocampus.recall.sources import FetchRequest, SourcePlan, Unavailable
 from hippocampus.recall.sources.files import fetch
 
 
@@ -20,8 +20,8 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-def wanted(path: object, key: str = "path") -> Wanted:
-    return Wanted("read", {key: path})
+def wanted(path: object, key: str = "path") -> FetchRequest:
+    return FetchRequest("read", {key: path})
 
 
 def test_a_file_under_a_root_is_read(root: Path) -> None:

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from hippocampus.recall.sources import SourcePlan, Unavailable, Wanted
+from hippocampus.recall.sources import FetchRequest, SourcePlan, Unavailable
 from hippocampus.recall.sources.web import _is_public, _Pinned, fetch
 
 KINDS = {
@@ -89,7 +89,7 @@ LOCAL = SourcePlan(allow_private=True, timeout_seconds=1.0, largest_bytes=200_00
 
 
 def get(url: str, plan: SourcePlan = LOCAL) -> str:
-    return fetch(Wanted("web_fetch", {"url": url}), plan)
+    return fetch(FetchRequest("web_fetch", {"url": url}), plan)
 
 
 def test_a_text_is_fetched(server: str) -> None:

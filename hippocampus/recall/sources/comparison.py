@@ -1,4 +1,4 @@
-"""Whether what a source holds is what was captured, however either is wrapped. Pure text work."""
+"""Compares a source's present text with the stored one, ignoring wrappers of either. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from hippocampus.indexing import unwrap
 
 DIFFERENCE_LINES = 40
 DIFFERENCE_CHARACTERS = 4_000
-MOST_COMPARED_LINES = 5_000
-"""Longer texts are told to differ, not how: a diff of them takes seconds."""
+MAX_COMPARED_LINES = 5_000
+"""Longer texts get no diff, which would take seconds."""
 
 
 def is_same(stored: str, present: str) -> bool:
-    """Say whether two texts are the same, or the same JSON.
+    """Return whether two texts are equal, or equal as JSON.
 
     >>> is_same('{"a": 1, "b": 2}', '{"b":2,"a":1}'), is_same("[1]", "[2]")
     (True, False)
@@ -26,7 +26,7 @@ def is_same(stored: str, present: str) -> bool:
 
 
 def is_part(stored: str, present: str) -> bool:
-    r"""Say whether a captured text is a file or some whole lines of it, with or without numbers.
+    r"""Return whether a stored text is a file or some whole lines of it, with or without numbers.
 
     >>> is_part("2\tb\n3\tc", "a\nb\nc\nd"), is_part("b\nc", "a\nb\nc\nd"), is_part("b", "a\nbc")
     (True, True, False)
@@ -41,7 +41,7 @@ def is_part(stored: str, present: str) -> bool:
 
 
 def captured_lines(stored: str) -> tuple[list[str], int]:
-    """Return the lines of a file in a captured text, and the number of the first where it has one."""
+    """Return the file's lines in a stored text, and the number of the first; 0 without numbers."""
     lines = stored.strip("\n").rstrip().split("\n")
     dump = unwrap.numbered_dump("\n".join(lines))
     if dump is None:
@@ -51,17 +51,17 @@ def captured_lines(stored: str) -> tuple[list[str], int]:
 
 
 def difference(stored: str, present: str) -> str:
-    """Return how a text has changed since it was stored, as a short unified diff.
+    """Return a short unified diff from the stored text to the present one.
 
-    Where lines with numbers were captured, the same lines of the present text are compared.
+    Where the stored text has line numbers, the same lines of the present text are compared.
     """
     before, first = captured_lines(stored)
     after = present.rstrip().split("\n")
     if first:
         after = after[first - 1 : first - 1 + len(before)]
-    if max(len(before), len(after)) > MOST_COMPARED_LINES:
+    if max(len(before), len(after)) > MAX_COMPARED_LINES:
         return f"(changed: {len(before):,} lines then, {len(after):,} lines at present)"
-    told = difflib.unified_diff(before, after, "stored", "present", lineterm="", n=1)
-    lines = list(itertools.islice(told, DIFFERENCE_LINES + 1))
+    diff = difflib.unified_diff(before, after, "stored", "present", lineterm="", n=1)
+    lines = list(itertools.islice(diff, DIFFERENCE_LINES + 1))
     cut = "\n".join(lines[:DIFFERENCE_LINES])[:DIFFERENCE_CHARACTERS]
     return f"{cut}\n(more differs)" if len(lines) > DIFFERENCE_LINES else cut

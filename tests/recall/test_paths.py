@@ -154,5 +154,5 @@ def test_prose_is_asked_for_by_heading() -> None:
 
 
 def test_a_json_path_into_another_kind_says_so() -> None:
-    with pytest.raises(RecallError, match="no JSON"):
+    with pytest.raises(RecallError, match="not JSON"):
         at(NOTES, "$.a")

@@ -1,6 +1,6 @@
-"""What a path names in a content: a part of JSON, a row, a symbol, an element, a section. Pure.
+"""Finds what a path names in content: a part of JSON, a row, a symbol, an element, a section. Pure.
 
-The kind of content decides how a path is read; the first reading that finds something counts.
+The content decides how a path is read; the first finder with a result counts.
 """
 
 from __future__ import annotations
@@ -9,25 +9,25 @@ from collections.abc import Callable, Iterator, Sequence
 
 from hippocampus.errors import RecallError, nearest
 from hippocampus.recall import markup, parts, sections, symbols, tabular
-from hippocampus.recall.fitting import Shown
+from hippocampus.recall.fitting import NumberedLine
 from hippocampus.recall.paging import decoded
 
-Finder = Callable[[str, str], list[Shown]]
+Finder = Callable[[str, str], list[NumberedLine]]
 FINDERS: tuple[Finder, ...] = (tabular.find, markup.find, symbols.find, sections.find)
 LISTS: tuple[Callable[[str], Sequence[str]], ...] = (
     tabular.names,
     symbols.names,
     sections.names,
 )
-"""Each lists what may be named; asked when a path found nothing."""
-MOST_LISTED = 12
+"""Each lists the names in a text; used where a path finds nothing."""
+MAX_LISTED = 12
 
 
-def at(text: str, path: str) -> Iterator[Shown]:
-    """Yield the lines of what a path names.
+def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
+    """Yield the lines that a path names.
 
     Raises:
-        RecallError: it is no path, or names nothing here; the text lists what there is.
+        RecallError: it is not a path, or names nothing here; the error lists existing names.
 
     """
     value = decoded(text)
@@ -35,7 +35,8 @@ def at(text: str, path: str) -> Iterator[Shown]:
         yield from parts.find(value, path)
         return
     if path.lstrip().startswith("$"):
-        raise RecallError("bad_request", "this content is no JSON; ask by lines or by a pattern")
+        text = "this content is not JSON; ask by lines or by a pattern"
+        raise RecallError("bad_request", text)
     inner = value if isinstance(value, str) else text
     found = next(filter(None, (find(inner, path) for find in FINDERS)), None)
     if found is None:
@@ -45,6 +46,6 @@ def at(text: str, path: str) -> Iterator[Shown]:
 
 def _nothing(text: str, path: str) -> str:
     known = list(dict.fromkeys(name for names in LISTS for name in names(text)))
-    near = list(nearest(path, known, MOST_LISTED)) or known[:MOST_LISTED]
+    near = list(nearest(path, known, MAX_LISTED)) or known[:MAX_LISTED]
     listed = f"; there are {', '.join(name[:60] for name in near)}" if near else ""
     return f"nothing here is named {path[:60]!r}{listed}; or ask by a pattern"
