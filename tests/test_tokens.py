@@ -82,7 +82,7 @@ def test_a_message_weighs_four_and_its_texts(rounds: object) -> None:
     for message in read([item for each in rounds for item in each]):
         texts = sum(tokens.count(text) for text in message.texts())
         images = sum(part.image_tokens for part in message.parts)
-        assert tokens.weigh(message) == 4 + texts + images
+        assert tokens.count_message(message) == 4 + texts + images
 
 
 def test_models_have_their_encoding_and_unknown_ones_the_newest() -> None:

@@ -51,7 +51,9 @@ def _reasons(decisions: list[tuple[int, Decision]]) -> list[tuple[str, str]]:
 def _table(
     turn: int, view: list[Message], beside: list[tuple[Message, Message]], reasons: dict[str, str]
 ) -> Table:
-    before, after = (sum(map(tokens.weigh, each)) for each in ([raw for raw, _ in beside], view))
+    before, after = (
+        sum(map(tokens.count_message, each)) for each in ([raw for raw, _ in beside], view)
+    )
     table = Table(title=f"turn {turn}", show_lines=True)
     table.add_column("#", justify="right")
     table.add_column(f"raw list ({before:,} tokens)", ratio=1, overflow="fold")
@@ -79,4 +81,4 @@ def _text(message: Message) -> str:
         f"… (+{len(text) - SHOWN_CHARACTERS:,} characters)" if len(text) > SHOWN_CHARACTERS else ""
     )
     shown = text[:SHOWN_CHARACTERS].replace("[", "\\[")
-    return f"{message.role}, {tokens.weigh(message):,} tokens\n{shown}{cut}"
+    return f"{message.role}, {tokens.count_message(message):,} tokens\n{shown}{cut}"

@@ -132,7 +132,7 @@ class _Gauge:
         reading = self._reading = read_on(self._reading, items)
         fresh = reading.messages[reading.kept :]
         before = sum(self._weights)
-        self._weights[reading.kept :] = [tokens.weigh(message) for message in fresh]
+        self._weights[reading.kept :] = [tokens.count_message(message) for message in fresh]
         used = self._script.uses[number]
         hidden = tuple(hidden_values(used, reading.messages))
         if self._recover:

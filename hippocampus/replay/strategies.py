@@ -47,7 +47,7 @@ class Growing:
         for message in fresh:
             number = len(self.view)
             self.view.append(message)
-            self._weights.append(tokens.weigh(message))
+            self._weights.append(tokens.count_message(message))
             self.results += [((number, at), part) for at, part in enumerate_results(message)]
         return list(fresh)
 
@@ -55,7 +55,7 @@ class Growing:
         """Put a text in place of a part, from this call on."""
         number, at = place
         self.view[number] = with_texts(self.view[number], {at: text})
-        self._weights[number] = tokens.weigh(self.view[number])
+        self._weights[number] = tokens.count_message(self.view[number])
 
     def tokens(self) -> int:
         """Return what the view weighs."""

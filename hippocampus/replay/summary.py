@@ -208,7 +208,7 @@ def raw_of(script: Script, everything: Measured) -> Raw:
 
 
 def _weigh(raw: Raw, message: Message, part: Part) -> None:
-    weight = tokens.weigh_part(part)
+    weight = tokens.count_part(part)
     match part.kind:
         case "result":
             raw.result_tokens += weight
@@ -231,7 +231,7 @@ def _count_unused(raw: Raw, script: Script, sent: Sequence[Message]) -> None:
                 unused = not values_of(part.text) & later
                 raw.results += 1
                 raw.results_never_used += unused
-                raw.tokens_never_used += tokens.weigh_part(part) * unused
+                raw.tokens_never_used += tokens.count_part(part) * unused
         later |= answers.get(number, frozenset())
 
 

@@ -137,8 +137,8 @@ def test_the_view_stays_bounded_while_an_agent_recalls(format_name: str, tmp_pat
         items = converse(format_name, session, items)
         view = session(items)
         assert unpaired(read(view)) == []
-        assert sum(tokens.weigh(each) for each in read(view)) < sum(
-            tokens.weigh(each) for each in read(items)
+        assert sum(tokens.count_message(each) for each in read(view)) < sum(
+            tokens.count_message(each) for each in read(items)
         )
         tools = {record.tool for record in session.records()}
         assert recall.TOOL_NAME not in tools

@@ -131,8 +131,8 @@ def naive(items: list[dict[str, Any]], strategy: Any) -> list[MeasuredCall]:
                 same += 1
             text = "\0".join(text for each in view for text in each.texts())
             hidden = tuple(sorted(value for value in used[number] if value not in text))
-            prefix = sum(tokens.weigh(each) for each in view[:same])
-            total = sum(tokens.weigh(each) for each in view)
+            prefix = sum(tokens.count_message(each) for each in view[:same])
+            total = sum(tokens.count_message(each) for each in view)
             calls.append(MeasuredCall(total, prefix, len(used[number]), hidden))
             last = view
         end += len(message.raw)

@@ -21,14 +21,14 @@ from hippocampus.policy import load
 from hippocampus.prices import TABLES
 from hippocampus.replay.measure import unpaired
 from hippocampus.session.digest import transcript
-from hippocampus.tokens import weigh
+from hippocampus.tokens import count_message
 
 TIGHT = Policy(budget_tokens=1_500)
 WINDOW = replace(TABLES["anthropic-5m"], window_tokens=8_000)
 
 
 def size(items: list[dict[str, Any]]) -> int:
-    return sum(map(weigh, read(items)))
+    return sum(map(count_message, read(items)))
 
 
 def long_talk(rounds: int) -> list[dict[str, Any]]:

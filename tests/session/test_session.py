@@ -44,7 +44,7 @@ def fresh(memory: Hippocampus) -> Session:
 
 
 def weight(messages: list[Message]) -> int:
-    return sum(map(tokens.weigh, messages))
+    return sum(map(tokens.count_message, messages))
 
 
 @given(rounds=any_rounds())
@@ -52,7 +52,7 @@ def test_a_view_is_never_larger_than_the_list(memory: Hippocampus, rounds: Round
     with fresh(memory) as session:
         for items, view in zip(growing(rounds), views(session, rounds), strict=True):
             for message, shown in zip(read(items), read(view), strict=True):
-                assert tokens.weigh(shown) <= tokens.weigh(message)
+                assert tokens.count_message(shown) <= tokens.count_message(message)
 
 
 @given(rounds=any_rounds())
