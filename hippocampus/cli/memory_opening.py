@@ -141,7 +141,9 @@ def complete(model: str | None = None) -> Callable[[str], str] | None:
     if _api() == "anthropic":
         from hippocampus.models import anthropic
 
-        return anthropic.Completer(model, anthropic.at(endpoint.base_url, endpoint.key_variable))
+        return anthropic.AnthropicCompleter(
+            model, anthropic.at(endpoint.base_url, endpoint.key_variable)
+        )
     from hippocampus.models.openai_compatible import Completer
 
     return Completer(endpoint, model)

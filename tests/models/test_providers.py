@@ -148,7 +148,9 @@ def test_anthropic_is_asked_in_its_own_format(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant")
     content = [{"type": "thinking", "thinking": "…"}, {"type": "text", "text": "yes"}]
     with endpoint(lambda _: Answer({"content": content})) as server:
-        complete = anthropic.Completer("claude", claude(server.address), system="Be short.")
+        complete = anthropic.AnthropicCompleter(
+            "claude", claude(server.address), system="Be short."
+        )
         assert complete("Is it?") == "yes"
     (asked,) = server.asked
     headers = {name.lower(): value for name, value in asked.headers.items()}
@@ -169,13 +171,13 @@ def test_anthropic_overloaded_is_asked_again(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("hippocampus.models.http.FIRST_WAIT_SECONDS", 0.01)
     script = iter([Answer({"error": {"message": "Overloaded"}}, 529), Answer({"content": []})])
     with endpoint(lambda _: next(script)) as server:
-        assert anthropic.Completer("claude", claude(server.address))("?") == ""
+        assert anthropic.AnthropicCompleter("claude", claude(server.address))("?") == ""
 
 
 @pytest.mark.parametrize("value", [{}, [], {"content": None}, {"content": ["x"]}], ids=str)
 def test_an_answer_of_anthropic_without_a_message_is_an_error(value: Any) -> None:
     with endpoint(lambda _: Answer(value)) as server, pytest.raises(ProviderError, match="message"):
-        anthropic.Completer("claude", claude(server.address))("?")
+        anthropic.AnthropicCompleter("claude", claude(server.address))("?")
 
 
 def test_scores_come_back_in_the_order_of_the_texts() -> None:
@@ -225,3 +227,8 @@ def test_an_embedding_can_be_cancelled() -> None:
         with pytest.raises(ProviderError, match="cancelled"):
             embed(["a", "b"])
         assert len(server.asked) == 1
+
+
+def test_the_renamed_completer_is_found_by_its_old_name_for_one_version() -> None:
+    with pytest.warns(DeprecationWarning, match="AnthropicCompleter"):
+        assert getattr(anthropic, "Completer") is anthropic.AnthropicCompleter  # noqa: B009
