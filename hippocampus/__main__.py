@@ -1,4 +1,4 @@
-"""`python -m hippocampus` is the command `hippocampus`."""
+"""`python -m hippocampus` runs the command `hippocampus`."""
 
 from hippocampus.cli import main
 

@@ -1,4 +1,4 @@
-"""The command line: parses, calls, prints. Every command's work is done elsewhere."""
+"""The command line: parses arguments, calls the package, prints results."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ app.add_typer(bench.app, name="bench")
 
 
 def main() -> None:
-    """Run the command line; a known problem is one sentence on stderr and exit status 2."""
+    """Run the command line; a known error is one sentence on stderr and exit status 2."""
     from hippocampus.errors import HippocampusError
 
     try:
         app()
     except HippocampusError as problem:
-        print(f"hippocampus: {problem}", file=sys.stderr)  # noqa: T201 - the command's own voice
+        print(f"hippocampus: {problem}", file=sys.stderr)  # noqa: T201 - a command prints
         sys.exit(2)

@@ -1,4 +1,4 @@
-"""`hippocampus bench`: measures on data sets that the user has. What is measured stands elsewhere."""
+"""`hippocampus bench`: runs the benchmarks of `hippocampus.bench` on the user's data sets."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def bench() -> None:
 
 @app.command()
 def locomo(
-    file: Annotated[Path, typer.Argument(help="LoCoMo's JSON: a list of conversations.")],
+    file: Annotated[Path, typer.Argument(help="LoCoMo's JSON file: a list of conversations.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say which share of the evidence of LoCoMo's questions a recall finds."""
+    """Measure which share of the evidence for LoCoMo's questions a recall finds."""
     from hippocampus.bench.locomo import report
 
     found = report(file, _embed())
@@ -42,7 +42,7 @@ def locomo(
 
 
 def _embed() -> Any:
-    """Return the embedding that the environment names, else the local one where it is installed."""
+    """Return the embedding that the environment names, else the local one if it is installed."""
     from hippocampus.cli.memory_opening import embed
     from hippocampus.models.local_embedding import LocalEmbedder, installed
 

@@ -1,4 +1,4 @@
-"""`hippocampus consolidate`: finish the sessions that ended without keeping what was worth it."""
+"""`hippocampus consolidate`: consolidates sessions that ended without it."""
 
 from __future__ import annotations
 
@@ -10,29 +10,28 @@ import typer
 from hippocampus.errors import StoreError
 
 if TYPE_CHECKING:
-    from hippocampus.consolidation.outcome import Outcome
     from hippocampus.memory import Hippocampus
 
 
 def consolidate(
     state_dir: Annotated[Path, typer.Argument(help="The state directory of a memory.")],
     session: Annotated[
-        str | None, typer.Argument(help="One session; without it, all that are not finished.")
+        str | None, typer.Argument(help="One session; without it, all that are not consolidated.")
     ] = None,
     policy: Annotated[
         str, typer.Option(help="The policy: a shipped name, or a YAML file.")
     ] = "default",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only name the sessions that are not finished.")
+        bool, typer.Option("--dry-run", help="Only list the sessions that are not consolidated.")
     ] = False,
 ) -> None:
-    """Write what is worth keeping of sessions to the fact store; what is kept already stays as it is."""
+    """Consolidate sessions into the fact store; facts that are stored already do not change."""
     from hippocampus.memory import Hippocampus
     from hippocampus.storage.state_dir import StateDir
 
     state = StateDir(state_dir)
     if not state.sessions.is_dir():
-        typer.echo(f"hippocampus: {state_dir} is no state directory", err=True)
+        typer.echo(f"hippocampus: {state_dir} is not a state directory", err=True)
         raise typer.Exit(2)
     if session and not state.ledger(session).exists():
         typer.echo(f"hippocampus: {state_dir} has no session {session!r}", err=True)
@@ -47,7 +46,7 @@ def consolidate(
         finished = [dry_run or _is_finished(memory, name) for name in names]
         edits = [] if session or dry_run else memory.read_edits()
         if edits:
-            typer.echo(f"edits of the memory file read: {len(edits)} facts added or taken away")
+            typer.echo(f"edits of the memory file read: {len(edits)} facts added or removed")
     finally:
         memory.close()
     if not all(finished):
@@ -55,19 +54,14 @@ def consolidate(
 
 
 def _is_finished(memory: Hippocampus, name: str) -> bool:
-    """Consolidate a session, and say whether that is done; one that cannot be read stops no other."""
+    """Consolidate a session and return whether it is finished; one that cannot be read is reported."""
     try:
         (outcome,) = memory.consolidate(name)
     except StoreError as failure:
         typer.echo(f"hippocampus: session {name!r}: {failure}", err=True)
         return False
-    _print(outcome)
-    return outcome.finished
-
-
-def _print(outcome: Outcome) -> None:
-    """Say what a consolidation kept, one line a thing."""
     end = "" if outcome.finished else "; not everything could be written"
     typer.echo(f"{outcome.session}: {len(outcome.kept)} kept{end}")
     for each in outcome.kept:
         typer.echo(f"  {each.kind}, {each.origin}, turn {each.turn}: {each.text} ({each.outcome})")
+    return outcome.finished

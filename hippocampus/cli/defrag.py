@@ -1,4 +1,4 @@
-"""`hippocampus defrag`: what was used again and again is promoted, what nobody uses goes, undoably."""
+"""`hippocampus defrag`: promotes what is used repeatedly, prunes what is unused, and can undo it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import typer
 if TYPE_CHECKING:
     from hippocampus.consolidation.defrag import Defragmented
     from hippocampus.facts import Facts
-    from hippocampus.policy import Policy
     from hippocampus.storage.state_dir import StateDir
 
 
@@ -22,50 +21,44 @@ def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
         str, typer.Option(help="A shipped policy's name, or the path of a policy file.")
     ] = "default",
     apply: Annotated[
-        bool, typer.Option("--apply", help="Do it; without it, only say what would be done.")
+        bool, typer.Option("--apply", help="Make the changes; without it, only print them.")
     ] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Take the last run back.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Undo the last run.")] = False,
     idle_hours: Annotated[
-        float, typer.Option(help="Sessions that were active since then are left alone.")
+        float, typer.Option(help="Leave sessions alone that were active since then.")
     ] = 1.0,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object instead of lines.")
     ] = False,
 ) -> None:
-    """Promote what is used again and again, prune what nobody uses, and say it in numbers."""
+    """Promote what is used repeatedly, prune what is unused, and print the numbers."""
     from hippocampus import policy as policies
     from hippocampus.cli.store import expect_state
+    from hippocampus.consolidation.defrag import defrag as run
 
     state = expect_state(state_dir)
     if not idle_hours >= 0:
         raise typer.BadParameter("--idle-hours is 0 or more")
     if apply and undo:
-        raise typer.BadParameter("--apply makes a run, --undo takes the last one back: name one")
+        raise typer.BadParameter("--apply makes a run, --undo undoes the last one: name one")
     facts = _facts(state)
     try:
         if undo:
             _undo(state, facts, as_json=as_json)
         else:
             found = policies.load(policy)
-            _print(_run(state, facts, found, idle_hours, apply=apply), as_json=as_json)
+            done = run(state, facts, found, time.time(), apply=apply, idle_hours=idle_hours)
+            _print(done, as_json=as_json)
     finally:
         if facts is not None:
             facts.close()
 
 
 def _facts(state: StateDir) -> Facts | None:
-    """Open the fact store, where there is one."""
+    """Open the fact store if it exists."""
     from hippocampus.facts import Facts
 
     return Facts(state.facts) if state.facts.exists() else None
-
-
-def _run(
-    state: StateDir, facts: Facts | None, policy: Policy, idle_hours: float, *, apply: bool
-) -> Defragmented:
-    from hippocampus.consolidation.defrag import defrag as run
-
-    return run(state, facts, policy, time.time(), apply=apply, idle_hours=idle_hours)
 
 
 def _undo(state: StateDir, facts: Facts | None, *, as_json: bool) -> None:
@@ -75,23 +68,23 @@ def _undo(state: StateDir, facts: Facts | None, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"undone": when}))
     elif when is None:
-        typer.echo("there is no run to take back")
+        typer.echo("there is no run to undo")
     else:
-        typer.echo(f"the run of {when} is taken back")
+        typer.echo(f"the run of {when} is undone")
 
 
 def _print(done: Defragmented, *, as_json: bool) -> None:
     from hippocampus.consolidation.defrag import figures
 
-    told = figures(done)
+    numbers = figures(done)
     if as_json:
-        typer.echo(json.dumps(told))
+        typer.echo(json.dumps(numbers))
         return
-    for name, value in told.items():
+    for name, value in numbers.items():
         if isinstance(value, int) and not isinstance(value, bool):
             typer.echo(f"{name.replace('_', ' '):<20}{value:>12,}")
     typer.echo(
-        "done; --undo takes it back, until the next run"
+        "done; --undo reverts it, until the next run"
         if done.applied
-        else "nothing was changed; --apply does it"
+        else "nothing was changed; --apply makes the changes"
     )

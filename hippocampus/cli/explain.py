@@ -1,4 +1,4 @@
-"""`hippocampus explain`: the view at one turn beside the raw list, each difference with its why."""
+"""`hippocampus explain`: prints the view at one turn next to the raw list, with the reasons."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def explain(
         str, typer.Option(help="A shipped policy's name, or the path of a policy file.")
     ] = "default",
     model: Annotated[
-        str, typer.Option(help="The model whose prices decide.")
+        str, typer.Option(help="The model whose prices decide whether edits pay.")
     ] = "claude-sonnet-4-5",
 ) -> None:
-    """Print the view at a turn beside the raw list, with the reason for each difference."""
+    """Print the view at a turn next to the raw list, with the reason for each difference."""
     from rich.console import Console
 
     from hippocampus import policy as policies

@@ -1,4 +1,4 @@
-"""`hippocampus policy`: check policy files, show and describe them, and say which rule decides what."""
+"""`hippocampus policy`: checks, prints, describes and explains policies."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from hippocampus.replay.treatments import Treated
 
 PIPED_WIDTH = 120
-SHOWN_CHARACTERS = 48
-"""How much of an entry's text a row shows."""
+MAX_TEXT_CHARACTERS = 48
+"""The start of an entry's text that a row has."""
 
 app = typer.Typer(
-    help="Check, show, describe and explain policies.",
+    help="Check, print, describe and explain policies.",
     no_args_is_help=True,
     add_completion=False,
 )
@@ -31,7 +31,7 @@ app = typer.Typer(
 def check(
     files: Annotated[list[str], typer.Argument(help="Policy files, or names of shipped ones.")],
 ) -> None:
-    """Say every problem of every file with its place; exit status 1 where there is one."""
+    """Print every problem of every file with its position; exit status 1 if there is any."""
     from hippocampus import policy as policies
     from hippocampus.errors import PolicyError
 
@@ -53,10 +53,10 @@ def check(
 def show(
     name: Annotated[str, typer.Argument(help="A shipped policy's name, or a file.")] = "default",
     resolved: Annotated[
-        bool, typer.Option("--resolved", help="With all defaults, and all that it extends.")
+        bool, typer.Option("--resolved", help="With all defaults, and merged with what it extends.")
     ] = False,
 ) -> None:
-    """Print a policy as it is written, or as it works."""
+    """Print a policy as it is written, or with everything that applies."""
     from hippocampus import policy as policies
 
     found = policies.load(name)
@@ -73,12 +73,12 @@ def _written(policy: Policy) -> str:
 
 @app.command()
 def schema() -> None:
-    """Print the JSON Schema of policy files, from which editors complete."""
+    """Print the JSON Schema of policy files, for completion in editors."""
     from hippocampus.policy import Policy
 
-    told = Policy.model_json_schema(by_alias=True)
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    typer.echo(json.dumps({**dialect, **told}, indent=2, ensure_ascii=False))
+    found = {**dialect, **Policy.model_json_schema(by_alias=True)}
+    typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
 
 
 @app.command("explain")
@@ -91,7 +91,7 @@ def explain(
         bool, typer.Option("--json", help="Print one JSON array instead of a table.")
     ] = False,
 ) -> None:
-    """Say for each entry of a recording which rule decided what."""
+    """Print for each entry of a recording what the rules set, and which rule."""
     from rich.console import Console
 
     from hippocampus import policy as policies
@@ -104,8 +104,7 @@ def explain(
         typer.echo(f"hippocampus: {recording} holds no conversation", err=True)
         raise typer.Exit(2)
     if as_json:
-        told = [_row(each, row) for each, row in rows]
-        typer.echo(json.dumps(told, ensure_ascii=False))
+        typer.echo(json.dumps([_row(each, row) for each, row in rows], ensure_ascii=False))
     else:
         console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
         console.print(_table([row for _, row in rows], found))
@@ -140,22 +139,22 @@ def _table(rows: list[Treated], policy: Policy) -> Table:
     table.add_column("#", justify="right")
     table.add_column("entry", ratio=1, overflow="fold")
     table.add_column("tokens", justify="right")
-    table.add_column("what the rules say", ratio=1, overflow="fold")
+    table.add_column("what the rules set", ratio=1, overflow="fold")
     for row in rows:
-        told = "\n".join(_sentences(row)) or "no rule is about it"
+        sentences = "\n".join(_sentences(row)) or "no rule matches"
         entry = Text(f"{row.subject.type} {row.subject.source_type}: {_opening(row)}")
-        table.add_row(str(row.message), entry, f"{row.subject.tokens:,}", Text(told))
+        table.add_row(str(row.message), entry, f"{row.subject.tokens:,}", Text(sentences))
     return table
 
 
 def _opening(row: Treated) -> str:
-    words = " ".join(row.subject.text[: 4 * SHOWN_CHARACTERS].split())
-    return words if len(words) <= SHOWN_CHARACTERS else f"{words[:SHOWN_CHARACTERS]}…"
+    words = " ".join(row.subject.text[: 4 * MAX_TEXT_CHARACTERS].split())
+    return words if len(words) <= MAX_TEXT_CHARACTERS else f"{words[:MAX_TEXT_CHARACTERS]}…"
 
 
 def _sentences(row: Treated) -> list[str]:
-    said = [f"{name}: {_value(row, name)} ({rule})" for name, rule in row.treatment.because.items()]
-    return said + [
+    fields = row.treatment.because.items()
+    return [f"{name}: {_value(row, name)} ({rule})" for name, rule in fields] + [
         f"{name} withheld: content cannot raise itself ({rule})"
         for name, rule in row.treatment.withheld.items()
     ]

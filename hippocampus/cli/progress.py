@@ -1,4 +1,4 @@
-"""A progress bar for what takes longer than two seconds."""
+"""A progress bar for work that takes longer than two seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATIENCE_SECONDS = 2.0
 
 
 def track(work: Iterable[T], total: int, console: Console) -> Iterator[T]:
-    """Yield from `work` and show how far it is, once it has taken two seconds."""
+    """Yield from `work`, and show its progress after two seconds."""
     started = time.monotonic()
     columns = (TextColumn("replaying"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -1,4 +1,4 @@
-"""`hippocampus replay`: recorded sessions in, what would have been saved and hidden out."""
+"""`hippocampus replay`: replays recorded sessions and prints what each strategy costs and hides."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from hippocampus.replay.run import Options, Replayed, Skipped
 
 PIPED_WIDTH = 120
-"""Tables that go into a file or a pipe are as wide as they need."""
-NOT_THERE = "no such file or directory"
+"""The width of tables in a file or a pipe."""
+MISSING = "no such file or directory"
 
 
 def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
@@ -28,7 +28,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         str, typer.Option(help="A shipped policy's name, or the path of a policy file.")
     ] = "default",
     model: Annotated[
-        str, typer.Option(help="The model whose price in dollars and whose window count.")
+        str, typer.Option(help="The model whose price in dollars and context window are used.")
     ] = "claude-sonnet-4-5",
     prices: Annotated[
         str | None,
@@ -38,7 +38,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         ),
     ] = None,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Run the other strategies and the floor too.")
+        bool, typer.Option("--compare", help="Run the other strategies and the lower bound too.")
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object instead of tables.")
@@ -48,10 +48,10 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     ] = None,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="End with status 1 on a file or line that cannot be read."),
+        typer.Option("--strict", help="Exit with status 1 if a file or a line cannot be read."),
     ] = False,
 ) -> None:
-    """Replay recorded sessions and say what each strategy costs, and what it hides."""
+    """Replay recorded sessions and print what each strategy costs, and what it hides."""
     from rich.console import Console
 
     from hippocampus import policy as policies
@@ -81,7 +81,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _expect_writable(report: Path) -> None:
-    """Refuse a page that could not be written, before a replay that may take minutes."""
+    """Refuse a path that cannot be written, before a replay that may take minutes."""
     if report.is_dir():
         problem = "a folder; name a file in it"
     elif not report.parent.is_dir():
@@ -102,26 +102,26 @@ def _write(found: dict[str, Any], report: Path) -> None:
         _fail(f"the report cannot be written to {report}: {failure.strerror}")
 
 
-def _fail(told: str) -> NoReturn:
-    typer.echo(f"hippocampus: {told}", err=True)
+def _fail(problem: str) -> NoReturn:
+    typer.echo(f"hippocampus: {problem}", err=True)
     raise typer.Exit(2)
 
 
 def _run(
     paths: Sequence[Path], options: Options, console: Console
 ) -> tuple[list[Replayed], list[Skipped]]:
-    """Replay with a progress bar, which a run of under two seconds does not show.
+    """Replay with a progress bar after two seconds.
 
-    Of several paths one that is not there is left out, and told like a file that is no recording.
+    A path that does not exist is skipped, and reported like a file that is not a recording.
     """
     from hippocampus.cli.progress import track
     from hippocampus.replay.readers import find_files
     from hippocampus.replay.run import Skipped, replay_files
 
-    there = [path for path in paths if path.exists()]
-    files = find_files(there or paths)
+    existing = [path for path in paths if path.exists()]
+    files = find_files(existing or paths)
     replayed: list[Replayed] = []
-    skipped = [Skipped(str(path), NOT_THERE) for path in paths if path not in there]
+    skipped = [Skipped(str(path), MISSING) for path in paths if path not in existing]
     for result in track(replay_files(files, options), len(files), console):
         if isinstance(result, Skipped):
             skipped.append(result)
@@ -131,7 +131,7 @@ def _run(
 
 
 def _end(replayed: Sequence[Replayed], skipped: Sequence[Skipped], *, strict: bool) -> None:
-    """Say what was left out, and set the exit status."""
+    """Report what was skipped, and set the exit status."""
     broken = sum(len(each.broken) for each in replayed)
     if not replayed:
         for each in skipped:

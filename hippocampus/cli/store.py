@@ -1,4 +1,4 @@
-"""`hippocampus gc` and `hippocampus store`: what is kept on disk, what goes, whether it is sound."""
+"""`hippocampus gc` and `hippocampus store`: list, read, verify and remove stored contents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hippocampus.storage.state_dir import StateDir
 
 PIPED_WIDTH = 120
-app = typer.Typer(help="Look into a state directory's contents.", no_args_is_help=True)
+app = typer.Typer(help="List, read and verify stored contents.", no_args_is_help=True)
 Folder = Annotated[Path, typer.Argument(help="The state directory of a memory.")]
 
 
@@ -29,20 +29,21 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
         float | None, typer.Option(help="Remove contents and archives of sessions idle for longer.")
     ] = None,
     max_bytes: Annotated[
-        int | None, typer.Option(help="Remove what was idle longest until the rest fits.")
+        int | None,
+        typer.Option(help="Remove the contents that were idle longest until the rest fits."),
     ] = None,
     session: Annotated[
         list[str] | None,
-        typer.Option(help="GLOB=DAYS: another age for the sessions of that name; repeatable."),
+        typer.Option(help="GLOB=DAYS: another age for sessions with such names; repeatable."),
     ] = None,
     orphan_hours: Annotated[
-        float, typer.Option(help="How old contents are that no session refers to before they go.")
+        float, typer.Option(help="The age at which contents without a session are removed.")
     ] = 24.0,
     apply: Annotated[
-        bool, typer.Option("--apply", help="Remove them; without it, only say what would go.")
+        bool, typer.Option("--apply", help="Remove them; without it, only list them.")
     ] = False,
 ) -> None:
-    """Say which stored contents and archives the rules would remove; remove them with --apply."""
+    """List the stored contents and archives that the rules remove; remove them with --apply."""
     from hippocampus.storage import gc
 
     state = expect_state(state_dir)
@@ -63,7 +64,7 @@ def expect_state(state_dir: Path) -> StateDir:
 
     state = StateDir(state_dir)
     if not state.contents.is_dir():
-        typer.echo(f"hippocampus: {state_dir} is no state directory", err=True)
+        typer.echo(f"hippocampus: {state_dir} is not a state directory", err=True)
         raise typer.Exit(2)
     return state
 
@@ -83,7 +84,7 @@ def _session_days(given: Sequence[str]) -> dict[str, float]:
         except ValueError:
             glob = ""
         if not glob:
-            raise typer.BadParameter(f"{each!r} is no GLOB=DAYS, such as 'nightly-*=7'")
+            raise typer.BadParameter(f"{each!r} is not GLOB=DAYS, such as 'nightly-*=7'")
     return found
 
 
@@ -98,15 +99,15 @@ def _print_removals(
         typer.echo(f"{name}  {held.size_bytes:>10,} bytes  {rule}  ({held.session})")
     word = "removed" if done else "would be removed; --apply removes them"
     if files:
-        beside = sum(each.file.size_bytes for each in files)
-        typer.echo(f"{len(files)} archives and search indexes, {beside:,} bytes {word}")
+        total = sum(each.file.size_bytes for each in files)
+        typer.echo(f"{len(files)} archives and search indexes, {total:,} bytes {word}")
     total = sum(each.packed_bytes for each in removals)
     typer.echo(f"{len(removals)} contents, {total:,} bytes {word}")
 
 
 @app.command("ls")
 def list_contents(state_dir: Folder) -> None:
-    """List the stored contents, what was active last first."""
+    """List the stored contents, the last active first."""
     from rich.table import Table
 
     from hippocampus.storage import gc
@@ -124,7 +125,7 @@ def list_contents(state_dir: Folder) -> None:
 @app.command("show")
 def show(
     state_dir: Folder,
-    named: Annotated[str, typer.Argument(help="An entry's id, or the start of a content's key.")],
+    named: Annotated[str, typer.Argument(help="An entry's id, or the start of the content's key.")],
 ) -> None:
     """Write one content to standard output, byte for byte."""
     from hippocampus.storage import gc
@@ -142,7 +143,7 @@ def show(
 
 
 def _key(held: Sequence[Holding], named: str) -> str:
-    """Return the key of the one content that is named."""
+    """Return the key of the one content with this id or start of its key."""
     found = [
         each.key
         for each in held
@@ -150,15 +151,15 @@ def _key(held: Sequence[Holding], named: str) -> str:
         or (len(named) >= 4 and each.key.startswith(named))
     ]
     if len(found) != 1:
-        told = "no content is" if not found else f"{len(found)} contents are"
-        typer.echo(f"hippocampus: {told} named {named!r}; `store ls` lists them", err=True)
+        number = "no content is" if not found else f"{len(found)} contents are"
+        typer.echo(f"hippocampus: {number} named {named!r}; `store ls` lists them", err=True)
         raise typer.Exit(2)
     return found[0]
 
 
 @app.command("verify")
 def verify(state_dir: Folder) -> None:
-    """Read everything, and name each damaged, lost or orphaned object; status 1 if there is one."""
+    """Read everything and list each damaged, lost or orphaned object; exit status 1 if there is any."""
     from hippocampus.storage import gc
 
     state = expect_state(state_dir)
@@ -167,12 +168,12 @@ def verify(state_dir: Folder) -> None:
         typer.echo(each)
     if problems:
         raise typer.Exit(1)
-    typer.echo("every content is there and undamaged")
+    typer.echo("every content is present and undamaged")
 
 
 @app.command("stats")
 def stats(state_dir: Folder) -> None:
-    """Print how many contents there are, their size, and how many are shared, pinned or orphans."""
+    """Print the number and the size of contents, and how many are shared, pinned or orphans."""
     from hippocampus.storage import gc
 
     state = expect_state(state_dir)

@@ -101,7 +101,7 @@ def test_a_folder_that_is_no_state_directory_stays_as_it_is(
 ) -> None:
     found = hippocampus(*command, tmp_path)
     assert found.exit_code == 2
-    assert "no state directory" in found.output
+    assert "not a state directory" in found.output
     assert list(tmp_path.iterdir()) == []
 
 

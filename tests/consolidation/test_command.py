@@ -40,7 +40,7 @@ def test_crashed_sessions_are_named_and_finished(make: Make, tmp_path: Path) -> 
 def test_what_is_not_there_is_said(tmp_path: Path, make: Make) -> None:
     nowhere = CliRunner().invoke(app, ["consolidate", str(tmp_path / "nowhere")])
     assert nowhere.exit_code == 2
-    assert "is no state directory" in nowhere.output
+    assert "is not a state directory" in nowhere.output
     make().session("s").close()
     unknown = CliRunner().invoke(app, ["consolidate", str(tmp_path / "state"), "t"])
     assert unknown.exit_code == 2

@@ -458,16 +458,19 @@ def test_the_command_says_does_and_takes_back(tmp_path: Path) -> None:
     told = command(str(state), "--policy", str(rules))
     assert told.returncode == 0, told.stderr
     assert "contents pruned                4\n" in told.stdout
-    assert told.stdout.endswith("nothing was changed; --apply does it\n")
+    assert told.stdout.endswith("nothing was changed; --apply makes the changes\n")
     done = json.loads(command(str(state), "--policy", str(rules), "--apply", "--json").stdout)
     assert (done["trigger"], done["applied"], done["contents_pruned"]) == ("defrag_cycle", True, 4)
     assert recalled(state, "one", ids["one"][0]).startswith("expired: not used in the last 1 ")
-    assert "is taken back" in command(str(state), "--undo").stdout
+    assert "is undone" in command(str(state), "--undo").stdout
     assert "row_" in recalled(state, "one", ids["one"][0])
-    assert command(str(state), "--undo").stdout == "there is no run to take back\n"
+    assert command(str(state), "--undo").stdout == "there is no run to undo\n"
 
 
 def test_the_command_refuses_what_is_no_state_directory(tmp_path: Path) -> None:
     told = command(str(tmp_path))
-    assert (told.returncode, told.stderr) == (2, f"hippocampus: {tmp_path} is no state directory\n")
+    assert (told.returncode, told.stderr) == (
+        2,
+        f"hippocampus: {tmp_path} is not a state directory\n",
+    )
     assert list(tmp_path.iterdir()) == []
