@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from hippocampus import prices, tokens
 from hippocampus.consolidation import inputs
-from hippocampus.consolidation.outcome import Outcome
-from hippocampus.consolidation.scheduler import Consolidations
+from hippocampus.consolidation.scheduler import ConsolidationScheduler
 from hippocampus.errors import StoreError
 from hippocampus.policy import Policy
 from hippocampus.policy import load as load_policy
@@ -20,6 +19,7 @@ from hippocampus.prices import Prices
 from hippocampus.recall.sources import RepeatableTools, known_sources
 from hippocampus.recall.sources import Source as Fetcher
 from hippocampus.recall.sources.tools import Tool
+from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.resources import Means, Start
 from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries
@@ -80,8 +80,13 @@ class Hippocampus:
         self._opening_facts = threading.Lock()
         self._agent = agent
         self._store = DiskStore(state.contents)
-        means = inputs.Means(declared, lambda: self.facts, complete, render_memory)
-        self._consolidations = Consolidations(state, self._store, means)
+        loads = inputs.ContextLoadResources(
+            state, self._store, declared, encoding, self._known_facts, self._read_edits
+        )
+        self._scheduler = ConsolidationScheduler(
+            inputs.ConsolidationResources(declared, lambda: self.facts, complete, render_memory),
+            loads,
+        )
         self._means = Means(
             state=state,
             store=self._store,
@@ -89,10 +94,8 @@ class Hippocampus:
             prices=costs,
             encoding=encoding,
             summaries=Summaries(summarise, summary_seconds) if summarise else None,
-            consolidations=self._consolidations,
-            loads=inputs.Sources(
-                state, self._store, declared, encoding, self._known_facts, self._read_edits
-            ),
+            consolidations=self._scheduler,
+            loads=loads,
             sources=self._sources,
         )
 
@@ -118,7 +121,7 @@ class Hippocampus:
         """Return the ids of sessions without a consolidation at their end, open ones included."""
         return ledger.unconsolidated(self._state)
 
-    def consolidate(self, session_id: str | None = None) -> list[Outcome]:
+    def consolidate(self, session_id: str | None = None) -> list[ConsolidationOutcome]:
         """Consolidate a session that ended without it; without an id, every such session.
 
         Without an id, a person's edits of the memory files are read too.
@@ -127,11 +130,11 @@ class Hippocampus:
             StoreError: a session cannot be read or written; the others are consolidated.
 
         """
-        outcomes: list[Outcome] = []
+        outcomes: list[ConsolidationOutcome] = []
         failures: list[StoreError] = []
         for name in self.unconsolidated() if session_id is None else [session_id]:
             try:
-                outcomes.append(self._consolidations.recover(name))
+                outcomes.append(self._scheduler.recover(name))
             except StoreError as failure:
                 failures.append(failure)
         if session_id is None:
@@ -150,9 +153,9 @@ class Hippocampus:
         return [fact_id for each in found for fact_id in (*each.added, *each.retired)]
 
     def _read_edits(self, agent: str) -> Synced:
-        from hippocampus.consolidation.publish import edits_read
+        from hippocampus.consolidation.publish import read_edits
 
-        return edits_read(self._state, lambda: self.facts, agent or self._agent, self._means.policy)
+        return read_edits(self._state, lambda: self.facts, agent or self._agent, self._means.policy)
 
     def _known_facts(self) -> Facts | None:
         """Return the long-term memory if it exists: reading makes no file."""
@@ -206,7 +209,7 @@ class Hippocampus:
             if self._facts is not None:
                 closing.callback(self._facts.close)
             closing.callback(self._store.close)
-            closing.callback(self._consolidations.close)
+            closing.callback(self._scheduler.close)
 
 
 def _prices_of(declared: Policy, model: str | None) -> Prices:

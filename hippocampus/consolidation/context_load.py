@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus import tokens
-from hippocampus.consolidation.inputs import Setting, Sources
+from hippocampus.consolidation.inputs import ContextLoadResources as Sources
 from hippocampus.consolidation.secrecy import without_secrets
-from hippocampus.consolidation.sharing import adopted
+from hippocampus.entries.adoption import adopted
 from hippocampus.entries.entry import (
     Decay,
     Entry,
@@ -28,6 +28,7 @@ from hippocampus.entries.entry import (
 )
 from hippocampus.errors import HippocampusError
 from hippocampus.indexing import frame
+from hippocampus.session.ports import ContextLoadRequest as Setting
 from hippocampus.storage import ledger
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""Daily logs `memory/YYYY-MM-DD.md`: what each session did and kept on a day, for people to read.
+"""Daily logs `memory/YYYY-MM-DD.md`: what sessions did and kept on a day, for people to read.
 
-Each consolidation is told once. Nothing reads a log back but `hippocampus defrag`, which counts in how
-many sessions a fact stands.
+Each consolidation is logged once. Only `hippocampus defrag` reads logs, to count the sessions of a
+fact.
 """
 
 from __future__ import annotations
@@ -13,26 +13,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hippocampus.consolidation.memory_lines import MARK, mark_of, shown
-from hippocampus.consolidation.outcome import Kept, Outcome
-from hippocampus.consolidation.sharing import is_adopted
+from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.errors import StoreError
 from hippocampus.facts.timestamps import day, stamp
+from hippocampus.session.ports import ConsolidationOutcome, KeptItem
 from hippocampus.storage import files
 from hippocampus.storage.ledger import Call
 from hippocampus.storage.state_dir import StateDir
 
 KEY = re.compile(r"<!-- session ([0-9a-f]{12}) turn \d+ -->")
-LOOKED_BACK = 62
-"""In so many of the newest logs it is looked up whether a consolidation was told already."""
-MOST_TOOLS = 5
+RECENT_LOGS = 62
+"""The newest logs that are searched for a consolidation that is logged already."""
+MAX_TOOLS = 5
 
 
-def append(state: StateDir, outcome: Outcome, at: float, did: Sequence[str] = ()) -> bool:
-    """Tell a consolidation in the log of its day, and say whether that was news.
+def append(
+    state: StateDir, outcome: ConsolidationOutcome, at: float, activity: Sequence[str] = ()
+) -> bool:
+    """Log a consolidation under its day, and return whether it was not logged before.
 
-    `at` is in seconds since 1970, and the day that of UTC; `did` are sentences on what the session
-    did. One that is not finished, or was told before, is not told.
+    `at` is in seconds since 1970, and the day is in UTC; `activity` are sentences about what the
+    session did. An unfinished consolidation is not logged.
 
     Raises:
         StoreError: a log cannot be read or written.
@@ -44,11 +46,11 @@ def append(state: StateDir, outcome: Outcome, at: float, did: Sequence[str] = ()
     path = state.daily_log(day(at))
     try:
         with files.held(state.memory_lock):
-            if any(key in _text(each) for each in state.daily_logs()[-LOOKED_BACK:]):
+            if any(key in _text(each) for each in state.daily_logs()[-RECENT_LOGS:]):
                 return False
             before = _text(path) or f"# {day(at)}\n"
-            told = "\n".join(_block(outcome, at, did, key))
-            files.replace_file(path, f"{before}\n{told}\n".encode("utf-8", "surrogateescape"))
+            block = "\n".join(_block(outcome, at, activity, key))
+            files.replace_file(path, f"{before}\n{block}\n".encode("utf-8", "surrogateescape"))
     except OSError as failure:
         raise StoreError(f"daily log {path}: {failure}") from failure
     return True
@@ -65,17 +67,19 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _block(outcome: Outcome, at: float, did: Sequence[str], key: str) -> Iterator[str]:
+def _block(
+    outcome: ConsolidationOutcome, at: float, activity: Sequence[str], key: str
+) -> Iterator[str]:
     time = stamp(at)[11:16]
     yield f"## {time} {shown(outcome.session)}, turn {outcome.turn} {key}"
     yield ""
-    yield from (f"{shown(sentence)}\n" for sentence in did)
+    yield from (f"{shown(sentence)}\n" for sentence in activity)
     if not outcome.kept:
         yield "Nothing was kept."
     yield from map(_line, outcome.kept)
 
 
-def _line(kept: Kept) -> str:
+def _line(kept: KeptItem) -> str:
     done = f", {kept.outcome.replace('_', ' ')}" if kept.outcome else ""
     entry = f", entry {kept.entry_id}" if kept.entry_id else ""
     mark = f" <!-- {mark_of(kept.fact_id)} -->" if kept.fact_id else ""
@@ -83,24 +87,24 @@ def _line(kept: Kept) -> str:
     return f"- {kept.kind}: {shown(kept.text)} ({origin}{done}){mark}"
 
 
-def did(records: Iterable[Record], call: Call | None) -> list[str]:
-    """Return what a session did, as sentences: its turns, and what it put away."""
+def activity(records: Iterable[Record], call: Call | None) -> list[str]:
+    """Return sentences about what a session did: its turns, and the contents that left its view."""
     left = [each for each in records if each.stage is not Stage.FULL and not is_adopted(each)]
-    told = []
+    sentences = []
     if call is not None:
-        told.append(
+        sentences.append(
             f"{call.turn} turns; the last view had {call.sent_tokens:,} of {call.raw_tokens:,} tokens."
         )
     if left:
-        tools = Counter(each.tool or each.entry.type for each in left).most_common(MOST_TOOLS)
+        tools = Counter(each.tool or each.entry.type for each in left).most_common(MAX_TOOLS)
         named = ", ".join(f"{name} {count}" for name, count in tools)
         tokens = sum(each.tokens for each in left)
-        told.append(f"{len(left)} contents of {tokens:,} tokens were put away: {named}.")
-    return told
+        sentences.append(f"{len(left)} contents of {tokens:,} tokens were stored: {named}.")
+    return sentences
 
 
 def sessions_by_mark(state: StateDir) -> Mapping[str, set[str]]:
-    """Return in which sessions each fact stands, by its mark and a session's key.
+    """Return by a fact's mark the keys of the sessions that logged it.
 
     Raises:
         StoreError: a log cannot be read.

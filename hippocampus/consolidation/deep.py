@@ -1,7 +1,8 @@
-"""Deep consolidation: what a session is to leave behind, noted in its ledger, then kept in the facts.
+"""Deep consolidation: notes in the ledger's outbox what a session leaves behind, then stores it.
 
-It may die at any moment and be repeated: the note says what there is to do, the fact store keeps
-each thing once, and a session is done when all of it is. What is worth keeping is `keeping`'s.
+It may be killed at any time and repeated: the outbox has what there is to do, the fact store keeps
+each item once, and a session is consolidated when all items are stored. `extract` decides what is
+worth keeping.
 """
 
 from __future__ import annotations
@@ -13,54 +14,71 @@ from typing import TYPE_CHECKING, cast
 
 from hippocampus.consolidation import llm_extract
 from hippocampus.consolidation.extract import Found, importance, key_of, worth_keeping
-from hippocampus.consolidation.inputs import Means, Session
-from hippocampus.consolidation.outcome import Kept, Origin, Outcome
+from hippocampus.consolidation.inputs import CompletedSession, ConsolidationResources
 from hippocampus.consolidation.transcript import Heard, heard
 from hippocampus.entries.entry import storable
 from hippocampus.errors import HippocampusError
-from hippocampus.storage.ledger import Ledger, Mark
+from hippocampus.session.ports import ConsolidationOutcome, KeptItem, SessionSnapshot, Speaker
+from hippocampus.storage.ledger import Ledger, OutboxItem
 
 if TYPE_CHECKING:
     from hippocampus.facts import Item
-    from hippocampus.facts import Outcome as Remembered
 
 LOG = logging.getLogger("hippocampus")
-ASKED = "asked"
-"""The kind of the mark that a model has read a message; it is no fact."""
-SAID = "event"
-"""The kind of a message that is kept word by word."""
+READ_BY_MODEL = "asked"
+"""The kind of an item that notes that a model has read a message; it is no fact."""
+MESSAGE = "event"
+"""The kind of a message that is stored verbatim."""
 
 
-def consolidate(session: Session, ledger: Ledger, means: Means) -> Outcome:
-    """Keep what of a session is worth it, and say what became new by that; again changes nothing.
+def consolidate(
+    session: SessionSnapshot, ledger: Ledger, resources: ConsolidationResources
+) -> ConsolidationOutcome:
+    """Store what is worth keeping of a session, and return what was new; repeating changes nothing.
 
     Raises:
         StoreError: the ledger cannot be read or written.
 
     """
     change = ledger.pending()
-    marks = ledger.marks()
-    conversation = heard(session.messages, session.noted)
-    found = worth_keeping(session.name, conversation, session.records, means.policy, session.turn)
-    new = [_mark(each) for each in found if each.key not in marks]
-    new += _by_model(session.name, conversation, marks | {each.key: each for each in new}, means)
-    ledger.mark(new)
-    open_marks = [mark for mark in [*marks.values(), *new] if not mark.outcome]
-    kept = _kept(open_marks, session, means)
-    told = tuple(_told(each, session.name) for each in kept if _is_told(each))
-    outcome = Outcome(session.name, session.turn, told, len(kept) == len(open_marks))
-    # Before the marks say so: who dies here, or cannot write these files, tells it again.
-    if kept and not means.leave(outcome):
+    outbox = ledger.outbox()
+    noted = session.noted if isinstance(session, CompletedSession) else ()
+    conversation = heard(session.messages, noted)
+    policy = resources.policy
+    found = worth_keeping(session.name, conversation, session.records, policy, session.turn)
+    new = [_outbox_item(each) for each in found if each.key not in outbox]
+    known = outbox | {each.key: each for each in new}
+    new += _found_by_model(session.name, conversation, known, resources)
+    ledger.save_outbox(new)
+    waiting = [item for item in [*outbox.values(), *new] if not item.outcome]
+    stored = _stored(waiting, session, resources)
+    kept = tuple(
+        KeptItem(
+            item.text,
+            item.kind,
+            cast("Speaker", item.origin),
+            session.name,
+            item.turn,
+            item.entry_id,
+            item.fact_id,
+            item.outcome,
+        )
+        for item in stored
+        if not _is_message(item) and item.kind != READ_BY_MODEL and item.fact_id
+    )
+    outcome = ConsolidationOutcome(session.name, session.turn, kept, len(stored) == len(waiting))
+    # Before the outbox is updated: a kill here, or a failure of these files, publishes them again.
+    if stored and not resources.publish(outcome):
         return replace(outcome, finished=False)
-    ledger.mark(kept)
+    ledger.save_outbox(stored)
     if outcome.finished:
         ledger.consolidated(change)
     return outcome
 
 
-def _mark(found: Found) -> Mark:
+def _outbox_item(found: Found) -> OutboxItem:
     kept = found.kept
-    return Mark(
+    return OutboxItem(
         found.key,
         kept.text,
         kept.kind,
@@ -71,83 +89,72 @@ def _mark(found: Found) -> Mark:
     )
 
 
-def _by_model(
-    session: str, conversation: Heard, known: Mapping[str, Mark], means: Means
-) -> list[Mark]:
-    """Return the marks of what a model finds in messages that it has not read yet."""
-    if means.complete is None:
+def _found_by_model(
+    session: str,
+    conversation: Heard,
+    known: Mapping[str, OutboxItem],
+    resources: ConsolidationResources,
+) -> list[OutboxItem]:
+    """Return the items that a model finds in the messages that it has not read yet."""
+    if resources.complete is None:
         return []
     unread = {
         key: each
         for each in conversation.utterances
-        if each.role == "user" and (key := key_of(session, ASKED, each.text)) not in known
+        if each.role == "user" and (key := key_of(session, READ_BY_MODEL, each.text)) not in known
     }
-    seconds = means.policy.consolidation.model_seconds
-    found = llm_extract.asked(session, list(unread.values()), means.complete, seconds)
+    seconds = resources.policy.consolidation.model_seconds
+    found = llm_extract.asked(session, list(unread.values()), resources.complete, seconds)
     if found is None:
         return []
     read = [
-        Mark(key, "", ASKED, "user", each.turn, None, 0, "", ASKED) for key, each in unread.items()
+        OutboxItem(key, "", READ_BY_MODEL, "user", each.turn, None, 0, "", READ_BY_MODEL)
+        for key, each in unread.items()
     ]
-    return [*(_mark(each) for each in found if each.key not in known), *read]
+    return [*(_outbox_item(each) for each in found if each.key not in known), *read]
 
 
-def _kept(marks: Sequence[Mark], session: Session, means: Means) -> list[Mark]:
-    """Return the marks of what is in the fact store, with what became of each."""
-    if not marks:
+def _stored(
+    items: Sequence[OutboxItem], session: SessionSnapshot, resources: ConsolidationResources
+) -> list[OutboxItem]:
+    """Store items in the fact store, and return those that are stored, with the outcomes."""
+    if not items:
         return []
     try:
-        facts = means.facts()
-        claims = [mark for mark in marks if not mark.word_by_word]
-        words = [mark for mark in marks if mark.word_by_word]
+        facts = resources.facts()
+        claims = [item for item in items if not item.word_by_word]
+        verbatim = [item for item in items if item.word_by_word]
         agent = session.agent or None
         done = list(
-            zip(claims, facts.remember_many(_items(claims, session), agent=agent), strict=True)
+            zip(claims, facts.remember_many(_facts(claims, session), agent=agent), strict=True)
         )
-        done += zip(words, facts.store_many(_items(words, session), agent=agent), strict=True)
-    except HippocampusError as failure:  # what is noted is kept by the next consolidation
+        done += zip(verbatim, facts.store_many(_facts(verbatim, session), agent=agent), strict=True)
+    except HippocampusError as failure:  # the outbox keeps the items for the next consolidation
         LOG.warning("session %s: not consolidated yet: %s", session.name, failure)
         return []
-    return [_done(mark, outcome) for mark, outcome in done]
+    return [
+        replace(
+            item,
+            text="" if _is_message(item) else item.text,  # a message is in the fact store
+            fact_id=remembered.memory.id if remembered.memory else "",
+            outcome=remembered.action.replace("_", " "),
+        )
+        for item, remembered in done
+    ]
 
 
-def _items(marks: Sequence[Mark], session: Session) -> Iterator[Item]:
-    from hippocampus.facts import Item
-    from hippocampus.facts import Origin as Source
+def _facts(items: Sequence[OutboxItem], session: SessionSnapshot) -> Iterator[Item]:
+    from hippocampus.facts import Item, Origin
 
-    for mark in marks:
+    for item in items:
         yield Item(
-            mark.text,
-            type=mark.kind,
-            intensity=importance(mark.origin, mark.kind),
-            origin=Source(storable(session.name), mark.turn, mark.entry_id or "", mark.origin),
-            once=mark.key,
+            item.text,
+            type=item.kind,
+            intensity=importance(item.origin, item.kind),
+            origin=Origin(storable(session.name), item.turn, item.entry_id or "", item.origin),
+            once=item.key,
         )
 
 
-def _done(mark: Mark, remembered: Remembered) -> Mark:
-    memory_id = remembered.memory.id if remembered.memory else ""
-    text = "" if _is_said(mark) else mark.text  # a message stands in the fact store
-    return replace(mark, text=text, fact_id=memory_id, outcome=remembered.action.replace("_", " "))
-
-
-def _is_said(mark: Mark) -> bool:
-    return mark.kind == SAID and bool(mark.word_by_word)
-
-
-def _is_told(mark: Mark) -> bool:
-    """Say whether a mark is of something that a log or a file tells, and no message or refusal."""
-    return not _is_said(mark) and mark.kind != ASKED and bool(mark.fact_id)
-
-
-def _told(mark: Mark, session: str) -> Kept:
-    return Kept(
-        mark.text,
-        mark.kind,
-        cast("Origin", mark.origin),
-        session,
-        mark.turn,
-        mark.entry_id,
-        mark.fact_id,
-        mark.outcome,
-    )
+def _is_message(item: OutboxItem) -> bool:
+    return item.kind == MESSAGE and bool(item.word_by_word)

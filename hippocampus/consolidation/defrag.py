@@ -1,7 +1,7 @@
-"""Archival consolidation: what is used again and again is promoted, what nobody uses goes.
+"""Archival consolidation: promotes what is used repeatedly, and prunes what is unused.
 
-Section 9.3 of the protocol, for the trigger `defrag_cycle`. A run is planned, written down so that it
-can be taken back, and then made; `reviewing` reads what it is planned from.
+Section 9.3 of the protocol, for the trigger `defrag_cycle`. A run is planned from `usage_stats`,
+written to `defrag_journal` so that it can be undone, and then applied.
 """
 
 from __future__ import annotations
@@ -30,51 +30,51 @@ from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 TRIGGER = "defrag_cycle"
 IDLE_HOURS = 1.0
-"""A session that was active since then may be running: its contents are left alone."""
+"""A session that was active since then may be running, and its contents stay."""
 JUST_PUT_SECONDS = 60.0
-"""A turn puts a content before its ledger refers to it; it takes no longer than this."""
+"""A turn stores content before its ledger refers to it; the longest time between both."""
 CALL_CHARACTERS = 120
-LONGEST_LINE = 400
-"""A memory of more characters is no line of the memory file."""
+MAX_LINE_CHARACTERS = 400
+"""A longer memory gets no line in the memory file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """From when on something counts as used again and again."""
+    """The numbers from which something counts as used repeatedly; each is sufficient."""
 
     accesses: int = 5
-    """Recalls of a fact that were confirmed to be useful."""
+    """Recalls of a fact that were confirmed as useful."""
     encounters: int = 3
-    """How often a fact was said; what is kept word by word, such as a message, says little by that."""
+    """Statements of a fact; not counted for verbatim memories such as messages."""
     logged_sessions: int = 3
-    """Sessions whose daily log has the fact."""
+    """Sessions that logged the fact in a daily log."""
     using_sessions: int = 2
-    """Sessions that used the same content after it had left their view."""
+    """Sessions that used the same content after it left their view."""
 
 
 @dataclass(frozen=True, slots=True)
 class Defragmented:
-    """What a run did, or would do, in numbers."""
+    """The numbers of a run, done or planned."""
 
     trigger: str = TRIGGER
     applied: bool = False
     sessions: int = 0
     daily_logs: int = 0
     edits_read_back: int = 0
-    """Lines of the memory file that a person wrote, worded anew or struck out."""
+    """Lines of the memory file that a person wrote, reworded or deleted."""
     facts_promoted: int = 0
     """Facts that get a line in the memory file."""
     entries_promoted: int = 0
-    """Contents used in several sessions that become a fact."""
+    """Contents used in several sessions that become facts."""
     facts_faded: int = 0
     facts_merged: int = 0
     facts_left: int = 0
     contents_pruned: int = 0
-    """Contents of entries that nobody uses any more."""
+    """Contents of unused entries."""
     orphans_collected: int = 0
     """Contents to which no session refers."""
     bytes_freed: int = 0
-    """As stored; they wait for an undo until the next run."""
+    """Stored bytes; they are kept for an undo until the next run."""
 
 
 NOTHING = Compaction((), (), 0, dry_run=True)
@@ -102,7 +102,7 @@ class _Plan:
     sessions: int
 
 
-def defrag(  # noqa: PLR0913 - each is one thing to say
+def defrag(  # noqa: PLR0913 - one parameter an input
     state: StateDir,
     facts: Facts | None,
     policy: Policy,
@@ -112,13 +112,13 @@ def defrag(  # noqa: PLR0913 - each is one thing to say
     idle_hours: float = IDLE_HOURS,
     promotion: Promotion | None = None,
 ) -> Defragmented:
-    """Review a state directory, and with `apply` do what follows; `undo` takes the last run back.
+    """Plan a run over a state directory, and with `apply` make it; `undo` reverts the last run.
 
-    `facts` is its fact store, nothing where it has none; `now` is in seconds since 1970. A running
-    session is not disturbed, and may go on meanwhile.
+    `facts` is its fact store, or None; `now` is in seconds since 1970. Running sessions are not
+    disturbed.
 
     Raises:
-        StoreError: something cannot be read or written; what was done stays undoable.
+        StoreError: something cannot be read or written; `undo` reverts the steps that were made.
 
     """
     block = policy.consolidation
@@ -127,22 +127,22 @@ def defrag(  # noqa: PLR0913 - each is one thing to say
     )
     scope = _Scope(state, facts, _file(state, facts, wanted=block.memory_file))
     if not apply:
-        return _told(_plan(scope, pruning, promotion or Promotion(), now), state)
+        return _figures(_plan(scope, pruning, promotion or Promotion(), now), state)
     try:
         with files.held(state.defrag_lock):
             plan = _plan(scope, pruning, promotion or Promotion(), now)
             gone = _apply(scope, plan, now)
     except OSError as failure:
         raise StoreError(f"state directory {state.root}: {failure}") from failure
-    told = replace(plan, pruned=_among(plan.pruned, gone), orphans=_among(plan.orphans, gone))
-    return replace(_told(told, state), applied=True)
+    done = replace(plan, pruned=_among(plan.pruned, gone), orphans=_among(plan.orphans, gone))
+    return replace(_figures(done, state), applied=True)
 
 
 def undo(state: StateDir, facts: Facts | None) -> str | None:
-    """Take the last run back, and return when it was made; nothing where there is none.
+    """Undo the last run, and return its ISO date and time; None where there is none.
 
     Raises:
-        StoreError: something cannot be read or written; then it can be tried again.
+        StoreError: something cannot be read or written; then it can be repeated.
 
     """
     try:
@@ -160,7 +160,7 @@ def _file(state: StateDir, facts: Facts | None, *, wanted: bool = True) -> Memor
     return MemoryFile.as_kept(state, agent, wanted=wanted)
 
 
-# What follows
+# Planning
 
 
 def _plan(scope: _Scope, pruning: Pruning, promotion: Promotion, now: float) -> _Plan:
@@ -172,9 +172,9 @@ def _plan(scope: _Scope, pruning: Pruning, promotion: Promotion, now: float) -> 
     compaction = compacted(facts, keep, dry_run=True) if facts is not None else NOTHING
     going = {*compaction.removed, *compaction.merged}
     staying = [each for each in current if each.id not in going]
-    told = {(each.origin.session, each.origin.entry_id) for each in staying}
-    again = usage_stats.used_in_several(past, promotion.using_sessions, told) if facts else []
-    told |= {(session, kept.entry.id) for session, kept in again}
+    known = {(each.origin.session, each.origin.entry_id) for each in staying}
+    again = usage_stats.used_in_several(past, promotion.using_sessions, known) if facts else []
+    known |= {(session, kept.entry.id) for session, kept in again}
     held = gc.holdings(state)
     logged = daily_log.sessions_by_mark(state)
     own = [each for each in staying if facts is not None and each.agent == facts.agent]
@@ -189,7 +189,7 @@ def _plan(scope: _Scope, pruning: Pruning, promotion: Promotion, now: float) -> 
         compaction.removed,
         compaction.merged,
         len(staying),
-        tuple(usage_stats.removals(held, usage_stats.prunable(past, pruning, told))),
+        tuple(usage_stats.removals(held, usage_stats.prunable(past, pruning, known))),
         tuple(gc.plan(held, gc.Rules(), now)),
         file.edits() if facts is not None else Edits(),
         len(past),
@@ -197,22 +197,22 @@ def _plan(scope: _Scope, pruning: Pruning, promotion: Promotion, now: float) -> 
 
 
 def _is_users(memory: Memory) -> bool:
-    """Say whether the user said it: what then stands in the memory file fades by no clock."""
+    """Return whether it comes from the user; such facts in the memory file do not fade."""
     return memory.origin.role == "user"
 
 
 def _is_used_again(memory: Memory, logged: Mapping[str, set[str]], promotion: Promotion) -> bool:
-    return len(memory.content) <= LONGEST_LINE and (
+    return len(memory.content) <= MAX_LINE_CHARACTERS and (
         memory.accesses >= promotion.accesses
         or (memory.kind == "fact" and memory.encounters >= promotion.encounters)
         or len(logged.get(mark_of(memory.id), ())) >= promotion.logged_sessions
     )
 
 
-def _item(session: str, kept: usage_stats.Kept) -> Item:
-    """Return what a content that is used again and again is remembered as: that it is there.
+def _item(session: str, kept: usage_stats.PastEntry) -> Item:
+    """Return the fact that a repeatedly used content exists.
 
-    None of its words: what a tool returned is data.
+    It has none of the content's words, since a tool's result is untrusted.
     """
     call = f"{kept.tool} {shown(kept.arguments)[:CALL_CHARACTERS]}".strip()
     words = f"{call}: {kept.kind}, {kept.tokens:,} tokens, used in several sessions"
@@ -220,7 +220,7 @@ def _item(session: str, kept: usage_stats.Kept) -> Item:
     return Item(words, "fact", origin=origin)
 
 
-def _told(plan: _Plan, state: StateDir) -> Defragmented:
+def _figures(plan: _Plan, state: StateDir) -> Defragmented:
     going, edits = [*plan.pruned, *plan.orphans], plan.edits
     return Defragmented(
         sessions=plan.sessions,
@@ -237,11 +237,11 @@ def _told(plan: _Plan, state: StateDir) -> Defragmented:
     )
 
 
-# What is done
+# Applying
 
 
 def _apply(scope: _Scope, plan: _Plan, now: float) -> set[str]:
-    """Do what was planned, each step written down before it; return the contents that went."""
+    """Make the planned changes, each recorded before it; return the removed contents."""
     state, facts, file = scope
     going = [*plan.pruned, *plan.orphans]
     undo = Undo(
@@ -291,5 +291,5 @@ def _among(removals: Sequence[Removal], gone: set[str]) -> tuple[Removal, ...]:
 
 
 def figures(done: Defragmented) -> dict[str, object]:
-    """Return a run's numbers by name, as `--json` prints them."""
+    """Return a run's numbers by name, for `--json`."""
     return asdict(done)

@@ -1,6 +1,6 @@
-"""How a `defrag` is taken back: what it will do is written down before it does it.
+"""The undo record of a `defrag` run: each step is written down before it is done.
 
-Kept until the next run, with the contents that it removed. Nothing is decided here.
+It is kept until the next run, with the contents that the run removed. Nothing is decided here.
 """
 
 from __future__ import annotations
@@ -23,39 +23,39 @@ from hippocampus.storage.state_dir import StateDir
 
 @dataclass(slots=True)
 class Undo:
-    """What a run does, as far as it has got."""
+    """The steps of a run so far."""
 
     when: str
     removed: list[str] = field(default_factory=list)
-    """Ids of facts that compaction takes away."""
+    """Ids of facts that compaction removes."""
     retired: list[str] = field(default_factory=list)
-    """Ids of facts that a person struck out or worded anew."""
+    """Ids of facts that a person deleted or reworded."""
     added: list[str] = field(default_factory=list)
-    """Ids of facts that are new."""
+    """Ids of new facts."""
     promoted: list[str] = field(default_factory=list)
     """Ids of facts that got a line in the memory file."""
     lined: list[str] = field(default_factory=list)
-    """Ids of facts that had one before."""
+    """Ids of facts that had a line before."""
     contents: list[str] = field(default_factory=list)
     before: dict[str, str | None] = field(default_factory=dict)
-    """Texts of the memory file and of what is known of its lines, as they were."""
+    """The texts of the memory file and of its record of lines, before the run."""
     after: dict[str, str | None] = field(default_factory=dict)
-    """As the run has left them."""
+    """The same texts after the run."""
 
 
 def begin(state: StateDir, undo: Undo) -> None:
-    """Forget the last run, and write down what this one will do."""
+    """Delete the last run's record, and write the first one of this run."""
     shutil.rmtree(state.undo_contents, ignore_errors=True)
     note(state, undo)
 
 
 def note(state: StateDir, undo: Undo) -> None:
-    """Write down how far a run has got."""
+    """Write the record of a run as it is so far."""
     files.replace_file(state.undo_record, json.dumps(asdict(undo)).encode())
 
 
 def last(state: StateDir) -> Undo | None:
-    """Return the run that can be taken back, or nothing.
+    """Return the run that can be undone, or None.
 
     Raises:
         StoreError: its record cannot be read.
@@ -72,7 +72,7 @@ def last(state: StateDir) -> Undo | None:
 
 
 def set_aside(state: StateDir, removals: Iterable[Removal]) -> list[Removal]:
-    """Copy contents to where they wait for an undo, and return those that are there to be removed.
+    """Copy contents to the undo store, and return those that exist and can be removed.
 
     Raises:
         StoreError: a store cannot be read or written.
@@ -93,7 +93,7 @@ def set_aside(state: StateDir, removals: Iterable[Removal]) -> list[Removal]:
 
 
 def texts_of(file: MemoryFile) -> dict[str, str | None]:
-    """Return the texts of the memory file and of what is known of its lines."""
+    """Return the texts of the memory file and of its record of lines."""
     return {
         path.name: path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else None
         for path in file.paths
@@ -101,10 +101,10 @@ def texts_of(file: MemoryFile) -> dict[str, str | None]:
 
 
 def take_back(state: StateDir, undo: Undo, facts: Facts | None, file: MemoryFile) -> None:
-    """Undo a run step by step, the last one first; what was done since stays.
+    """Undo a run step by step, the last step first; later changes stay.
 
     Raises:
-        StoreError: something cannot be read or written; then it can be tried again.
+        StoreError: something cannot be read or written; then it can be repeated.
 
     """
     _contents_back(state, undo.contents)
@@ -131,7 +131,7 @@ def _contents_back(state: StateDir, keys: Iterable[str]) -> None:
 
 
 def _file_back(undo: Undo, facts: Facts, file: MemoryFile) -> None:
-    """Put the memory file back as it was; one that was edited since keeps these edits."""
+    """Restore the memory file; one that was edited since keeps the edits."""
     if undo.before == undo.after:
         return
     if texts_of(file) != undo.after:

@@ -11,17 +11,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hippocampus.consolidation.error_fixes import resolved
-from hippocampus.consolidation.outcome import Kept, Origin
 from hippocampus.consolidation.phrases import CORRECTION, DECISION, NO_REQUEST, PREFERENCE
 from hippocampus.consolidation.quotes import Quoted
 from hippocampus.consolidation.secrecy import speaks_of_secret, without_secrets
-from hippocampus.consolidation.sharing import is_adopted
 from hippocampus.consolidation.transcript import Heard, Utterance
+from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Record, content_key, storable
 from hippocampus.facts.claims import parse
 from hippocampus.facts.extraction import sentences, type_of, without_recalled
 from hippocampus.policy import Policy, Subject
+from hippocampus.session.ports import KeptItem, Speaker
 
 SENTENCE_CHARACTERS = 1_000
 """A claim is cut behind these."""
@@ -80,7 +80,7 @@ _LISTED = re.compile(r"(?:[-*•+]|\d+[.)]|[a-z][.)])\s+")
 class Found:
     """One thing worth keeping, and how."""
 
-    kept: Kept
+    kept: KeptItem
     key: str
     word_by_word: bool
 
@@ -191,7 +191,7 @@ class _Collector:
         self,
         text: str,
         kind: str,
-        origin: Origin,
+        origin: Speaker,
         turn: int,
         entry_id: str | None,
         *,
@@ -200,7 +200,7 @@ class _Collector:
         told = storable(text).strip()
         key = key_of(self._session, f"{origin} {kind == 'event'}", told)
         if _WORD.search(told) and key not in self.found:
-            kept = Kept(told, kind, origin, self._session, turn, entry_id)
+            kept = KeptItem(told, kind, origin, self._session, turn, entry_id)
             self.found[key] = Found(kept, key, word_by_word)
 
 

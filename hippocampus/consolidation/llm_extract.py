@@ -13,12 +13,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 
 from hippocampus.consolidation.extract import Found, key_of
-from hippocampus.consolidation.outcome import Kept
 from hippocampus.consolidation.phrases import ORDERS
 from hippocampus.consolidation.secrecy import speaks_of_secret
 from hippocampus.consolidation.transcript import Utterance
 from hippocampus.entries.entry import storable
 from hippocampus.facts.models import TYPES
+from hippocampus.session.ports import KeptItem
 
 LOG = logging.getLogger("hippocampus")
 Complete = Callable[[str], str]
@@ -107,7 +107,7 @@ def _facts(session: str, items: Sequence[object], said: Sequence[Utterance]) -> 
                 source = said[number - 1]
                 told = storable(" ".join(fact.split()))
                 if is_borne_out(told, source.text):
-                    kept = Kept(told, kind, "user", session, source.turn, None)
+                    kept = KeptItem(told, kind, "user", session, source.turn, None)
                     key = key_of(session, "user False", told)
                     yield Found(kept, key, word_by_word=False)
 

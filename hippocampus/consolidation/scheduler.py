@@ -1,6 +1,6 @@
-"""When consolidations run: at a session's end, beside a turn, or after a crash; one at a time.
+"""When consolidations run: at a session's end, in a thread between turns, or after a crash.
 
-What one does is `deep`; what one keeps, `keeping`.
+One runs at a time for each session. `deep` does the work, and `extract` decides what is kept.
 """
 
 from __future__ import annotations
@@ -9,104 +9,137 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 
-from hippocampus.consolidation.inputs import Means, Session, Trigger
-from hippocampus.consolidation.outcome import Outcome
+from hippocampus.consolidation.inputs import (
+    CompletedSession,
+    ConsolidationResources,
+    ContextLoadResources,
+    Trigger,
+)
 from hippocampus.consolidation.transcript import Utterance, heard
-from hippocampus.entries.entry import Record
 from hippocampus.formats import reader
+from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
 from hippocampus.storage import archive
-from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import Ledger
-from hippocampus.storage.state_dir import StateDir
 
 LOG = logging.getLogger("hippocampus")
 
 
-class Consolidations:
-    """The consolidations of one memory."""
+class ConsolidationScheduler:
+    """The consolidations and context loads of one memory: `session.ports.Consolidator`."""
 
-    def __init__(self, state: StateDir, store: ContentStore, means: Means) -> None:
-        self._store = store
-        self._state = state
-        self._means = means
-        self._beside: dict[str, threading.Thread] = {}
+    def __init__(self, resources: ConsolidationResources, loads: ContextLoadResources) -> None:
+        self._resources = resources
+        self._loads = loads
+        self._state = loads.state
+        self._threads: dict[str, threading.Thread] = {}
         self.closed = False
-        """Whether the memory is closed: a session that ends later is consolidated after the start."""
+        """Whether the memory is closed; a session that ends later is consolidated at the next start."""
 
-    def run(self, session: Session, ledger: Ledger) -> Outcome:
-        """Consolidate a session, once what runs beside it is done; a model has its time but once.
+    def context_load(self, request: ContextLoadRequest, ledger: Ledger) -> str:
+        """Return the text before a session's first message, decided once and stored in its ledger.
 
         Raises:
             StoreError: the ledger cannot be read or written.
 
         """
-        if not self._means.policy.consolidation.facts:
+        from hippocampus.consolidation.context_load import settled
+
+        return settled(request, ledger, self._loads)
+
+    def consolidate(
+        self, session: SessionSnapshot, ledger: Ledger, *, is_whole: bool
+    ) -> ConsolidationOutcome:
+        """Consolidate a session; unless `is_whole`, what the disk has of it is read first.
+
+        Raises:
+            StoreError: the ledger or the archive cannot be read or written.
+
+        """
+        return self.run(session if is_whole else self.completed(session), ledger)
+
+    def run(self, session: SessionSnapshot, ledger: Ledger) -> ConsolidationOutcome:
+        """Consolidate a session after the one that runs in a thread; both share the model's time.
+
+        Raises:
+            StoreError: the ledger cannot be read or written.
+
+        """
+        if not self._resources.policy.consolidation.facts:
             ledger.consolidated(ledger.pending())
-            return Outcome(session.name, session.turn, (), finished=True)
-        patience = self._means.policy.consolidation.model_seconds
+            return ConsolidationOutcome(session.name, session.turn, (), finished=True)
+        patience = self._resources.policy.consolidation.model_seconds
         started = time.monotonic()
         self._wait(session.name, patience)
         left = max(0.0, patience - (time.monotonic() - started))
-        return self._done(session, ledger, left, Trigger.SESSION_END)
+        return self._consolidated(session, ledger, left, Trigger.SESSION_END)
 
-    def _done(
-        self, session: Session, ledger: Ledger, model_seconds: float, trigger: Trigger
-    ) -> Outcome:
-        """Consolidate; the fact store is loaded where a session ends, not where one is made."""
-        from hippocampus.consolidation.daily_log import did
+    def _consolidated(
+        self,
+        session: SessionSnapshot,
+        ledger: Ledger,
+        model_seconds: float,
+        trigger: Trigger,
+    ) -> ConsolidationOutcome:
+        """Consolidate; the fact store is loaded here, and not where a session is made."""
+        from hippocampus.consolidation.daily_log import activity
         from hippocampus.consolidation.deep import consolidate
-        from hippocampus.consolidation.publish import leave
+        from hippocampus.consolidation.publish import publish
 
-        def told(outcome: Outcome) -> bool:
-            done, facts = did(session.records, ledger.last_call()), self._means.facts()
-            form = self._means.render or policy.consolidation.memory_format
-            at = time.time()
-            return leave(self._state, outcome, facts, policy, at=at, did=done, form=form)
+        def published(outcome: ConsolidationOutcome) -> bool:
+            return publish(
+                self._state,
+                outcome,
+                self._resources.facts(),
+                policy,
+                at=time.time(),
+                activity=activity(session.records, ledger.last_call()),
+                file_format=self._resources.render or policy.consolidation.memory_format,
+            )
 
         LOG.debug("session %s: consolidating at %s", session.name, trigger)
-        policy = self._means.policy
+        policy = self._resources.policy
         block = policy.consolidation.model_copy(update={"model_seconds": model_seconds})
         bounded = policy.model_copy(update={"consolidation": block})
-        return consolidate(session, ledger, replace(self._means, policy=bounded, leave=told))
+        resources = replace(self._resources, policy=bounded, publish=published)
+        return consolidate(session, ledger, resources)
 
-    def start(self, session: Session, *, last: bool) -> None:
-        """Consolidate a session beside its turns: nothing waits for it, and one runs at a time.
+    def start(self, session: SessionSnapshot, *, last: bool) -> None:
+        """Consolidate a session in a thread; nothing waits for it, and one runs at a time.
 
-        `last` says that its messages will not be seen again; otherwise a later run has them too.
+        `last` if no later run has these messages; otherwise it is skipped while another one runs.
         """
-        before = self._beside.get(session.name)
+        before = self._threads.get(session.name)
         busy = before is not None and before.is_alive()
-        if not self._means.policy.consolidation.facts or (busy and not last):
+        if not self._resources.policy.consolidation.facts or (busy and not last):
             return
         thread = threading.Thread(
-            target=self._run_beside,
+            target=self._run_in_thread,
             args=(session, before),
             name="hippocampus-consolidation",
             daemon=True,
         )
-        self._beside[session.name] = thread
+        self._threads[session.name] = thread
         thread.start()
 
-    def _run_beside(self, session: Session, before: threading.Thread | None) -> None:
+    def _run_in_thread(self, session: SessionSnapshot, before: threading.Thread | None) -> None:
         if before is not None:
             before.join()
         try:
             with contextlib.closing(Ledger(self._state, session.name)) as ledger:
-                patience = self._means.policy.consolidation.model_seconds
-                self._done(session, ledger, patience, Trigger.CONTEXT_THRESHOLD)
-        except Exception:  # law 3: the session's end tries again, and no turn is to notice
-            LOG.exception("session %s: not consolidated beside its turns", session.name)
+                patience = self._resources.policy.consolidation.model_seconds
+                self._consolidated(session, ledger, patience, Trigger.CONTEXT_THRESHOLD)
+        except Exception:  # law 3: the session's end tries again, and no turn fails
+            LOG.exception("session %s: not consolidated in its thread", session.name)
 
     def _wait(self, name: str, seconds: float) -> None:
-        running = self._beside.pop(name, None)
+        running = self._threads.pop(name, None)
         if running is not None and running is not threading.current_thread():
             running.join(seconds + 1.0)
 
-    def recover(self, name: str) -> Outcome:
-        """Consolidate a session from what is on disk: its archive and its ledger.
+    def recover(self, name: str) -> ConsolidationOutcome:
+        """Consolidate a session from the disk: its archive and its ledger.
 
         Raises:
             StoreError: one of them cannot be read or written.
@@ -115,11 +148,11 @@ class Consolidations:
         with contextlib.closing(Ledger(self._state, name)) as ledger:
             last = ledger.last_call()
             turn = last.turn if last else 0
-            session = Session(name, ledger.agent(), turn, (), ledger.records())
-            return self.run(self.completed(session), ledger)
+            session = SessionSnapshot(name, ledger.agent(), turn, (), ledger.records())
+            return self.consolidate(session, ledger, is_whole=False)
 
-    def completed(self, session: Session) -> Session:
-        """Return a session with what its archive has beside its messages; without one, its ledger.
+    def completed(self, session: SessionSnapshot) -> CompletedSession:
+        """Return a session with what its archive has in addition; without one, its ledger.
 
         Raises:
             StoreError: the archive cannot be read.
@@ -128,22 +161,21 @@ class Consolidations:
         *earlier, last = (
             reader.read(each.items) for each in archive.lists(self._state, session.name)
         )
-        said = session.messages or last
-        before = earlier if said is last else [*earlier, last]
+        messages = session.messages or last
+        before = earlier if messages is last else [*earlier, last]
         noted = [one for each in before for one in heard(each).utterances]
-        noted += [] if last else self._noted(session.records)
-        return replace(session, messages=said, noted=noted)
-
-    def _noted(self, records: Iterable[Record]) -> Iterator[Utterance]:
-        """Yield the user's instructions as they are stored, where there is no archive."""
-        for record in records:
-            if record.kind == "message":
-                content = self._store.get(record.content)
-                text = (content or b"").decode("utf-8", "surrogatepass")
-                yield Utterance("user", text, record.entry.source.turn, answers=False)
+        if not last:  # without an archive, the user's instructions are in the store
+            for record in session.records:
+                if record.kind == "message":
+                    content = self._loads.store.get(record.content) or b""
+                    text = content.decode("utf-8", "surrogatepass")
+                    turn = record.entry.source.turn
+                    noted.append(Utterance("user", text, turn, answers=False))
+        same = {each.name: getattr(session, each.name) for each in fields(SessionSnapshot)}
+        return CompletedSession(**{**same, "messages": messages}, noted=noted)
 
     def close(self) -> None:
-        """Wait for what runs beside turns, a bounded time; what is left is finished at a next start."""
-        for name in list(self._beside):
-            self._wait(name, self._means.policy.consolidation.model_seconds)
+        """Wait a bounded time for running consolidations; the next start finishes the others."""
+        for name in list(self._threads):
+            self._wait(name, self._resources.policy.consolidation.model_seconds)
         self.closed = True

@@ -1,7 +1,6 @@
-"""What `defrag` finds in a state directory: who used what, in how many sessions, and when last.
+"""Usage statistics for `defrag`: which sessions used which contents, and when last.
 
-Ledgers are read and never written, so that no session waits for it. What follows from it is decided
-in `defrag`.
+Ledgers are read and never written, so that no session waits. `defrag` decides what follows.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from hippocampus.storage.state_dir import StateDir
 BUSY_SECONDS = 10.0
 
 
-class Kept(NamedTuple):
-    """One entry of a session, as its ledger has it."""
+class PastEntry(NamedTuple):
+    """One entry of a session, as stored in its ledger."""
 
     entry: Entry
     content: str
@@ -38,34 +37,34 @@ class Kept(NamedTuple):
 
     @property
     def was_used(self) -> bool:
-        """Say whether it was accessed after it was made."""
+        """Return whether it was accessed after it was made."""
         return self.entry.decay.last_access > self.entry.lifecycle.created
 
 
-class Past(NamedTuple):
-    """One session as its ledger tells it."""
+class PastSession(NamedTuple):
+    """One session, as stored in its ledger."""
 
     name: str
     active_at: float
     turn: int
-    entries: tuple[Kept, ...]
+    entries: tuple[PastEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """When an entry's content goes."""
+    """When an entry's content is pruned."""
 
     forget_below: float = 0.1
-    """A dormant entry under this strength at its session's last turn; 0 forgets none."""
+    """Prune dormant entries under this strength at their session's last turn; 0 prunes none."""
     exponent: float = decay.EXPONENT
     forget_after_sessions: int = 50
-    """An entry that so many later sessions have not used; 0 is never."""
+    """Prune entries that this number of later sessions have not used; 0 is never."""
     active_since: float = float("inf")
-    """Sessions that were active since then are left alone."""
+    """Sessions that were active since then are not pruned."""
 
 
-def sessions(state: StateDir) -> list[Past]:
-    """Return every session of a state directory, the one that was active longest ago first.
+def sessions(state: StateDir) -> list[PastSession]:
+    """Return every session of a state directory, the least recently active first.
 
     Raises:
         StoreError: a ledger cannot be read; then nothing may be removed.
@@ -81,48 +80,48 @@ def sessions(state: StateDir) -> list[Past]:
     return sorted(named, key=lambda past: (past.active_at, past.name))
 
 
-def _past(path: Path) -> Past:
+def _past(path: Path) -> PastSession:
     active = gc.active_at(path)
     with reading(path, BUSY_SECONDS) as db:
         if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'entry'").fetchone() is None:
-            return Past("", active, 0, ())
+            return PastSession("", active, 0, ())
         (name,) = db.execute("SELECT name FROM session").fetchone() or ("",)
         (turn,) = db.execute("SELECT max(turn) FROM call").fetchone()
         rows = db.execute(
             "SELECT entry, content, tool, arguments, stage, kind, tokens FROM entry"
         ).fetchall()
-    entries = (Kept(Entry.model_validate(json.loads(entry)), *rest) for entry, *rest in rows)
-    return Past(name, active, turn or 0, tuple(entries))
+    entries = (PastEntry(Entry.model_validate(json.loads(entry)), *rest) for entry, *rest in rows)
+    return PastSession(name, active, turn or 0, tuple(entries))
 
 
 def used_in_several(
-    past: Iterable[Past], least: int, told: Collection[tuple[str, str]]
-) -> list[tuple[str, Kept]]:
-    """Return the contents that at least so many sessions have used, each with its newest entry.
+    past: Iterable[PastSession], least: int, known: Collection[tuple[str, str]]
+) -> list[tuple[str, PastEntry]]:
+    """Return the contents that at least `least` sessions have used, each with its newest entry.
 
-    Those of an entry that is `told` already, by session and id, are left out.
+    Contents of entries in `known`, by session and id, are left out.
     """
-    users: defaultdict[str, dict[str, Kept]] = defaultdict(dict)
-    known = set()
+    users: defaultdict[str, dict[str, PastEntry]] = defaultdict(dict)
+    known_contents = set()
     for each in past:
         for kept in each.entries:
-            if (each.name, kept.entry.id) in told:
-                known.add(kept.content)
+            if (each.name, kept.entry.id) in known:
+                known_contents.add(kept.content)
             if kept.was_used and kept.entry.type == "tool_result":
                 users[kept.content][each.name] = kept
     return [
         list(by.items())[-1]
         for content, by in users.items()
-        if len(by) >= least and content not in known
+        if len(by) >= least and content not in known_contents
     ]
 
 
 def prunable(
-    past: Sequence[Past], rules: Pruning, protected: Iterable[tuple[str, str]] = ()
+    past: Sequence[PastSession], rules: Pruning, protected: Iterable[tuple[str, str]] = ()
 ) -> dict[tuple[str, str], str]:
-    """Return the entries whose content may go, by session and id, with the rule that says so.
+    """Return the entries whose content may be pruned, by session and id, with the rule.
 
-    `past` is in the order of activity. Pinned and persistent entries stay, and those `protected`.
+    `past` is in the order of activity. Pinned, persistent and `protected` entries stay.
     """
     kept = set(protected)
     found = {}
@@ -138,7 +137,7 @@ def prunable(
     return found
 
 
-def _rule(kept: Kept, past: Past, later: int, rules: Pruning) -> str:
+def _rule(kept: PastEntry, past: PastSession, later: int, rules: Pruning) -> str:
     if rules.forget_after_sessions and later >= rules.forget_after_sessions:
         return f"not used in the last {rules.forget_after_sessions} sessions"
     strength = decay.strength(kept.entry, past.turn, exponent=rules.exponent)
@@ -148,7 +147,7 @@ def _rule(kept: Kept, past: Past, later: int, rules: Pruning) -> str:
 
 
 def removals(holdings: Iterable[Holding], free: Mapping[tuple[str, str], str]) -> list[Removal]:
-    """Return the contents to which only such entries refer."""
+    """Return the contents to which only the `free` entries refer."""
     found = []
     for each in holdings:
         rules = [free.get((ref.session, ref.entry_id), "") for ref in each.references]

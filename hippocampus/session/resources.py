@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hippocampus.consolidation import inputs
-from hippocampus.consolidation.scheduler import Consolidations
+from hippocampus.consolidation.scheduler import ConsolidationScheduler
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.recall.sources import Sources
@@ -27,8 +27,8 @@ class Means:
     prices: Prices
     encoding: str
     summaries: Summaries | None
-    consolidations: Consolidations
-    loads: inputs.Sources
+    consolidations: ConsolidationScheduler
+    loads: inputs.ContextLoadResources
     """Where a context load finds what earlier sessions left."""
     sources: Sources
     """What a recall may ask; no turn does."""

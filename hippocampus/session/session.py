@@ -578,7 +578,7 @@ class Session:
             "recalls": self._completion.outcomes.counts(),
         }
 
-    def consolidate(self, messages: Iterable[Any] | None = None) -> Outcome:
+    def consolidate(self, messages: Iterable[Any] | None = None) -> ConsolidationOutcome:
         """Keep what is worth it in the fact store; where nothing is new, nothing changes.
 
         `messages` is the list as it ended, with the answer that came behind the last call: it is

@@ -147,8 +147,8 @@ class Glance(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """One thing that is to outlive the session, and what became of it."""
+class OutboxItem:
+    """One statement that a consolidation stores as a fact, and the outcome."""
 
     key: str
     text: str
@@ -157,10 +157,10 @@ class Mark:
     turn: int
     entry_id: str | None
     word_by_word: int
-    """1 is kept as it was said, 0 as a claim that may supersede others."""
+    """1 is stored verbatim, 0 as a claim that may supersede others."""
     fact_id: str = ""
     outcome: str = ""
-    """What the fact store did; empty until it has."""
+    """What the fact store did; empty until then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,19 +349,19 @@ class Ledger:
         with _as_store_error(self._path), self._transaction():
             self._db.execute("UPDATE session SET consolidated = max(consolidated, ?)", (change,))
 
-    def marks(self) -> dict[str, Mark]:
-        """Return what is marked as worth keeping, by key, in the order in which it was found."""
+    def outbox(self) -> dict[str, OutboxItem]:
+        """Return the items of the outbox by key, in the order in which they were found."""
         with _as_store_error(self._path):
             rows = self._db.execute("SELECT * FROM kept ORDER BY rowid").fetchall()
-        return {row[0]: Mark(*row) for row in rows}
+        return {row[0]: OutboxItem(*row) for row in rows}
 
-    def mark(self, marks: Iterable[Mark]) -> None:
-        """Write marks; of one that is there, what became of it."""
+    def save_outbox(self, items: Iterable[OutboxItem]) -> None:
+        """Write items; of an existing one, its text, fact and outcome."""
         with _as_store_error(self._path), self._transaction():
             self._db.executemany(
                 "INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
                 " text = excluded.text, fact_id = excluded.fact_id, outcome = excluded.outcome",
-                [_values(mark) for mark in marks],
+                [_values(item) for item in items],
             )
 
     def opening(self) -> str | None:
@@ -446,8 +446,8 @@ def unconsolidated(state: StateDir) -> list[str]:
     return [name for (name,) in found]
 
 
-def _values(mark: Mark) -> tuple[Any, ...]:
-    return tuple(getattr(mark, field.name) for field in fields(mark))
+def _values(item: OutboxItem) -> tuple[Any, ...]:
+    return tuple(getattr(item, field.name) for field in fields(item))
 
 
 def _row(record: Record) -> tuple[str | int, ...]:

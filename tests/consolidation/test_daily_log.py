@@ -9,14 +9,14 @@ from conversations import EAGER, reading
 from hippocampus import Hippocampus
 from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.daily_log import append, sessions_by_mark
-from hippocampus.consolidation.outcome import Kept, Outcome
+from hippocampus.session.ports import ConsolidationOutcome, KeptItem
 from hippocampus.storage.state_dir import StateDir
 
 AT = 1_770_649_200.0
 FACT = "0190c3a1-0000-7000-8000-003f2a9c1b0d"
 KEPT = (
-    Kept("Answer in French.", "preference", "user", "ticket 47", 3, None, FACT, "added"),
-    Kept("Build -->\n## failed", "error", "tool", "ticket 47", 5, "kq3v7a2c"),
+    KeptItem("Answer in French.", "preference", "user", "ticket 47", 3, None, FACT, "added"),
+    KeptItem("Build -->\n## failed", "error", "tool", "ticket 47", 5, "kq3v7a2c"),
 )
 WRITTEN = """\
 # 2026-02-09
@@ -30,8 +30,10 @@ WRITTEN = """\
 """
 
 
-def outcome(turn: int = 6, *, finished: bool = True, session: str = "ticket 47") -> Outcome:
-    return Outcome(session, turn, KEPT, finished)
+def outcome(
+    turn: int = 6, *, finished: bool = True, session: str = "ticket 47"
+) -> ConsolidationOutcome:
+    return ConsolidationOutcome(session, turn, KEPT, finished)
 
 
 def test_a_day_says_what_each_session_did_and_kept(tmp_path: Path) -> None:
@@ -81,8 +83,8 @@ def test_it_says_what_a_session_put_away(tmp_path: Path) -> None:
         turns, put_away = daily_log.did(session.records(), session._ledger.last_call())
     memory.close()
     assert turns.startswith("3 turns; the last view had ")
-    assert put_away.startswith("3 contents of ")
-    assert put_away.endswith(" were put away: read 3.")
+    assert stored.startswith("3 contents of ")
+    assert stored.endswith(" were stored: read 3.")
 
 
 def test_a_content_of_another_session_is_not_told_as_put_away(tmp_path: Path) -> None:
@@ -91,5 +93,5 @@ def test_a_content_of_another_session_is_not_told_as_put_away(tmp_path: Path) ->
         owner(reading(1))
         [entry] = owner.entries()
         other.adopt(entry.id)
-        assert daily_log.did(other.records(), None) == []
+        assert daily_log.activity(other.records(), None) == []
     memory.close()

@@ -22,12 +22,17 @@ from hippocampus import Entry, Hippocampus, Policy, RecallError
 from hippocampus.consolidation.daily_log import append
 from hippocampus.consolidation.defrag import Defragmented, defrag, undo
 from hippocampus.consolidation.memory_file import MemoryFile
-from hippocampus.consolidation.outcome import Kept as Told
-from hippocampus.consolidation.outcome import Outcome
-from hippocampus.consolidation.usage_stats import Kept, Past, Pruning, prunable, sessions
+from hippocampus.consolidation.usage_stats import (
+    PastEntry,
+    PastSession,
+    Pruning,
+    prunable,
+    sessions,
+)
 from hippocampus.facts import Facts
 from hippocampus.facts.exchange import export
 from hippocampus.facts.models import Item, Origin
+from hippocampus.session.ports import ConsolidationOutcome, KeptItem
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.state_dir import StateDir
 
@@ -161,12 +166,12 @@ def test_a_session_that_may_be_running_is_left_alone(tmp_path: Path) -> None:
     assert run(tmp_path, policy=policy(1), idle_hours=0).contents_pruned > 0
 
 
-def kept(stage: str = "dormant", **fields: Any) -> Kept:
+def kept(stage: str = "dormant", **fields: Any) -> PastEntry:
     entry = {
         "id": "e", "type": "tool_result", "source": {"type": "t", "ref": "c", "turn": 0},
         "summary": "", "decay": {"rate": 1.0, "last_access": 1}, **fields,
     }  # fmt: skip
-    return Kept(Entry.model_validate(entry), "c", "t", "{}", stage)
+    return PastEntry(Entry.model_validate(entry), "c", "t", "{}", stage)
 
 
 @pytest.mark.parametrize(
@@ -181,13 +186,13 @@ def kept(stage: str = "dormant", **fields: Any) -> Kept:
         (kept(lifecycle={"expires": 5}), 6, True),
     ],
 )
-def test_a_dormant_entry_goes_under_the_threshold(one: Kept, turn: int, goes: bool) -> None:
+def test_a_dormant_entry_goes_under_the_threshold(one: PastEntry, turn: int, goes: bool) -> None:
     """0.1 is passed at 99 turns at the rate 1; what is pinned, persists or has a floor stays."""
     rules = Pruning(active_since=2.0)
-    found = prunable([Past("s", 1.0, turn, (one,))], rules)
+    found = prunable([PastSession("s", 1.0, turn, (one,))], rules)
     assert found == ({("s", "e"): "strength under 0.1"} if goes else {})
-    assert prunable([Past("s", 2.0, turn, (one,))], rules) == {}
-    assert prunable([Past("s", 1.0, turn, (one,))], Pruning(0, active_since=2.0)) == {}
+    assert prunable([PastSession("s", 2.0, turn, (one,))], rules) == {}
+    assert prunable([PastSession("s", 1.0, turn, (one,))], Pruning(0, active_since=2.0)) == {}
 
 
 # What is promoted
@@ -237,8 +242,12 @@ def test_facts_that_are_used_again_and_again_get_a_line(tmp_path: Path, facts: F
         facts.confirm([used])
     facts.remember_many(["Ann likes tea."] * 2)
     for number in range(3):
-        told = (Told("x", "fact", "user", f"s{number}", 1, None, logged),)
-        append(StateDir(tmp_path), Outcome(f"s{number}", 1, told, finished=True), time.time())
+        told = (KeptItem("x", "fact", "user", f"s{number}", 1, None, logged),)
+        append(
+            StateDir(tmp_path),
+            ConsolidationOutcome(f"s{number}", 1, told, finished=True),
+            time.time(),
+        )
     done = run(tmp_path, facts, apply=True)
     assert (done.facts_promoted, done.daily_logs) == (3, 1)
     assert set(MemoryFile(StateDir(tmp_path)).members()) == {used, said, logged}

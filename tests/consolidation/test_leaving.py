@@ -10,21 +10,21 @@ from conversations import EAGER
 
 from hippocampus import Hippocampus
 from hippocampus.consolidation.memory_file import MemoryFile
-from hippocampus.consolidation.outcome import Kept, Outcome
-from hippocampus.consolidation.publish import leave
+from hippocampus.consolidation.publish import publish
 from hippocampus.facts import Facts
 from hippocampus.policy import load
 from hippocampus.policy.consolidation import Consolidation
+from hippocampus.session.ports import ConsolidationOutcome, KeptItem
 from hippocampus.storage.state_dir import StateDir
 
 AT = 1_770_649_200.0
 
 
-def kept(facts: Facts) -> Outcome:
+def kept(facts: Facts) -> ConsolidationOutcome:
     [outcome] = facts.remember_many(["The port is 8080."])
     assert outcome.memory
-    told = Kept("The port is 8080.", "fact", "user", "s", 3, None, outcome.memory.id, "added")
-    return Outcome("s", 4, (told,), finished=True)
+    told = KeptItem("The port is 8080.", "fact", "user", "s", 3, None, outcome.memory.id, "added")
+    return ConsolidationOutcome("s", 4, (told,), finished=True)
 
 
 def files(state: Path) -> dict[str, tuple[bytes, int]]:
@@ -37,9 +37,9 @@ def files(state: Path) -> dict[str, tuple[bytes, int]]:
 def test_a_consolidation_is_in_the_memory_file_and_in_the_log_of_its_day(tmp_path: Path) -> None:
     with Facts(tmp_path / "memory.sqlite3") as facts:
         outcome = kept(facts)
-        leave(StateDir(tmp_path), outcome, facts, EAGER, at=AT, did=["4 turns."])
+        publish(StateDir(tmp_path), outcome, facts, EAGER, at=AT, activity=["4 turns."])
         before = files(tmp_path)
-        leave(StateDir(tmp_path), outcome, facts, EAGER, at=AT)
+        publish(StateDir(tmp_path), outcome, facts, EAGER, at=AT)
     assert set(before) == {"MEMORY.md", "2026-02-09.md"}
     assert files(tmp_path) == before
     assert b"4 turns.\n" in before["2026-02-09.md"][0]
@@ -53,7 +53,7 @@ def test_a_policy_may_keep_one_without_the_other(tmp_path: Path, off: str, left:
     block = EAGER.consolidation.model_copy(update=update)
     policy = EAGER.model_copy(update={"consolidation": block})
     with Facts(tmp_path / "memory.sqlite3") as facts:
-        leave(StateDir(tmp_path), kept(facts), facts, policy, at=AT)
+        publish(StateDir(tmp_path), kept(facts), facts, policy, at=AT)
     assert set(files(tmp_path)) == {left}
 
 
@@ -62,7 +62,7 @@ def test_a_file_that_cannot_be_written_is_logged(
 ) -> None:
     (tmp_path / "memory").write_text("in the way")
     with Facts(tmp_path / "memory.sqlite3") as facts:
-        assert not leave(StateDir(tmp_path), kept(facts), facts, EAGER, at=AT)
+        assert not publish(StateDir(tmp_path), kept(facts), facts, EAGER, at=AT)
     assert "memory file or daily log not written" in caplog.text
 
 

@@ -1,6 +1,6 @@
-"""Entries of one session in another: how one takes them over, and what it then holds. Pure.
+"""Adoption: an entry of one session, taken over by another. Pure.
 
-Who may take what is the host's decision; a recall by a model reaches its own session alone.
+The host decides what is adopted; a model's recall reaches its own session alone.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from dataclasses import replace
 from hippocampus.entries.entry import Decay, Lifecycle, Record, Stage
 
 ADOPTED = "adopted"
+"""The start of an adopted entry's `place`."""
 
 
 def adopted(record: Record, owner: str, turn: int) -> Record:
-    """Return another session's entry as it stands in this one: out of the view, recallable."""
+    """Return another session's entry as one of this session: dormant, and recallable."""
     entry = record.entry
     lasting = Lifecycle(created=turn, persist=False)
     decay = Decay(rate=entry.decay.rate, floor=entry.decay.floor, last_access=turn)
@@ -26,9 +27,9 @@ def adopted(record: Record, owner: str, turn: int) -> Record:
 
 
 def is_adopted(record: Record) -> bool:
-    """Say whether an entry was taken over from another session.
+    """Return whether an entry was adopted from another session.
 
-    >>> from hippocampus.entry import Entry, Source
+    >>> from hippocampus.entries.entry import Entry, Source
     >>> source = Source(type="t", ref="", turn=1)
     >>> entry = Entry(id="e", type="tool_result", source=source, summary="")
     >>> own = Record(entry, "result:c:k:0", "k", "text", "json", "t", "", 9, Stage.INDEXED, "[e · …")
