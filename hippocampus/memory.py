@@ -20,7 +20,7 @@ from hippocampus.recall.sources import RepeatableTools, known_sources
 from hippocampus.recall.sources import Source as Fetcher
 from hippocampus.recall.sources.tools import Tool
 from hippocampus.session.ports import ConsolidationOutcome
-from hippocampus.session.resources import Means, Start
+from hippocampus.session.resources import Resources, SessionInfo
 from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage import ledger
@@ -87,15 +87,14 @@ class Hippocampus:
             inputs.ConsolidationResources(declared, lambda: self.facts, complete, render_memory),
             loads,
         )
-        self._means = Means(
+        self._resources = Resources(
             state=state,
             store=self._store,
             policy=declared,
             prices=costs,
             encoding=encoding,
             summaries=Summaries(summarise, summary_seconds) if summarise else None,
-            consolidations=self._scheduler,
-            loads=loads,
+            consolidator=self._scheduler,
             sources=self._sources,
         )
 
@@ -114,7 +113,9 @@ class Hippocampus:
         """
         started = time.time() if context_time is None else context_time
         return Session(
-            session_id, self._means, Start(self._agent if agent is None else agent, started)
+            session_id,
+            self._resources,
+            SessionInfo(self._agent if agent is None else agent, started),
         )
 
     def unconsolidated(self) -> list[str]:
@@ -155,7 +156,9 @@ class Hippocampus:
     def _read_edits(self, agent: str) -> Synced:
         from hippocampus.consolidation.publish import read_edits
 
-        return read_edits(self._state, lambda: self.facts, agent or self._agent, self._means.policy)
+        return read_edits(
+            self._state, lambda: self.facts, agent or self._agent, self._resources.policy
+        )
 
     def _known_facts(self) -> Facts | None:
         """Return the long-term memory if it exists: reading makes no file."""
@@ -196,7 +199,7 @@ class Hippocampus:
                 from hippocampus.facts import Facts
                 from hippocampus.facts.settings import settings_of
 
-                settings = settings_of(self._means.policy.facts)
+                settings = settings_of(self._resources.policy.facts)
                 agent = self._agent or DEFAULT_AGENT
                 self._facts = Facts(self._state.facts, settings=settings, agent=agent)
         return self._facts
@@ -204,8 +207,8 @@ class Hippocampus:
     def close(self) -> None:
         """Close the stores, after a bounded wait for running consolidations but not for summaries."""
         with contextlib.ExitStack() as closing:  # each is closed even if another one raises
-            if self._means.summaries:
-                closing.callback(self._means.summaries.close)
+            if self._resources.summaries:
+                closing.callback(self._resources.summaries.close)
             if self._facts is not None:
                 closing.callback(self._facts.close)
             closing.callback(self._store.close)

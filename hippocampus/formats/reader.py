@@ -138,12 +138,13 @@ def read_on(before: Reading, items: Sequence[Item]) -> Reading:
     adapter, decisive = _recognised(before, items, same)
     kept, start = _unchanged(before, items, same) if adapter is before.adapter else (0, 0)
     fresh = adapter.read([snapshot(item) for item in items[start:]])
+    ends = itertools.accumulate((len(message.raw) for message in fresh), initial=start)
     return Reading(
         adapter,
         decisive,
         [*before.items[:start], *(item for message in fresh for item in message.raw)],
         [*before.messages[:kept], *fresh],
-        [*before.starts[:kept], *_starts(start, fresh)],
+        [*before.starts[:kept], *itertools.islice(ends, len(fresh))],
         kept + _common_prefix(before.messages[kept:], fresh),
     )
 

@@ -7,9 +7,9 @@ note that it is stale, else an error. Only recalls come here: no turn waits for 
 from __future__ import annotations
 
 import logging
-from contextlib import AbstractContextManager
-from dataclasses import replace
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from hippocampus import tokens
 from hippocampus.entries.entry import ARGUMENTS, Record
@@ -29,27 +29,24 @@ from hippocampus.recall.sources import (
     fetch,
     plan_of,
 )
-from hippocampus.session.redactor import ARGUMENTS, redacted_text, subject_in
-from hippocampus.session.resources import Means
 
 LOG = logging.getLogger("hippocampus")
 
 
-class Entries(Protocol):
-    """The entries of a session."""
+@dataclass(frozen=True, slots=True)
+class RefetchPorts:
+    """What refetching needs of a session: callables that the session fills in."""
 
-    def records(self) -> list[Record]:
-        """Return the entries, oldest first."""
-
-    def turn(self) -> int:
-        """Return the turn that comes."""
-
-    def save(self, record: Record) -> None:
-        """Write an entry down."""
+    records: Callable[[], list[Record]]
+    """Returns the session's entries, oldest first."""
+    redacted: Callable[[Record, str], str]
+    """Returns a fetched text of an entry as the policy redacts it."""
+    add_version: Callable[[Record, str], Record]
+    """Stores a newer text of an entry as an entry of its own, and returns that."""
 
 
-class Completed(NamedTuple):
-    """What is at hand of an entry."""
+class RefetchedText(NamedTuple):
+    """The text that a recall is served from."""
 
     text: str
     note: str = ""
@@ -64,16 +61,16 @@ class Refetcher:
     def __init__(
         self,
         session: str,
-        means: Means,
-        entries: Entries,
+        policy: Policy,
+        sources: Sources,
         retrieval: Retrieval,
         ports: RefetchPorts,
     ) -> None:
         self.outcomes = FetchOutcomes()
         """How the recalls of this session ended, since it was opened."""
         self._session = session
-        self._means = means
-        self._entries = entries
+        self._policy = policy
+        self._sources = sources
         self._retrieval = retrieval
         self._ports = ports
         rules = policy.lifecycle_policies
@@ -97,10 +94,8 @@ class Refetcher:
         return f"{found.note}\n{slice_of(found.text, record, request, budget_tokens)}"
 
     def newer(self, record: Record) -> Record | None:
-        """Return the entry of what the source of this one held last, where that is known to differ."""
-        with self._lock:
-            since = versions.replaced(self._entries.records())
-        return versions.newest(record.entry.id, since)
+        """Return the entry of the source's last known content, where that differs from this one."""
+        return versions.newest(record.entry.id, versions.replaced(self._ports.records()))
 
     def is_current(self, record: Record) -> bool | None:
         """Return whether the file that is an entry's source still has it; None without a source.
@@ -171,40 +166,3 @@ class Refetcher:
             return self._retrieval.text(record)
         except RecallError:
             return None
-
-    def _plan(self, record: Record) -> SourcePlan | None:
-        """Return how an entry is had again; only a tool's result can be."""
-        is_result = record.entry.type == "tool_result" and record.kind != ARGUMENTS
-        if not (self._declared and is_result):
-            return None
-        told = self._stored_or_none(record) or ""
-        source = self._means.policy.resolve(subject_in(record, told)).source
-        return plan_of(source.type, source.declared()) if source else None
-
-    def _captured(self, record: Record) -> Captured:
-        return Captured(
-            lambda: self._stored_or_none(record),
-            record.entry.summary,
-            lambda present: redacted_text(record, present, self._means.policy),
-        )
-
-    def _keep(self, record: Record, found: Fetched) -> Record:
-        """Make what the source holds at present an entry of its own, linked to the old one."""
-        entries, means = self._entries, self._means
-        with self._lock:
-            taken = {each.entry.id for each in entries.records()}
-            turn = entries.turn()
-            newer = versions.version(
-                self._session, record, found.content, turn, means.prices, means.encoding, taken
-            )
-            means.store.put(found.content.encode("utf-8", "surrogatepass"))
-            entries.save(newer)
-            entries.save(versions.linked(record, newer))
-        self._retrieval.fill({newer.entry.id: newer})
-        return newer
-
-
-def _arguments(record: Record) -> dict[str, object]:
-    """Return the arguments of the call that made a content; what is no object names nothing."""
-    found = json_text.read(record.arguments or "{}")
-    return found if isinstance(found, dict) else {}

@@ -54,7 +54,7 @@ class History:
         reading = read_on(self.reading, items)
         kept = reading.kept
         fresh = reading.messages[kept:]
-        weights = [tokens.weigh(message, self.encoding) for message in fresh]
+        weights = [tokens.count_message(message, self.encoding) for message in fresh]
         turns = list(self.turns[:kept])
         for message in fresh:
             turns.append((turns[-1] if turns else 0) + (message.role == "assistant"))

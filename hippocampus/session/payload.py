@@ -12,7 +12,7 @@ from hippocampus.entries import decay
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.formats.calls import normal
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.policy import DECAY_RATES, UNTREATED, Policy, Treatment
+from hippocampus.policy import DECAY_RATES, NO_RULES, Policy, Resolution
 
 MAX_ASSOCIATIONS = 8
 SLEEPING_ARGUMENTS_OVER = 50
@@ -33,7 +33,7 @@ class Payload:
     """The first turn at which it may be shortened."""
     large: bool
     """Whether its size alone makes it an entry; else it has to fade first."""
-    treatment: Resolution = NO_RULES
+    resolution: Resolution = NO_RULES
     """What the policy's rules say of it."""
     note: str = ""
     """A line that its entry opens with: superseded, stale, unchanged."""
@@ -57,7 +57,7 @@ class Payload:
     @property
     def is_pinned(self) -> bool:
         """Return whether it stays as it stands, by a rule or by the host's word."""
-        return bool(self.treatment.pin) or self.record.entry.modifiers.priority == "critical"
+        return bool(self.resolution.pin) or self.record.entry.modifiers.priority == "critical"
 
     @property
     def is_superseded(self) -> bool:
@@ -103,7 +103,7 @@ def due_from(payload: Payload, policy: Policy) -> float:
     if stage is Stage.INDEXED and not (payload.large and _may_sleep(payload, policy)):
         return inf
     full = stage is Stage.FULL
-    if full and policy.keeps_whole(payload.treatment):
+    if full and policy.keeps_whole(payload.resolution):
         return inf
     if payload.is_superseded:
         return 0
@@ -144,7 +144,7 @@ def superseding_key(payload: Payload, tool: str, arguments: str) -> tuple[str, .
     The result of a failed call is of another `source.type`, so it supersedes none of a good one.
     """
     source = payload.record.entry.source.type
-    match payload.treatment.superseded_by:
+    match payload.resolution.superseded_by:
         case "source.type":
             return (source,)
         case "tool":

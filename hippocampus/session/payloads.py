@@ -28,7 +28,7 @@ from hippocampus.entries.entry import (
 from hippocampus.formats.calls import file_of
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.indexing.shapes import identifiers
-from hippocampus.policy import Redaction, Subject, Treatment
+from hippocampus.policy import Redaction, Resolution, Subject
 from hippocampus.policy.words import EntryType
 from hippocampus.recall import TOOL_NAME
 from hippocampus.session import redactor
@@ -228,7 +228,7 @@ class Payloads:
         def stays(payload: Payload) -> bool:
             entry = payload.record.entry
             is_used = entry.decay.last_access > max(turn, entry.lifecycle.created)
-            return is_used or payload.is_pinned or rules.policy.keeps_whole(payload.treatment)
+            return is_used or payload.is_pinned or rules.policy.keeps_whole(payload.resolution)
 
         return {each.message for each in self.standing() if stays(each)}
 
@@ -401,19 +401,19 @@ class _Draft:
         rules = self._rules
         weight = rules.count_tokens(part.text)
         said = Subject("message", source_type="user", text=part.text, tokens=weight)
-        treatment = rules.policy.treat(said)
+        resolution = rules.policy.resolve(said)
         kind = rules.kind_of
-        if treatment.index and rules.policy.indexes(weight, lambda: kind(part.text), treatment):
-            self._hold(number, at, part, "", large=True, treatment=treatment)
+        if resolution.index and rules.policy.indexes(weight, lambda: kind(part.text), resolution):
+            self._hold(number, at, part, "", large=True, resolution=resolution)
             return
-        if not treatment.persist:
+        if not resolution.persist:
             return
         original = part.text.encode("utf-8", "surrogatepass")
         key = content_key(original)
         origin = f"message:{number}:{key}"
         if origin in self._records:
             return
-        entry = self._new_entry(number, part, origin, key, treatment)
+        entry = self._new_entry(number, part, origin, key, resolution)
         text = self._history.told_of(number).parts[at].text
         quoted = entry.model_copy(update={"summary": storable(text[:200])})
         record = Record(quoted, origin, key, "text", "message", "user", "", weight, Stage.FULL, "")
@@ -428,20 +428,20 @@ class _Draft:
             return
         argued = site.call.text if site else ""
         subject = redactor.result_subject(named, site.call if site else None, rules.count_tokens)
-        treatment = rules.policy.treat(subject)
+        resolution = rules.policy.resolve(subject)
         kind = rules.kind_of
-        large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), treatment)
+        large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), resolution)
         sources = self._in_order(self._index.cited_by([argued]))
-        held = self._hold(number, at, named, argued, large=large, treatment=treatment)
+        held = self._hold(number, at, named, argued, large=large, resolution=resolution)
         if held is not None:
             self._supersede(held, named.tool, argued)
             self._join(held, sources)
         if site is None:
             return
-        large = rules.policy.shortens_arguments(rules.count_tokens(site.call.text), treatment)
-        kept = False if rules.policy.keeps_arguments(treatment) else None
-        own = Treatment(redact=self._redactions.get((site.message, site.part)), index=kept)
-        self._hold(site.message, site.part, site.call, "", large=large, treatment=own)
+        large = rules.policy.shortens_arguments(rules.count_tokens(site.call.text), resolution)
+        kept = False if rules.policy.keeps_arguments(resolution) else None
+        own = Resolution(redact=self._redactions.get((site.message, site.part)), index=kept)
+        self._hold(site.message, site.part, site.call, "", large=large, resolution=own)
         self._outdate_files(site.call, held, self._history.turns[number])
 
     def _hold(  # noqa: PLR0913 - a part, where it stands, and what is known of it
@@ -452,25 +452,25 @@ class _Draft:
         argued: str,
         *,
         large: bool,
-        treatment: Treatment,
+        resolution: Resolution,
     ) -> int | None:
         """Follow a part from now on; return the number of its payload."""
         rules = self._rules
-        bound = treatment.pin or treatment.index is False or treatment.compression == "none"
+        bound = resolution.pin or resolution.index is False or resolution.compression == "none"
         followed = large or bound or rules.count_tokens(part.text) > rules.policy.fade_over_tokens
         if not followed or (number, at) in self._origins:
             return None
         origin = self._origin(number, at, part)
         record = self._records.get(origin) or self._new_record(
-            number, part, argued, origin, treatment
+            number, part, argued, origin, resolution
         )
         full = record.stage is Stage.FULL
         if full:
             record = replace(record, shown=part.text)
         weight = record.tokens if full else rules.count_tokens(record.shown)
-        fresh = rules.policy.fresh_turns_of(record.kind, record.tokens, treatment) if large else 0
+        fresh = rules.policy.fresh_turns_of(record.kind, record.tokens, resolution) if large else 0
         due_turn = self._history.turns[number] + fresh
-        payload = Payload(record, number, at, weight, due_turn, large, treatment)
+        payload = Payload(record, number, at, weight, due_turn, large, resolution)
         if not full:
             self.rendered.append(Rendered(number, at, record.shown))
         return self._add(payload, part)
@@ -490,7 +490,7 @@ class _Draft:
         if part.kind != "call" or not payload.stands_full:
             self._counts.update(names_of(payload, self._history))
         if self._rules.summaries and part.kind == "result" and payload.stands_full:
-            self._rules.summaries.ask(payload.record.place, payload.treatment.redacted(part.text))
+            self._rules.summaries.ask(payload.record.place, payload.resolution.redacted(part.text))
         return own
 
     def _join(self, held: int, others: Iterable[int]) -> None:
@@ -545,12 +545,12 @@ class _Draft:
         return self._origins[number, at]
 
     def _new_record(
-        self, number: int, part: Part, argued: str, origin: str, treatment: Treatment
+        self, number: int, part: Part, argued: str, origin: str, resolution: Resolution
     ) -> Record:
         form, original = original_of(self._history.raw[number], part)
         content = content_key(original)
         return Record(
-            entry=self._new_entry(number, part, origin, content, treatment),
+            entry=self._new_entry(number, part, origin, content, resolution),
             place=origin,
             content=content,
             form=form,
@@ -563,13 +563,13 @@ class _Draft:
         )
 
     def _new_entry(
-        self, number: int, part: Part, origin: str, content: str, treatment: Treatment
+        self, number: int, part: Part, origin: str, content: str, resolution: Resolution
     ) -> Entry:
         turn, policy = self._history.turns[number], self._rules.policy
         is_words = part.kind == "text"
         source = "user" if is_words else policy.source_type_of(storable(part.tool), part.is_error)
         entry_type: EntryType = "message" if is_words else "tool_result"
-        expires = treatment.expires_after_turns
+        expires = resolution.expires_after_turns
         return Entry(
             id=self._free_id(origin, content),
             type=entry_type,
@@ -577,18 +577,18 @@ class _Draft:
             summary="",
             strength=policy.initial_strength,
             decay=Decay(
-                rate=policy.decay_rate_of(entry_type, treatment),
-                floor=treatment.floor or 0.0,
+                rate=policy.decay_rate_of(entry_type, resolution),
+                floor=resolution.floor or 0.0,
                 last_access=turn,
             ),
             modifiers=Modifiers(
-                priority=treatment.priority or "normal",
-                encoding=treatment.encoding or ("manual" if is_words else "auto"),
+                priority=resolution.priority or "normal",
+                encoding=resolution.encoding or ("manual" if is_words else "auto"),
             ),
             lifecycle=Lifecycle(
                 created=turn,
                 expires=None if expires is None else turn + expires,
-                persist=bool(treatment.persist),
+                persist=bool(resolution.persist),
             ),
         )
 

@@ -20,7 +20,7 @@ from hippocampus.formats.conversation import Message
 from hippocampus.indexing import frame, price_of
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.prices import Prices
-from hippocampus.recall.fitting import LEAST_TOKENS
+from hippocampus.recall.fitting import MIN_TOKENS
 from hippocampus.session.history import History
 from hippocampus.session.identifiers import ID
 from hippocampus.session.payload import Payload

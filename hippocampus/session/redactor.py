@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from hippocampus.entries.entry import Record
+from hippocampus.entries.entry import ARGUMENTS, Record
 from hippocampus.formats.conversation import Item, Message, Part
 from hippocampus.indexing import kind_of
-from hippocampus.policy import ERROR_SOURCE, Policy, Redaction, Subject
+from hippocampus.policy import Policy, Redaction, Subject, record_subject
 from hippocampus.session.history import History
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, View
-
-ARGUMENTS = "arguments"
-"""The kind of a content that is the arguments of a call."""
 
 
 def subject_of(
@@ -49,27 +46,14 @@ def result_subject(part: Part, call: Part | None, count_tokens: Callable[[str], 
     )
 
 
-def subject_in(record: Record, text: str) -> Subject:
-    """Return what rules can ask about an entry whose content is a text."""
-    source = record.entry.source.type
-    return Subject(
-        record.entry.type,
-        tool=record.tool,
-        source_type=source,
-        text=text,
-        tokens=record.tokens,
-        kind=record.kind,
-        is_error=source == ERROR_SOURCE,
-        arguments=record.arguments or text,
-    )
-
-
 def redacted_text(record: Record, text: str, policy: Policy) -> str:
     """Return the text of a stored content as it may come back into a view."""
-    if not policy.redacts or record.form == "messages":  # a digest's messages were told screened
+    if (
+        not policy.redacts or record.form == "messages"
+    ):  # a digest's messages were redacted when they were read
         return text
-    treatment = policy.resolve(record_subject(record, text))
-    return (treatment.redacted_json if record.kind == ARGUMENTS else treatment.redacted)(text)
+    resolution = policy.resolve(record_subject(record, text))
+    return (resolution.redacted_json if record.kind == ARGUMENTS else resolution.redacted)(text)
 
 
 def redactions(
@@ -82,7 +66,7 @@ def redactions(
     found = {}
     for at, part in enumerate(message.parts):
         subject = subject_of(message, part, call_of(part.call_id), rules.count_tokens)
-        redaction = rules.policy.treat(subject).redact if subject else None
+        redaction = rules.policy.resolve(subject).redact if subject else None
         if redaction is not None:
             is_call = part.kind == "call"
             redacted = (redaction.redacted_json if is_call else redaction.redacted)(part.text)

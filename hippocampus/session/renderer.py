@@ -45,12 +45,12 @@ class EntryRenderer:
         part = self.part_of(payload)
         if part.kind == "call":
             known = self._known_beside(payload)
-            text = payload.treatment.redacted_json(part.text)
+            text = payload.resolution.redacted_json(part.text)
             shown = call_arguments.shorten(text, _short_frame(record), known=known)
             return _told(record, shown, f"arguments of {record.tool}", {})
         faded = self.rules.policy.faded_tokens
         compression = (
-            self.rules.policy.compression_of(payload.treatment) if payload.large else faded
+            self.rules.policy.compression_of(payload.resolution) if payload.large else faded
         )
         lines, summary, key_data, ways = self._index(payload, part, compression)
         if payload.large:
@@ -63,7 +63,7 @@ class EntryRenderer:
         part = self.part_of(payload)
         if part.kind == "call":
             known, most = self._known_beside(payload), NAMES_OF_SLEEPING_ARGUMENTS
-            text = payload.treatment.redacted_json(part.text)
+            text = payload.resolution.redacted_json(part.text)
             shown = call_arguments.shorten(text, _short_frame(record), 0, most, known)
             return replace(record, shown=storable(shown))
         room = self.rules.policy.faded_tokens + record.tokens // SLEEPING_SHARE
@@ -79,7 +79,7 @@ class EntryRenderer:
         price = price_of(
             record.kind, compression, self.rules.prices, view_tokens, self.history.turn
         )
-        screen = payload.treatment.redacted
+        screen = payload.resolution.redacted
         text = screen(part.text)
         kept = index(text, self._hints(payload, text), price)
         asked = self.rules.summaries and self.rules.summaries.take(record.place)
@@ -90,7 +90,7 @@ class EntryRenderer:
         note = [payload.note] if payload.note else []
         told = map(screen, kept.lines[1:])  # again, since what markup parts is joined in them
         lines = [opening, *note, frame.as_content(summary), *told]
-        return lines, summary, payload.treatment.redacted_data(kept.key_data), kept.ways
+        return lines, summary, payload.resolution.redacted_data(kept.key_data), kept.ways
 
     def part_of(self, payload: Payload) -> Part:
         """Return the part of the list that a content is."""

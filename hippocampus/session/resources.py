@@ -1,25 +1,21 @@
-"""What a session is made with: what the sessions of one memory share, and whose session it is.
-
-Data only.
-"""
+"""The arguments of a session: what the sessions of one memory share, and the session's owner. Data only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hippocampus.consolidation import inputs
-from hippocampus.consolidation.scheduler import ConsolidationScheduler
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.recall.sources import Sources
+from hippocampus.session.ports import Consolidator
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state_dir import StateDir
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """What the sessions of one memory share."""
+class Resources:
+    """The stores, the policy and the prices that the sessions of one memory share."""
 
     state: StateDir
     store: ContentStore
@@ -27,16 +23,14 @@ class Means:
     prices: Prices
     encoding: str
     summaries: Summaries | None
-    consolidations: ConsolidationScheduler
-    loads: inputs.ContextLoadResources
-    """Where a context load finds what earlier sessions left."""
+    consolidator: Consolidator
     sources: Sources
-    """What a recall may ask; no turn does."""
+    """The sources that a recall may ask; no turn does."""
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """Whose session it is, and when it starts."""
+class SessionInfo:
+    """The owner of a session, and when it started."""
 
     agent: str
     context_time: float

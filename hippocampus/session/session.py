@@ -15,8 +15,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from hippocampus import recall, tokens
-from hippocampus.consolidation import inputs, sharing
-from hippocampus.consolidation.outcome import Outcome
+from hippocampus.entries import adoption
 from hippocampus.entries.decay import accessed
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import (
@@ -39,8 +38,9 @@ from hippocampus.recall.refetch import Refetcher, RefetchPorts
 from hippocampus.session import digest, tool_cache
 from hippocampus.session.costs import Costs, raw_call
 from hippocampus.session.history import History
+from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
 from hippocampus.session.redactor import redacted_list, redacted_text
-from hippocampus.session.resources import Means, Start
+from hippocampus.session.resources import Resources, SessionInfo
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, keys_of, read
 from hippocampus.session.turn import Turn, due, excess_tokens, take_turn
@@ -64,36 +64,45 @@ def _text_in(record: Record, content: bytes) -> str:
 class Session:
     """One agent's conversation: `session(messages)` returns the messages to send."""
 
-    def __init__(self, session_id: str, means: Means, start: Start) -> None:
+    def __init__(self, session_id: str, resources: Resources, info: SessionInfo) -> None:
         """Open the ledger of a session; made by `Hippocampus.session` alone."""
         self.id = session_id
         self.failures = 0
         """How many calls of this session failed inside and sent the messages as they were."""
-        self._means = means
+        self._resources = resources
         self._lock = threading.RLock()
         self._is_closed = False
         self._last: list[Item] = []
         """The list of the last call that did not fail."""
         self._left: list[Any] = []
         """Where the last call failed: its list, and what to take in if that cannot be read."""
-        self._retrieval = retrieval.Retrieval(means.state, session_id, means.store, self._decode)
-        self._rules = Rules(
-            session_id, means.policy, means.prices, means.encoding, redacts=means.policy.redacts
+        self._retrieval = retrieval.Retrieval(
+            resources.state, session_id, resources.store, self._decode
         )
-        self._ledger = Ledger(means.state, session_id)
-        self._start = Start(self._ledger.agent(start.agent), start.context_time)
+        self._rules = Rules(
+            session_id,
+            resources.policy,
+            resources.prices,
+            resources.encoding,
+            redacts=resources.policy.redacts,
+        )
+        self._ledger = Ledger(resources.state, session_id)
+        self._info = SessionInfo(self._ledger.agent(info.agent), info.context_time)
         self._opening: str | None = None
         """The text in front of the user's first words; None until it is settled."""
         self._has_past = self._ledger.pending() > 0
         """Whether an earlier run has left something that no consolidation has seen."""
         self._is_consolidated = True
         """Whether a consolidation has seen all that this run has read."""
-        self._journal = archive.journal_of(means.state, session_id, means.policy)
+        self._journal = archive.journal_of(resources.state, session_id, resources.policy)
         self._warned_of_excess = False
         self._handed: dict[int, Item] = {}
         """Copies of edited items that stand in the views handed out."""
         self._state = State.of_ledger(self._ledger, self._rules)
-        self._completion = Completion(session_id, means, self, self._retrieval, self._lock)
+        ports = RefetchPorts(self.records, self._redacted, self._add_version)
+        self._refetcher = Refetcher(
+            session_id, resources.policy, resources.sources, self._retrieval, ports
+        )
 
     # A call
 
@@ -109,7 +118,7 @@ class Session:
         """
         with self._lock:
             try:
-                cold = idle_seconds > self._means.prices.cache_seconds
+                cold = idle_seconds > self._resources.prices.cache_seconds
                 items = plain.listed(items)
                 own = plain.plain(items)
                 view = plain.given_back(self._take(own, cold=cold), own, items)
@@ -143,13 +152,13 @@ class Session:
         return turn.state.view.write(items, self._handed)
 
     def _rules_of_turn(self) -> Rules:
-        summaries = self._means.summaries
+        summaries = self._resources.summaries
         return replace(self._rules, summaries=summaries.of_turn()) if summaries else self._rules
 
     def _commit(self, turn: Turn) -> None:
         """Put on disk what a turn decided, and go on from its state; a failure leaves the old one."""
         for original in turn.originals:
-            self._means.store.put(original)
+            self._resources.store.put(original)
         state, before = turn.state, self._state.history
         keys, stored = state.history.keys, state.stored_keys
         self._ledger.commit(
@@ -195,7 +204,7 @@ class Session:
         state = self._state
         history = state.history.extended(items).unredacted()
         costs = Costs.after(self._ledger.last_call(history.turn))
-        call = raw_call(history, state.view, keys_of(state), costs, self._means.prices)
+        call = raw_call(history, state.view, keys_of(state), costs, self._resources.prices)
         self._ledger.commit([], [], call, sent=(0, history.keys))
         self._state = state.sent_raw(history, Costs.after(call))
 
@@ -210,14 +219,13 @@ class Session:
         known = self._ledger.opening()
         if known is not None:
             return known
-        wanted = self._means.policy.consolidation.context_load_tokens
+        wanted = self._resources.policy.consolidation.context_load_tokens
         if not wanted or self._ledger.last_call() is not None:
             return ""
-        from hippocampus.consolidation.context_load import settled
-
-        said = history.raw[number].parts[part].text
-        setting = inputs.Setting(self.id, self._start.agent, said, self._start.context_time)
-        text = settled(setting, self._ledger, self._means.loads)
+        request = ContextLoadRequest(
+            self.id, self._info.agent, history.raw[number].parts[part].text, self._info.context_time
+        )
+        text = self._resources.consolidator.context_load(request, self._ledger)
         self._state = self._state.with_committed(self._ledger.records(), ())
         return text
 
@@ -256,18 +264,33 @@ class Session:
         is_cut = len(self._state.history.raw) < len(before.raw)
         cut = before.telling(0, len(before.raw)) if is_cut else None
         if compacted or cut is not None:  # the protocol's `context_threshold`
-            self._means.consolidations.start(self._as_input(cut), last=cut is not None)
+            self._resources.consolidator.start(self._snapshot(cut), last=cut is not None)
 
-    def _as_input(self, messages: Sequence[Message] | None = None) -> inputs.Session:
+    def _snapshot(self, messages: Sequence[Message] | None = None) -> SessionSnapshot:
         """Return the session as a consolidation takes it, with these messages or those it has."""
         said = self._messages() if messages is None else messages
         turn, records = self._state.history.turn, list(self._state.records.values())
-        return inputs.Session(self.id, self._start.agent, turn, said, records)
+        return SessionSnapshot(self.id, self._info.agent, turn, said, records)
 
     # What comes back
 
     def _decode(self, record: Record, content: bytes) -> str:
-        return redacted_text(record, _text_in(record, content), self._means.policy)
+        return self._redacted(record, _text_in(record, content))
+
+    def _redacted(self, record: Record, text: str) -> str:
+        return redacted_text(record, text, self._resources.policy)
+
+    def _add_version(self, record: Record, text: str) -> Record:
+        """Store a newer text of an entry's source as an entry of its own, linked to it."""
+        prices, encoding = self._resources.prices, self._resources.encoding
+        with self._lock:
+            turn, ids = self._state.history.turn, self._state.ids
+            newer = versions.version(self.id, record, text, turn, prices, encoding, ids)
+            self._resources.store.put(text.encode("utf-8", "surrogatepass"))
+            self._save(newer)
+            self._save(versions.linked(record, newer))
+        self._retrieval.fill({newer.entry.id: newer})
+        return newer
 
     def tools(self, format_name: str) -> list[dict[str, Any]]:
         """Return the recall tool for `tools=…`: format `openai`, `responses` or `anthropic`.
@@ -311,7 +334,7 @@ class Session:
         call = pending.read_call("", {"entry_id": entry_id, **selectors, **counts})
         if call.problem is not None:
             raise call.problem
-        most = self._means.policy.recall_tokens
+        most = self._resources.policy.recall_tokens
         return self._taken(call, most if call.max_tokens is None else call.max_tokens)
 
     def answer(self, arguments: str | Mapping[str, Any]) -> str:
@@ -331,12 +354,12 @@ class Session:
 
     def _room_tokens(self, record: Record, bound: int) -> int:
         """Return how many tokens a recall may have: none passes the model's window."""
-        window_tokens = self._means.prices.window_tokens
+        window_tokens = self._resources.prices.window_tokens
         if not window_tokens:
             return bound
         with self._lock:
             room = window_tokens - self._state.view.shown_total
-        if room < min(bound, LEAST_TOKENS):
+        if room < min(bound, MIN_TOKENS):
             raise answers.too_large(record, min(bound, record.tokens), max(0, room))
         return min(bound, room)
 
@@ -367,7 +390,7 @@ class Session:
         return retrieval.handle(plain.plain(plain.listed(items)), self._serve)
 
     def _serve(self, call: pending.RecallCall) -> str:
-        most = self._means.policy.recall_tokens
+        most = self._resources.policy.recall_tokens
         bound = most if call.max_tokens is None else min(call.max_tokens, MAX_RECALL_FACTOR * most)
         return self._taken(call, bound)
 
@@ -439,11 +462,7 @@ class Session:
             known = self._known()
         return self._retrieval.record_of(entry_id, known)
 
-    def turn(self) -> int:
-        """Return the turn that comes: the number of assistant messages in the list."""
-        return self._state.history.turn
-
-    def save(self, record: Record) -> None:
+    def _save(self, record: Record) -> None:
         """Write an entry down as it stands after an access, or as the host wants it.
 
         Raises:
@@ -456,9 +475,9 @@ class Session:
 
     def _touch(self, record: Record, turn: int) -> None:
         """An access resets the strength."""
-        entry = accessed(record.entry, turn, self._means.policy.initial_strength)
+        entry = accessed(record.entry, turn, self._resources.policy.initial_strength)
         try:
-            self.save(replace(record, entry=entry))
+            self._save(replace(record, entry=entry))
         except StoreError as failure:  # the content was found; that counts more than its strength
             LOG.warning("session %s: access not written down: %s", self.id, failure)
 
@@ -478,7 +497,7 @@ class Session:
             )
             lasting = record.entry.lifecycle.model_copy(update={"persist": True})
             pinned = record.entry.model_copy(update={"modifiers": told, "lifecycle": lasting})
-            self.save(replace(record, entry=pinned))
+            self._save(replace(record, entry=pinned))
 
     def associate(self, *entry_ids: str) -> None:
         """Declare that entries belong together: a strong one slows the fading of the others.
@@ -493,7 +512,7 @@ class Session:
                 known = dict.fromkeys([*record.entry.modifiers.associations, *others])
                 told = record.entry.modifiers.model_copy(update={"associations": list(known)})
                 entry = record.entry.model_copy(update={"modifiers": told})
-                self.save(replace(record, entry=entry))
+                self._save(replace(record, entry=entry))
 
     def state(self, text: str) -> str:
         """Note the state of the task, such as `deploying to staging`; return its entry's id.
@@ -508,7 +527,7 @@ class Session:
         with self._lock:
             if self._is_closed:  # before its content is stored, which nobody would refer to
                 raise StoreError(f"session {self.id!r} is closed; open it again to note a state")
-            content = self._means.store.put(text.encode("utf-8", "surrogatepass"))
+            content = self._resources.store.put(text.encode("utf-8", "surrogatepass"))
             turn = self._state.history.turn
             place = f"state:{turn}:{content}"
             entry = Entry(
@@ -516,12 +535,12 @@ class Session:
                 type="state",
                 source=Source(type="state", ref=content, turn=turn),
                 summary=storable(text),
-                decay=Decay(rate=self._means.policy.decay_rate_of("state"), last_access=turn),
+                decay=Decay(rate=self._resources.policy.decay_rate_of("state"), last_access=turn),
                 modifiers=Modifiers(encoding="manual"),
                 lifecycle=Lifecycle(created=turn),
             )
-            weight = tokens.count(text, self._means.encoding)
-            self.save(
+            weight = tokens.count(text, self._resources.encoding)
+            self._save(
                 Record(entry, place, content, "text", "state", "", "", weight, Stage.FULL, "")
             )
             return entry.id
@@ -569,13 +588,13 @@ class Session:
             "sent_tokens": view.shown_total,
             "raw_cost": round(costs.raw, 1),
             "sent_cost": round(costs.sent, 1),
-            "saved_dollars": self._means.prices.dollars(costs.raw - costs.sent),
+            "saved_dollars": self._resources.prices.dollars(costs.raw - costs.sent),
             "entries": len(self._state.records),
             "stages": dict(stages),
             "due": due(self._state, self._rules),
             "over_limit_tokens": excess_tokens(view, self._rules),
             "too_large": self._too_large(),
-            "recalls": self._completion.outcomes.counts(),
+            "recalls": self._refetcher.outcomes.counts(),
         }
 
     def consolidate(self, messages: Iterable[Any] | None = None) -> ConsolidationOutcome:
@@ -591,11 +610,10 @@ class Session:
         """
         with self._lock:
             self._end(messages)
-            consolidations, session = self._means.consolidations, self._as_input()
-            has_all = bool(self._state.history.raw) and not self._has_past
-            if not has_all or self._ledger.is_shared():
-                session = consolidations.completed(session)
-            outcome = consolidations.run(session, self._ledger)
+            whole = bool(self._state.history.raw) and not self._has_past
+            outcome = self._resources.consolidator.consolidate(
+                self._snapshot(), self._ledger, is_whole=whole and not self._ledger.is_shared()
+            )
             if outcome.finished:
                 self._is_consolidated = True
             return outcome
@@ -622,7 +640,7 @@ class Session:
             self._state = taken.state
             return
         for _, original in taken.noted:
-            self._means.store.put(original)
+            self._resources.store.put(original)
         records = [record for record, _ in taken.noted]
         self._ledger.save(*records)
         self._state = taken.state.with_committed(records, ())
@@ -641,13 +659,13 @@ class Session:
         with self._lock:
             if entry_id in self._known():
                 return
-            found = ledger.entry_of(self._means.state, entry_id)
+            found = ledger.entry_of(self._resources.state, entry_id)
             if found is None:
                 self._record_of(entry_id)
                 return
             owner, record = found
             self._retrieval.original(record)
-            self.save(sharing.adopted(record, owner, self._state.history.turn))
+            self._save(adoption.adopted(record, owner, self._state.history.turn))
 
     def close(self, messages: Iterable[Any] | None = None) -> None:
         """End the session, once what is worth keeping is kept; the same id opens it again.
@@ -684,10 +702,10 @@ class Session:
         left to the process that has the list.
         """
         is_seen = self._is_consolidated and not self._ledger.pending()
-        if self._means.consolidations.closed or is_seen:
+        if self._resources.consolidator.closed or is_seen:
             return False
         is_here = bool(self._state.history.raw) or self._ledger.last_call() is None
-        return is_here or archive.is_kept(self._means.state, self.id)
+        return is_here or archive.is_kept(self._resources.state, self.id)
 
     def __enter__(self) -> Self:
         return self

@@ -108,7 +108,9 @@ class View:
         """Return the view with texts of ours behind messages, where one may stand there."""
         draft = _Draft(self)
         for number, text in texts:
-            extended = behind.with_text(draft.shown[number], text, self.history.reading.adapter)
+            extended = writing.with_text_after(
+                draft.shown[number], text, self.history.reading.adapter
+            )
             if extended is not None and not self.is_folded(number):
                 draft.put(number, extended)
         return draft.view()
@@ -184,7 +186,7 @@ class _Draft:
         history = self._view.history
         self._is_changed = True
         self.shown[number] = edited
-        weight = tokens.weigh(edited, history.encoding) if edited.raw else 0
+        weight = tokens.count_message(edited, history.encoding) if edited.raw else 0
         self._total += weight - self._tokens[number]
         self._tokens[number] = weight
         own = len(history.raw[number].raw)

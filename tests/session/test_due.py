@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Decay, Entry, Lifecycle, Modifiers, Record, Source, Stage
-from hippocampus.policy import Policy, Treatment
+from hippocampus.policy import Policy, Resolution
 from hippocampus.prices import TABLES
 from hippocampus.session.payload import Payload, due_from
 from hippocampus.session.payloads import Payloads
@@ -132,7 +132,7 @@ def test_nothing_fades_where_nothing_is_forgotten() -> None:
     assert due_from(held(), POLICY.model_copy(update={"exponent": 0.0})) == inf
 
 
-@pytest.mark.parametrize("said", [Treatment(index=False), Treatment(compression="none")])
-def test_what_a_rule_never_indexes_stays_as_it_is(said: Treatment) -> None:
-    made = replace(held(), treatment=said, note="superseded at turn 3", due_turn=0)
+@pytest.mark.parametrize("said", [Resolution(index=False), Resolution(compression="none")])
+def test_what_a_rule_never_indexes_stays_as_it_is(said: Resolution) -> None:
+    made = replace(held(), resolution=said, note="superseded at turn 3", due_turn=0)
     assert due_from(made, POLICY) == inf
