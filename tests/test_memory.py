@@ -60,8 +60,8 @@ def test_prices_come_from_the_caller_else_from_the_policy(
     tmp_path: Path, policy: Policy, model: str | None, name: str
 ) -> None:
     memory = Hippocampus(tmp_path, policy=policy, model=model)
-    assert memory._means.prices.name == name
+    assert memory._resources.prices.name == name
     memory.close()
     given = Hippocampus(tmp_path, policy=policy, prices=TABLES["gemini"])
-    assert given._means.prices.name == "gemini"
+    assert given._resources.prices.name == "gemini"
     given.close()
