@@ -1,0 +1,186 @@
+"""Which tool calls ask to read a text: a file, a page, a document, a skill, a sub-agent's answer.
+
+Pure tables and functions over a tool's name and its arguments. The text that came back is not seen
+here: whether it is prose, code or data is decided where its kind is known.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from hippocampus.formats import json_text
+
+
+def _names(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+READING_TOOLS = _names(
+    "browse cat fetch goto open read readfile scroll_down scroll_up view webfetch "
+    "activate_skill skill use_skill "
+    "agent agent_output agent_output_tool delegate_task dispatch_agent new_task subagent task "
+    "task_output use_subagents wait_agent"
+)
+"""Tools whose whole name says that they print a text: files, pages, skills, sub-agents."""
+READING_VERBS = _names(
+    "browse crawl download extract fetch get load open read retrieve scrape show view visit"
+)
+READABLE_NOUNS = _names(
+    "article content contents doc docs document documentation documents file files guide "
+    "instructions link markdown notebook page pages pdf readme site skill text url urls web "
+    "webpage website wiki"
+)
+"""A name with a reading verb and one of these nouns reads: `get_file_contents`, `web_fetch`."""
+COMMAND_KEYS = ("command", "cmd", "CommandLine", "script")
+"""Argument names under which tools of all makers take a command line."""
+MAX_COMMAND_CHARACTERS = 20_000
+"""A longer command line writes: it is not taken apart."""
+
+NAME_PREFIX = re.compile(r".*(?:__|[./:])")
+"""What hosts write before a tool's own name: `mcp__server__`, `server.`."""
+NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1(.*?)\n.*?^\s*\2\s*$", re.DOTALL | re.MULTILINE)
+COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
+ASSIGNMENT = re.compile(r"\w+=")
+
+PRINTERS = _names("bat batcat cat gc get-content head less more nl tail type")
+"""Programs that print the files they are given."""
+CONVERTERS = _names("docx2txt html2text lynx man pandoc pdftotext w3m")
+"""Programs that print a document or a page as text."""
+SHELLS = _names("bash cmd powershell pwsh sh ssh wsl zsh")
+"""Programs whose last word is a command line of its own."""
+PREFIXES = _names("! command do else env sudo then time timeout xargs {")
+"""Words that may stand before a program."""
+FILTERS = PRINTERS | _names(
+    "awk col cut expand fold fmt gawk iconv out-string sed select-object tr"
+)
+"""Programs behind which a printed text is still that text, or its beginning."""
+CURL_OTHERWISE = re.compile(
+    r"-[A-Za-z]*[dFIoOTX]|--(?:data|form|head|output|remote-name|request|upload)"
+)
+"""Options of `curl` that send something, save the page, or ask for its headers alone."""
+SED_IN_PLACE = re.compile(r"-[nEr]*i|--in-place")
+REDIRECTION = re.compile(r"[<>&]*[<>][<>&]*")
+END_OF_COMMAND = re.compile(r"[;&()\n]+|\|\|")
+NOWHERE = ("/dev/null", "$null", "1", "2")
+"""Where output is sent that goes into no file."""
+
+
+def asks_to_read(tool: str, arguments: str) -> bool:
+    """Return whether a call asks for a text to read, by the tool's name and its arguments.
+
+    >>> asks_to_read("Read", '{"file_path": "a.py"}'), asks_to_read("Grep", '{"pattern": "a"}')
+    (True, False)
+    >>> asks_to_read("Bash", '{"command": "cd src && nl -ba a.py | sed -n 1,80p"}')
+    True
+    >>> asks_to_read("exec_command", '{"cmd": "pytest | tail -20"}')
+    False
+    """
+    words = [word.lower() for word in NAME_WORD.findall(NAME_PREFIX.sub("", tool))]
+    if "_".join(words) in READING_TOOLS:
+        return True
+    if READING_VERBS.intersection(words) and READABLE_NOUNS.intersection(words):
+        return True
+    value = json_text.read(arguments, None)
+    if not isinstance(value, dict):
+        return False
+    command = next((value[key] for key in COMMAND_KEYS if value.get(key)), None)
+    if command == "view":  # an editor's own verb, not a program
+        return True
+    return _prints_text(command)
+
+
+def _prints_text(command: Any) -> bool:
+    """Return whether a command line, or a list of its words, prints a file or a page."""
+    if isinstance(command, list) and all(isinstance(word, str) for word in command):
+        return _is_reading([command])
+    if not isinstance(command, str) or len(command) > MAX_COMMAND_CHARACTERS:
+        return False
+    return any(map(_is_reading, _pipelines(command)))
+
+
+class _Program(NamedTuple):
+    """One program of a pipeline, without what stands before it."""
+
+    name: str
+    options: list[str]
+    operands: list[str]
+    """Its other words, without numbers and redirections."""
+    writes: bool
+    """Whether its output goes into a file, or its input stands in the command itself."""
+
+
+def _pipelines(command: str) -> Iterator[list[list[str]]]:
+    """Yield the pipelines of a command line, each as the words of its programs."""
+    text = COMMENT.sub("", HEREDOC.sub(r"<< \2\3\n", command))
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=";|&<>()\n")
+    lexer.whitespace, lexer.commenters = " \t\r", ""
+    pipeline: list[list[str]] = [[]]
+    try:
+        for word in lexer:
+            if END_OF_COMMAND.fullmatch(word):
+                yield pipeline
+                pipeline = [[]]
+            elif word in ("|", "|&"):
+                pipeline.append([])
+            else:
+                pipeline[-1].append(word)
+    except ValueError:  # a quotation without an end: the pipelines before it count
+        return
+    yield pipeline
+
+
+def _is_reading(pipeline: Sequence[Sequence[str]]) -> bool:
+    """Return whether one program of a pipeline prints a text and the others only pass it on."""
+    programs = list(map(_program, pipeline))
+    for at, program in enumerate(programs):
+        nested = program.name in SHELLS and pipeline[at][1:] and _prints_text(pipeline[at][-1])
+        if nested or (_prints(program) and not program.writes):
+            behind = programs[at + 1 :]
+            return all(each.name in FILTERS and not each.writes for each in behind)
+    return False
+
+
+def _prints(program: _Program) -> bool:
+    name, options, operands, _ = program
+    if name in PRINTERS or name in CONVERTERS:
+        return bool(operands)
+    if name == "sed":  # with -n, and not with -i
+        return len(operands) > 1 and any(each.startswith("-n") for each in options)
+    if name in ("awk", "gawk"):
+        return len(operands) > 1 and "NR" in operands[0]
+    if name == "git":
+        return operands[:1] == ["show"] and any(":" in each for each in operands)
+    if name == "curl":
+        return bool(operands) and not any(map(CURL_OTHERWISE.match, options))
+    return name == "wget" and any(each.endswith("O-") for each in (*options, *operands))
+
+
+def _program(words: Sequence[str]) -> _Program:
+    rest = list(words)
+    operands: list[str] = []
+    while rest and (rest[0] in PREFIXES or ASSIGNMENT.match(rest[0]) or rest[0].isdigit()):
+        if rest.pop(0) == "xargs":
+            operands = ["(its input)"]
+            while rest and rest[0].startswith("-"):
+                rest.pop(0)
+    if not rest:
+        return _Program("", [], [], writes=False)
+    name = re.split(r"[/\\]", rest[0])[-1].lower().removesuffix(".exe")
+    options: list[str] = []
+    writes = name == "sed" and any(map(SED_IN_PLACE.match, rest))
+    words_left = iter(rest[1:])
+    for word in words_left:
+        if not REDIRECTION.fullmatch(word):
+            if word.startswith("-"):
+                options.append(word)
+            elif not word.lstrip("+").isdigit():
+                operands.append(word)
+        elif ">" in word:
+            writes |= next(words_left, "") not in NOWHERE
+        else:
+            writes |= "<<" in word
+    return _Program(name, options, operands, writes)

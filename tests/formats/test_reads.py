@@ -1,0 +1,154 @@
+"""Which calls ask to read a text, by tool name and command."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.formats.reads import asks_to_read
+
+
+def asks(tool: str, **arguments: Any) -> bool:
+    return asks_to_read(tool, json.dumps(arguments))
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "Read",
+        "read_file",
+        "readFile",
+        "mcp__github__get_file_contents",
+        "filesystem.read_text_file",
+        "WebFetch",
+        "web_fetch",
+        "fetch",
+        "visit_webpage",
+        "get-library-docs",
+        "view_file",
+        "open",
+        "Skill",
+        "activate_skill",
+        "Task",
+        "Agent",
+        "use_subagents",
+    ],
+)
+def test_a_name_that_says_so_reads(tool: str) -> None:
+    assert asks(tool)
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "Write",
+        "Edit",
+        "Glob",
+        "Grep",
+        "TaskCreate",
+        "TaskUpdate",
+        "TodoWrite",
+        "web_search",
+        "list_files",
+        "search_files",
+        "push_files",
+        "create_or_update_file",
+        "execute_sql",
+        "list_commits",
+        "browser_snapshot",
+        "read_console_messages",
+        "apply_patch",
+        "",
+    ],
+)
+def test_other_names_do_not(tool: str) -> None:
+    assert not asks(tool, path="a.py")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat a.py",
+        "cd src && cat a.py b.py",
+        "nl -ba a.py | sed -n '1,200p'",
+        "sed -n '10,80p' a.py",
+        "head -n 50 README.md",
+        "ls -la; echo '--- a.py'; cat a.py 2>/dev/null",
+        "cat a.py | head -100",
+        "FOO=1 sudo cat /etc/fstab",
+        "for f in *.py; do echo $f; cat $f; done",
+        "find . -name '*.md' | xargs cat",
+        "rg -l word | xargs -n 1 sed -n '1,80p'",
+        "awk 'NR>=10 && NR<=90' a.py",
+        "bash -lc 'sed -n 1,80p a.py'",
+        "ssh host 'cat a.py'",
+        "git show HEAD:src/a.py",
+        "curl -sL https://example.org/page",
+        "wget -qO- https://example.org/page",
+        "pdftotext paper.pdf - | head -200",
+        "Get-Content src\\a.ts",
+        "Get-Content a.ts | Select-Object -First 80",
+        "type c:\\a.txt",
+        "cat < a.py",
+        "# look at it\ncat a.py",
+        "cat <<'EOF' > note\ncat nothing\nEOF\ncat a.py",
+    ],
+)
+def test_a_command_that_prints_a_file_or_a_page_reads(command: str) -> None:
+    assert asks("bash", command=command)
+    assert asks("exec_command", cmd=command)
+    assert asks("shell", command=["bash", "-lc", command])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pytest -q | tail -20",
+        "npm test 2>&1 | head -50",
+        "cat a.py | grep word",
+        "cat a.json | jq .x",
+        "cat a.py | wc -l",
+        "cat a b > c",
+        "cat > a.py <<'EOF'\nprint(1)\nEOF",
+        "python - <<'EOF'\ncat a.py\nEOF",
+        "sed -i 's/a/b/' a.py",
+        "sed 's/a/b/' a.py",
+        "rg -n word src",
+        "ls -la src",
+        "git diff",
+        "git show HEAD",
+        "curl -sO https://example.org/a.tgz",
+        "curl -X POST -d a=1 https://example.org",
+        "curl -LsSf https://example.org/install.sh | sh",
+        "wget https://example.org/a.tgz",
+        "which cat",
+        "echo cat a.py",
+        "cat",
+        "bash",
+        "bash bash",
+        "",
+    ],
+)
+def test_other_commands_do_not(command: str) -> None:
+    assert not asks("bash", command=command)
+    assert not asks("shell", command=["bash", "-lc", command])
+
+
+def test_an_editor_reads_when_it_views() -> None:
+    assert asks("str_replace_editor", command="view", path="/a.py")
+    assert not asks("str_replace_editor", command="create", path="/a.py", file_text="cat")
+
+
+def test_a_list_of_words_is_one_command() -> None:
+    assert asks("shell", command=["cat", "a.py"])
+    assert not asks("shell", command=["echo", "a", "|", "cat"])
+
+
+@given(st.text(), st.text())
+def test_no_text_raises(tool: str, text: str) -> None:
+    assert asks_to_read(tool, text) in (True, False)
+    assert asks("bash", command=text) in (True, False)
