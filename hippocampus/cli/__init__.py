@@ -15,7 +15,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command("replay")(replay.replay)
+app.command("replay", help=replay.HELP)(replay.replay)
 app.command("explain")(explain.explain)
 app.add_typer(policy.app, name="policy")
 app.command("consolidate")(consolidate.consolidate)

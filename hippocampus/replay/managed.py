@@ -1,6 +1,6 @@
-"""Our own strategy in replay: a real session in a fresh state directory, with what it put away.
+"""Our own strategy in replay: a real session in a fresh state directory, and its entries.
 
-Measured like every other one; what differs is that its hidden values can be recalled.
+Measured like every other strategy, except that its hidden values can be recalled.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from hippocampus.session.session import Session
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
-    """What became of one entry: all in calls, counted from 0."""
+class EntryTimeline:
+    """When one entry arrived, was shortened, used and recalled: in calls, counted from 0."""
 
     entry_id: str
     tool: str
@@ -36,16 +36,16 @@ class Life:
     reason: str
     saves: int
     costs: float
-    """What the edit cost once, in base input tokens; 0 where nothing was cached yet."""
+    """Cost of the edit in base input tokens, once; 0 where nothing was cached yet."""
     used: tuple[int, ...]
     """Calls that wrote a value of it."""
     recalled: tuple[int, ...]
-    """Calls that wrote a value of it which the view did not show."""
+    """Calls that wrote a value of it that the view did not show."""
 
 
 @contextlib.contextmanager
 def fresh_session(policy: Policy, prices: Prices) -> Iterator[Session]:
-    """Yield a session in a state directory that is gone afterwards."""
+    """Yield a session in a state directory that is deleted afterwards."""
     with tempfile.TemporaryDirectory(prefix="hippocampus-replay-") as folder:
         memory = Hippocampus(folder, policy=_offline(policy), prices=prices)
         try:
@@ -56,7 +56,7 @@ def fresh_session(policy: Policy, prices: Prices) -> Iterator[Session]:
 
 
 def _offline(policy: Policy) -> Policy:
-    """Return a policy that asks no live source and leaves nothing behind."""
+    """Return a policy that asks no live source and consolidates nothing."""
     rules = tuple(
         rule.model_copy(update={"action": rule.action.model_copy(update={"source": None})})
         for rule in policy.lifecycle_policies
@@ -64,53 +64,59 @@ def _offline(policy: Policy) -> Policy:
     return policy.model_copy(update={"lifecycle_policies": rules, "consolidation": NOTHING})
 
 
-def measure_ours(script: Script, policy: Policy, prices: Prices) -> tuple[Measured, list[Life]]:
-    """Measure a session with a policy, and tell what became of its entries."""
+def measure_ours(
+    script: Script, policy: Policy, prices: Prices
+) -> tuple[Measured, list[EntryTimeline]]:
+    """Measure a session with a policy, and return the timelines of its entries."""
     with fresh_session(policy, prices) as session:
         contents = _Contents(session)
         measured = measure(script, session, contents.recover)
-        went = session.status()["recalls"]
-        measured = replace(measured, recalled_full=went["full"], recalled_partial=went["partial"])
+        recalls = session.status()["recalls"]
+        measured = replace(
+            measured, recalled_full=recalls["full"], recalled_partial=recalls["partial"]
+        )
         if session.failures:
-            told = (f"{session.failures} calls failed inside and sent the messages as they were",)
-            measured = replace(measured, problems=(*measured.problems, *told))
-        return measured, _lives(script, session, measured, contents)
+            problem = f"{session.failures} calls failed inside and sent the messages as they were"
+            measured = replace(measured, problems=(*measured.problems, problem))
+        return measured, _timelines(script, session, measured, contents)
 
 
 class _Contents:
-    """The full texts of what a session has put away."""
+    """The full texts of a session's entries."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._texts: dict[str, str] = {}
 
-    def holding(self, value: str) -> list[str]:
-        """Return the ids of the entries whose content has a value, oldest first."""
+    def with_value(self, value: str) -> list[str]:
+        """Return the ids of the entries whose content contains a value, oldest first."""
         for entry in self._session.entries():
             if entry.id not in self._texts:
                 self._texts[entry.id] = self._session.text(entry.id)
         return [entry_id for entry_id, text in self._texts.items() if value in text]
 
     def recover(self, value: str) -> bool:
-        """Say whether one recall with the value as pattern brings it back."""
-        for entry_id in self.holding(value)[:1]:
+        """Return whether one recall with the value as pattern brings it back."""
+        for entry_id in self.with_value(value)[:1]:
             with contextlib.suppress(RecallError):
                 return value in self._session.recall(entry_id, pattern=re2.escape(value))
         return False
 
 
-def _lives(script: Script, session: Session, measured: Measured, contents: _Contents) -> list[Life]:
+def _timelines(
+    script: Script, session: Session, measured: Measured, contents: _Contents
+) -> list[EntryTimeline]:
     used: dict[str, set[int]] = {}
     recalled: dict[str, set[int]] = {}
     for number, values in enumerate(script.uses):
         for value in values:
-            for entry_id in contents.holding(value):
+            for entry_id in contents.with_value(value):
                 used.setdefault(entry_id, set()).add(number)
                 if value in measured.calls[number].hidden:
                     recalled.setdefault(entry_id, set()).add(number)
     records = {record.entry.id: record for record in session.records()}
     return [
-        _life(
+        _timeline(
             turn,
             decision,
             records[decision.entry_id],
@@ -121,10 +127,10 @@ def _lives(script: Script, session: Session, measured: Measured, contents: _Cont
     ]
 
 
-def _life(
+def _timeline(
     turn: int, decision: Decision, record: Record, used: Iterable[int], recalled: Iterable[int]
-) -> Life:
-    return Life(
+) -> EntryTimeline:
+    return EntryTimeline(
         entry_id=decision.entry_id,
         tool=record.tool,
         kind=record.kind,
@@ -140,5 +146,5 @@ def _life(
 
 
 def _since(turn: int, calls: Iterable[int]) -> tuple[int, ...]:
-    """Return the calls from a turn on: a value may have stood elsewhere before."""
+    """Return the calls from a turn on: before it, the value came from another entry."""
     return tuple(sorted(call for call in calls if call >= turn))

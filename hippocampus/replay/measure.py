@@ -1,29 +1,36 @@
-"""Runs one strategy over one recording and measures its views exactly as SPEC's measures say.
+"""Runs one strategy over one recording and measures its views exactly as SPEC defines the measures.
 
 No files, no formats, no tables: a recording and a view function in, numbers out.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hippocampus import tokens
+from hippocampus import indexing, tokens
 from hippocampus.formats.conversation import Item, Message, Part
 from hippocampus.formats.reader import Reading, read, read_on
+from hippocampus.formats.reads import asks_to_read
 from hippocampus.prices import Prices
 from hippocampus.replay.recording import Recording
-from hippocampus.replay.values import uses
+from hippocampus.replay.uses import lines_of, searchable, uses, values_of
 
 SLICE_TOKENS = 400
-"""What a recall is taken to return, whoever answers it."""
+"""The slice of a recall that brings hidden values, whichever strategy hid them."""
+LINE_SLICE_TOKENS = 2_000
+"""The slice of a recall that brings hidden lines, with hidden values or without."""
+READ_TOKENS = 1_000
+READ_KINDS = frozenset(("code", "page", "prose"))
+"""A result of this size and one of these kinds is read, if the agent asked for it: no data."""
+MAX_PROBLEMS = 10
 
-MOST_PROBLEMS = 10
-
-View = Callable[[list[Item]], list[Item]]
+ViewFunction = Callable[[list[Item]], list[Item]]
+"""Takes the list so far and returns the one to send."""
 Recover = Callable[[str], bool]
-"""Says whether one recall brings a hidden value back."""
+"""Returns whether one recall brings a hidden value back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +44,40 @@ class MeasuredCall:
     hidden: tuple[str, ...]
     """The values that the agent wrote and that the view did not show."""
     rewritten_tokens: int = 0
-    """What the last request held behind the common prefix: the cache has it, for nothing."""
+    """Tokens of the last request behind the common prefix: cached, but of no use any more."""
+    line_uses: int = 0
+    hidden_lines: tuple[str, ...] = ()
+    """The lines that the agent wrote and that the view did not show."""
+    unread: tuple[int, ...] = ()
+    """Tokens of each result that the agent asked to read and that the view did not show in full."""
+
+    @property
+    def slice_tokens(self) -> int:
+        """Return the slice of the call's recall: one for all that is hidden, 0 where nothing is."""
+        if self.hidden_lines:
+            return LINE_SLICE_TOKENS
+        return SLICE_TOKENS if self.hidden else 0
 
     def edit_cost(self, prices: Prices) -> float:
-        """Return what editing the past cost in this call: what was cached is written again."""
+        """Return the cost of editing the past in this call: cached tokens are written again."""
         return prices.edit_cost(self.rewritten_tokens, self.tokens - self.prefix_tokens)
 
     def cost(self, prices: Prices) -> float:
         """Return the cost of the call in base input tokens, with its recall if it needed one."""
         cost = prices.call_cost(self.prefix_tokens, self.tokens)
-        return cost + prices.recall_cost(self.tokens, SLICE_TOKENS) if self.hidden else cost
+        recalled = self.slice_tokens
+        return cost + prices.recall_cost(self.tokens, recalled) if recalled else cost
+
+    def cost_if_read(self, prices: Prices) -> float:
+        """Return the cost if the agent also recalls each unread result in full, in one call each."""
+        recalls = (prices.recall_cost(self.tokens, each) for each in self.unread)
+        return self.cost(prices) + sum(recalls)
 
     @property
     def charged_tokens(self) -> int:
         """Return the tokens sent for the call, with its recall's."""
-        return 2 * self.tokens + SLICE_TOKENS if self.hidden else self.tokens
+        recalled = self.slice_tokens
+        return 2 * self.tokens + recalled if recalled else self.tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +86,25 @@ class Measured:
 
     calls: tuple[MeasuredCall, ...]
     result_tokens: int = 0
-    """What all tool results weigh."""
+    """Tokens of all tool results."""
     shown_tokens: int = 0
-    """What the results weigh that stood in full in the view in which they arrived."""
+    """Tokens of the results that stood in full in the view in which they arrived."""
     recoverable: int = 0
-    """Hidden uses that one recall brings back; counted only where there is a recall tool."""
+    """Hidden values that one recall brings back; counted only where there is a recall tool."""
     invalid_views: int = 0
     problems: tuple[str, ...] = ()
     recalled_full: int = 0
-    """Of the recalls of hidden uses, how many had the whole content at hand."""
+    """Recalls of hidden values that had the whole content."""
     recalled_partial: int = 0
-    """How many had its summary only; the others failed."""
+    """Recalls of hidden values that had only its summary; the others failed."""
 
     def cost(self, prices: Prices) -> float:
         """Return the cost of the whole recording in base input tokens."""
         return sum(call.cost(prices) for call in self.calls)
+
+    def cost_if_read(self, prices: Prices) -> float:
+        """Return the cost if the agent also recalls each unread result in full."""
+        return sum(call.cost_if_read(prices) for call in self.calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +119,17 @@ class Script:
     """How many list items stand before each assistant message."""
     uses: tuple[frozenset[str], ...]
     """The values that each assistant message took from tool results."""
+    line_uses: tuple[frozenset[str], ...]
+    """The lines that each assistant message took from tool results."""
+    asked: tuple[tuple[Part, ...], ...]
+    """By call, the results new at it that the agent asked to read."""
+    searchable: Callable[[str], str]
+    """`uses.searchable`, each distinct text of the recording once for all strategies."""
+
+    @property
+    def asked_tokens(self) -> int:
+        """Return the tokens of all results that the agent asked to read."""
+        return sum(tokens.count(part.text) for parts in self.asked for part in parts)
 
     def arrived(self, call: int) -> list[Message]:
         """Return the messages that are new at a call."""
@@ -99,15 +140,47 @@ class Script:
 def prepare(recording: Recording) -> Script:
     """Read a recording once, for all strategies."""
     messages = read(recording.messages)
-    used = uses(messages)
-    sizes = itertools.accumulate((len(message.raw) for message in messages), initial=0)
-    starts = list(sizes)
+    used = uses(messages, values_of)
+    used_lines = uses(messages, lines_of)
+    starts = list(itertools.accumulate((len(message.raw) for message in messages), initial=0))
     answers = tuple(used)
-    ends = tuple(starts[number] for number in answers)
-    return Script(recording, messages, answers, ends, tuple(used.values()))
+    asked = _asked(messages)
+    arrivals = itertools.pairwise((0, *answers))
+    return Script(
+        recording,
+        messages,
+        answers,
+        call_ends=tuple(starts[number] for number in answers),
+        uses=tuple(used.values()),
+        line_uses=tuple(used_lines.values()),
+        asked=tuple(
+            tuple(part for number in range(start, end) for part in asked.get(number, ()))
+            for start, end in arrivals
+        ),
+        searchable=functools.cache(searchable),
+    )
 
 
-def measure(script: Script, view: View, recover: Recover | None = None) -> Measured:
+def _asked(messages: Sequence[Message]) -> dict[int, list[Part]]:
+    """Return the results that the agent asked to read, by the number of their message."""
+    calls: dict[str, Part] = {}
+    asked: dict[int, list[Part]] = {}
+    for number, message in enumerate(messages):
+        for part in message.parts:
+            if part.kind == "call":
+                calls[part.call_id] = part
+            elif part.kind == "result" and part.call_id in calls:
+                call = calls[part.call_id]
+                if asks_to_read(call.tool, call.text) and _is_readable(part.text):
+                    asked.setdefault(number, []).append(part)
+    return asked
+
+
+def _is_readable(text: str) -> bool:
+    return tokens.count(text) >= READ_TOKENS and indexing.kind_of(text) in READ_KINDS
+
+
+def measure(script: Script, view: ViewFunction, recover: Recover | None = None) -> Measured:
     """Call a strategy before each recorded answer and measure what it would have sent."""
     gauge = _Gauge(script, recover)
     for number, end in enumerate(script.call_ends):
@@ -116,13 +189,14 @@ def measure(script: Script, view: View, recover: Recover | None = None) -> Measu
 
 
 class _Gauge:
-    """What has been measured of one strategy so far."""
+    """The measures of one strategy so far."""
 
     def __init__(self, script: Script, recover: Recover | None) -> None:
         self._script = script
         self._recover = recover
         self._reading = Reading()
         self._weights: list[int] = []
+        self._searchable: list[str] = []
         self._calls: list[MeasuredCall] = []
         self._problems: list[str] = []
         self._recovered = self._invalid = self._result_tokens = self._shown_tokens = 0
@@ -130,30 +204,53 @@ class _Gauge:
     def take(self, number: int, items: list[Item]) -> None:
         """Measure the view of one call."""
         reading = self._reading = read_on(self._reading, items)
-        fresh = reading.messages[reading.kept :]
+        kept, view = reading.kept, reading.messages
         before = sum(self._weights)
-        self._weights[reading.kept :] = [tokens.count_message(message) for message in fresh]
-        used = self._script.uses[number]
-        hidden = tuple(hidden_values(used, reading.messages))
+        self._weights[kept:] = map(tokens.count_message, view[kept:])
+        self._searchable[kept:] = map(self._text, view[kept:])
+        used, lines = self._script.uses[number], self._script.line_uses[number]
+        hidden = tuple(hidden_values(used, view))
         if self._recover:
             self._recovered += sum(map(self._recover, hidden))
-        self._check(number, reading.messages)
-        self._see_results(number, fresh)
-        prefix, total = sum(self._weights[: reading.kept]), sum(self._weights)
-        self._calls.append(MeasuredCall(total, prefix, len(used), hidden, before - prefix))
-
-    def _check(self, number: int, view: Sequence[Message]) -> None:
         wrong = unpaired(view)
         self._invalid += bool(wrong)
-        self._problems += [f"call {number}: {told}" for told in wrong]
+        self._problems += [f"call {number}: {sentence}" for sentence in wrong]
+        self._count_results(number, view[kept:])
+        prefix, total = sum(self._weights[:kept]), sum(self._weights)
+        self._calls.append(
+            MeasuredCall(
+                total,
+                prefix,
+                len(used),
+                hidden,
+                before - prefix,
+                len(lines),
+                tuple(_hidden_lines(lines, self._searchable)),
+                tuple(self._unread(number, view)),
+            )
+        )
 
-    def _see_results(self, number: int, fresh: Sequence[Message]) -> None:
+    def _text(self, message: Message) -> str:
+        """Return the text of a message in which lines are looked for."""
+        return "\n".join(map(self._script.searchable, message.texts()))
+
+    def _count_results(self, number: int, fresh: Sequence[Message]) -> None:
         """Count the results that arrived with this call, and those that stand there in full."""
         shown = {(part.call_id, part.text) for part in _results(fresh)}
         for part in _results(self._script.arrived(number)):
             weight = tokens.count(part.text)
             self._result_tokens += weight
             self._shown_tokens += weight * ((part.call_id, part.text) in shown)
+
+    def _unread(self, number: int, view: Sequence[Message]) -> list[int]:
+        """Return the tokens of each asked result of this call that stands nowhere in full."""
+        asked = self._script.asked[number]
+        shown = [part.text for part in _results(view)] if asked else []
+        return [
+            tokens.count(part.text)
+            for part in asked
+            if not any(part.text in text for text in reversed(shown))
+        ]
 
     def measured(self) -> Measured:
         """Return the figures."""
@@ -163,7 +260,7 @@ class _Gauge:
             self._shown_tokens,
             self._recovered,
             self._invalid,
-            tuple(self._problems[:MOST_PROBLEMS]),
+            tuple(self._problems[:MAX_PROBLEMS]),
         )
 
 
@@ -179,6 +276,16 @@ def hidden_values(wanted: frozenset[str], view: Sequence[Message]) -> list[str]:
             break
         for text in message.texts():
             missing -= {value for value in missing if value in text}
+    return sorted(missing)
+
+
+def _hidden_lines(wanted: frozenset[str], view: Sequence[str]) -> list[str]:
+    """Return the lines that stand in no message of a view, given as searchable texts, sorted."""
+    missing = set(wanted)
+    for text in reversed(view):
+        if not missing:
+            break
+        missing = {line for line in missing if line not in text}
     return sorted(missing)
 
 

@@ -1,4 +1,4 @@
-"""The one object that a replay ends in: what `--json` prints, the table shows and the page draws.
+"""The one object that a replay returns: `--json` prints it, the table and the page show it.
 
 Documented in SPEC.md; a field once there stays. No printing here.
 """
@@ -61,7 +61,7 @@ def _views(replayed: Replayed) -> dict[str, Any]:
     return {
         "call_tokens": replayed.call_tokens,
         "call_costs": replayed.call_costs,
-        "entries": [asdict(life) for life in replayed.lives],
+        "entries": [asdict(each) for each in replayed.timelines],
     }
 
 

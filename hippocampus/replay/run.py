@@ -1,10 +1,11 @@
-"""Replays many recordings over the machine's cores and hands their figures on as they come.
+"""Replays many recordings over the machine's cores and yields their figures as they are done.
 
 Memory is bounded by the largest file: a process reads one, measures it and returns numbers.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -14,22 +15,22 @@ from pathlib import Path
 from hippocampus.errors import RecordingError
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
-from hippocampus.replay.managed import Life, measure_ours
+from hippocampus.replay.managed import EntryTimeline, measure_ours
 from hippocampus.replay.measure import Measured, measure, prepare
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
-from hippocampus.replay.summary import Raw, Summary, Totals, raw_of, totals
+from hippocampus.replay.summary import RawTotals, Summary, Totals, raw_of, totals
 
 OURS = "hippocampus"
 FEW_FILES = 4
-"""So few files are replayed in this process: starting others would take longer."""
+"""Up to this many small files are replayed in this process: others would take longer to start."""
 SMALL_BYTES = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to replay with."""
+    """The settings of a replay."""
 
     policy: Policy
     prices: Prices
@@ -46,33 +47,33 @@ class Replayed:
     path: str
     name: str
     source: str
-    """The folder that it came from."""
+    """The folder of the file."""
     format: str
     model: str | None
-    raw: Raw
+    raw: RawTotals
     strategies: dict[str, Totals]
-    lives: tuple[Life, ...] = ()
+    timelines: tuple[EntryTimeline, ...] = ()
     call_tokens: dict[str, list[int]] = field(default_factory=dict)
-    """By strategy, what each call's view weighs."""
+    """By strategy, the tokens of each call's view."""
     call_costs: dict[str, list[float]] = field(default_factory=dict)
-    """By strategy, what each call costs in base input tokens."""
+    """By strategy, the cost of each call in base input tokens."""
     broken: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that is no recording that we know."""
+    """A file that no reader knows."""
 
     path: str
     reason: str
 
 
-Outcome = list[Replayed] | Skipped
+FileResult = list[Replayed] | Skipped
 
 
-def replay_files(files: Sequence[Path], options: Options) -> Iterator[Outcome]:
-    """Yield the outcome of each file as it is done, the largest files first."""
+def replay_files(files: Sequence[Path], options: Options) -> Iterator[FileResult]:
+    """Yield the result of each file as it is done, the largest files first."""
     ordered = sorted(files, key=_size, reverse=True)
     cores = os.cpu_count() or 1
     if cores == 1 or (len(files) <= FEW_FILES and sum(map(_size, files)) < SMALL_BYTES):
@@ -83,12 +84,12 @@ def replay_files(files: Sequence[Path], options: Options) -> Iterator[Outcome]:
 
 
 def _bounded(
-    pool: ProcessPoolExecutor, files: Sequence[Path], options: Options, most: int
-) -> Iterator[Outcome]:
-    """Keep a few files under way, so that no queue of results grows."""
-    waiting: set[Future[Outcome]] = set()
+    pool: ProcessPoolExecutor, files: Sequence[Path], options: Options, max_waiting: int
+) -> Iterator[FileResult]:
+    """Replay a few files at a time, so that no queue of results grows."""
+    waiting: set[Future[FileResult]] = set()
     for path in files:
-        if len(waiting) >= most:
+        if len(waiting) >= max_waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             yield from (future.result() for future in done)
         waiting.add(pool.submit(replay_file, path, options))
@@ -97,7 +98,7 @@ def _bounded(
         yield from (future.result() for future in done)
 
 
-def replay_file(path: Path, options: Options) -> Outcome:
+def replay_file(path: Path, options: Options) -> FileResult:
     """Replay every conversation of one file."""
     try:
         return [replay_recording(each, options) for each in read_file(path)]
@@ -106,9 +107,9 @@ def replay_file(path: Path, options: Options) -> Outcome:
 
 
 def replay_recording(recording: Recording, options: Options) -> Replayed:
-    """Replay one recording under our policy and, to compare, under the others."""
+    """Replay one recording with our policy and, for a comparison, with the other strategies."""
     script = prepare(recording)
-    ours, lives = measure_ours(script, options.policy, options.prices)
+    ours, timelines = measure_ours(script, options.policy, options.prices)
     measured = {OURS: ours, EVERYTHING.name: measure(script, EVERYTHING.make(recording))}
     if options.compare:
         for strategy in (*BASELINES[1:], FLOOR):
@@ -121,12 +122,12 @@ def replay_recording(recording: Recording, options: Options) -> Replayed:
         format=recording.format,
         model=recording.model,
         raw=raw_of(script, measured[EVERYTHING.name]),
-        strategies={name: totals(each, options.prices) for name, each in measured.items()},
-        lives=tuple(lives) if options.views else (),
+        strategies={name: totals(script, each, options.prices) for name, each in measured.items()},
+        timelines=tuple(timelines) if options.views else (),
         call_tokens={name: [call.tokens for call in each.calls] for name, each in kept.items()},
         call_costs={name: _costs(each, options.prices) for name, each in kept.items()},
         broken=recording.broken,
-        problems=tuple(told for each in measured.values() for told in each.problems),
+        problems=tuple(itertools.chain.from_iterable(each.problems for each in measured.values())),
     )
 
 
@@ -135,7 +136,7 @@ def _costs(measured: Measured, prices: Prices) -> list[float]:
 
 
 def summarise(replayed: Iterable[Replayed]) -> tuple[dict[str, Summary], Summary]:
-    """Return the summaries by source, and the one of everything."""
+    """Return the summaries by source, and the one over all sources."""
     sources: dict[str, Summary] = {}
     total = Summary()
     for each in sorted(replayed, key=lambda one: (one.source, one.path, one.name)):

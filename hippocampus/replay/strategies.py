@@ -1,4 +1,4 @@
-"""What else one could do with a growing context: each strategy is `messages -> messages`.
+"""What else one could do with a edited context: each strategy is `messages -> messages`.
 
 The defaults are those of the tools named beside them. A strategy is made afresh for each recording
 and is called before each recorded answer, as the host's loop would call it.
@@ -14,12 +14,12 @@ from typing import Any
 from hippocampus import tokens
 from hippocampus.formats.conversation import Item, Message, Part, with_texts
 from hippocampus.formats.reader import Reading, read_on, write
-from hippocampus.replay.measure import View
+from hippocampus.replay.measure import ViewFunction
 from hippocampus.replay.recording import Recording
-from hippocampus.replay.values import uses, values_of
+from hippocampus.replay.uses import lines_of, uses, values_of
 from hippocampus.session.digest import opening_end
 
-Place = tuple[int, int]
+Position = tuple[int, int]
 """Number of the message, and of the part in it."""
 
 CLEARED = "[cleared]"
@@ -31,17 +31,17 @@ MASK_CHARACTERS = 250
 FLOOR_TOKENS = 150
 
 
-class Growing:
-    """A list as it grows, its view, and the edits made to it; they stay once made."""
+class EditedList:
+    """A growing list and its view: an edit of the view stays once it is made."""
 
     def __init__(self) -> None:
         self._reading = Reading()
         self.view: list[Message] = []
         self._weights: list[int] = []
-        self.results: list[tuple[Place, Part]] = []
+        self.results: list[tuple[Position, Part]] = []
 
     def read(self, items: list[Item]) -> list[Message]:
-        """Take the list as it is at this call and return the messages that are new."""
+        """Read the list of this call and return the messages that are new."""
         reading = self._reading = read_on(self._reading, items)
         fresh = reading.messages[len(self.view) :]
         for message in fresh:
@@ -51,18 +51,18 @@ class Growing:
             self.results += [((number, at), part) for at, part in enumerate_results(message)]
         return list(fresh)
 
-    def replace(self, place: Place, text: str) -> None:
-        """Put a text in place of a part, from this call on."""
+    def replace(self, place: Position, text: str) -> None:
+        """Replace the text of a part, from this call on."""
         number, at = place
         self.view[number] = with_texts(self.view[number], {at: text})
         self._weights[number] = tokens.count_message(self.view[number])
 
     def tokens(self) -> int:
-        """Return what the view weighs."""
+        """Return the tokens of the view."""
         return sum(self._weights)
 
     def weight(self, number: int) -> int:
-        """Return what one message of the view weighs."""
+        """Return the tokens of one message of the view."""
         return self._weights[number]
 
 
@@ -71,31 +71,31 @@ def enumerate_results(message: Message) -> Iterator[tuple[int, Part]]:
     return ((at, part) for at, part in enumerate(message.parts) if part.kind == "result")
 
 
-def send_everything() -> View:
+def send_everything() -> ViewFunction:
     """Send the list as it is."""
     return list
 
 
-def sliding_window(keep_tokens: int = 32_000) -> View:
+def sliding_window(keep_tokens: int = 32_000) -> ViewFunction:
     """Send the system messages, the first user message and as many newest ones as fit.
 
     Source: the trimming of message histories that LangChain's `trim_messages` does. A result whose
     call has left the window leaves with it, so the window starts at a message of the user or the
     assistant.
     """
-    growing = Growing()
+    edited = EditedList()
 
     def view(items: list[Item]) -> list[Item]:
-        growing.read(items)
-        kept = opening_end(growing.view)
-        start, total = len(growing.view), 0
-        for number in range(len(growing.view) - 1, kept - 1, -1):
-            total += growing.weight(number)
+        edited.read(items)
+        kept = opening_end(edited.view)
+        start, total = len(edited.view), 0
+        for number in range(len(edited.view) - 1, kept - 1, -1):
+            total += edited.weight(number)
             if total > keep_tokens:
                 break
-            if growing.view[number].role == "assistant" or _is_words(growing.view[number]):
+            if edited.view[number].role == "assistant" or _is_words(edited.view[number]):
                 start = number
-        return write([*growing.view[:kept], *growing.view[start:]])
+        return write([*edited.view[:kept], *edited.view[start:]])
 
     return view
 
@@ -104,45 +104,45 @@ def _is_words(message: Message) -> bool:
     return message.role == "user" and all(part.kind != "result" for part in message.parts)
 
 
-def clear_old(over_tokens: int = 100_000, keep: int = 3, at_least: int = 0) -> View:
+def clear_old(over_tokens: int = 100_000, keep: int = 3, at_least: int = 0) -> ViewFunction:
     """Clear all but the last results once the view is over a trigger, and again on each call.
 
     Source: LangChain `ClearToolUsesEdit` and Anthropic's `clear_tool_uses_20250919`, whose defaults
     these are (100,000 tokens, 3 kept).
     """
-    growing, cleared = Growing(), set[Place]()
+    edited, cleared = EditedList(), set[Position]()
 
     def view(items: list[Item]) -> list[Item]:
-        growing.read(items)
-        if growing.tokens() > over_tokens:
-            old = [each for each in growing.results[:-keep] if each[0] not in cleared]
+        edited.read(items)
+        if edited.tokens() > over_tokens:
+            old = [each for each in edited.results[:-keep] if each[0] not in cleared]
             if sum(tokens.count(part.text) for _, part in old) >= at_least:
                 for place, part in old:
                     cleared.add(place)
                     if part.text:
-                        growing.replace(place, CLEARED)
-        return write(growing.view)
+                        edited.replace(place, CLEARED)
+        return write(edited.view)
 
     return view
 
 
-def mask_observations(keep: int = 10, step: int = 1) -> View:
+def mask_observations(keep: int = 10, step: int = 1) -> ViewFunction:
     """Mask all results but the first and the last 10, each by one line.
 
     Source: JetBrains' "The Complexity Trap" (Lindenbauer et al. 2025) and SWE-agent's
-    `last_n_observations`; `step` masks so many at a time, as SWE-agent's `polling` does.
+    `last_n_observations`; `step` is how many are masked at a time (SWE-agent's `polling`).
     """
-    growing, masked = Growing(), set[Place]()
+    edited, masked = EditedList(), set[Position]()
 
     def view(items: list[Item]) -> list[Item]:
-        growing.read(items)
-        old = [each for each in growing.results[1:-keep] if each[0] not in masked]
+        edited.read(items)
+        old = [each for each in edited.results[1:-keep] if each[0] not in masked]
         if len(old) >= step:
             for place, part in old:
                 masked.add(place)
                 if part.text:
-                    growing.replace(place, f"Old output omitted ({_lines(part.text)} lines)")
-        return write(growing.view)
+                    edited.replace(place, f"Old output omitted ({_lines(part.text)} lines)")
+        return write(edited.view)
 
     return view
 
@@ -151,7 +151,7 @@ def _lines(text: str) -> int:
     return text.count("\n") + 1
 
 
-def offload_on_arrival(over_tokens: int = 2_500) -> View:
+def offload_on_arrival(over_tokens: int = 2_500) -> ViewFunction:
     """Keep the first 4,000 characters of a large result and a notice, from its arrival on.
 
     Source: Strands Agents' tool-result offloading (2,500 tokens, a preview of 1,000).
@@ -165,7 +165,7 @@ def offload_on_arrival(over_tokens: int = 2_500) -> View:
     return _on_arrival(shorten)
 
 
-def evict_large() -> View:
+def evict_large() -> ViewFunction:
     """Keep the first and last five lines of results over 80,000 characters.
 
     Source: LangChain deepagents' filesystem middleware (20,000 tokens at 4 characters each).
@@ -182,33 +182,35 @@ def evict_large() -> View:
     return _on_arrival(shorten)
 
 
-def _on_arrival(shorten: Callable[[Part], str | None]) -> View:
-    growing = Growing()
+def _on_arrival(shorten: Callable[[Part], str | None]) -> ViewFunction:
+    edited = EditedList()
 
     def view(items: list[Item]) -> list[Item]:
-        known = len(growing.results)
-        growing.read(items)
-        for place, part in growing.results[known:]:
+        known = len(edited.results)
+        edited.read(items)
+        for place, part in edited.results[known:]:
             short = shorten(part)
             if short is not None:
-                growing.replace(place, short)
-        return write(growing.view)
+                edited.replace(place, short)
+        return write(edited.view)
 
     return view
 
 
-def protect_and_mask(protected: int = 50_000, together: int = 30_000, each: int = 200) -> View:
+def protect_and_mask(
+    protected: int = 50_000, together: int = 30_000, each: int = 200
+) -> ViewFunction:
     """Mask results beyond the newest 50,000 tokens when they come to 30,000 together.
 
     Source: gemini-cli's tool-output masking. A masked result keeps its first and last 250
     characters.
     """
-    growing, masked = Growing(), set[Place]()
+    edited, masked = EditedList(), set[Position]()
 
     def view(items: list[Item]) -> list[Item]:
-        growing.read(items)
+        edited.read(items)
         newer, old = 0, []
-        for place, part in reversed(growing.results):
+        for place, part in reversed(edited.results):
             if place in masked:
                 continue
             weight = tokens.count(part.text)
@@ -218,8 +220,8 @@ def protect_and_mask(protected: int = 50_000, together: int = 30_000, each: int 
         if sum(weight for _, _, weight in old) >= together:
             for place, part, _ in old:
                 masked.add(place)
-                growing.replace(place, _ends(part.text))
-        return write(growing.view)
+                edited.replace(place, _ends(part.text))
+        return write(edited.view)
 
     return view
 
@@ -230,31 +232,37 @@ def _ends(text: str) -> str:
     return f"{text[:MASK_CHARACTERS]}\n[… masked …]\n{text[-MASK_CHARACTERS:]}"
 
 
-def floor(recording: Recording) -> View:
-    """Keep of each large result and argument just what any later call will use: no one can know.
+def floor(recording: Recording) -> ViewFunction:
+    """Keep of each large result and argument only the values and lines that a later call uses.
 
-    The least that a strategy could send without hiding anything that the agent then wrote.
+    It knows the future: the least that a strategy could send without hiding anything that the agent
+    then wrote.
     """
-    growing = Growing()
-    whole = Growing().read(recording.messages)
-    later = _used_later(whole)
+    edited = EditedList()
+    whole = EditedList().read(recording.messages)
+    later_values, later_lines = _used_later(whole, values_of), _used_later(whole, lines_of)
+
+    def keep(number: int, text: str) -> str:
+        lines = "\n".join(sorted(lines_of(text) & later_lines[number]))
+        values = sorted(values_of(text) & later_values[number])
+        return "\n".join([lines, " ".join(each for each in values if each not in lines)]).strip()
 
     def view(items: list[Item]) -> list[Item]:
-        start = len(growing.view)
-        fresh = growing.read(items)
+        start = len(edited.view)
+        fresh = edited.read(items)
         for number, message in enumerate(fresh, start=start):
             for at, part in enumerate(message.parts):
                 if part.kind in ("result", "call") and tokens.count(part.text) > FLOOR_TOKENS:
-                    kept = sorted(values_of(part.text) & later[number])
-                    growing.replace((number, at), _as_held(message, part, " ".join(kept)))
-        return write(growing.view)
+                    kept = keep(number, part.text)
+                    edited.replace((number, at), _as_held(message, part, kept))
+        return write(edited.view)
 
     return view
 
 
-def _used_later(messages: list[Message]) -> list[set[str]]:
-    """Return for each message the values that any later assistant message uses."""
-    used = uses(messages)
+def _used_later(messages: list[Message], terms_of: Callable[[str], set[str]]) -> list[set[str]]:
+    """Return for each message the values, or lines, that any later assistant message uses."""
+    used = uses(messages, terms_of)
     later: list[set[str]] = [set() for _ in messages]
     seen: set[str] = set()
     for number in range(len(messages) - 1, -1, -1):
@@ -264,7 +272,7 @@ def _used_later(messages: list[Message]) -> list[set[str]]:
 
 
 def _as_held(message: Message, part: Part, text: str) -> str:
-    """Return a text as the provider wants it there: JSON where arguments are an object."""
+    """Return a text as the provider demands it: JSON where arguments are an object."""
     held: Any = message.raw
     for key in part.path:
         held = held[key]
@@ -276,7 +284,7 @@ class Strategy:
     """A strategy with the name under which reports list it."""
 
     name: str
-    make: Callable[[Recording], View]
+    make: Callable[[Recording], ViewFunction]
 
 
 BASELINES = (

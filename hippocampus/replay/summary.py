@@ -1,6 +1,6 @@
 """Figures of many recordings added up: ratios of sums, never means of ratios.
 
-Pure arithmetic over what was measured; no files, no printing.
+Pure arithmetic over measurements; no files, no printing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hippocampus import tokens
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.prices import Prices
 from hippocampus.replay.measure import Measured, Script
-from hippocampus.replay.values import values_of
+from hippocampus.replay.uses import values_of
 
 
 @dataclass(slots=True)
@@ -22,31 +22,41 @@ class Totals:
 
     calls: int = 0
     tokens: int = 0
-    """Of every view sent, recalls included."""
+    """Tokens of every view sent, recalls included."""
     view_tokens: int = 0
-    """Of every view sent, without recalls."""
+    """Tokens of every view sent, without recalls."""
     cost: float = 0.0
     """In base input tokens."""
+    cost_if_read: float = 0.0
+    """The same with a recall of each result that the agent asked to read and did not see in full."""
     uses: int = 0
+    """Values that the agent took from tool results."""
     hidden: int = 0
+    line_uses: int = 0
+    """Whole lines that the agent took from tool results."""
+    hidden_lines: int = 0
+    asked_tokens: int = 0
+    """Tokens of the results that the agent asked to read."""
+    read_tokens: int = 0
+    """Tokens of those that stood in full in the next view."""
     recalls: int = 0
-    """Calls with hidden uses; each is charged one."""
+    """Calls with hidden values or lines; each is charged one."""
     recoverable: int = 0
     recalled_full: int = 0
-    """Recalls of hidden uses that had the whole content (protocol, section 12.2)."""
+    """Recalls of hidden values that had the whole content (protocol, section 12.2)."""
     recalled_partial: int = 0
-    """Those that had its summary only."""
+    """Recalls that had only its summary."""
     recalled_failed: int = 0
-    """Those that had nothing."""
+    """Recalls that had nothing."""
     edits: int = 0
-    """Calls whose view changed what the last request held."""
+    """Calls whose view changed messages that the last request had."""
     edit_cost: float = 0.0
-    """What was written again for it, in base input tokens."""
+    """Cost of the tokens that were written again for it, in base input tokens."""
     peak_tokens: int = 0
     overflows: int = 0
     """Recordings whose peak passes the window."""
     compactions: int = 0
-    """How often a host would have had to start its context anew to stay in the window."""
+    """How often a host would have to start a fresh context to stay in the window."""
     result_tokens: int = 0
     shown_tokens: int = 0
     invalid_views: int = 0
@@ -59,7 +69,7 @@ class Totals:
             setattr(self, each.name, together)
 
     def _recalled_percent(self) -> dict[str, float]:
-        """Return how recalls went in percent of all; zero where there were none."""
+        """Return the outcomes of recalls in percent of all; zero where there were none."""
         went = (self.recalled_full, self.recalled_partial, self.recalled_failed)
         total = sum(went)
         names = ("recalled_full_percent", "recalled_partial_percent", "recalled_failed_percent")
@@ -71,16 +81,37 @@ class Totals:
         """Return the share of used values that stood in the view."""
         return percent(self.uses - self.hidden, self.uses)
 
+    @property
+    def lines_percent(self) -> float:
+        """Return the share of used lines that stood in the view."""
+        return percent(self.line_uses - self.hidden_lines, self.line_uses)
+
+    @property
+    def read_percent(self) -> float:
+        """Return the share of what the agent asked to read that it got in full, by tokens."""
+        return percent(self.read_tokens, self.asked_tokens)
+
+    def shows_as_much_as(self, other: Totals) -> bool:
+        """Return whether no share of visible values, lines and read results is lower."""
+        return (
+            self.visible_percent >= other.visible_percent
+            and self.lines_percent >= other.lines_percent
+            and self.read_percent >= other.read_percent
+        )
+
     def figures(self, everything: Totals, prices: Prices) -> dict[str, Any]:
-        """Return what reports show, beside the sums, relative to sending everything."""
+        """Return the sums, and the shares that reports show, relative to sending everything."""
         return {
             **asdict(self),
             "tokens_per_call": round(self.view_tokens / self.calls) if self.calls else 0,
             "tokens_percent": percent(self.tokens, everything.tokens),
             "cost_percent": percent(self.cost, everything.cost),
+            "cost_if_read_percent": percent(self.cost_if_read, everything.cost),
             "dollars": round(prices.dollars(self.cost), 4),
             "edit_cost_percent": percent(self.edit_cost, self.cost) if self.cost else 0.0,
             "visible_percent": self.visible_percent,
+            "lines_percent": self.lines_percent,
+            "read_percent": self.read_percent,
             "recoverable_percent": percent(self.recoverable, self.hidden),
             **self._recalled_percent(),
             "result_tokens_shown_percent": percent(self.shown_tokens, self.result_tokens),
@@ -88,7 +119,7 @@ class Totals:
 
 
 def _recalled(measured: Measured) -> dict[str, int]:
-    """Return how the recalls of hidden uses went, where there is a recall tool."""
+    """Return the outcomes of recalls of hidden values, where there is a recall tool."""
     full, partial = measured.recalled_full, measured.recalled_partial
     hidden = sum(len(call.hidden) for call in measured.calls) if full or partial else 0
     return {
@@ -99,12 +130,13 @@ def _recalled(measured: Measured) -> dict[str, int]:
 
 
 def percent(part: float, whole: float) -> float:
-    """Return a share in percent with two decimals; of nothing, all of it."""
+    """Return a share in percent with two decimals; 100 where the whole is zero."""
     return round(100 * part / whole, 2) if whole else 100.0
 
 
-def totals(measured: Measured, prices: Prices) -> Totals:
+def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
     """Return one recording's sums under one strategy."""
+    asked = script.asked_tokens
     sizes = [call.tokens for call in measured.calls]
     peak = max(sizes, default=0)
     window = prices.window_tokens
@@ -113,9 +145,14 @@ def totals(measured: Measured, prices: Prices) -> Totals:
         tokens=sum(call.charged_tokens for call in measured.calls),
         view_tokens=sum(sizes),
         cost=measured.cost(prices),
+        cost_if_read=measured.cost_if_read(prices),
         uses=sum(call.uses for call in measured.calls),
         hidden=sum(len(call.hidden) for call in measured.calls),
-        recalls=sum(bool(call.hidden) for call in measured.calls),
+        line_uses=sum(call.line_uses for call in measured.calls),
+        hidden_lines=sum(len(call.hidden_lines) for call in measured.calls),
+        asked_tokens=asked,
+        read_tokens=asked - sum(sum(call.unread) for call in measured.calls),
+        recalls=sum(call.slice_tokens > 0 for call in measured.calls),
         recoverable=measured.recoverable,
         **_recalled(measured),
         edits=sum(call.rewritten_tokens > 0 for call in measured.calls),
@@ -130,7 +167,7 @@ def totals(measured: Measured, prices: Prices) -> Totals:
 
 
 def _compactions(sizes: Sequence[int], window: int) -> int:
-    """Count how often the context must start anew, each time from nothing, to stay in a window."""
+    """Count how often the context must start afresh, each time empty, to stay in a window."""
     count = dropped = 0
     for size in sizes if window else ():
         if size - dropped > window:
@@ -140,10 +177,10 @@ def _compactions(sizes: Sequence[int], window: int) -> int:
 
 
 @dataclass(slots=True)
-class Raw:
-    """What recordings hold, whatever the strategy (protocol, sections 1.1 and 12.1).
+class RawTotals:
+    """Sums over recordings that no strategy changes (protocol, sections 1.1 and 12.1).
 
-    Only what some call sent: a result behind the last answer counts nowhere.
+    Only messages that some call sent: a result behind the last answer counts nowhere.
     """
 
     recordings: int = 0
@@ -155,18 +192,19 @@ class Raw:
     result_tokens: int = 0
     results: int = 0
     results_never_used: int = 0
-    """Tool results of which no value is written by a later answer."""
+    """Tool results of which no later answer writes a value."""
     tokens_never_used: int = 0
+    """Tokens of these results."""
     reported_calls: int = 0
     """Calls for which the provider's own count is recorded."""
     reported_tokens: int = 0
     estimated_tokens: int = 0
-    """Ours for the same calls, without the system prompt and tool list that a host adds."""
+    """Our count for the same calls, without the system prompt and tool list that a host adds."""
     broken_lines: int = 0
     unanswered: int = 0
     orphans: int = 0
 
-    def add(self, other: Raw) -> None:
+    def add(self, other: RawTotals) -> None:
         """Add another's sums."""
         for each in fields(self):
             setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
@@ -175,20 +213,19 @@ class Raw:
         """Return the sums and the shares that reports show."""
         return {
             **asdict(self),
-            "never_used_percent": percent(self.results_never_used, self.results)
-            if self.results
-            else 0.0,
+            "never_used_percent": percent(self.results_never_used, self.results or 1),
+            "never_used_tokens_percent": percent(self.tokens_never_used, self.result_tokens or 1),
             "reported_ratio": round(self.reported_tokens / self.estimated_tokens, 3)
             if self.estimated_tokens
             else None,
         }
 
 
-def raw_of(script: Script, everything: Measured) -> Raw:
-    """Return what one recording holds."""
+def raw_of(script: Script, everything: Measured) -> RawTotals:
+    """Return the sums of one recording."""
     recording = script.recording
     sent = script.messages[: script.answers[-1]] if script.answers else []
-    raw = Raw(
+    raw = RawTotals(
         recordings=1,
         messages=len(script.messages),
         broken_lines=len(recording.broken),
@@ -207,7 +244,7 @@ def raw_of(script: Script, everything: Measured) -> Raw:
     return raw
 
 
-def _weigh(raw: Raw, message: Message, part: Part) -> None:
+def _weigh(raw: RawTotals, message: Message, part: Part) -> None:
     weight = tokens.count_part(part)
     match part.kind:
         case "result":
@@ -222,7 +259,7 @@ def _weigh(raw: Raw, message: Message, part: Part) -> None:
             raw.user_tokens += weight
 
 
-def _count_unused(raw: Raw, script: Script, sent: Sequence[Message]) -> None:
+def _count_unused(raw: RawTotals, script: Script, sent: Sequence[Message]) -> None:
     later: set[str] = set()
     answers = dict(zip(script.answers, script.uses, strict=True))
     for number in range(len(script.messages) - 1, -1, -1):
@@ -239,10 +276,10 @@ def _count_unused(raw: Raw, script: Script, sent: Sequence[Message]) -> None:
 class Summary:
     """The sums of a source, or of everything."""
 
-    raw: Raw = field(default_factory=Raw)
+    raw: RawTotals = field(default_factory=RawTotals)
     strategies: dict[str, Totals] = field(default_factory=dict)
 
-    def add(self, raw: Raw, strategies: Iterable[tuple[str, Totals]]) -> None:
+    def add(self, raw: RawTotals, strategies: Iterable[tuple[str, Totals]]) -> None:
         """Add one recording."""
         self.raw.add(raw)
         for name, sums in strategies:
@@ -251,23 +288,20 @@ class Summary:
     def best_other(self, ours: str, everything: str, floor: str) -> str | None:
         """Return the cheapest of the other strategies that cost less than sending everything.
 
-        Of those that show at least as many values as ours where there is one, else of all.
+        If some of them show at least as much as ours (values, lines and read results), the cheapest
+        of these.
         """
-        raw_cost = self.strategies[everything].cost
+        raw_cost, own = self.strategies[everything].cost, self.strategies[ours]
         others = {
             name: sums
             for name, sums in self.strategies.items()
             if name not in (ours, everything, floor) and sums.cost < raw_cost
         }
-        showing = [
-            name
-            for name in others
-            if others[name].visible_percent >= self.strategies[ours].visible_percent
-        ]
+        showing = [name for name, sums in others.items() if sums.shows_as_much_as(own)]
         return min(showing or others, key=lambda name: others[name].cost, default=None)
 
     def figures(self, everything: str, prices: Prices) -> dict[str, Any]:
-        """Return what reports show."""
+        """Return the figures that reports show."""
         base = self.strategies[everything]
         return {
             "raw": self.raw.figures(),

@@ -1,4 +1,4 @@
-"""A replay's outcome as a person reads it in a terminal: tables, and the same in words.
+"""A replay's outcome in a terminal: tables, and the main figures in sentences.
 
 Takes the object of `outcome` and prints; nothing is computed that is not in it.
 """
@@ -17,15 +17,24 @@ COLUMNS = (
     ("tokens\n/call", "tokens_per_call", "{:,}"),
     ("tokens\n%", "tokens_percent", "{:.1f}"),
     ("net\ncost %", "cost_percent", "{:.1f}"),
+    ("if\nread %", "cost_if_read_percent", "{:.1f}"),
     ("\ndollars", "dollars", "{:,.2f}"),
-    ("visible\n%", "visible_percent", "{:.1f}"),
+    ("values\n%", "visible_percent", "{:.1f}"),
+    ("lines\n%", "lines_percent", "{:.1f}"),
+    ("read\n%", "read_percent", "{:.1f}"),
     ("\nrecalls", "recalls", "{:,}"),
     ("\npeak", "peak_tokens", "{:,}"),
-    ("in full\n%", "result_tokens_shown_percent", "{:.1f}"),
     ("over-\nflows", "overflows", "{:,}"),
 )
-NARROW_COLUMNS = {"tokens_percent", "cost_percent", "dollars", "visible_percent", "recalls"}
-WIDE = 115
+NARROW_COLUMNS = {
+    "tokens_percent",
+    "cost_percent",
+    "dollars",
+    "visible_percent",
+    "lines_percent",
+    "read_percent",
+}
+WIDE = 118
 """Terminals under this width show the columns that decide, and no others."""
 
 
@@ -38,7 +47,7 @@ def print_outcome(outcome: dict[str, Any], console: Console) -> None:
         _print_summary("all sources", outcome["total"], outcome, console)
     for skipped in outcome["skipped"]:
         console.print(f"left out {skipped['path']}: {skipped['reason']}", markup=False, style="dim")
-    _print_troubles(outcome, console)
+    _print_problems(outcome, console)
 
 
 def _print_summary(
@@ -46,26 +55,27 @@ def _print_summary(
 ) -> None:
     raw = summary["raw"]
     console.print(f"\n{name}: {raw['recordings']} recordings", markup=False, style="bold")
-    console.print(_where(raw), markup=False, style="dim")
+    console.print(shares_of_raw(raw), markup=False, style="dim")
     console.print(_table(summary, outcome, narrow=console.width < WIDE))
     for sentence in sentences(summary, outcome):
         console.print(sentence, markup=False)
 
 
-def _where(raw: dict[str, Any]) -> str:
-    """Say where the raw tokens are, and how many results are never used again."""
+def shares_of_raw(raw: dict[str, Any]) -> str:
+    """Return a sentence on where the raw tokens are, and how much is never used again."""
     parts = ("system", "user", "assistant", "call", "result")
     total = sum(raw[f"{part}_tokens"] for part in parts) or 1
     names = {"call": "tool calls", "result": "tool results"}
     shares = (f"{names.get(p, p)} {100 * raw[f'{p}_tokens'] / total:.0f} %" for p in parts)
     return (
-        f"raw tokens: {', '.join(shares)}; of {raw['results']:,} tool results "
-        f"{raw['never_used_percent']:.0f} % are never used again"
+        f"Raw tokens: {', '.join(shares)}. Of the tool results {raw['never_used_tokens_percent']:.0f} % "
+        f"by tokens, {raw['never_used_percent']:.0f} % by number ({raw['results_never_used']:,} of "
+        f"{raw['results']:,}) are never used again."
     )
 
 
 def _table(summary: dict[str, Any], outcome: dict[str, Any], *, narrow: bool) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("strategy", no_wrap=True)
     columns = [each for each in COLUMNS if not narrow or each[1] in NARROW_COLUMNS]
     for title, _, _ in columns:
@@ -90,36 +100,35 @@ def _ordered(
 
 
 def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
-    """Say in words what was saved, what was hidden, and how far the floor is."""
+    """Return sentences on what was saved, what was hidden, and how far the floor is."""
     ours = summary["strategies"][outcome["ours"]]
     everything = summary["strategies"][outcome["everything"]]
-    told = [_saved(ours, everything, outcome), _hidden(ours), _edits(ours)]
-    if ours["hidden"]:
-        told.insert(2, _recalled(ours))
+    found = [_saved(ours, everything, outcome), _hidden(ours), _recalled(ours), _read(ours)]
+    found.append(_edits(ours))
     if outcome["floor"]:
         floor = summary["strategies"][outcome["floor"]]
-        told.append(
-            f"The floor, which knows the values that will be used and keeps only these of each "
-            f"result and argument, costs {floor['cost_percent']:.1f} %."
+        found.append(
+            f"The floor knows the future and keeps of each result and argument only the values and "
+            f"lines that will be used; it costs {floor['cost_percent']:.1f} %."
         )
     if everything["compactions"]:
-        told.append(
-            f"A host would have had to start its context anew {everything['compactions']:,} times to "
-            f"stay in the model's window; with hippocampus {ours['compactions']:,} times."
+        found.append(
+            f"A host would have to start a fresh context {everything['compactions']:,} times to stay "
+            f"in the model's window; with hippocampus {ours['compactions']:,} times."
         )
     raw = summary["raw"]
     if raw["reported_ratio"] is not None:
-        told.append(
+        found.append(
             f"For {raw['reported_calls']:,} calls the provider reported "
             f"{raw['reported_tokens']:,} tokens where we count {raw['estimated_tokens']:,} "
             f"(x {raw['reported_ratio']:.2f}: its system prompt and tools are not in the recording)."
         )
-    return told
+    return [each for each in found if each]
 
 
 def _saved(ours: dict[str, Any], everything: dict[str, Any], outcome: dict[str, Any]) -> str:
     word = "saved" if everything["dollars"] >= ours["dollars"] else "LOST"
-    # Of the amounts as the table shows them, so that the two agree.
+    # The difference of the rounded amounts, so that sentence and table agree.
     difference = round(everything["dollars"], 2) - round(ours["dollars"], 2)
     return (
         f"With policy {outcome['policy']} at prices {outcome['prices']['name']}: {word} "
@@ -129,37 +138,50 @@ def _saved(ours: dict[str, Any], everything: dict[str, Any], outcome: dict[str, 
 
 
 def _hidden(ours: dict[str, Any]) -> str:
-    if not ours["hidden"]:
-        return f"All {ours['uses']:,} values that the agent used stood in its view."
+    values, lines = f"{ours['uses']:,} values", f"{ours['line_uses']:,} lines"
+    if not ours["recalls"]:
+        return f"All {values} and {lines} that the agent used stood in its view."
     return (
-        f"Hidden: {ours['hidden']:,} of {ours['uses']:,} values that the agent used. "
-        f"{ours['recalls']:,} calls were charged a recall; one recall brings back "
-        f"{ours['recoverable_percent']:.1f} % of them. Whether the agent would have asked, a replay "
-        f"cannot know."
+        f"Hidden: {ours['hidden']:,} of {values} and {ours['hidden_lines']:,} of {lines} that the "
+        f"agent used. {ours['recalls']:,} calls were charged a recall; a replay cannot know whether "
+        f"the agent would have asked for it."
     )
 
 
 def _recalled(ours: dict[str, Any]) -> str:
+    if not ours["hidden"]:
+        return ""
     full, partial, failed = (
         f"{ours[f'recalled_{name}_percent']:.1f} %" for name in PROTOCOL_PERCENT
     )
-    theirs = ", ".join(f"{share} %" for share in PROTOCOL_PERCENT.values())
+    reported = ", ".join(f"{share} %" for share in PROTOCOL_PERCENT.values())
     return (
-        f"Had each of them been asked for, {full} would have come from the full content, {partial} from "
-        f"its summary alone, {failed} not at all (the protocol that this follows reports {theirs})."
+        f"One recall brings back {ours['recoverable_percent']:.1f} % of the hidden values: {full} "
+        f"from the full content, {partial} from its summary alone, {failed} not at all (the "
+        f"protocol that this follows reports {reported})."
+    )
+
+
+def _read(ours: dict[str, Any]) -> str:
+    if ours["read_tokens"] == ours["asked_tokens"]:
+        return ""
+    return (
+        f"Of {ours['asked_tokens']:,} tokens that the agent asked to read, {ours['read_tokens']:,} "
+        f"stood in full in its next view; if it recalls the others, the cost is "
+        f"{ours['cost_if_read_percent']:.1f} %."
     )
 
 
 def _edits(ours: dict[str, Any]) -> str:
     if not ours["edits"]:
-        return "Nothing that was sent before was edited: no cached token was written again."
+        return "No message that was sent before was edited: no cached token was written again."
     return (
-        f"What was sent before was edited {ours['edits']:,} times in {ours['calls']:,} calls; what "
-        f"these edits wrote again is {ours['edit_cost_percent']:.1f} % of the cost."
+        f"Messages that were sent before were edited {ours['edits']:,} times in {ours['calls']:,} "
+        f"calls; the tokens written again for it are {ours['edit_cost_percent']:.1f} % of the cost."
     )
 
 
-def _print_troubles(outcome: dict[str, Any], console: Console) -> None:
+def _print_problems(outcome: dict[str, Any], console: Console) -> None:
     raw = outcome["total"]["raw"] if outcome["total"] else {}
     if raw.get("unanswered") or raw.get("orphans"):
         console.print(
@@ -167,5 +189,5 @@ def _print_troubles(outcome: dict[str, Any], console: Console) -> None:
             f"{raw['orphans']} results without a call."
         )
     for recording in outcome["recordings"]:
-        for told in (*recording["broken"], *recording["problems"]):
-            console.print(told, markup=False, style="yellow")
+        for problem in (*recording["broken"], *recording["problems"]):
+            console.print(problem, markup=False, style="yellow")

@@ -1,40 +1,118 @@
-"""Which values a recorded agent took from tool results: the uses by which visibility is measured.
+"""Which values and whole lines a recorded agent took from tool results: the uses of the measures.
 
-Pure text work over a conversation that is read already; no view is looked at here.
+Pure text work over a conversation that has been read; no view is looked at here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Message
 
 VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@#\-]{4,}[A-Za-z0-9_]|\d[\d.,]{3,}\d")
-TELLING = re.compile(r"[0-9_/]|[a-z][A-Z]|(?<=.)\.(?=.)")
+DISTINCTIVE = re.compile(r"[0-9_/]|[a-z][A-Z]|(?<=.)\.(?=.)")
 """A digit, an underscore, a slash, an inner dot, or a lower-case letter before an upper-case one."""
+
+LINE_CHARACTERS = 20
+LINE_WORDS = 3
+"""A line counts from this many characters and words of letters on."""
+WORD = re.compile(r"[^\W\d_]+")
+LINE_PREFIX = re.compile(r"(?:L?\d+[a-z]{0,2} ?[→\t:|])?\s*[+-]?\s*")
+"""A line number as tools print it (`12→`, `12:`, `L12:`), and the sign of a diff."""
+ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([nrt])|(.))")
 
 
 def values_of(text: str) -> set[str]:
-    """Return the values in a text: names, ids, paths, numbers, as SPEC's measure has them."""
+    """Return the values in a text, as SPEC defines them: names, ids, paths, numbers."""
     stripped = (match.strip(".,:;-") for match in VALUE.findall(text))
-    return {value for value in stripped if value and TELLING.search(value)}
+    return {value for value in stripped if value and DISTINCTIVE.search(value)}
 
 
-def uses(messages: Sequence[Message]) -> dict[int, frozenset[str]]:
-    """Return, by number of each assistant message, the values that it took from tool results.
+def lines_of(text: str) -> set[str]:
+    """Return the whole lines in a text that count, as SPEC defines them, with blanks collapsed.
 
-    A use is a value that the message writes and whose first appearance is in a tool result.
+    >>> sorted(lines_of("  12: return the answer to life"))
+    ['return the answer to life']
+    """
+    lines = (
+        collapsed(LINE_PREFIX.sub("", line.strip(), count=1))
+        for opened in opened_texts(text)
+        for line in opened.splitlines()
+        if len(line) >= LINE_CHARACTERS
+    )
+    return {line for line in lines if _counts(line)}
+
+
+def _counts(line: str) -> bool:
+    return len(line) >= LINE_CHARACTERS and len(WORD.findall(line)) >= LINE_WORDS
+
+
+def collapsed(text: str) -> str:
+    """Return a text with each run of blanks and newlines as one space."""
+    return " ".join(text.split())
+
+
+def opened_texts(text: str) -> Iterator[str]:
+    r"""Yield the strings in a JSON text, each opened in turn where it is JSON; else the text.
+
+    >>> list(opened_texts('[{"type": "text", "text": "{\\"note\\": \\"deep\\"}"}]'))
+    ['deep', 'text']
+    """
+    waiting: list[object] = [text]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, str):
+            inner = json_text.read(value) if value.lstrip()[:1] in tuple('{["') else None
+            if isinstance(inner, dict | list | str):
+                waiting.append(inner)
+            else:
+                yield value
+
+
+def searchable(text: str) -> str:
+    """Return the text in which a line is looked for: blanks collapsed, JSON also opened.
+
+    Where a strategy has cut JSON so that it cannot be parsed, its escapes are resolved instead.
+    """
+    if "\\" not in text:
+        return collapsed(text)
+    opened = list(opened_texts(text))
+    if opened == [text]:
+        opened = [ESCAPE.sub(_unescaped, text)]
+    return "\n".join(map(collapsed, (text, *opened)))
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code, blank, other = match.groups()
+    return chr(int(code, 16)) if code else " " if blank else str(other)
+
+
+def uses(
+    messages: Sequence[Message], terms_of: Callable[[str], set[str]]
+) -> dict[int, frozenset[str]]:
+    """Return, by number of each assistant message, the terms that it took from tool results.
+
+    A use is a term (a value or a line) that the message writes and whose first appearance is in a
+    tool result.
     """
     from_result: dict[str, bool] = {}
-    found: dict[int, frozenset[str]] = {}
+    used: dict[int, frozenset[str]] = {}
     for number, message in enumerate(messages):
+        terms = [
+            terms_of(part.text) | (terms_of(part.tool) if part.kind == "call" else set())
+            for part in message.parts
+        ]
         if message.role == "assistant":
-            written = values_of("\n".join(message.texts()))
-            found[number] = frozenset(value for value in written if from_result.get(value))
-        for part in message.parts:
-            for value in values_of(
-                f"{part.tool}\n{part.text}" if part.kind == "call" else part.text
-            ):
-                from_result.setdefault(value, part.kind == "result")
-    return found
+            used[number] = frozenset(
+                term for each in terms for term in each if from_result.get(term)
+            )
+        for part, found in zip(message.parts, terms, strict=True):
+            for term in found:
+                from_result.setdefault(term, part.kind == "result")
+    return used

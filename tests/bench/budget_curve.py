@@ -1,9 +1,9 @@
-"""What the view costs and shows under a budget: a curve of ours beside the points of the others.
+"""Cost and visibility of the view under budgets, and those of the other strategies.
 
     python -m tests.bench.budget_curve PATH...
 
 Cost and tokens are in percent of sending everything, at Anthropic's prices for its 5-minute cache;
-a call with a hidden value is charged a recall, for every strategy alike.
+a call with a hidden value or line is charged a recall, for every strategy alike.
 """
 
 from __future__ import annotations
@@ -19,15 +19,21 @@ from hippocampus.replay.run import OURS, Options, replay_files, summarise
 from hippocampus.replay.strategies import EVERYTHING
 
 BUDGETS = (4_000, 8_000, 16_000, 32_000, 64_000, 0)
-"""The view is kept under so many tokens; 0 sets no budget."""
+"""Budgets in tokens for the view; 0 sets no budget."""
 PRICES = prices.TABLES["anthropic-5m"]
-COLUMNS = ("tokens_percent", "cost_percent", "visible_percent")
+COLUMNS = {
+    "tokens %": "tokens_percent",
+    "net cost %": "cost_percent",
+    "values %": "visible_percent",
+    "lines %": "lines_percent",
+    "read %": "read_percent",
+}
 
 
 def figures(files: Sequence[Path], budget_tokens: int, *, compare: bool) -> dict[str, Any]:
     """Return the figures of each strategy over all files under a budget."""
-    told = policy.load("default").model_copy(update={"budget_tokens": budget_tokens})
-    outcomes = replay_files(files, Options(told, PRICES, compare=compare))
+    limited = policy.load("default").model_copy(update={"budget_tokens": budget_tokens})
+    outcomes = replay_files(files, Options(limited, PRICES, compare=compare))
     replayed = [one for outcome in outcomes if isinstance(outcome, list) for one in outcome]
     found: dict[str, Any] = summarise(replayed)[1].figures(EVERYTHING.name, PRICES)["strategies"]
     return found
@@ -43,16 +49,17 @@ def rows(files: Sequence[Path]) -> Iterator[str]:
     yield from (row(name, each) for name, each in others.items())
 
 
-def row(name: str, told: dict[str, Any]) -> str:
+def row(name: str, sums: dict[str, Any]) -> str:
     """One strategy."""
-    shown = " | ".join(f"{told[column]:.1f}" for column in COLUMNS)
-    return f"| {name} | {shown} | {told['peak_tokens']:,} |"
+    shown = " | ".join(f"{sums[field]:.1f}" for field in COLUMNS.values())
+    return f"| {name} | {shown} | {sums['peak_tokens']:,} |"
 
 
 def table(paths: Sequence[str | Path]) -> str:
     """The table as Markdown."""
     files = find_files([Path(each) for each in paths])
-    head = ["| strategy | tokens % | net cost % | visible % | peak |", "|---|--:|--:|--:|--:|"]
+    titles = ("strategy", *COLUMNS, "peak")
+    head = [f"| {' | '.join(titles)} |", f"|---|{'--:|' * (len(titles) - 1)}"]
     return "\n".join([*head, *rows(files)])
 
 

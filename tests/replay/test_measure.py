@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,15 +13,27 @@ from hypothesis import given, settings
 
 from hippocampus import tokens
 from hippocampus.formats.reader import read
+from hippocampus.formats.reads import asks_to_read
+from hippocampus.indexing import kind_of
 from hippocampus.prices import TABLES
 from hippocampus.replay.managed import measure_ours
-from hippocampus.replay.measure import SLICE_TOKENS, MeasuredCall, measure, prepare, unpaired
+from hippocampus.replay.measure import (
+    LINE_SLICE_TOKENS,
+    READ_KINDS,
+    SLICE_TOKENS,
+    MeasuredCall,
+    measure,
+    prepare,
+    unpaired,
+)
+from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
 from hippocampus.replay.summary import Summary, percent, raw_of, totals
-from hippocampus.replay.values import uses, values_of
+from hippocampus.replay.uses import lines_of, searchable, uses, values_of
 
 PRICES = TABLES["anthropic-5m"]
+EXAMPLES = Path(__file__).parents[2] / "examples" / "transcripts"
 ID = "row_4711-a"
 PADDING = "so it goes on and on and on here. " * 150
 
@@ -80,24 +94,125 @@ def test_a_hidden_use_is_charged_one_recall() -> None:
     def hide(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [{**each, "content": "gone"} if each["role"] == "tool" else each for each in items]
 
-    measured = measure(prepare(recording(ITEMS)), hide)
+    script = prepare(recording(ITEMS))
+    measured = measure(script, hide)
     second, third = measured.calls[1:]
     assert second.hidden == (ID,)
     assert second.cost(PRICES) == pytest.approx(1.35 * second.tokens + 1.25 * SLICE_TOKENS)
     assert second.charged_tokens == 2 * second.tokens + 400
     assert third.hidden == ()
     assert measured.shown_tokens == 0
-    together = totals(measured, PRICES)
+    together = totals(script, measured, PRICES)
     assert (together.uses, together.hidden, together.recalls) == (2, 1, 1)
     assert together.tokens == together.view_tokens + second.tokens + 400
     assert together.visible_percent == 50
 
 
+LINE = "and then the wind turned to the north"
+PROSE = "\n".join(
+    f"On day {n} the crew of the ship wrote a letter, and no one at home could read it."
+    for n in range(90)
+)
+
+
+def test_a_hidden_line_is_charged_one_recall_of_2000_tokens() -> None:
+    """The view once more at the read price and 2,000 tokens at the write price."""
+    items = [*ITEMS[:2], result(1, f"{PADDING}\n{LINE}"), call(2, old=f"  {LINE} "), ITEMS[4]]
+    items += [{"role": "assistant", "content": f"I read:\n{LINE.replace(' ', '  ')}"}]
+
+    def hide(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{**each, "content": "gone"} if each["role"] == "tool" else each for each in items]
+
+    script = prepare(recording(items))
+    assert script.line_uses == ({*()}, {LINE}, {LINE})
+    measured = measure(script, hide)
+    assert [each.hidden_lines for each in measured.calls] == [(), (LINE,), ()]
+    second = measured.calls[1]
+    assert second.cost(PRICES) == pytest.approx(1.35 * second.tokens + 1.25 * LINE_SLICE_TOKENS)
+    assert second.charged_tokens == 2 * second.tokens + 2_000
+    together = totals(script, measured, PRICES)
+    assert (together.line_uses, together.hidden_lines, together.recalls) == (2, 1, 1)
+    assert (together.lines_percent, together.visible_percent) == (50, 100)
+    everything = totals(script, measure(script, list), PRICES)
+    assert (everything.lines_percent, everything.recalls) == (100, 0)
+
+
+@pytest.mark.parametrize(
+    ("values", "lines", "slice_tokens"),
+    [((), (), 0), (("a_1",), (), 400), ((), ("l",), 2_000), (("a_1",), ("l",), 2_000)],
+)
+def test_a_call_pays_one_recall_with_the_larger_slice(
+    values: tuple[str, ...], lines: tuple[str, ...], slice_tokens: int
+) -> None:
+    each = MeasuredCall(5_000, 0, 1, values, line_uses=1, hidden_lines=lines)
+    recall = 500 + 1.25 * slice_tokens if slice_tokens else 0
+    assert each.slice_tokens == slice_tokens
+    assert each.cost(PRICES) == pytest.approx(6_250 + recall)
+    assert each.charged_tokens == 5_000 + (5_000 + slice_tokens if slice_tokens else 0)
+
+
+def reading_call(number: int, tool: str, **arguments: Any) -> dict[str, Any]:
+    made = call(number, **arguments)
+    made["tool_calls"][0]["function"]["name"] = tool
+    return made
+
+
+def test_what_the_agent_asked_to_read_is_measured_by_hand() -> None:
+    """Prose that a file, or a command that prints one, brought; no data, no test run, no note."""
+    items = [{"role": "user", "content": "Look."}]
+    rows = json.dumps([{"id": n, "name": f"row {n}"} for n in range(400)])
+    asked = [
+        (reading_call(1, "read_file", path="a.md"), PROSE),
+        (reading_call(2, "bash", command="cd x && cat a.md | head -90"), PROSE + "\nThe end."),
+        (reading_call(3, "bash", command="pytest -q"), PROSE),
+        (reading_call(4, "read_file", path="a.json"), rows),
+        (reading_call(5, "read_file", path="note.md"), "A note of a few words, and no more."),
+    ]
+    for number, (made, content) in enumerate(asked, start=1):
+        items += [made, result(number, content)]
+    items += [{"role": "assistant", "content": "Done."}]
+    script = prepare(recording(items))
+    assert [[part.call_id for part in parts] for parts in script.asked] == [
+        [], ["c1"], ["c2"], [], [], []
+    ]  # fmt: skip
+    first, second = tokens.count(PROSE), tokens.count(PROSE + "\nThe end.")
+    assert script.asked_tokens == first + second
+
+    def shorten(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        short = {"c2": "On day 0 …"}
+        return [{**each, "content": short.get(each.get("tool_call_id"), each["content"])}
+                if each["role"] == "tool" else each for each in items]  # fmt: skip
+
+    measured = measure(script, shorten)
+    assert [each.unread for each in measured.calls] == [(), (), (second,), (), (), ()]
+    unread = measured.calls[2]
+    more = 0.1 * unread.tokens + 1.25 * second
+    assert measured.cost_if_read(PRICES) == pytest.approx(measured.cost(PRICES) + more)
+    together = totals(script, measured, PRICES)
+    assert (together.asked_tokens, together.read_tokens) == (first + second, first)
+    assert together.read_percent == percent(first, first + second)
+
+
+def test_a_result_that_stands_in_full_elsewhere_in_the_view_is_read() -> None:
+    """A second read of the same file, of which the view keeps the first."""
+    items = [{"role": "user", "content": "Look."}]
+    for number in (1, 2):
+        items += [reading_call(number, "read_file", path="a.md"), result(number, PROSE)]
+    items += [{"role": "assistant", "content": "Done."}]
+
+    def point(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{**each, "content": "the same as above"} if each.get("tool_call_id") == "c2"
+                else each for each in items]  # fmt: skip
+
+    script = prepare(recording(items))
+    assert totals(script, measure(script, point), PRICES).read_percent == 100
+
+
 def test_a_use_is_a_value_that_stood_in_a_result_first() -> None:
-    found = uses(read(ITEMS))
+    found = uses(read(ITEMS), values_of)
     assert [sorted(found[number]) for number in (1, 3, 5)] == [[], [ID], [ID]]
     said_first = [{"role": "user", "content": f"Find {ID}."}, *ITEMS[1:]]
-    assert [sorted(found) for found in uses(read(said_first)).values()] == [[], [], []]
+    assert [sorted(found) for found in uses(read(said_first), values_of).values()] == [[], [], []]
 
 
 @pytest.mark.parametrize(
@@ -121,8 +236,8 @@ def test_values_are_the_designs(text: str, values: set[str]) -> None:
 def naive(items: list[dict[str, Any]], strategy: Any) -> list[MeasuredCall]:
     """Everything from scratch at every call."""
     messages = read(items)
-    used = uses(messages)
-    calls, last, end = [], [], 0
+    used, used_lines = uses(messages, values_of), uses(messages, lines_of)
+    calls, last, end, arrived = [], [], 0, 0
     for number, message in enumerate(messages):
         if message.role == "assistant":
             view = read(strategy(items[:end]))
@@ -131,12 +246,41 @@ def naive(items: list[dict[str, Any]], strategy: Any) -> list[MeasuredCall]:
                 same += 1
             text = "\0".join(text for each in view for text in each.texts())
             hidden = tuple(sorted(value for value in used[number] if value not in text))
+            found = "\n".join(searchable(text) for each in view for text in each.texts())
+            lines = tuple(sorted(line for line in used_lines[number] if line not in found))
             prefix = sum(tokens.count_message(each) for each in view[:same])
             total = sum(tokens.count_message(each) for each in view)
-            calls.append(MeasuredCall(total, prefix, len(used[number]), hidden))
-            last = view
+            calls.append(
+                MeasuredCall(
+                    total,
+                    prefix,
+                    len(used[number]),
+                    hidden,
+                    line_uses=len(used_lines[number]),
+                    hidden_lines=lines,
+                    unread=tuple(naive_unread(messages, arrived, number, view)),
+                )
+            )
+            last, arrived = view, number
         end += len(message.raw)
     return calls
+
+
+def naive_unread(messages: Any, start: int, end: int, view: Any) -> list[int]:
+    """Tokens of the results in a range of messages that were asked for and are not in a view."""
+    calls = {p.call_id: p for each in messages[:end] for p in each.parts if p.kind == "call"}
+    shown = [part.text for each in view for part in each.parts if part.kind == "result"]
+    return [
+        tokens.count(part.text)
+        for each in messages[start:end]
+        for part in each.parts
+        if part.kind == "result"
+        and part.call_id in calls
+        and asks_to_read(calls[part.call_id].tool, calls[part.call_id].text)
+        and tokens.count(part.text) >= 1_000
+        and kind_of(part.text) in READ_KINDS
+        and not any(part.text in text for text in shown)
+    ]
 
 
 @given(any_rounds())
@@ -148,9 +292,23 @@ def test_the_gauge_agrees_with_the_naive_oracle(rounds: Rounds) -> None:
         measured = measure(prepare(each), strategy.make(each))
         expected = naive(items, strategy.make(each))
         assert [c.hidden for c in measured.calls] == [c.hidden for c in expected]
+        assert [c.hidden_lines for c in measured.calls] == [c.hidden_lines for c in expected]
+        assert [c.line_uses for c in measured.calls] == [c.line_uses for c in expected]
+        assert [c.unread for c in measured.calls] == [c.unread for c in expected]
         for got, want in zip(measured.calls, expected, strict=True):
             assert (got.tokens, got.uses) == (want.tokens, want.uses) or _ambiguous(items)
             assert got.prefix_tokens == want.prefix_tokens or _ambiguous(items)
+
+
+@pytest.mark.parametrize("strategy", [0, 3, 4, 6], ids=lambda at: BASELINES[at].name)
+def test_the_gauge_agrees_with_the_naive_oracle_on_a_recorded_session(strategy: int) -> None:
+    [each] = read_file(EXAMPLES / "json-rename.json")
+    make = BASELINES[strategy].make
+    measured = measure(prepare(each), make(each)).calls
+    expected = naive(each.messages, make(each))
+    assert sum(call.line_uses for call in measured) > 300
+    assert any(call.unread for call in measured) == ("offload" in BASELINES[strategy].name)
+    assert [replace(call, rewritten_tokens=0) for call in measured] == expected
 
 
 def _ambiguous(items: list[dict[str, Any]]) -> bool:
@@ -163,24 +321,24 @@ def _ambiguous(items: list[dict[str, Any]]) -> bool:
 def test_ours_hides_nothing_for_good_and_breaks_no_view(rounds: Rounds) -> None:
     items = [item for each in rounds for item in each]
     script = prepare(recording(items))
-    measured, lives = measure_ours(script, EAGER, PRICES)
+    measured, timelines = measure_ours(script, EAGER, PRICES)
     everything = measure(script, list)
     assert measured.recoverable == sum(len(each.hidden) for each in measured.calls)
     assert measured.invalid_views <= everything.invalid_views
     for ours, raw in zip(measured.calls, everything.calls, strict=True):
         assert ours.tokens <= raw.tokens
-    assert len({life.entry_id for life in lives}) == len(lives)
+    assert len({each.entry_id for each in timelines}) == len(timelines)
 
 
-def test_what_became_of_an_entry_is_told() -> None:
+def test_the_timeline_of_an_entry() -> None:
     items = [*reading(1)]
     items += [call(8, path="/srv/app_7/file1.py"), result(8, "ok"), call(9, path="row_14")]
     items += [result(9, "ok")]
-    measured, [life] = measure_ours(prepare(recording(items)), EAGER, PRICES)
-    assert (life.tool, life.arrived, life.shortened) == ("read", 1, 1)
-    assert life.used == (1, 2)
-    assert set(life.recalled) <= set(life.used)
-    assert life.saves > 0
+    measured, [timeline] = measure_ours(prepare(recording(items)), EAGER, PRICES)
+    assert (timeline.tool, timeline.arrived, timeline.shortened) == ("read", 1, 1)
+    assert timeline.used == (1, 2)
+    assert set(timeline.recalled) <= set(timeline.used)
+    assert timeline.saves > 0
     assert len(measured.calls) == 3
 
 
@@ -190,7 +348,7 @@ def test_the_floor_hides_nothing(rounds: Rounds) -> None:
     items = [item for each in rounds for item in each]
     each = recording(items)
     measured = measure(prepare(each), FLOOR.make(each))
-    assert not [call.hidden for call in measured.calls if call.hidden]
+    assert not [call for call in measured.calls if call.hidden or call.hidden_lines]
 
 
 def test_halves_without_each_other_are_named() -> None:
@@ -206,12 +364,16 @@ def test_raw_figures_say_where_the_tokens_are() -> None:
     assert raw.user_tokens == tokens.count("Find it.")
     assert (raw.results, raw.results_never_used) == (2, 1)
     assert raw.tokens_never_used == tokens.count("done_1")
+    figures = raw.figures()
+    assert figures["never_used_percent"] == 50
+    assert figures["never_used_tokens_percent"] == percent(raw.tokens_never_used, raw.result_tokens)
+    assert figures["never_used_tokens_percent"] < 1
 
 
 def test_summaries_are_ratios_of_sums() -> None:
     script = prepare(recording(ITEMS))
-    everything = totals(measure(script, list), PRICES)
-    half = totals(measure(script, lambda items: items[:1]), PRICES)
+    everything = totals(script, measure(script, list), PRICES)
+    half = totals(script, measure(script, lambda items: items[:1]), PRICES)
     summary = Summary()
     for _ in range(2):
         summary.add(raw_of(script, measure(script, list)), [("all", everything), ("half", half)])

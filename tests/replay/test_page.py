@@ -66,7 +66,7 @@ def found() -> dict[str, Any]:
         source=EVIL,
         model=EVIL,
         broken=(f"{EVIL}:3: no JSON",),
-        lives=tuple(replace(life, tool=EVIL, reason=EVIL) for life in harmful.lives),
+        timelines=tuple(replace(each, tool=EVIL, reason=EVIL) for each in harmful.timelines),
     )
     plain = [
         replayed(f"desk/{name}.json", given_, calls) for name, calls in (("one", 1), ("two", 16))
@@ -145,7 +145,7 @@ def test_every_strategy_recording_and_sentence_is_listed(found):
         assert name in told
     for recording in found["recordings"]:
         assert recording["name"] in told
-    assert "The floor, which knows the values" in told
+    assert "The floor knows the future" in told
     assert "best of the others" in told or not found["total"]["best_other"]
 
 

@@ -1,7 +1,7 @@
 """A replay's outcome as one self-contained HTML page: no network, no library, nothing to install.
 
 Takes the object of `outcome` and writes; nothing is computed that is not in it. Recordings are
-untrusted: what came from them reaches the page only as escaped text or as data.
+untrusted: their text reaches the page only escaped or as inert data.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 // Lines over the calls of one recording: context size and cost, on one x axis with the timeline.
 
 // Wide enough, the left margin carries titles and entry names and the right one the lines' names;
-// otherwise both stand above what they name.
+// otherwise both stand above the lines.
 function frame(width, calls) {
   const narrow = width < 760;
   const left = narrow ? 46 : 216;

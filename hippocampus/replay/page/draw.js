@@ -1,4 +1,4 @@
-// Elements, numbers and axes: what every drawing is made of. Text only ever enters as a text node.
+// Elements, numbers and axes: the parts of every drawing. Text enters only as a text node.
 
 const SVG = "http://www.w3.org/2000/svg";
 const page = JSON.parse(document.getElementById("page-data").textContent);
@@ -32,7 +32,7 @@ function short(value) {
   return value >= 1e3 ? `${+(value / 1e3).toFixed(1)}k` : `${value}`;
 }
 
-// Without a price in dollars a cost is told in tokens at the base price.
+// Without a price in dollars a cost is given in tokens at the base price.
 function money(tokens) {
   if (!page.dollarsPerToken) return number(tokens);
   return dollars(tokens * page.dollarsPerToken);
@@ -62,7 +62,7 @@ function label(x, y, text, anchor = "start", name = "") {
   return svg("text", { x, y, "text-anchor": anchor, class: name }, text);
 }
 
-// A table in a frame of its own that scrolls, so that the page never does sideways.
+// A table in a frame of its own that scrolls, so that the page never scrolls sideways.
 function table(title, headings, rows) {
   const head = headings.map((each) => html("th", { scope: "col" }, each));
   const body = rows.map((row) =>
@@ -71,7 +71,7 @@ function table(title, headings, rows) {
     html("table", {}, html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...body)));
 }
 
-// The same as a drawing in words, made when it is asked for.
+// A drawing's data as a table, made when it is opened.
 function asTable(summary, build) {
   const made = html("details", { class: "same" }, html("summary", {}, summary));
   made.addEventListener("toggle", () => made.open && made.children.length === 1 && made.append(build()));

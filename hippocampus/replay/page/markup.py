@@ -1,7 +1,7 @@
-"""The page's words and tables, which stand without the script: headings, figures, recordings.
+"""The page's text and tables, which need no script: headings, figures, recordings.
 
-Every text goes through `text`, every data block through `json_script`; the names in a recording may
-say anything.
+Every text goes through `text`, every data block through `json_script`: the names in a recording are
+untrusted.
 """
 
 from __future__ import annotations
@@ -11,16 +11,9 @@ import json
 from typing import Any
 
 from hippocampus.replay.page.series import bounds_data, cells, lines, recording_data
-from hippocampus.replay.table import COLUMNS, sentences
+from hippocampus.replay.table import COLUMNS, sentences, shares_of_raw
 
 text = html.escape
-PARTS = {
-    "system_tokens": "system",
-    "user_tokens": "user",
-    "assistant_tokens": "assistant",
-    "call_tokens": "tool calls",
-    "result_tokens": "tool results",
-}
 
 
 def main_parts(outcome: dict[str, Any]) -> dict[str, str]:
@@ -53,15 +46,15 @@ def counted(number: int, noun: str) -> str:
 
 def _setting(outcome: dict[str, Any]) -> str:
     prices = outcome["prices"]
-    told = [
+    settings = [
         f"policy {outcome['policy']}",
         f"prices {prices['name']}: cache read × {prices['read']:g}, write × {prices['write']:g}",
     ]
     if prices["dollars_per_million"]:
-        told.append(f"${prices['dollars_per_million']:,.2f} for a million input tokens")
+        settings.append(f"${prices['dollars_per_million']:,.2f} for a million input tokens")
     if prices["window_tokens"]:
-        told.append(f"window {prices['window_tokens']:,} tokens")
-    return text(" · ".join(told))
+        settings.append(f"window {prices['window_tokens']:,} tokens")
+    return text(" · ".join(settings))
 
 
 def _total(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
@@ -71,30 +64,40 @@ def _total(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
 
 
 def _headline(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
-    """Return the four figures that matter, each beside what it is measured against."""
+    """Return the main figures, each with the sums that it comes from."""
     ours = summary["strategies"][outcome["ours"]]
     raw = summary["strategies"][outcome["everything"]]
     floor = outcome["floor"] and summary["strategies"][outcome["floor"]]
     paid = f"${ours['dollars']:,.2f} instead of ${raw['dollars']:,.2f}"
     paid += f"; knowing the future {floor['cost_percent']:.1f} %" if floor else ""
+    paid += f"; {ours['cost_if_read_percent']:.1f} % if all that was asked for is read"
     hidden = (
         f"{ours['hidden']:,} of {ours['uses']:,} hidden; {ours['recalls']:,} calls paid a recall"
     )
-    seen = f"of {ours['result_tokens']:,} tokens of tool results, when they arrived"
-    figures = (
-        ("net cost", ours["cost_percent"], paid),
-        ("tokens sent", ours["tokens_percent"], f"{ours['tokens']:,} of {raw['tokens']:,}"),
-        ("used values visible", ours["visible_percent"], hidden),
-        ("results seen in full", ours["result_tokens_shown_percent"], seen),
+    hidden_lines = f"{ours['hidden_lines']:,} of {ours['line_uses']:,} hidden"
+    read = f"of {ours['asked_tokens']:,} tokens that the agent asked to read"
+    return (
+        '<dl class="headline">'
+        + _figure("net cost", ours["cost_percent"], paid, limit=100)
+        + _figure(
+            "tokens sent",
+            ours["tokens_percent"],
+            f"{ours['tokens']:,} of {raw['tokens']:,}",
+            limit=100,
+        )
+        + _figure("used values visible", ours["visible_percent"], hidden)
+        + _figure("used lines visible", ours["lines_percent"], hidden_lines)
+        + _figure("read in full", ours["read_percent"], read)
+        + "</dl>"
     )
-    return f'<dl class="headline">{"".join(_figure(*figure) for figure in figures)}</dl>'
 
 
-def _figure(name: str, percent: float, beside: str) -> str:
-    loss = ' class="loss"' if name != "used values visible" and percent > 100 else ""
+def _figure(name: str, percent: float, detail: str, limit: float | None = None) -> str:
+    """Return a figure, marked as a loss where it is over its limit."""
+    loss = ' class="loss"' if limit is not None and percent > limit else ""
     return (
         f"<div><dt>{text(name)}</dt><dd><strong{loss}>{percent:,.1f}<small> %</small></strong>"
-        f"<span>{text(beside)}</span></dd></div>"
+        f"<span>{text(detail)}</span></dd></div>"
     )
 
 
@@ -104,7 +107,7 @@ def _sources(outcome: dict[str, Any]) -> str:
     opened = (
         f'<details class="source"><summary><b><bdi>{text(name)}</bdi></b> '
         f"<span>{counted(summary['raw']['recordings'], 'recording')} · net cost "
-        f"{summary['strategies'][outcome['ours']]['cost_percent']:.1f} % · visible "
+        f"{summary['strategies'][outcome['ours']]['cost_percent']:.1f} % · values visible "
         f"{summary['strategies'][outcome['ours']]['visible_percent']:.1f} %</span></summary>"
         f"{_summary(name, summary, outcome)}</details>"
         for name, summary in outcome["sources"].items()
@@ -117,18 +120,8 @@ def _summary(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str
     scatter = json_script(bounds_data(summary, outcome))
     return (
         f'<div class="summary"><div class="words">{words}<p class="soft">'
-        f'{text(_where(summary["raw"]))}</p></div><figure class="scatter">{scatter}</figure></div>'
+        f'{text(shares_of_raw(summary["raw"]))}</p></div><figure class="scatter">{scatter}</figure></div>'
         f"{_table(name, summary, outcome)}"
-    )
-
-
-def _where(raw: dict[str, Any]) -> str:
-    """Say where the raw tokens are, and how much of the tool results was of no further use."""
-    whole = sum(raw[field] for field in PARTS) or 1
-    shares = ", ".join(f"{name} {100 * raw[field] / whole:.0f} %" for field, name in PARTS.items())
-    return (
-        f"Where the raw tokens are: {shares}. Of {counted(raw['results'], 'tool result')} "
-        f"{raw['never_used_percent']:.0f} % are never used again."
     )
 
 
@@ -147,9 +140,9 @@ def _row(strategy: str, line: str, summary: dict[str, Any]) -> str:
     figures = summary["strategies"][strategy]
     mark = " <em>best of the others</em>" if strategy == summary["best_other"] else ""
     shown = zip(COLUMNS, cells(figures), strict=True)
-    cost_too = {"tokens_percent", "cost_percent"}
+    limited = {"tokens_percent", "cost_percent", "cost_if_read_percent"}
     numbers = "".join(
-        f"<td{' class=loss' if field in cost_too and figures[field] > 100 else ''}>{cell}</td>"
+        f"<td{' class=loss' if field in limited and figures[field] > 100 else ''}>{cell}</td>"
         for (_, field, _), cell in shown
     )
     return (
@@ -172,7 +165,7 @@ def _recording(number: int, recording: dict[str, Any], outcome: dict[str, Any]) 
         ("hidden", ours["hidden"], f"{ours['hidden']:,} of {ours['uses']:,}", ""),
     )
     data = " ".join(f'data-{name}="{value:.6g}"' for name, value, _, _ in shown)
-    figures = "".join(_cell(name, said, value, more) for name, value, said, more in shown)
+    figures = "".join(_cell(name, label, value, more) for name, value, label, more in shown)
     return (
         f'<details id="r{number}" {data}><summary><span class="name">'
         f"<bdi>{text(recording['name'])}</bdi><small><bdi>{text(_kind(recording))}</bdi></small>"
@@ -193,13 +186,13 @@ LABELS = {
 }
 
 
-def _cell(name: str, said: str, value: float, more: str) -> str:
+def _cell(name: str, shown: str, value: float, more: str) -> str:
     lost = (name == "cost" and value > 100) or (name == "saved" and value < 0)
-    return f'<span class="{name}{" loss" if lost else ""}"><i>{LABELS[name]} </i>{more}<b>{said}</b></span>'
+    return f'<span class="{name}{" loss" if lost else ""}"><i>{LABELS[name]} </i>{more}<b>{shown}</b></span>'
 
 
 def _bar(ours: dict[str, Any]) -> str:
-    """Return the net cost as a bar: its end is sending everything twice, its tick once."""
+    """Return the net cost as a bar; its tick is sending everything, its end twice that."""
     width = min(ours["cost_percent"], 200) / 2
     return (
         f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
@@ -208,18 +201,18 @@ def _bar(ours: dict[str, Any]) -> str:
 
 
 def _troubles(outcome: dict[str, Any]) -> str:
-    """Return what was left out or repaired, so that no figure hides it."""
+    """Return the list of what was left out or repaired, so that no figure hides it."""
     raw = outcome["total"]["raw"] if outcome["total"] else {}
-    told = [f"{each['path']}: {each['reason']}" for each in outcome["skipped"]]
-    told += [
+    items = [f"{each['path']}: {each['reason']}" for each in outcome["skipped"]]
+    items += [
         line for each in outcome["recordings"] for line in (*each["broken"], *each["problems"])
     ]
     if raw.get("unanswered") or raw.get("orphans"):
-        told.append(
+        items.append(
             f"Repaired for replay: {counted(raw['unanswered'], 'call')} without a result, "
             f"{counted(raw['orphans'], 'result')} without a call."
         )
-    if not told:
+    if not items:
         return ""
-    items = "".join(f"<li><bdi>{text(each)}</bdi></li>" for each in told)
-    return f'<section><h2 id="left-out">Left out and repaired</h2><ul>{items}</ul></section>'
+    listed = "".join(f"<li><bdi>{text(each)}</bdi></li>" for each in items)
+    return f'<section><h2 id="left-out">Left out and repaired</h2><ul>{listed}</ul></section>'

@@ -1,4 +1,4 @@
-// One opened recording: its words, its strategies, its lines and its entries, with one chosen call.
+// One opened recording: its sentences, its strategies, its lines and its entries, with one chosen call.
 
 const shown = new Set(page.strategies.flatMap(({ shown }, at) => (shown ? [at] : [])));
 const opened = new Map();
@@ -69,13 +69,13 @@ function toggleLine(number) {
 function controls(view) {
   view.slider = html("input", { type: "range", min: 0, max: view.calls - 1, value: view.call, "aria-label": "call" });
   view.slider.addEventListener("input", () => choose(view, +view.slider.value));
-  view.told = html("span", { class: "told" });
+  view.chosen = html("span", { class: "chosen" });
   const modes = [["so far", true], ["per call", false]].map(([word, sums]) => {
     const made = button(word, costSoFar === sums, () => chooseCost(sums));
     made.dataset.sums = sums;
     return made;
   });
-  return html("div", { class: "controls" }, html("label", {}, view.told, view.slider), html("span", { class: "modes", role: "group", "aria-label": "cost" }, "cost ", ...modes));
+  return html("div", { class: "controls" }, html("label", {}, view.chosen, view.slider), html("span", { class: "modes", role: "group", "aria-label": "cost" }, "cost ", ...modes));
 }
 
 function chooseCost(sums) {
@@ -127,7 +127,7 @@ function follow(chart, view) {
 function choose(view, call) {
   view.call = call;
   view.slider.value = call;
-  view.told.textContent = `call ${number(call)} (0 to ${number(view.calls - 1)})`;
+  view.chosen.textContent = `call ${number(call)} (0 to ${number(view.calls - 1)})`;
   view.at.textContent = `tokens at call ${number(call)}`;
   const [ours] = view.tokens;
   view.slider.setAttribute("aria-valuetext", `call ${call}: ${page.strategies[0].name} ${number(ours[call])} tokens`);

@@ -1,4 +1,4 @@
-// What each strategy costs against what it leaves visible, for every strategy, the bad ones too.
+// The cost of each strategy against the values that it leaves visible.
 
 function scatter(points, width) {
   const height = Math.max(320, Math.min(360, width * 0.68));

@@ -1,4 +1,4 @@
-"""What the page's script draws from: the calls and entries of each recording, in few bytes.
+"""The data that the page's script draws: the calls and entries of each recording, in few bytes.
 
 Data in, data out; no markup is made here.
 """
@@ -15,7 +15,7 @@ OTHER_LINES = 8
 
 
 def page_data(outcome: dict[str, Any]) -> dict[str, Any]:
-    """Return what all drawings share: the strategies with their line styles, and the price."""
+    """Return the data that all drawings share: strategies with their line styles, and the price."""
     total = outcome["total"]
     best = total and total["best_other"]
     first = (outcome["ours"], outcome["everything"], best, outcome["floor"])
@@ -41,7 +41,7 @@ def lines(outcome: dict[str, Any]) -> dict[str, str]:
 
 
 def cells(figures: dict[str, Any]) -> list[str]:
-    """Return one strategy's row as the terminal's table has it."""
+    """Return one strategy's row of the table."""
     return [form.format(figures[field]) for _, field, form in COLUMNS]
 
 
@@ -54,7 +54,7 @@ def bounds_data(summary: dict[str, Any], outcome: dict[str, Any]) -> list[list[f
 
 
 def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:
-    """Return what is drawn when a recording is opened."""
+    """Return the data of one recording, drawn when it is opened."""
     names = lines(outcome)
     tokens, costs = recording.get("call_tokens"), recording.get("call_costs")
     return {
@@ -64,7 +64,7 @@ def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[s
         "rows": [cells(recording["strategies"][name]) for name in names],
         "tokens": tokens and _shared(tokens[name] for name in names),
         "costs": costs and _shared(map(round, costs[name]) for name in names),
-        "entries": [_life(entry) for entry in recording.get("entries", ())],
+        "entries": [_timeline(entry) for entry in recording.get("entries", ())],
     }
 
 
@@ -78,8 +78,8 @@ def _shared(rows: Iterable[Iterable[int]]) -> list[list[int] | int]:
     return kept
 
 
-def _life(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry without the uses of its values before it arrived: others brought them."""
+def _timeline(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry without uses before it arrived, whose values other entries brought."""
     since = {
         field: [call for call in entry[field] if call >= entry["arrived"]]
         for field in ("used", "recalled")

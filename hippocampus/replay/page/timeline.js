@@ -1,8 +1,8 @@
-// What became of each entry: a row for each, on the same x axis as the lines above it.
+// The timeline of each entry: one row each, on the same x axis as the lines above.
 
 const MOST_ROWS = 400;
 
-// What each mark says, where its outline starts from its call, and the outline.
+// The label of each mark, where its outline starts from its call, and the outline.
 const MARKS = {
   arrived: ["arrived", [-4.5, 0], "a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0"],
   shortened: ["shrank", [-4, -3], "h8l-4 7z"],
