@@ -1,1 +1,1 @@
-"""Recorded sessions run through strategies, measured, and told to a person."""
+"""Recorded sessions run through strategies, measured and reported."""

@@ -1,4 +1,4 @@
-"""One turn of a replay, message by message: what stood in the list, what in the view, and why."""
+"""One turn of a replay, message by message: the list, the view, and the reason for each change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hippocampus.replay.measure import prepare
 from hippocampus.replay.recording import Recording
 
 SHOWN_CHARACTERS = 600
-"""How much of a message each side shows."""
+"""Characters of a message that each side shows."""
 
 
 def print_explanation(
@@ -37,8 +37,8 @@ def print_explanation(
         for end in script.call_ends[: turn + 1]:
             view = read(session(recording.messages[:end]))
         reasons = dict(_reasons(session.decisions()))
-        beside = session.beside()
-    console.print(_table(turn, view, beside, reasons))
+        pairs = session.beside()
+    console.print(_table(turn, view, pairs, reasons))
 
 
 def _reasons(decisions: list[tuple[int, Decision]]) -> list[tuple[str, str]]:
@@ -49,26 +49,24 @@ def _reasons(decisions: list[tuple[int, Decision]]) -> list[tuple[str, str]]:
 
 
 def _table(
-    turn: int, view: list[Message], beside: list[tuple[Message, Message]], reasons: dict[str, str]
+    turn: int, view: list[Message], pairs: list[tuple[Message, Message]], reasons: dict[str, str]
 ) -> Table:
-    before, after = (
-        sum(map(tokens.count_message, each)) for each in ([raw for raw, _ in beside], view)
-    )
+    before, after = (sum(map(tokens.weigh, each)) for each in ([raw for raw, _ in pairs], view))
     table = Table(title=f"turn {turn}", show_lines=True)
     table.add_column("#", justify="right")
     table.add_column(f"raw list ({before:,} tokens)", ratio=1, overflow="fold")
     table.add_column(f"view ({after:,} tokens)", ratio=1, overflow="fold")
     table.add_column("why", ratio=1, overflow="fold")
-    for number, (raw, shown) in enumerate(beside):
-        why = "\n".join(told for id_, told in reasons.items() if _has(shown, id_))
-        table.add_row(str(number), _text(raw), _shown(raw, shown), why)
+    for number, (raw, rendered) in enumerate(pairs):
+        why = "\n".join(reason for id_, reason in reasons.items() if _has(rendered, id_))
+        table.add_row(str(number), _text(raw), _rendered(raw, rendered), why)
     return table
 
 
-def _shown(raw: Message, shown: Message) -> str:
-    if raw.raw == shown.raw:
+def _rendered(raw: Message, rendered: Message) -> str:
+    if raw.raw == rendered.raw:
         return "(the same)"
-    return _text(shown) if shown.raw else "(told by the digest above)"
+    return _text(rendered) if rendered.raw else "(in the digest above)"
 
 
 def _has(message: Message, entry_id: str) -> bool:

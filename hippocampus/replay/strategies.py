@@ -1,7 +1,7 @@
-"""What else one could do with a edited context: each strategy is `messages -> messages`.
+"""The strategies that replay compares: each is `messages -> messages`, as a host's loop calls it.
 
-The defaults are those of the tools named beside them. A strategy is made afresh for each recording
-and is called before each recorded answer, as the host's loop would call it.
+The defaults are those of the tools named in the docstrings. A strategy is made afresh for each
+recording and is called before each recorded answer.
 """
 
 from __future__ import annotations

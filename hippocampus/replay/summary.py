@@ -70,10 +70,10 @@ class Totals:
 
     def _recalled_percent(self) -> dict[str, float]:
         """Return the outcomes of recalls in percent of all; zero where there were none."""
-        went = (self.recalled_full, self.recalled_partial, self.recalled_failed)
-        total = sum(went)
+        counts = (self.recalled_full, self.recalled_partial, self.recalled_failed)
+        total = sum(counts)
         names = ("recalled_full_percent", "recalled_partial_percent", "recalled_failed_percent")
-        shares = (percent(count, total) if total else 0.0 for count in went)
+        shares = (percent(count, total) if total else 0.0 for count in counts)
         return dict(zip(names, shares, strict=True))
 
     @property

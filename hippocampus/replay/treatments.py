@@ -1,4 +1,4 @@
-"""What a policy's rules say of each entry of a recording, before any session. Nothing is measured."""
+"""How a policy's rules treat each entry of a recording, without a session; nothing is measured."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from hippocampus.session.redactor import subject_of
 
 @dataclass(frozen=True, slots=True)
 class Treated:
-    """One tool result or message, and what the rules say of it."""
+    """One tool result or message with the rules' treatment of it."""
 
     message: int
-    """Its place in the recorded list, from 0."""
+    """Its number in the recorded list, from 0."""
     subject: Subject
     treatment: Resolution
 
 
 def treated(recording: Recording, policy: Policy) -> Iterator[Treated]:
-    """Yield what the rules say of every tool result and every text of user and assistant."""
+    """Yield the treatment of every tool result and every text of user and assistant."""
     calls: dict[str, Part] = {}
     for number, message in enumerate(read(recording.messages)):
         for part in message.parts:

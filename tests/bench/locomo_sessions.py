@@ -18,10 +18,10 @@ from typing import Any
 
 from hippocampus import Hippocampus
 from hippocampus.bench import locomo
-from hippocampus.bench.locomo import Conversation, Found, Place, Turn
+from hippocampus.bench.locomo import LocomoConversation, LocomoTurn, QuestionScore, TurnKey
 
 
-def messages_of(turns: list[Turn]) -> list[dict[str, Any]]:
+def messages_of(turns: list[LocomoTurn]) -> list[dict[str, Any]]:
     """Return the turns of a session as a chat: who speaks first is the user."""
     names = list(dict.fromkeys(turn.text.partition(":")[0] for turn in turns))
     roles = ("user", "assistant")
@@ -31,10 +31,10 @@ def messages_of(turns: list[Turn]) -> list[dict[str, Any]]:
     ]
 
 
-def fed(conversation: Conversation, folder: str) -> Hippocampus:
+def fed(conversation: LocomoConversation, folder: str) -> Hippocampus:
     """Return a memory to which a conversation was told session by session."""
     memory = Hippocampus(folder)
-    by_session = itertools.groupby(conversation.turns, key=lambda turn: turn.place[0])
+    by_session = itertools.groupby(conversation.turns, key=lambda turn: turn.key[0])
     for number, turns in by_session:
         with memory.session(str(number)) as session:
             told = messages_of(list(turns))
@@ -44,26 +44,26 @@ def fed(conversation: Conversation, folder: str) -> Hippocampus:
     return memory
 
 
-def places_in(conversation: Conversation) -> dict[str, list[Turn]]:
+def places_in(conversation: LocomoConversation) -> dict[str, list[LocomoTurn]]:
     """Return the turns of a conversation by session."""
-    grouped: dict[str, list[Turn]] = {}
+    grouped: dict[str, list[LocomoTurn]] = {}
     for turn in conversation.turns:
-        grouped.setdefault(str(turn.place[0]), []).append(turn)
+        grouped.setdefault(str(turn.key[0]), []).append(turn)
     return grouped
 
 
-def place_of(session: str, content: str, turns: dict[str, list[Turn]]) -> Place:
+def place_of(session: str, content: str, turns: dict[str, list[LocomoTurn]]) -> TurnKey:
     """Return the turn whose words a memory has."""
     said = content.strip()
     for turn in turns.get(session, ()):
         if said in " ".join(turn.text.split()) or said in turn.text:
-            return turn.place
+            return turn.key
     return (0, 0)
 
 
-def measured(conversation: Conversation) -> Iterator[Found]:
+def measured(conversation: LocomoConversation) -> Iterator[QuestionScore]:
     """Yield what each question's recall finds in the store that sessions filled."""
-    known = {turn.place for turn in conversation.turns}
+    known = {turn.key for turn in conversation.turns}
     turns = places_in(conversation)
     with tempfile.TemporaryDirectory() as folder:
         memory = fed(conversation, folder)
@@ -75,7 +75,7 @@ def measured(conversation: Conversation) -> Iterator[Found]:
                     place_of(each.memory.origin.session, each.memory.content, turns)
                     for each in found
                 ]
-                yield locomo._scored(question.category, evidence, places)
+                yield locomo._score(question.category, evidence, places)
         memory.close()
 
 

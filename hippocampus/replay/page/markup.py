@@ -156,13 +156,14 @@ def _recording(number: int, recording: dict[str, Any], outcome: dict[str, Any]) 
     ours = recording["strategies"][outcome["ours"]]
     raw = recording["strategies"][outcome["everything"]]
     saved = raw["dollars"] - ours["dollars"]
+    hidden, uses = ours["hidden"] + ours["hidden_lines"], ours["uses"] + ours["line_uses"]
     money = f"{'−' if saved < 0 else ''}${abs(saved):,.3f}"
     shown = (
         ("calls", ours["calls"], f"{ours['calls']:,}", ""),
         ("tokens", raw["tokens"], f"{raw['tokens']:,}", ""),
         ("cost", ours["cost_percent"], f"{ours['cost_percent']:.1f} %", _bar(ours)),
         ("saved", saved, money, ""),
-        ("hidden", ours["hidden"], f"{ours['hidden']:,} of {ours['uses']:,}", ""),
+        ("hidden", hidden, f"{hidden:,} of {uses:,}", ""),
     )
     data = " ".join(f'data-{name}="{value:.6g}"' for name, value, _, _ in shown)
     figures = "".join(_cell(name, label, value, more) for name, value, label, more in shown)

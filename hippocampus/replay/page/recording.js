@@ -113,7 +113,7 @@ function drawEntries(view, across) {
   const { entries } = view.data;
   const life = timeline(entries, across);
   view.charts.push(life);
-  view.drawings.append(html("h3", {}, "What became of each entry"), timelineKey(), life);
+  view.drawings.append(html("h3", {}, "The timeline of each entry"), timelineKey(), life);
   if (entries.length > MOST_ROWS) {
     view.drawings.append(html("p", { class: "soft" }, `Drawn are ${MOST_ROWS} of ${number(entries.length)} entries; the table has all.`));
   }

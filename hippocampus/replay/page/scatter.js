@@ -1,4 +1,4 @@
-// The cost of each strategy against the values that it leaves visible.
+// The cost of each strategy against the values and lines that it leaves visible.
 
 function scatter(points, width) {
   const height = Math.max(320, Math.min(360, width * 0.68));
@@ -8,7 +8,7 @@ function scatter(points, width) {
   const x = scale(0, Math.max(110, ...costs) * 1.04, 46, width - 12);
   const y = scale(lowest, 100, height - 46, 22);
   const drawn = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label":
-    "Net cost against visible values for each strategy; the figures stand in the table below." });
+    "Net cost against visible values and lines for each strategy; the figures stand in the table below." });
   drawn.append(...axes(x, y, lowest, Math.max(110, ...costs) * 1.04, width, height));
   const unit = box(46, 0, 56, 14);
   const taken = [unit, ...points.map(([cost, visible]) => box(x(cost) - 6, y(visible) - 6, 12, 12))];
@@ -71,7 +71,7 @@ function drawScatters(root) {
     if (figure.closest("details:not([open])")) continue;
     const data = figure.querySelector("script");
     const points = JSON.parse(data.textContent);
-    const said = html("figcaption", {}, "Up is better, left is cheaper. The visible axis does not start at zero.");
-    figure.replaceChildren(data, scatter(points, figure.clientWidth), said);
+    const caption = html("figcaption", {}, "Up is better, left is cheaper. Visible is the lower share of values and lines; its axis does not start at zero.");
+    figure.replaceChildren(data, scatter(points, figure.clientWidth), caption);
   }
 }

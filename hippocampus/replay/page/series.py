@@ -46,9 +46,9 @@ def cells(figures: dict[str, Any]) -> list[str]:
 
 
 def bounds_data(summary: dict[str, Any], outcome: dict[str, Any]) -> list[list[float]]:
-    """Return the net cost and the visible share of each strategy, both in percent."""
+    """Return each strategy's net cost and its lower share of visible values and lines, in percent."""
     return [
-        [figures["cost_percent"], figures["visible_percent"]]
+        [figures["cost_percent"], min(figures["visible_percent"], figures["lines_percent"])]
         for figures in (summary["strategies"][name] for name in lines(outcome))
     ]
 

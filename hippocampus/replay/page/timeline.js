@@ -43,9 +43,9 @@ function lifeline(entry, y, frame) {
 function marks(kind, entry, y, frame) {
   const calls = [entry[kind]].flat();
   if (!calls.length) return [];
-  const said = calls.length > 1 ? "calls" : "call";
+  const noun = calls.length > 1 ? "calls" : "call";
   const group = svg("g", { class: `mark ${kind}` },
-    svg("title", {}, `${entry.tool} ${entry.entry_id} ${MARKS[kind][0]} at ${said} ${list(calls)}`));
+    svg("title", {}, `${entry.tool} ${entry.entry_id} ${MARKS[kind][0]} at ${noun} ${list(calls)}`));
   // One path for all marks of a kind keeps long recordings light.
   group.append(svg("path", { d: calls.map((call) => outline(kind, frame.x(call), y)).join("") }));
   return [group];
@@ -67,7 +67,7 @@ function timelineKey() {
 
 function entryTable(entries) {
   const headings = ["entry", "tool", "kind", "tokens", "saves each call", "cost once", "arrived", "shrank", "why", "used at calls", "would have been recalled at"];
-  const made = table("What became of each entry", headings, entries.map((each) => [
+  const made = table("The timeline of each entry", headings, entries.map((each) => [
     each.entry_id, each.tool, each.kind, number(each.tokens), number(each.saves), number(Math.round(each.costs)), number(each.arrived),
     number(each.shortened), each.reason, list(each.used) || "–", list(each.recalled) || "–"]));
   made.classList.add("texts");
