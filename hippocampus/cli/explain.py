@@ -1,4 +1,4 @@
-"""`hippocampus explain`: prints the view at one turn next to the raw list, with the reasons."""
+"""`hippocampus explain`: the view at one turn next to the raw list, with the reason for each change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def explain(
         str, typer.Option(help="A shipped policy's name, or the path of a policy file.")
     ] = "default",
     model: Annotated[
-        str, typer.Option(help="The model whose prices decide whether edits pay.")
+        str, typer.Option(help="The model whose prices are used.")
     ] = "claude-sonnet-4-5",
 ) -> None:
     """Print the view at a turn next to the raw list, with the reason for each difference."""

@@ -1,4 +1,4 @@
-"""`hippocampus replay`: replays recorded sessions and prints what each strategy costs and hides."""
+"""`hippocampus replay`: measures strategies on recorded sessions, and prints or writes a report."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from hippocampus.replay.run import Options, Replayed, Skipped
 
 PIPED_WIDTH = 120
-"""The width of tables in a file or a pipe."""
-MISSING = "no such file or directory"
+"""Width of tables that go into a file or a pipe."""
+NOT_THERE = "no such file or directory"
 HELP = """Replay recorded sessions and print what each strategy costs and what it hides.
 
 tokens, net cost: in percent of sending everything, cached tokens at their price. A call with a \
@@ -42,7 +42,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         str, typer.Option(help="A shipped policy's name, or the path of a policy file.")
     ] = "default",
     model: Annotated[
-        str, typer.Option(help="The model whose price in dollars and context window are used.")
+        str, typer.Option(help="The model whose price in dollars and whose window are used.")
     ] = "claude-sonnet-4-5",
     prices: Annotated[
         str | None,
@@ -95,7 +95,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _expect_writable(report: Path) -> None:
-    """Refuse a path that cannot be written, before a replay that may take minutes."""
+    """Fail where the page cannot be written, before a replay that may take minutes."""
     if report.is_dir():
         problem = "a folder; name a file in it"
     elif not report.parent.is_dir():
@@ -116,17 +116,17 @@ def _write(found: dict[str, Any], report: Path) -> None:
         _fail(f"the report cannot be written to {report}: {failure.strerror}")
 
 
-def _fail(problem: str) -> NoReturn:
-    typer.echo(f"hippocampus: {problem}", err=True)
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"hippocampus: {message}", err=True)
     raise typer.Exit(2)
 
 
 def _run(
     paths: Sequence[Path], options: Options, console: Console
 ) -> tuple[list[Replayed], list[Skipped]]:
-    """Replay with a progress bar after two seconds.
+    """Replay with a progress bar, shown after two seconds.
 
-    A path that does not exist is skipped, and reported like a file that is not a recording.
+    If some of several paths are missing, they are listed like files that are no recordings.
     """
     from hippocampus.cli.progress import track
     from hippocampus.replay.readers import find_files
@@ -145,7 +145,7 @@ def _run(
 
 
 def _end(replayed: Sequence[Replayed], skipped: Sequence[Skipped], *, strict: bool) -> None:
-    """Report what was skipped, and set the exit status."""
+    """Print what was left out, and set the exit status."""
     broken = sum(len(each.broken) for each in replayed)
     if not replayed:
         for each in skipped:

@@ -20,7 +20,7 @@ from hippocampus import policy, prices
 from hippocampus.replay.outcome import outcome
 from hippocampus.replay.page import page, write_page
 from hippocampus.replay.page.markup import json_script
-from hippocampus.replay.page.series import lines, page_data, recording_data
+from hippocampus.replay.page.series import line_styles, page_data, recording_data
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.run import Options, Replayed, Skipped, replay_recording
 
@@ -150,7 +150,7 @@ def test_every_strategy_recording_and_sentence_is_listed(found):
 
 
 def test_ours_comes_first_and_the_floor_last(found):
-    names = list(lines(found))
+    names = list(line_styles(found))
     assert (names[0], names[-1]) == (found["ours"], found["floor"])
     assert sorted(names) == sorted(found["total"]["strategies"])
 
@@ -165,7 +165,7 @@ def test_equal_lines_are_kept_once_and_lose_nothing(found):
     for recording in found["recordings"]:
         rows = recording_data(recording, found)["tokens"]
         whole = [rows[row] if isinstance(row, int) else row for row in rows]
-        assert whole == [recording["call_tokens"][name] for name in lines(found)]
+        assert whole == [recording["call_tokens"][name] for name in line_styles(found)]
 
 
 def test_a_loss_is_marked_as_one(found):
@@ -221,7 +221,7 @@ def test_a_browser_draws_the_recording_in_the_address(found, tmp_path):
     for number, recording in enumerate(found["recordings"]):
         document, console = dumped(tmp_path / "out.html", tmp_path, f"r{number}")
         assert not console
-        assert document.count('class="dot') == len(lines(found))
+        assert document.count('class="dot') == len(line_styles(found))
         drawn = document.split('class="drawings"')[1]
         assert drawn.count("<svg") >= 2
         assert len(re.findall(r'<path[^>]*class="line ours"', drawn)) == 2

@@ -10,7 +10,7 @@ import html
 import json
 from typing import Any
 
-from hippocampus.replay.page.series import bounds_data, cells, lines, recording_data
+from hippocampus.replay.page.series import bounds_data, cells, line_styles, recording_data
 from hippocampus.replay.table import COLUMNS, sentences, shares_of_raw
 
 text = html.escape
@@ -127,7 +127,7 @@ def _summary(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str
 
 def _table(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str:
     titles = "".join(f'<th scope="col">{text(title)}</th>' for title, _, _ in COLUMNS)
-    rows = "".join(_row(strategy, line, summary) for strategy, line in lines(outcome).items())
+    rows = "".join(_row(strategy, line, summary) for strategy, line in line_styles(outcome).items())
     label = text(f"Strategies, {name}")
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'

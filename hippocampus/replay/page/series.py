@@ -22,14 +22,14 @@ def page_data(outcome: dict[str, Any]) -> dict[str, Any]:
     return {
         "strategies": [
             {"name": name, "line": line, "shown": name in first}
-            for name, line in lines(outcome).items()
+            for name, line in line_styles(outcome).items()
         ],
         "columns": [title for title, _, _ in COLUMNS],
         "dollarsPerToken": outcome["prices"]["dollars_per_million"] / 1_000_000,
     }
 
 
-def lines(outcome: dict[str, Any]) -> dict[str, str]:
+def line_styles(outcome: dict[str, Any]) -> dict[str, str]:
     """Return each strategy's line style, by name: ours first, the floor last."""
     named = {outcome["ours"]: "ours", outcome["everything"]: "everything"}
     names = outcome["total"]["strategies"] if outcome["total"] else {}
@@ -49,13 +49,13 @@ def bounds_data(summary: dict[str, Any], outcome: dict[str, Any]) -> list[list[f
     """Return each strategy's net cost and its lower share of visible values and lines, in percent."""
     return [
         [figures["cost_percent"], min(figures["visible_percent"], figures["lines_percent"])]
-        for figures in (summary["strategies"][name] for name in lines(outcome))
+        for figures in (summary["strategies"][name] for name in line_styles(outcome))
     ]
 
 
 def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:
     """Return the data of one recording, drawn when it is opened."""
-    names = lines(outcome)
+    names = line_styles(outcome)
     tokens, costs = recording.get("call_tokens"), recording.get("call_costs")
     return {
         **{field: recording[field] for field in ("path", "format", "model", "best_other")},
