@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PIPED_WIDTH = 120
 """Width of tables that go into a file or a pipe."""
-NOT_THERE = "no such file or directory"
+MISSING = "no such file or directory"
 HELP = """Replay recorded sessions and print what each strategy costs and what it hides.
 
 tokens, net cost: in percent of sending everything, cached tokens at their price. A call with a \

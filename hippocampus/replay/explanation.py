@@ -51,7 +51,9 @@ def _reasons(decisions: list[tuple[int, Decision]]) -> list[tuple[str, str]]:
 def _table(
     turn: int, view: list[Message], pairs: list[tuple[Message, Message]], reasons: dict[str, str]
 ) -> Table:
-    before, after = (sum(map(tokens.weigh, each)) for each in ([raw for raw, _ in pairs], view))
+    before, after = (
+        sum(map(tokens.count_message, each)) for each in ([raw for raw, _ in pairs], view)
+    )
     table = Table(title=f"turn {turn}", show_lines=True)
     table.add_column("#", justify="right")
     table.add_column(f"raw list ({before:,} tokens)", ratio=1, overflow="fold")
