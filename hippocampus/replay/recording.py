@@ -1,6 +1,6 @@
-"""What a reader hands to replay: one recorded conversation, as a provider's message list.
+"""One recorded conversation as a provider's message list, with what was recorded next to it.
 
-No reading of files and no measuring here; readers fill these, `measure` runs over them.
+No reading of files and no measuring here; `readers` make recordings, `measure` runs over them.
 """
 
 from __future__ import annotations
@@ -12,13 +12,20 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that the provider itself reported for one call; zero where it reported none."""
+    """Tokens that the provider billed for one call, each counted in one field only.
+
+    Zero where the recording has no figure: some programs record reads from the provider's cache
+    but not writes to it.
+    """
 
     input_tokens: int = 0
-    """Tokens that came from no cache and went into none."""
+    """Input tokens at full price: neither read from the provider's cache nor written to it."""
     cache_read_tokens: int = 0
+    """Input tokens read from the provider's cache."""
     cache_write_tokens: int = 0
+    """Input tokens written to the provider's cache."""
     output_tokens: int = 0
+    """Generated tokens, reasoning included."""
 
     @property
     def context_tokens(self) -> int:
@@ -39,14 +46,22 @@ class Recording:
     name: str
     """The conversation in that file: the file's name, with `#part` where one file holds many."""
     format: str
-    """Which reader read it, such as `claude-code`."""
+    """The name of the reader that read it, such as `claude-code`."""
     messages: list[dict[str, Any]]
     model: str | None = None
     usage: Mapping[int, Usage] = field(default_factory=dict)
-    """Reported usage by call: 0 is the first assistant message of `messages` as read."""
+    """Usage by number of the call; call 0 is answered by the first assistant message of
+    `messages`. Calls without recorded usage are missing."""
     broken: tuple[str, ...] = ()
     """One `file:line: what was wrong` for each line that could not be read."""
     unanswered: int = 0
-    """Tool calls without a result that replay had to answer or leave out."""
+    """Tool calls without a recorded result; `messages` has a substitute for each."""
     orphans: int = 0
-    """Tool results without a call that replay had to leave out."""
+    """Tool results without a call; they are not in `messages`."""
+    system_prompt: str = ""
+    """The recorded system prompt; `messages` holds it too where the recorded list does. Replay
+    does not count it."""
+    tools: tuple[Mapping[str, Any], ...] = ()
+    """The recorded tool definitions, in the recording's own format. Replay does not count them."""
+    cut: tuple[str, ...] = ()
+    """One sentence for each record that the recording program shortened or left out."""

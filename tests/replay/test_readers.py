@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.errors import RecordingError
-from hippocampus.replay.readers import find_files, formats, known, read_file, read_path
+from hippocampus.replay.measure import prepare
+from hippocampus.replay.readers import find_files, format_names, formats, read_file, read_path
 from hippocampus.replay.readers.documents import Document
-from hippocampus.replay.readers.finish import finish
+from hippocampus.replay.readers.make_recordings import make_recordings
 
 CHAT = [
     {"role": "system", "content": "Be brief."},
@@ -101,8 +102,8 @@ def test_a_record_without_messages_beside_others_is_named(tmp_path: Path) -> Non
         (b" \n\n", "an empty file"),
         (b"\x89PNG\r\n\x1a\n" + bytes(500), "a binary file"),
         (gzip.compress(bytes(500), mtime=0), "a binary file"),
-        (b"# Notes\n\nSome text.\n", "text that is no JSON"),
-        (b"[" * 100_000, "text that is no JSON"),
+        (b"# Notes\n\nSome text.\n", "text that is not JSON"),
+        (b"[" * 100_000, "JSON that cannot be read (lists or objects are nested"),
         (b"[1, 2]", "JSON without an object in it"),
         (b'"text"', "JSON without an object in it"),
         (b'{"name": "left-pad", "version": "1.0.0"}', "a JSON object with the keys name, version"),
@@ -117,7 +118,7 @@ def test_an_unknown_file_is_one_line_that_lists_the_formats(
     with pytest.raises(RecordingError) as caught:
         read_file(path)
     assert seen in caught.value.reason
-    assert known() in caught.value.reason
+    assert format_names() in caught.value.reason
     assert "\n" not in str(caught.value)
 
 
@@ -171,108 +172,28 @@ def test_recordings_cross_a_process_boundary(tmp_path: Path) -> None:
 
 
 KEYS = st.sampled_from(
-    [
-        "role",
-        "content",
-        "type",
-        "message",
-        "messages",
-        "payload",
-        "tool_calls",
-        "function",
-        "id",
-        "arguments",
-        "values",
-        "uuid",
-        "parentUuid",
-        "isSidechain",
-        "sessionId",
-        "item",
-        "call_id",
-        "output",
-        "input",
-        "history",
-        "trajectory",
-        "action",
-        "samples",
-        "epoch",
-        "resourceSpans",
-        "scopeSpans",
-        "spans",
-        "attributes",
-        "key",
-        "value",
-        "toolCalls",
-        "result",
-        "functionResponse",
-        "response",
-        "tokens",
-        "usage",
-        "info",
-        "model",
-        "name",
-        "tool_call_id",
-        "tool_use_id",
-        "args",
-        "kwargs",
-        "data",
-        "text",
-        "parts",
-        "timestamp",
-        "cwd",
-        "summary",
-        "instructions",
-        "tool_id",
-        "tool_name",
-        "session_id",
-        "$set",
-        "$rewindTo",
-        "projectHash",
-        "last_token_usage",
-        "total_token_usage",
-        "replacement_history",
-        "usage_metadata",
-        "events",
-    ]
+    """
+role content type message messages payload tool_calls function id arguments values uuid
+parentUuid isSidechain sessionId item call_id output input history trajectory action samples
+epoch resourceSpans scopeSpans spans attributes key value toolCalls result functionResponse
+response tokens usage info model name tool_call_id tool_use_id args kwargs data text parts
+timestamp cwd summary instructions tool_id tool_name session_id $set $rewindTo projectHash
+last_token_usage total_token_usage replacement_history usage_metadata events state status callID
+cache meta token_counts session_meta _metadata _timestamp metrics observation source cause
+tool_call_metadata model_response choices extras step_index truncated_fields raw content_blocks
+attachment prompt session_thread_id forgotten_event_ids forgotten_events_start_id tools system
+    """.split()  # noqa: SIM905 - a hundred words
 )
 WORDS = st.sampled_from(
-    [
-        "user",
-        "assistant",
-        "tool",
-        "system",
-        "human",
-        "ai",
-        "gemini",
-        "message",
-        "session",
-        "compaction",
-        "toolResult",
-        "function",
-        "tool_use",
-        "tool_result",
-        "text",
-        "thinking",
-        "image",
-        "function_call",
-        "function_call_output",
-        "reasoning",
-        "init",
-        "response_item",
-        "event_msg",
-        "session_meta",
-        "turn_context",
-        "compacted",
-        "token_count",
-        "toolCall",
-        "constructor",
-        "progress",
-        "summary",
-        "a",
-        "b",
-        "local_shell_call",
-        "custom_tool_call",
-    ]
+    """
+user assistant tool system human ai gemini message session compaction toolResult function
+tool_use tool_result text thinking image function_call function_call_output reasoning init
+response_item event_msg session_meta turn_context compacted token_count toolCall constructor
+progress summary a b local_shell_call custom_tool_call attachment queued_command custom_message
+step-start step-finish completed tool_output agent environment run condensation finish MODEL
+PLANNER_RESPONSE VIEW_FILE CHECKPOINT agent.tool_use agent.tool_result user.message
+span.model_request_end assistant-subagent-a <environment_details>
+    """.split()  # noqa: SIM905 - a hundred words
 )
 LEAVES = st.none() | st.booleans() | st.integers(-9, 9) | st.floats() | WORDS
 JSON = st.recursive(
@@ -286,8 +207,10 @@ JSON = st.recursive(
 def test_no_reader_fails_on_fields_of_unexpected_types(records: list[dict[str, Any]]) -> None:
     document = Document("fuzz.json", records, "JSON")
     try:
-        recordings = finish(document, formats.read(document))
+        recordings = make_recordings(document, formats.read(document))
     except RecordingError:
         return
     assert all(recording.messages for recording in recordings)
     json.dumps([recording.messages for recording in recordings])
+    for recording in recordings:
+        prepare(recording)

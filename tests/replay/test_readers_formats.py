@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from hippocampus.replay.readers import read_file
-from hippocampus.replay.readers.repair import NO_RESULT
+from hippocampus.replay.readers.pairing import NO_RESULT
 from hippocampus.replay.recording import Recording, Usage
 
 Record = dict[str, Any]
@@ -306,6 +306,7 @@ class TestClaudeCode:
         assert recording.format == "claude-code"
         assert recording.messages == [
             prompt("List."),
+            prompt("<caveat>"),
             {"role": "assistant", "content": [self.text("Look."), self.use("t1"), self.use("t2")]},
             {"role": "user", "content": [self.result("t1"), self.result("t2")]},
             {"role": "assistant", "content": [self.text("Done.")]},

@@ -5,9 +5,10 @@ The messages pass through as they are; what is repaired or left out is decided e
 
 from __future__ import annotations
 
+from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import Document
-from hippocampus.replay.readers.draft import Draft, Message, Step
-from hippocampus.replay.readers.fields import as_records, kind_of, role_of
+from hippocampus.replay.readers.json_values import as_records, kind_of, role_of
+from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
 
 NAME = "anthropic"
 ROLES = {"system", "user", "assistant"}
@@ -20,16 +21,20 @@ def recognises(document: Document) -> bool:
     return any(map(_is_typical, records)) and sum(map(_is_message, records)) * 2 > len(records)
 
 
-def read(document: Document) -> list[Draft]:
+def read(document: Document) -> list[RawConversation]:
     """Return the one conversation."""
-    return [Draft("anthropic", [Step(each) for each in document.records if _is_message(each)])]
+    return [
+        RawConversation(
+            "anthropic", [RawMessage(each) for each in document.records if _is_message(each)]
+        )
+    ]
 
 
-def _is_message(record: Message) -> bool:
+def _is_message(record: Item) -> bool:
     return role_of(record) in ROLES and isinstance(record.get("content"), str | list)
 
 
-def _is_typical(record: Message) -> bool:
+def _is_typical(record: Item) -> bool:
     if not _is_message(record) or "tool_calls" in record:
         return False
     return any(kind_of(block) in ONLY_HERE for block in as_records(record["content"]))

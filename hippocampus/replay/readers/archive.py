@@ -6,12 +6,16 @@ A conversation here is one context: where the host cut or edited its list, the n
 from __future__ import annotations
 
 from hippocampus.replay.readers.documents import Document
-from hippocampus.replay.readers.draft import Draft, Kind, Step
-from hippocampus.replay.readers.fields import Record, as_text, kind_of
+from hippocampus.replay.readers.json_values import Record, as_text, kind_of
+from hippocampus.replay.readers.raw_conversation import MessageFormat, RawConversation, RawMessage
 from hippocampus.storage.archive.records import Context, contexts
 
 NAME = "hippocampus"
-KINDS: dict[str, Kind] = {"openai": "chat", "responses": "responses", "anthropic": "anthropic"}
+KINDS: dict[str, MessageFormat] = {
+    "openai": "chat",
+    "responses": "responses",
+    "anthropic": "anthropic",
+}
 
 
 def recognises(document: Document) -> bool:
@@ -19,14 +23,16 @@ def recognises(document: Document) -> bool:
     return any(map(_opens, document.records))
 
 
-def read(document: Document) -> list[Draft]:
+def read(document: Document) -> list[RawConversation]:
     """Return each context as a conversation."""
-    return [_draft(each) for each in contexts(document.records)]
+    return [_conversation(each) for each in contexts(document.records)]
 
 
 def _opens(record: Record) -> bool:
     return kind_of(record) == "archive" and "session" in record and "part" in record
 
 
-def _draft(context: Context) -> Draft:
-    return Draft(KINDS.get(as_text(context.format), "chat"), list(map(Step, context.items)))
+def _conversation(context: Context) -> RawConversation:
+    return RawConversation(
+        KINDS.get(as_text(context.format), "chat"), list(map(RawMessage, context.items))
+    )

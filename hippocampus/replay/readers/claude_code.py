@@ -1,16 +1,16 @@
 """Claude Code sessions and its stream output: JSON lines, read as Anthropic messages.
 
-Only what went to the model is read: attachments, hooks, progress, snapshots and meta lines are no
-messages.
+Only what went to the model is read: hooks, progress, snapshots and titles are no messages. Of
+attachments only queued prompts and the contents of files are read, not the standing reminders.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import Document
-from hippocampus.replay.readers.draft import Draft, Message, Step, has_answer
-from hippocampus.replay.readers.fields import (
+from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
     as_list,
@@ -18,6 +18,12 @@ from hippocampus.replay.readers.fields import (
     as_records,
     as_text,
     kind_of,
+)
+from hippocampus.replay.readers.raw_conversation import (
+    RawConversation,
+    RawMessage,
+    has_answer,
+    without_usage,
 )
 from hippocampus.replay.recording import Usage
 
@@ -37,11 +43,11 @@ LINES = {
 }
 OWN_FIELDS = ("sessionId", "session_id", "leafUuid", "isSnapshotUpdate")
 NO_MODEL = "<synthetic>"
-"""What the program itself said, such as that a request failed, is under this model's name."""
+"""The model's name in lines that the program itself wrote, such as that a request failed."""
 
 
 def recognises(document: Document) -> bool:
-    """Say whether there are lines of this program's types with its own fields."""
+    """Return whether there are lines of this program's types with its own fields."""
     return any(
         kind_of(record) in LINES and any(field in record for field in OWN_FIELDS)
         for record in document.records
@@ -49,12 +55,12 @@ def recognises(document: Document) -> bool:
     )
 
 
-def read(document: Document) -> list[Draft]:
+def read(document: Document) -> list[RawConversation]:
     """Return each context of the session, and each of its sidechains, as a conversation."""
     return [
-        Draft("anthropic", steps, part)
+        RawConversation("anthropic", messages, part)
         for part, lines in _chains(document.records).items()
-        for steps in _contexts(lines)
+        for messages in _contexts(lines)
     ]
 
 
@@ -76,56 +82,75 @@ def _chains(records: list[Record]) -> dict[str, list[Record]]:
     return chains
 
 
-def _contexts(lines: list[Record]) -> Iterator[list[Step]]:
+def _contexts(lines: list[Record]) -> Iterator[list[RawMessage]]:
     """Yield each context: a compaction starts one, and so does a prompt that replaces another."""
-    steps: list[Step] = []
+    messages: list[RawMessage] = []
     end_of: dict[str, int] = {}
     answer_at: dict[str, int] = {}
     prompted: set[str] = set()
     for line in lines:
         parent = as_text(line.get("parentUuid"))
         if line.get("subtype") == "compact_boundary" or line.get("isCompactSummary"):
-            yield steps
-            steps, end_of, answer_at = [], {}, {}
+            yield messages
+            messages, end_of, answer_at = [], {}, {}
         elif _is_prompt(line):
             if parent in prompted and parent in end_of:
-                if has_answer(steps[end_of[parent] :]):
-                    yield steps
-                steps = steps[: end_of[parent]]
-                answer_at = {key: at for key, at in answer_at.items() if at < len(steps)}
+                if has_answer(messages[end_of[parent] :]):
+                    yield messages
+                messages = without_usage(messages[: end_of[parent]])
+                answer_at = {key: at for key, at in answer_at.items() if at < len(messages)}
             prompted.add(parent)
-        _add(steps, answer_at, line)
-        end_of[as_text(line.get("uuid"))] = len(steps)
-    yield steps
+        _add(messages, answer_at, line)
+        end_of[as_text(line.get("uuid"))] = len(messages)
+    yield messages
 
 
 def _is_prompt(line: Record) -> bool:
-    """Say whether a person's own words are in this line, and not the results of tools."""
+    """Return whether this line is a prompt that the user wrote."""
     blocks = as_records(as_record(line.get("message")).get("content"))
-    is_said = line.get("type") == "user" and not line.get("isMeta") and line.get("parentUuid")
-    return bool(is_said) and not any(kind_of(block) == "tool_result" for block in blocks)
+    is_users = line.get("type") == "user" and not line.get("isMeta") and line.get("parentUuid")
+    return bool(is_users) and not any(kind_of(block) == "tool_result" for block in blocks)
 
 
-def _add(steps: list[Step], answer_at: dict[str, int], line: Record) -> None:
+def _add(messages: list[RawMessage], answer_at: dict[str, int], line: Record) -> None:
     message = as_record(line.get("message"))
     content = message.get("content")
-    if line.get("isMeta") or line.get("isApiErrorMessage") or not isinstance(content, str | list):
+    if line.get("type") == "attachment":
+        if attached := _attached(as_record(line.get("attachment"))):
+            messages.append(RawMessage({"role": "user", "content": attached}))
+        return
+    if line.get("isApiErrorMessage") or not isinstance(content, str | list):
         return
     if line.get("type") == "user":
-        steps.append(Step({"role": "user", "content": content}))
+        messages.append(RawMessage({"role": "user", "content": content}))
     elif line.get("type") == "assistant" and message.get("model") != NO_MODEL:
         blocks = as_list(content) or [{"type": "text", "text": as_text(content)}]
-        step = _answer(message, blocks)
+        answer = _answer(message, blocks)
         message_id = as_text(message.get("id"))
         if message_id in answer_at:
-            step.message["content"][:0] = steps[answer_at[message_id]].message["content"]
-            steps[answer_at[message_id]] = step
+            answer.item["content"][:0] = messages[answer_at[message_id]].item["content"]
+            messages[answer_at[message_id]] = answer
         else:
-            answer_at[message_id or f"line {len(steps)}"] = len(steps)
-            steps.append(step)
+            answer_at[message_id or f"line {len(messages)}"] = len(messages)
+            messages.append(answer)
 
 
-def _answer(message: Record, blocks: list[Message]) -> Step:
+def _attached(attachment: Record) -> str | list[Item]:
+    """Return what an attachment gives the model to read; nothing of a reminder or a listing."""
+    name = as_text(attachment.get("filename"))
+    if kind_of(attachment) == "queued_command":
+        prompt = attachment.get("prompt")
+        return prompt if isinstance(prompt, str) else as_records(prompt)
+    if kind_of(attachment) == "edited_text_file":
+        return f"{name}\n{as_text(attachment.get('snippet'))}"
+    if kind_of(attachment) == "file":
+        file = as_record(as_record(attachment.get("content")).get("file"))
+        text = as_text(file.get("content"))
+        return f"{name}\n{text}" if text else ""
+    return ""
+
+
+def _answer(message: Record, blocks: list[Item]) -> RawMessage:
     usage = as_record(message.get("usage"))
     keys = (
         "input_tokens",
@@ -135,4 +160,4 @@ def _answer(message: Record, blocks: list[Message]) -> Step:
     )
     counts = Usage(*(as_count(usage.get(key)) for key in keys))
     answer = {"role": "assistant", "content": list(blocks)}
-    return Step(answer, counts, as_text(message.get("model")))
+    return RawMessage(answer, counts, as_text(message.get("model")))

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import Document
-from hippocampus.replay.readers.draft import Draft, Message, Step
-from hippocampus.replay.readers.fields import (
+from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
     as_record,
@@ -19,6 +19,7 @@ from hippocampus.replay.readers.fields import (
     kind_of,
     role_of,
 )
+from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
 from hippocampus.replay.recording import Usage
 
 NAME = "codex"
@@ -35,39 +36,48 @@ def recognises(document: Document) -> bool:
     )
 
 
-def read(document: Document) -> list[Draft]:
+def read(document: Document) -> list[RawConversation]:
     """Return each context as a conversation; a compaction starts one."""
-    return [Draft("responses", steps) for steps in _contexts(document.records)]
+    prompts = (_system_prompt(record) for record in document.records)
+    prompt = next(filter(None, prompts), "")
+    contexts = _contexts(document.records)
+    return [RawConversation("responses", each, system_prompt=prompt) for each in contexts]
+
+
+def _system_prompt(record: Record) -> str:
+    meta = as_record(record.get("payload")) if kind_of(record) == "session_meta" else record
+    recorded = as_text(as_record(meta.get("base_instructions")).get("text"))
+    return recorded or as_text(meta.get("instructions"))
 
 
 def _in_envelope(record: Record) -> bool:
     return kind_of(record) in ENVELOPES and isinstance(record.get("payload"), dict)
 
 
-def _contexts(records: list[Record]) -> Iterator[list[Step]]:
-    steps: list[Step] = []
+def _contexts(records: list[Record]) -> Iterator[list[RawMessage]]:
+    messages: list[RawMessage] = []
     model = ""
     total: object = None
     for record in records:
         kind = record.get("type") if _in_envelope(record) else "response_item"
         payload = as_record(record.get("payload")) if _in_envelope(record) else record
         if kind == "response_item":
-            steps += [Step(item, model=model) for item in _items([payload])]
+            messages += [RawMessage(item, model=model) for item in _items([payload])]
         elif kind == "turn_context":
             model = as_text(payload.get("model")) or model
         elif kind == "compacted":
-            yield steps
-            steps = _compacted(steps, payload)
+            yield messages
+            messages = _compacted(messages, payload)
         elif payload.get("type") == "token_count":
             info = as_record(payload.get("info"))
             # The same count is written again whenever only the rate limits have changed.
             if info.get("total_token_usage") != total:
-                _report(steps, as_record(info.get("last_token_usage")))
+                _report(messages, as_record(info.get("last_token_usage")))
             total = info.get("total_token_usage")
-    yield steps
+    yield messages
 
 
-def _items(payloads: list[Record]) -> Iterator[Message]:
+def _items(payloads: list[Record]) -> Iterator[Item]:
     for item in payloads:
         kind = kind_of(item)
         if "role" in item:
@@ -81,7 +91,7 @@ def _items(payloads: list[Record]) -> Iterator[Message]:
             yield item
 
 
-def _shell_call(item: Record) -> Message:
+def _shell_call(item: Record) -> Item:
     """Return it as a function call, since its result is recorded as a function's."""
     return {
         "type": "function_call",
@@ -91,28 +101,28 @@ def _shell_call(item: Record) -> Message:
     }
 
 
-def _output(item: Record) -> Message:
+def _output(item: Record) -> Item:
     output = item.get("output")
     return {**item, "output": output.get("content", "")} if isinstance(output, dict) else item
 
 
-def _compacted(steps: list[Step], payload: Record) -> list[Step]:
+def _compacted(messages: list[RawMessage], payload: Record) -> list[RawMessage]:
     """Return the context behind a compaction; where it is not recorded, the program's rule."""
     if history := as_records(payload.get("replacement_history")):
-        return [Step(item) for item in _items(history)]
-    kept = [step for step in steps if role_of(step.message) in ROLES - {"assistant"}]
+        return [RawMessage(item) for item in _items(history)]
+    kept = [message for message in messages if role_of(message.item) in ROLES - {"assistant"}]
     summary = {"type": "input_text", "text": as_text(payload.get("message"))}
-    return [*kept, Step({"type": "message", "role": "user", "content": [summary]})]
+    return [*kept, RawMessage({"type": "message", "role": "user", "content": [summary]})]
 
 
-def _report(steps: list[Step], counts: Record) -> None:
+def _report(messages: list[RawMessage], counts: Record) -> None:
     """Note the provider's count at the newest item of the model's."""
     cached = as_count(counts.get("cached_input_tokens"))
     written = as_count(counts.get("cache_write_input_tokens"))
     fresh = max(0, as_count(counts.get("input_tokens")) - cached - written)
     usage = Usage(fresh, cached, written, as_count(counts.get("output_tokens")))
-    for place in range(len(steps) - 1, -1, -1):
-        message = steps[place].message
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place].item
         if message.get("role") == "assistant" or kind_of(message).endswith("_call"):
-            steps[place] = steps[place]._replace(usage=usage)
+            messages[place] = messages[place]._replace(usage=usage)
             return

@@ -12,7 +12,7 @@ from pathlib import Path
 from hippocampus.errors import RecordingError
 from hippocampus.replay.readers import formats
 from hippocampus.replay.readers.documents import load
-from hippocampus.replay.readers.finish import finish
+from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.state_dir import StateDir
 
@@ -60,7 +60,7 @@ def read_file(path: str | os.PathLike[str]) -> list[Recording]:
     """
     document = load(str(path))
     try:
-        return finish(document, formats.read(document))
+        return make_recordings(document, formats.read(document))
     except MALFORMED as error:
         # Foreign JSON can be wrong in more ways than its reader asks about: one bad file is named
         # and must not end the replay of a whole directory.

@@ -1,30 +1,29 @@
-"""A file as a list of JSON objects, whether it was one JSON value or JSON lines, packed or not.
+"""A file as a list of JSON objects, whether it is one JSON value or JSON lines, packed or not.
 
-Which format the objects have is no matter of this module.
+No format of recordings is known here.
 """
 
 from __future__ import annotations
 
 import codecs
-import gzip
 import json
 import re
-import zlib
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import RecordingError
-from hippocampus.replay.readers.fields import Record
-from hippocampus.storage.archive import packing
+from hippocampus.replay.readers.json_values import Record
+from hippocampus.replay.readers.unpacking import GZIP, ZSTD, UnpackingError, unpack
 
-GZIP = b"\x1f\x8b"
-ZSTD = b"\x28\xb5\x2f\xfd"
 HEAD_BYTES = 4096
 SHOWN_KEYS = 6
 ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 NOT_JSON = (ValueError, RecursionError)
-"""Besides bad syntax: numbers of thousands of digits, and brackets nested too deep to parse."""
+"""What the parser raises at bad syntax, at numbers of thousands of digits, at deep nesting."""
+MAX_DEPTH = 200
+"""Lists and objects inside each other; deeper ones overflow the stack of a later step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +32,12 @@ class Document:
 
     path: str
     records: list[Record]
-    seen: str
-    """What the file looks like, for a person whose file no reader recognises."""
+    description: str
+    """What the file looks like, for the message that no reader recognises it."""
     broken: tuple[str, ...] = ()
     """One `file:line: what was wrong` for each line that was left out."""
 
-    def of(self, records: list[Record]) -> Document:
+    def with_records(self, records: list[Record]) -> Document:
         """Return a document of other records from the same file."""
         return replace(self, records=records)
 
@@ -53,7 +52,7 @@ def load(path: str) -> Document:
     data = _content(path)
     if _is_binary(data):
         return Document(path, [], "a binary file")
-    text = data.decode("utf-16" if _is_wide(data) else "utf-8-sig", errors="replace")
+    text = data.decode("utf-16" if _is_utf16(data) else "utf-8-sig", errors="replace")
     if not text.strip():
         return Document(path, [], "an empty file")
     try:
@@ -62,7 +61,7 @@ def load(path: str) -> Document:
         return _lines(path, text, error)
     values = value if isinstance(value, list) else [value]
     odd = tuple(
-        f"{path}:1: item {number} is no JSON object"
+        f"{path}:1: item {number} is not a JSON object"
         for number, each in enumerate(values, start=1)
         if not _records(each)
     )
@@ -74,44 +73,53 @@ def _content(path: str) -> bytes:
     try:
         with Path(path).open("rb") as file:
             head = file.read(HEAD_BYTES)
-            file.seek(0)
-            if head.startswith(GZIP):
-                return gzip.decompress(file.read())
-            if head.startswith(ZSTD):
-                return packing.unpacked(file.read())
-            return head if _is_binary(head) else file.read()
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            if _is_binary(head) and not head.startswith((GZIP, ZSTD)):
+                return head
+            return unpack(head + file.read())
+    except (OSError, UnpackingError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
         raise RecordingError(path, f"cannot be read: {reason}") from error
 
 
-def _is_wide(data: bytes) -> bool:
+def _is_utf16(data: bytes) -> bool:
     return data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
 def _is_binary(data: bytes) -> bool:
-    """Say whether there are more zero bytes than a crash leaves in a text."""
+    """Return whether there are more zero bytes than a crash leaves in a text."""
     head = data[:HEAD_BYTES]
-    return not _is_wide(data) and head.count(0) > len(head) // 10
+    return not _is_utf16(data) and head.count(0) > len(head) // 10
 
 
 def _parse(text: str) -> Any:
     value = json.loads(text)
-    return _whole(value) if ESCAPED_SURROGATE.search(text) else value
+    if _is_too_deep(value):
+        raise RecursionError
+    return _with_valid_text(value) if ESCAPED_SURROGATE.search(text) else value
 
 
-def _whole(value: Any) -> Any:
+def _is_too_deep(value: Any) -> bool:
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(MAX_DEPTH):
+        inner = (node.values() if isinstance(node, dict) else node for node in level)
+        level = [item for items in inner for item in items if isinstance(item, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _with_valid_text(value: Any) -> Any:
     """Replace halves of surrogate pairs, which no encoder and no tokenizer takes."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
-        return [_whole(item) for item in value]
+        return [_with_valid_text(item) for item in value]
     if isinstance(value, dict):
-        return {_whole(key): _whole(item) for key, item in value.items()}
+        return {_with_valid_text(key): _with_valid_text(item) for key, item in value.items()}
     return value
 
 
-def _lines(path: str, text: str, whole: Exception) -> Document:
+def _lines(path: str, text: str, failure: Exception) -> Document:
     records: list[Record] = []
     broken: list[str] = []
     for number, line in enumerate(text.split("\n"), start=1):
@@ -119,14 +127,16 @@ def _lines(path: str, text: str, whole: Exception) -> Document:
             continue
         try:
             found = _records(_parse(line))
-            reason = "no JSON object"
+            reason = "not a JSON object"
         except NOT_JSON as error:
             found, reason = [], _reason(error)
         records += found
         if not found:
             broken.append(f"{path}:{number}: {reason}")
     if not records:
-        return Document(path, [], f"text that is no JSON ({_reason(whole)})", tuple(broken))
+        is_syntax = isinstance(failure, json.JSONDecodeError)
+        kind = "text that is not JSON" if is_syntax else "JSON that cannot be read"
+        return Document(path, [], f"{kind} ({_reason(failure)})", tuple(broken))
     return _document(path, records, tuple(broken))
 
 
@@ -139,7 +149,9 @@ def _records(value: Any) -> list[Record]:
 def _reason(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"line {error.lineno}: {error.msg}" if error.lineno > 1 else error.msg
-    return str(error)
+    if isinstance(error, RecursionError):
+        return f"lists or objects are nested more than {MAX_DEPTH} deep"
+    return f"a number has more than {sys.get_int_max_str_digits():,} digits"
 
 
 def _document(path: str, records: list[Record], broken: tuple[str, ...]) -> Document:

@@ -5,6 +5,7 @@ This is the one place that knows every reader; none of them knows another.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from hippocampus.errors import RecordingError
@@ -24,32 +25,32 @@ from hippocampus.replay.readers import (
     swe_agent,
 )
 from hippocampus.replay.readers.documents import Document
-from hippocampus.replay.readers.draft import Draft
-from hippocampus.replay.readers.fields import Record, as_records, as_text
+from hippocampus.replay.readers.json_values import Record, as_records, as_text, text_of
+from hippocampus.replay.readers.raw_conversation import RawConversation
 
 
-class Reading(NamedTuple):
-    """What is in a document."""
+class DocumentContents(NamedTuple):
+    """The conversations of a document."""
 
     format: str
-    drafts: list[Draft]
+    conversations: list[RawConversation]
     broken: tuple[str, ...] = ()
-    """Records in which no message list was found, beside others in which one was."""
+    """One `file:number: what is missing` for each record without a message list."""
 
 
-class Reader(Protocol):
+class RecordingReader(Protocol):
     """One format, as a module of functions."""
 
     NAME: str
 
     def recognises(self, document: Document, /) -> bool:
-        """Say whether the document is of this format."""
+        """Return whether the document is of this format."""
 
-    def read(self, document: Document, /) -> list[Draft]:
+    def read(self, document: Document, /) -> list[RawConversation]:
         """Return its conversations."""
 
 
-READERS: tuple[Reader, ...] = (
+READERS: tuple[RecordingReader, ...] = (
     archive,
     claude_code,
     codex,
@@ -61,13 +62,13 @@ READERS: tuple[Reader, ...] = (
     swe_agent,
     langgraph,
 )
-"""Programs that record, in the order in which they are asked."""
-LISTS: tuple[Reader, ...] = (langgraph, openai_responses, anthropic, openai_chat)
-"""Message lists, for a file that is one and for each record that holds one."""
+"""The formats of programs that record, in the order in which they are tried."""
+LISTS: tuple[RecordingReader, ...] = (langgraph, openai_responses, anthropic, openai_chat)
+"""The formats of message lists: of a whole file, and of a field of each record."""
 LIST_FIELDS = ("messages", "input", "items")
 
 
-def read(document: Document) -> Reading:
+def read(document: Document) -> DocumentContents:
     """Return the document's format and its conversations.
 
     Raises:
@@ -76,36 +77,41 @@ def read(document: Document) -> Reading:
     """
     for reader in (*READERS, *LISTS) if document.records else ():
         if reader.recognises(document):
-            return Reading(reader.NAME, reader.read(document))
-    readings = [_in_record(document, record) for record in document.records]
-    found = [reading for reading in readings if reading]
+            return DocumentContents(reader.NAME, reader.read(document))
+    contents = [_contents_of_record(document, record) for record in document.records]
+    found = [each for each in contents if each]
     if not found:
-        reason = f"{document.seen}, in none of the known formats: {known()}"
+        reason = f"{document.description}, in none of the known formats: {format_names()}"
         raise RecordingError(document.path, reason)
     broken = tuple(
         f"{document.path}:{number}: no message list in this record"
-        for number, reading in enumerate(readings, start=1)
-        if not reading
+        for number, each in enumerate(contents, start=1)
+        if not each
     )
-    drafts = [draft for reading in found for draft in reading.drafts]
-    return Reading(found[0].format, drafts, broken)
+    conversations = [conversation for each in found for conversation in each.conversations]
+    return DocumentContents(found[0].format, conversations, broken)
 
 
-def known() -> str:
+def format_names() -> str:
     """Return the names of the formats, as a sentence lists them."""
     return ", ".join(dict.fromkeys(reader.NAME for reader in (*READERS, *LISTS)))
 
 
-def _in_record(document: Document, record: Record) -> Reading | None:
-    """Read a record that holds a message list, such as `{"messages": [...]}`."""
+def _contents_of_record(document: Document, record: Record) -> DocumentContents | None:
+    """Read a record that holds a message list, such as the body of a request to a provider."""
     messages = next((found for key in LIST_FIELDS if (found := as_records(record.get(key)))), [])
-    inner = document.of(messages)
+    inner = document.with_records(messages)
     reader = next((reader for reader in LISTS if messages and reader.recognises(inner)), None)
     if not reader:
         return None
     model = as_text(record.get("model"))
-    drafts = [
-        Draft(draft.kind, [step._replace(model=step.model or model) for step in draft.steps])
-        for draft in reader.read(inner)
+    conversations = [
+        replace(
+            conversation,
+            messages=[each._replace(model=each.model or model) for each in conversation.messages],
+            system_prompt=text_of(record.get("system")) or as_text(record.get("instructions")),
+            tools=as_records(record.get("tools")),
+        )
+        for conversation in reader.read(inner)
     ]
-    return Reading(reader.NAME, drafts)
+    return DocumentContents(reader.NAME, conversations)

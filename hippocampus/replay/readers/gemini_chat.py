@@ -7,24 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import Document
-from hippocampus.replay.readers.draft import (
-    Draft,
-    Message,
-    Step,
-    chat_answer,
-    chat_call,
-    chat_result,
-)
-from hippocampus.replay.readers.fields import (
+from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
     as_record,
     as_records,
+    as_string_or_json,
     as_text,
-    compact,
     kind_of,
     text_of,
+)
+from hippocampus.replay.readers.raw_conversation import (
+    RawConversation,
+    RawMessage,
+    chat_answer,
+    chat_call,
+    chat_result,
 )
 from hippocampus.replay.recording import Usage
 
@@ -41,9 +41,12 @@ def recognises(document: Document) -> bool:
     )
 
 
-def read(document: Document) -> list[Draft]:
+def read(document: Document) -> list[RawConversation]:
     """Return each context as a conversation: a rewind and a compression start one."""
-    return [Draft("chat", list(_steps(messages))) for messages in _contexts(document.records)]
+    return [
+        RawConversation("chat", list(_raw_messages(messages)))
+        for messages in _contexts(document.records)
+    ]
 
 
 def _contexts(records: list[Record]) -> Iterator[list[Record]]:
@@ -77,24 +80,24 @@ def _id(message: Record, place: int) -> str:
     return as_text(message.get("id")) or f"message {place}"
 
 
-def _steps(messages: list[Record]) -> Iterator[Step]:
+def _raw_messages(messages: list[Record]) -> Iterator[RawMessage]:
     for place, message in enumerate(messages):
         content = message.get("content")
         text = text_of(content if isinstance(content, str | list) else [content])
         if message.get("type") == "user":
-            yield Step({"role": "user", "content": text})
+            yield RawMessage({"role": "user", "content": text})
         elif message.get("type") == "gemini":
             calls = as_records(message.get("toolCalls"))
             ids = [as_text(each.get("id")) or f"call_{place}_{at}" for at, each in enumerate(calls)]
             named = [_call(call_id, call) for call_id, call in zip(ids, calls, strict=True)]
             usage = _usage(as_record(message.get("tokens")))
-            yield Step(chat_answer(text, named), usage, as_text(message.get("model")))
+            yield RawMessage(chat_answer(text, named), usage, as_text(message.get("model")))
             for call_id, call in zip(ids, calls, strict=True):
                 if results := as_records(call.get("result")):
-                    yield Step(chat_result(call_id, "\n".join(map(_result, results))))
+                    yield RawMessage(chat_result(call_id, "\n".join(map(_result, results))))
 
 
-def _call(call_id: str, call: Record) -> Message:
+def _call(call_id: str, call: Record) -> Item:
     return chat_call(call_id, as_text(call.get("name")), call.get("args") or {})
 
 
@@ -103,7 +106,7 @@ def _result(part: Record) -> str:
     if response is None:
         return as_text(part.get("text"))
     values = list(as_record(response).values())
-    return compact(values[0] if len(values) == 1 else response)
+    return as_string_or_json(values[0] if len(values) == 1 else response)
 
 
 def _usage(tokens: Record) -> Usage:

@@ -7,16 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import Document
-from hippocampus.replay.readers.draft import (
-    Draft,
-    Message,
-    Step,
+from hippocampus.replay.readers.json_values import (
+    Record,
+    as_record,
+    as_string_or_json,
+    as_text,
+    kind_of,
+)
+from hippocampus.replay.readers.raw_conversation import (
+    RawConversation,
+    RawMessage,
     chat_answer,
     chat_call,
     chat_result,
 )
-from hippocampus.replay.readers.fields import Record, as_record, as_text, compact, kind_of
 
 NAME = "gemini-stream"
 
@@ -30,17 +36,21 @@ def recognises(document: Document) -> bool:
     )
 
 
-def read(document: Document) -> list[Draft]:
+def read(document: Document) -> list[RawConversation]:
     """Return the one conversation."""
     models = [as_text(each.get("model")) for each in document.records if each.get("type") == "init"]
     model = models[0] if models else ""
-    return [Draft("chat", [Step(each, model=model) for each in _messages(document.records)])]
+    return [
+        RawConversation(
+            "chat", [RawMessage(each, model=model) for each in _messages(document.records)]
+        )
+    ]
 
 
-def _messages(records: list[Record]) -> Iterator[Message]:
+def _messages(records: list[Record]) -> Iterator[Item]:
     """Yield messages; text and calls in a row are one answer, which a result or a prompt ends."""
     text = ""
-    calls: list[Message] = []
+    calls: list[Item] = []
     for record in records:
         kind = record.get("type")
         is_prompt = kind == "message" and record.get("role") == "user"
@@ -59,12 +69,12 @@ def _messages(records: list[Record]) -> Iterator[Message]:
         yield chat_answer(text, calls)
 
 
-def _call(record: Record) -> Message:
+def _call(record: Record) -> Item:
     name = as_text(record.get("tool_name"))
     return chat_call(as_text(record.get("tool_id")), name, record.get("parameters") or {})
 
 
 def _output(record: Record) -> str:
     if "output" in record:
-        return compact(record["output"])
+        return as_string_or_json(record["output"])
     return as_text(as_record(record.get("error")).get("message"))

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import Document
-from hippocampus.replay.readers.draft import (
-    Draft,
-    Message,
-    Step,
+from hippocampus.replay.readers.json_values import Record, as_count, as_record, as_records, as_text
+from hippocampus.replay.readers.raw_conversation import (
+    RawConversation,
+    RawMessage,
     chat_answer,
     chat_call,
     chat_result,
 )
-from hippocampus.replay.readers.fields import Record, as_count, as_record, as_records, as_text
 from hippocampus.replay.recording import Usage
 
 NAME = "inspect-ai"
@@ -29,10 +29,10 @@ def recognises(document: Document) -> bool:
     return any(_samples(record) for record in document.records)
 
 
-def read(document: Document) -> list[Draft]:
+def read(document: Document) -> list[RawConversation]:
     """Return a conversation for each sample and epoch."""
     return [
-        _draft(sample, _model(record, sample))
+        _conversation(sample, _model(record, sample))
         for record in document.records
         for sample in _samples(record)
     ]
@@ -50,18 +50,18 @@ def _model(record: Record, sample: Record) -> str:
     return name.rpartition("/")[2]
 
 
-def _draft(sample: Record, model: str) -> Draft:
+def _conversation(sample: Record, model: str) -> RawConversation:
     usage = dict(_usage(sample))
     attachments = as_record(sample.get("attachments"))
-    steps = [
-        Step(message, usage.get(as_text(each.get("id"))), model)
+    messages = [
+        RawMessage(message, usage.get(as_text(each.get("id"))), model)
         for each in as_records(sample.get("messages"))
         for message in [_message(each, attachments)]
     ]
-    return Draft("chat", steps, f"{sample.get('id')}-{sample.get('epoch')}")
+    return RawConversation("chat", messages, f"{sample.get('id')}-{sample.get('epoch')}")
 
 
-def _message(record: Record, attachments: Record) -> Message:
+def _message(record: Record, attachments: Record) -> Item:
     content = _content(record.get("content"), attachments)
     role = record.get("role")
     if role == "assistant":
@@ -73,7 +73,7 @@ def _message(record: Record, attachments: Record) -> Message:
     return {"role": "system" if role == "system" else "user", "content": content}
 
 
-def _call(call: Record, attachments: Record) -> Message:
+def _call(call: Record, attachments: Record) -> Item:
     arguments = _content(call.get("arguments"), attachments)
     return chat_call(as_text(call.get("id")), as_text(call.get("function")), arguments)
 

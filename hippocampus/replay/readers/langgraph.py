@@ -5,16 +5,9 @@ Only what was sent to a model is read: other values of the graph's state are no 
 
 from __future__ import annotations
 
+from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import Document
-from hippocampus.replay.readers.draft import (
-    Draft,
-    Message,
-    Step,
-    chat_answer,
-    chat_call,
-    chat_result,
-)
-from hippocampus.replay.readers.fields import (
+from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
     as_list,
@@ -22,6 +15,13 @@ from hippocampus.replay.readers.fields import (
     as_records,
     as_text,
     text_of,
+)
+from hippocampus.replay.readers.raw_conversation import (
+    RawConversation,
+    RawMessage,
+    chat_answer,
+    chat_call,
+    chat_result,
 )
 from hippocampus.replay.recording import Usage
 
@@ -37,11 +37,14 @@ def recognises(document: Document) -> bool:
     return any(_kind(record) in {"human", "ai"} for record in document.records)
 
 
-def read(document: Document) -> list[Draft]:
+def read(document: Document) -> list[RawConversation]:
     """Return a conversation for each thread, or the one that the records are."""
     threads = [_thread(record) for record in document.records]
     lists = [thread for thread in threads if thread] or [document.records]
-    return [Draft("chat", [step for each in thread for step in _step(each)]) for thread in lists]
+    return [
+        RawConversation("chat", [step for each in thread for step in _step(each)])
+        for thread in lists
+    ]
 
 
 def _thread(record: Record) -> list[Record]:
@@ -59,22 +62,24 @@ def _kind(message: Record) -> str:
     return as_text(message.get("type")).removesuffix("MessageChunk").lower()
 
 
-def _step(record: Record) -> list[Step]:
+def _step(record: Record) -> list[RawMessage]:
     kind = _kind(record)
     message = as_record(record.get("kwargs")) or as_record(record.get("data")) or record
     if kind == "ai":
         calls = [_call(call) for call in as_records(message.get("tool_calls"))]
         answer = chat_answer(text_of(message.get("content")), calls)
-        return [Step(answer, _usage(as_record(message.get("usage_metadata"))), _model(message))]
+        return [
+            RawMessage(answer, _usage(as_record(message.get("usage_metadata"))), _model(message))
+        ]
     if kind == "tool":
         call_id = as_text(message.get("tool_call_id"))
-        return [Step(chat_result(call_id, message.get("content")))]
+        return [RawMessage(chat_result(call_id, message.get("content")))]
     if kind in ROLES:
-        return [Step({"role": ROLES[kind], "content": message.get("content")})]
+        return [RawMessage({"role": ROLES[kind], "content": message.get("content")})]
     return []
 
 
-def _call(call: Record) -> Message:
+def _call(call: Record) -> Item:
     return chat_call(as_text(call.get("id")), as_text(call.get("name")), call.get("args") or {})
 
 

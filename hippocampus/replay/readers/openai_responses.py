@@ -5,9 +5,10 @@ The items pass through as they are; what is repaired or left out is decided else
 
 from __future__ import annotations
 
+from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import Document
-from hippocampus.replay.readers.draft import Draft, Message, Step
-from hippocampus.replay.readers.fields import as_records, kind_of, role_of
+from hippocampus.replay.readers.json_values import as_records, kind_of, role_of
+from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
 
 NAME = "openai-responses"
 ROLES = {"system", "developer", "user", "assistant"}
@@ -19,13 +20,13 @@ def recognises(document: Document) -> bool:
     return any(map(_is_typical, records)) and sum(map(is_item, records)) * 2 > len(records)
 
 
-def read(document: Document) -> list[Draft]:
+def read(document: Document) -> list[RawConversation]:
     """Return the one conversation."""
-    steps = [Step(record) for record in document.records if is_item(record)]
-    return [Draft("responses", steps)]
+    messages = [RawMessage(record) for record in document.records if is_item(record)]
+    return [RawConversation("responses", messages)]
 
 
-def is_item(record: Message) -> bool:
+def is_item(record: Item) -> bool:
     """Say whether the record is a message, or an item that is known by its type."""
     if "role" in record:
         return role_of(record) in ROLES and "content" in record
@@ -33,7 +34,7 @@ def is_item(record: Message) -> bool:
     return kind == "reasoning" or kind.endswith(("_call", "_call_output"))
 
 
-def _is_typical(record: Message) -> bool:
+def _is_typical(record: Item) -> bool:
     if "role" not in record:
         return is_item(record) and ("call_id" in record or record["type"] == "reasoning")
     blocks = as_records(record.get("content"))

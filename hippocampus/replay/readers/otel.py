@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import Document
-from hippocampus.replay.readers.draft import Draft, Message, Step
-from hippocampus.replay.readers.fields import (
+from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
     as_list,
@@ -20,7 +20,12 @@ from hippocampus.replay.readers.fields import (
     as_records,
     as_text,
 )
-from hippocampus.replay.readers.otel_messages import input_messages, output_message
+from hippocampus.replay.readers.otel_messages import (
+    input_messages,
+    output_message,
+    tool_definitions,
+)
+from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
 from hippocampus.replay.recording import Usage
 
 NAME = "otel"
@@ -41,15 +46,18 @@ OUTPUT = (
     "gen_ai.usage.output_tokens",
     "gen_ai.usage.completion_tokens",
 )
+MAX_TIME_DIGITS = 19
+"""Nanoseconds since 1970 have 19 digits for the next 240 years."""
 AGENT_SPANS = {"invoke_agent", "create_agent", "execute_tool", "embeddings"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    sent: list[Message]
-    answer: Message
+    sent: list[Item]
+    answer: Item
     usage: Usage
     model: str
+    tools: list[Item]
 
 
 def recognises(document: Document) -> bool:
@@ -57,11 +65,14 @@ def recognises(document: Document) -> bool:
     return any(True for _ in _spans(document.records))
 
 
-def read(document: Document) -> list[Draft]:
+def read(document: Document) -> list[RawConversation]:
     """Return each chain of calls as a conversation, the last call's list with its answer."""
     spans = sorted(_spans(document.records), key=_start)
     calls = [call for span in spans if (call := _call(span))]
-    return [Draft("chat", _steps(chain)) for chain in _chains(calls)]
+    return [
+        RawConversation("chat", _raw_messages(chain), tools=chain[-1].tools)
+        for chain in _chains(calls)
+    ]
 
 
 def _spans(records: Sequence[Record]) -> Iterator[Record]:
@@ -74,7 +85,8 @@ def _spans(records: Sequence[Record]) -> Iterator[Record]:
 
 def _start(span: Record) -> int:
     time = span.get("startTimeUnixNano", span.get("start_time_unix_nano"))
-    return int(str(time)) if str(time).isdecimal() else 0
+    digits = str(time)
+    return int(digits) if digits.isdecimal() and len(digits) <= MAX_TIME_DIGITS else 0
 
 
 def _call(span: Record) -> _Call | None:
@@ -89,7 +101,7 @@ def _call(span: Record) -> _Call | None:
     if not sent or not answer:
         return None
     model = next((name for key in MODELS if (name := as_text(attributes.get(key)))), "")
-    return _Call(sent, answer, _usage(attributes), model)
+    return _Call(sent, answer, _usage(attributes), model, tool_definitions(attributes))
 
 
 def _attributes(owner: Record) -> Record:
@@ -136,7 +148,7 @@ def _chains(calls: Sequence[_Call]) -> list[list[_Call]]:
     return chains
 
 
-def _prefixes(messages: list[Message]) -> list[int]:
+def _prefixes(messages: list[Item]) -> list[int]:
     """Return a hash for each prefix of the list, the shortest first."""
     hashes = [0]
     for message in messages:
@@ -144,18 +156,20 @@ def _prefixes(messages: list[Message]) -> list[int]:
     return hashes[1:]
 
 
-def _steps(chain: Sequence[_Call]) -> list[Step]:
+def _raw_messages(chain: Sequence[_Call]) -> list[RawMessage]:
     """Return the last call's list and answer, with each call's figures at its own answer."""
     reported = {_answers(call.sent): call for call in chain}
-    steps: list[Step] = []
+    messages: list[RawMessage] = []
     number = 0
     for message in [*chain[-1].sent, chain[-1].answer]:
         is_answer = message["role"] == "assistant"
         call = reported.get(number) if is_answer else None
         number += is_answer
-        steps.append(Step(message, call.usage, call.model) if call else Step(message))
-    return steps
+        messages.append(
+            RawMessage(message, call.usage, call.model) if call else RawMessage(message)
+        )
+    return messages
 
 
-def _answers(messages: Sequence[Message]) -> int:
+def _answers(messages: Sequence[Item]) -> int:
     return sum(message["role"] == "assistant" for message in messages)

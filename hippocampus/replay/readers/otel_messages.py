@@ -10,17 +10,18 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from hippocampus.replay.readers.draft import Message, chat_answer, chat_call, chat_result
-from hippocampus.replay.readers.fields import (
+from hippocampus.formats.conversation import Item
+from hippocampus.replay.readers.json_values import (
     Record,
     as_record,
     as_records,
+    as_string_or_json,
     as_text,
-    compact,
     kind_of,
     role_of,
     text_of,
 )
+from hippocampus.replay.readers.raw_conversation import chat_answer, chat_call, chat_result
 
 ANSWER_ROLES = {"assistant", "model", "ai"}
 RESULT_ROLES = {"tool", "function"}
@@ -29,25 +30,33 @@ INPUTS = ("llm.input_messages", "gen_ai.input.messages", "gen_ai.prompt")
 OUTPUTS = ("llm.output_messages", "gen_ai.output.messages", "gen_ai.completion")
 
 
-def input_messages(attributes: Record) -> list[Message]:
+def input_messages(attributes: Record) -> list[Item]:
     """Return what was sent to the model."""
     system = _parsed(attributes.get("gen_ai.system_instructions"))
     instructions = text_of([_text(part) for part in as_records(system)])
     opening = [{"role": "system", "content": instructions}] if instructions else []
-    return _with_ids(opening + _messages(attributes, INPUTS))
+    return opening + _messages(attributes, INPUTS)
 
 
-def output_message(attributes: Record) -> Message | None:
+def output_message(attributes: Record) -> Item | None:
     """Return what the model answered; of several choices the first."""
     return next((_answer(message) for message in _messages(attributes, OUTPUTS)), None)
 
 
-def _answer(message: Message) -> Message:
+def tool_definitions(attributes: Record) -> list[Item]:
+    """Return the definitions of the tools that the model could call."""
+    if defined := as_records(_parsed(attributes.get("gen_ai.tool.definitions"))):
+        return defined
+    numbered = (as_record(each.get("tool")) for each in _numbered(attributes, "llm.tools"))
+    return [schema for each in numbered if (schema := as_record(_parsed(each.get("json_schema"))))]
+
+
+def _answer(message: Item) -> Item:
     calls = message.get("tool_calls", [])
     return {**message, "role": "assistant", **({"tool_calls": calls} if calls else {})}
 
 
-def _messages(attributes: Record, names: tuple[str, ...]) -> list[Message]:
+def _messages(attributes: Record, names: tuple[str, ...]) -> list[Item]:
     for name in names:
         found = as_records(_parsed(attributes.get(name))) or _numbered(attributes, name)
         if found:
@@ -97,14 +106,14 @@ def _unwrapped(message: Record) -> Record:
     return {**inner, "parts": parts} if parts else inner
 
 
-def _chat(message: Record) -> Iterator[Message]:
+def _chat(message: Record) -> Iterator[Item]:
     """Yield the chat messages that one message is: each result in it is one of its own."""
     role = role_of(message)
     parts = as_records(message.get("parts")) or as_records(_parsed(message.get("content")))
     results = [each for each in parts if kind_of(each) == "tool_call_response"]
     for part in results:
         response = part.get("response", part.get("result", part.get("content", "")))
-        yield chat_result(as_text(part.get("id")), compact(response))
+        yield chat_result(as_text(part.get("id")), as_string_or_json(response))
     text = text_of([_text(part) for part in parts]) or text_of(message.get("content"))
     recorded = as_records(message.get("tool_calls"))
     calls = [_call(each) for each in recorded + [p for p in parts if kind_of(p) == "tool_call"]]
@@ -122,27 +131,8 @@ def _text(part: Record) -> str:
     return ""
 
 
-def _call(recorded: Record) -> Message:
+def _call(recorded: Record) -> Item:
     call = as_record(recorded.get("tool_call")) or recorded
     function = as_record(call.get("function")) or call
     arguments = function.get("arguments") or {}
     return chat_call(as_text(call.get("id")), as_text(function.get("name")), arguments)
-
-
-def _with_ids(messages: list[Message]) -> list[Message]:
-    """Give an id to the calls and results that have none: results answer calls in order."""
-    waiting: list[str] = []
-    named: list[Message] = []
-    for place, message in enumerate(messages):
-        calls = [
-            {**call, "id": call["id"] or f"call_{place}_{number}"}
-            for number, call in enumerate(message.get("tool_calls", []))
-        ]
-        if calls:
-            waiting = [call["id"] for call in calls]
-            named.append({**message, "tool_calls": calls})
-        elif message["role"] == "tool" and not message["tool_call_id"] and waiting:
-            named.append({**message, "tool_call_id": waiting.pop(0)})
-        else:
-            named.append(message)
-    return named

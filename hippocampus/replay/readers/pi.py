@@ -1,35 +1,44 @@
 """Sessions of the pi coding agent: JSON lines, read as Anthropic messages.
 
-A conversation here is one context; how the agent displays a session is of no interest.
+A conversation here is one context; labels, settings and the display of a session are not read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import Document
-from hippocampus.replay.readers.draft import Draft, Message, Step, has_answer
-from hippocampus.replay.readers.fields import (
+from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
     as_record,
     as_records,
     as_text,
+    kind_of,
     text_of,
+)
+from hippocampus.replay.readers.raw_conversation import (
+    RawConversation,
+    RawMessage,
+    has_answer,
+    without_usage,
 )
 from hippocampus.replay.recording import Usage
 
 NAME = "pi"
+ADDED_TEXTS = {"custom_message": "content", "branch_summary": "summary"}
+"""Lines besides messages that the model gets as user messages, and the field with their text."""
 
 
 def recognises(document: Document) -> bool:
-    """Say whether there is a session line, or a message in this agent's own words."""
+    """Return whether there is a session line, or a message with this agent's own fields."""
     return any(map(_is_typical, document.records))
 
 
-def read(document: Document) -> list[Draft]:
+def read(document: Document) -> list[RawConversation]:
     """Return each context as a conversation: a compaction and a branch start one."""
-    return [Draft("anthropic", steps) for steps in _contexts(document.records)]
+    return [RawConversation("anthropic", messages) for messages in _contexts(document.records)]
 
 
 def _is_typical(record: Record) -> bool:
@@ -41,47 +50,50 @@ def _is_typical(record: Record) -> bool:
     )
 
 
-def _contexts(records: list[Record]) -> Iterator[list[Step]]:
-    steps: list[Step] = []
+def _contexts(records: list[Record]) -> Iterator[list[RawMessage]]:
+    messages: list[RawMessage] = []
     end_of: dict[str, int] = {}
     last = ""
     for record in records:
         parent = as_text(record.get("parentId"))
-        if parent != last and end_of.get(parent, len(steps)) < len(steps):
-            if has_answer(steps[end_of[parent] :]):
-                yield steps
-            steps = steps[: end_of[parent]]
+        if parent != last and end_of.get(parent, len(messages)) < len(messages):
+            if has_answer(messages[end_of[parent] :]):
+                yield messages
+            messages = without_usage(messages[: end_of[parent]])
         if record.get("type") == "compaction":
-            yield steps
-            first_kept = end_of.get(as_text(record.get("firstKeptEntryId")), len(steps) + 1) - 1
+            yield messages
+            first_kept = end_of.get(as_text(record.get("firstKeptEntryId")), len(messages) + 1) - 1
             summary = {"role": "user", "content": as_text(record.get("summary"))}
-            steps = [Step(summary), *steps[max(first_kept, 0) :]]
+            messages = [RawMessage(summary), *without_usage(messages[max(first_kept, 0) :])]
             end_of = {}
         elif message := as_record(record.get("message")):
-            steps += _steps(message)
+            messages += _raw_messages(message)
+        elif kind_of(record) in ADDED_TEXTS:
+            content = record.get(ADDED_TEXTS[kind_of(record)])
+            messages += _raw_messages({"role": "user", "content": content})
         if last := as_text(record.get("id")):
-            end_of[last] = len(steps)
-    yield steps
+            end_of[last] = len(messages)
+    yield messages
 
 
-def _steps(message: Message) -> list[Step]:
+def _raw_messages(message: Item) -> list[RawMessage]:
     role = message.get("role")
     content = message.get("content")
     if role == "assistant":
         blocks = [_block(block) for block in as_records(content)]
         usage = _usage(as_record(message.get("usage")))
         model = as_text(message.get("model"))
-        return [Step({"role": "assistant", "content": blocks}, usage, model)]
+        return [RawMessage({"role": "assistant", "content": blocks}, usage, model)]
     if role == "toolResult":
-        return [Step({"role": "user", "content": [_result(message)]})]
+        return [RawMessage({"role": "user", "content": [_result(message)]})]
     if role == "bashExecution":
         ran = f"$ {as_text(message.get('command'))}\n{as_text(message.get('output'))}"
-        return [Step({"role": "user", "content": ran})]
-    said = content if isinstance(content, str) else [_block(each) for each in as_records(content)]
-    return [Step({"role": "user", "content": said})] if said else []
+        return [RawMessage({"role": "user", "content": ran})]
+    text = content if isinstance(content, str) else [_block(each) for each in as_records(content)]
+    return [RawMessage({"role": "user", "content": text})] if text else []
 
 
-def _block(block: Record) -> Message:
+def _block(block: Record) -> Item:
     if block.get("type") == "toolCall":
         arguments = as_record(block.get("arguments"))
         call_id, name = as_text(block.get("id")), as_text(block.get("name"))
@@ -95,7 +107,7 @@ def _block(block: Record) -> Message:
     return {"type": "text", "text": as_text(block.get("text"))}
 
 
-def _result(message: Message) -> Message:
+def _result(message: Item) -> Item:
     content = as_records(message.get("content"))
     result = {
         "type": "tool_result",

@@ -10,22 +10,22 @@ import json
 import re
 from collections.abc import Iterator
 
+from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import Document
-from hippocampus.replay.readers.draft import (
-    Draft,
-    Message,
-    Step,
-    chat_answer,
-    chat_call,
-    chat_result,
-)
-from hippocampus.replay.readers.fields import (
+from hippocampus.replay.readers.json_values import (
     Record,
     as_list,
     as_record,
     as_records,
     as_text,
     role_of,
+)
+from hippocampus.replay.readers.raw_conversation import (
+    RawConversation,
+    RawMessage,
+    chat_answer,
+    chat_call,
+    chat_result,
 )
 
 NAME = "swe-agent"
@@ -43,9 +43,9 @@ def recognises(document: Document) -> bool:
     return any(_history(record) for record in document.records)
 
 
-def read(document: Document) -> list[Draft]:
+def read(document: Document) -> list[RawConversation]:
     """Return a conversation for each trajectory."""
-    return [_draft(record) for record in document.records if _history(record)]
+    return [_conversation(record) for record in document.records if _history(record)]
 
 
 def _history(record: Record) -> list[Record]:
@@ -54,10 +54,10 @@ def _history(record: Record) -> list[Record]:
     return [message for message in history if "role" in message]
 
 
-def _draft(record: Record) -> Draft:
+def _conversation(record: Record) -> RawConversation:
     model = _model(record)
-    steps = [Step(message, model=model) for message in _messages(_history(record))]
-    return Draft("chat", steps)
+    messages = [RawMessage(message, model=model) for message in _messages(_history(record))]
+    return RawConversation("chat", messages)
 
 
 def _model(record: Record) -> str:
@@ -72,7 +72,7 @@ def _model(record: Record) -> str:
     return "" if name in NO_MODELS else name
 
 
-def _messages(history: list[Record]) -> Iterator[Message]:
+def _messages(history: list[Record]) -> Iterator[Item]:
     waiting = ""
     for number, message in enumerate(history):
         role, content = role_of(message), message.get("content")
@@ -89,7 +89,7 @@ def _messages(history: list[Record]) -> Iterator[Message]:
             yield {"role": "system" if role == "system" else "user", "content": content}
 
 
-def _answer(message: Record, call_id: str) -> tuple[Message, str]:
+def _answer(message: Record, call_id: str) -> tuple[Item, str]:
     """Return the message, and the id of a call that the next user message answers."""
     content = as_text(message.get("content"))
     if recorded := as_records(message.get("tool_calls")):
@@ -102,7 +102,7 @@ def _answer(message: Record, call_id: str) -> tuple[Message, str]:
     return chat_answer(_without_action(content, action), [call]), call_id
 
 
-def _call(call: Record) -> Message:
+def _call(call: Record) -> Item:
     function = as_record(call.get("function"))
     name, arguments = as_text(function.get("name")), function.get("arguments", "{}")
     return chat_call(as_text(call.get("id")), name, arguments)

@@ -1,6 +1,6 @@
-"""Fields of other people's JSON, read without trusting that they have the type they should.
+"""Values of untrusted JSON, each returned as the type that is asked for or as an empty one.
 
-Nothing here knows a format.
+No format is known here.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import json
 from typing import Any
 
 Record = dict[str, Any]
-MOST_DIGITS = 18
-"""No count of tokens is longer; a number that is stands for nothing."""
+MAX_DIGITS = 18
+"""Longer numbers are no counts of tokens and are read as zero."""
 
 
 def as_record(value: object) -> Record:
@@ -35,9 +35,9 @@ def as_text(value: object) -> str:
 
 def as_count(value: object) -> int:
     """Return the value as a whole number of at least zero; OTLP writes them as strings."""
-    if isinstance(value, str) and value.isdecimal() and len(value) <= MOST_DIGITS:
+    if isinstance(value, str) and value.isdecimal() and len(value) <= MAX_DIGITS:
         return int(value)
-    if isinstance(value, int | float) and 0 <= value < 10**MOST_DIGITS:
+    if isinstance(value, int | float) and 0 <= value < 10**MAX_DIGITS:
         return int(value)
     return 0
 
@@ -52,7 +52,7 @@ def role_of(record: Record) -> str:
     return as_text(record.get("role"))
 
 
-def compact(value: object) -> str:
+def as_string_or_json(value: object) -> str:
     """Return a string as it is and everything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 

@@ -9,14 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.replay.readers.draft import Kind, Message, Step, chat_call, chat_result
-from hippocampus.replay.readers.repair import NO_RESULT, Repaired, repair
+from hippocampus.formats.conversation import Item
+from hippocampus.replay.readers.pairing import NO_RESULT, Paired, pair_results
+from hippocampus.replay.readers.raw_conversation import (
+    MessageFormat,
+    RawMessage,
+    chat_call,
+    chat_result,
+)
 
 IDS = st.sampled_from(["a", "b", "c"])
-KINDS: list[Kind] = ["chat", "anthropic", "responses"]
+KINDS: list[MessageFormat] = ["chat", "anthropic", "responses"]
 
 
-def chat_messages() -> st.SearchStrategy[list[Message]]:
+def chat_messages() -> st.SearchStrategy[list[Item]]:
     call = st.builds(chat_call, IDS, st.just("grep"), st.just({"pattern": "x"}))
     answer = st.builds(
         lambda calls: {"role": "assistant", "content": "Look.", "tool_calls": calls},
@@ -29,7 +35,7 @@ def chat_messages() -> st.SearchStrategy[list[Message]]:
     return st.lists(answer | result | plain, max_size=12)
 
 
-def anthropic_messages() -> st.SearchStrategy[list[Message]]:
+def anthropic_messages() -> st.SearchStrategy[list[Item]]:
     use = st.builds(lambda each: {"type": "tool_use", "id": each, "name": "f", "input": {}}, IDS)
     result = st.builds(
         lambda each, text: {"type": "tool_result", "tool_use_id": each, "content": text},
@@ -50,7 +56,7 @@ def anthropic_messages() -> st.SearchStrategy[list[Message]]:
     return st.lists(answer | user, max_size=12)
 
 
-def responses_items() -> st.SearchStrategy[list[Message]]:
+def responses_items() -> st.SearchStrategy[list[Item]]:
     kinds = st.sampled_from(["function_call", "custom_tool_call"])
     call = st.builds(lambda kind, each: {"type": kind, "call_id": each, "name": "f"}, kinds, IDS)
     result = st.builds(
@@ -62,23 +68,23 @@ def responses_items() -> st.SearchStrategy[list[Message]]:
     return st.lists(call | result | said, max_size=12)
 
 
-def repaired(kind: Kind, messages: list[Message]) -> Repaired:
-    return repair(kind, [Step(message) for message in messages])
+def paired(kind: MessageFormat, messages: list[Item]) -> Paired:
+    return pair_results(kind, [RawMessage(message) for message in messages])
 
 
-def messages_of(found: Repaired) -> list[Message]:
-    return [step.message for step in found.steps]
+def messages_of(found: Paired) -> list[Item]:
+    return [step.item for step in found.messages]
 
 
-def blocks_of(message: Message, kind: str) -> list[Message]:
+def blocks_of(message: Item, kind: str) -> list[Item]:
     content = message["content"]
     return [block for block in content if isinstance(block, dict) and block["type"] == kind]
 
 
 @given(chat_messages())
-def test_chat_results_stand_directly_behind_their_calls(messages: list[Message]) -> None:
+def test_chat_results_stand_directly_behind_their_calls(messages: list[Item]) -> None:
     waiting: list[str] = []
-    for message in messages_of(repaired("chat", messages)):
+    for message in messages_of(paired("chat", messages)):
         if message["role"] == "tool":
             assert message["tool_call_id"] == waiting.pop(0)
         else:
@@ -88,8 +94,8 @@ def test_chat_results_stand_directly_behind_their_calls(messages: list[Message])
 
 
 @given(anthropic_messages())
-def test_anthropic_results_open_the_next_user_message(messages: list[Message]) -> None:
-    fixed = messages_of(repaired("anthropic", messages))
+def test_anthropic_results_open_the_next_user_message(messages: list[Item]) -> None:
+    fixed = messages_of(paired("anthropic", messages))
     for message, following in itertools.pairwise([*fixed, {"role": "", "content": []}]):
         uses = blocks_of(message, "tool_use")
         results = blocks_of(following, "tool_result")
@@ -98,9 +104,9 @@ def test_anthropic_results_open_the_next_user_message(messages: list[Message]) -
 
 
 @given(responses_items())
-def test_responses_outputs_come_after_their_calls_once_each(items: list[Message]) -> None:
+def test_responses_outputs_come_after_their_calls_once_each(items: list[Item]) -> None:
     waiting: list[str] = []
-    for item in messages_of(repaired("responses", items)):
+    for item in messages_of(paired("responses", items)):
         kind = item.get("type", "message")
         if kind.endswith("_output"):
             waiting.remove(item["call_id"])
@@ -111,27 +117,27 @@ def test_responses_outputs_come_after_their_calls_once_each(items: list[Message]
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-def test_a_second_repair_changes_nothing(kind: Kind, data: st.DataObject) -> None:
+def test_a_second_repair_changes_nothing(kind: MessageFormat, data: st.DataObject) -> None:
     lists = {
         "chat": chat_messages(),
         "anthropic": anthropic_messages(),
         "responses": responses_items(),
     }
-    once = repaired(kind, data.draw(lists[kind]))
-    assert repair(kind, once.steps) == Repaired(once.steps, 0, 0)
+    once = paired(kind, data.draw(lists[kind]))
+    assert pair_results(kind, once.messages) == Paired(once.messages, 0, 0)
 
 
 @given(chat_messages())
-def test_messages_that_are_no_results_all_stay_in_order(messages: list[Message]) -> None:
-    def others(some: list[Message]) -> list[Message]:
+def test_messages_that_are_no_results_all_stay_in_order(messages: list[Item]) -> None:
+    def others(some: list[Item]) -> list[Item]:
         return [message for message in some if message["role"] != "tool"]
 
-    assert others(messages_of(repaired("chat", messages))) == others(messages)
+    assert others(messages_of(paired("chat", messages))) == others(messages)
 
 
 def test_what_is_missing_is_answered_and_counted() -> None:
     calls = [chat_call("a", "ls", {}), chat_call("b", "cat", {})]
-    found = repaired(
+    found = paired(
         "chat",
         [
             {"role": "assistant", "content": None, "tool_calls": calls},
@@ -145,13 +151,13 @@ def test_what_is_missing_is_answered_and_counted() -> None:
 
 
 def test_a_call_id_that_is_used_again_answers_the_newest_call() -> None:
-    def ask(argument: str) -> Message:
+    def ask(argument: str) -> Item:
         call = chat_call("call_0", "ls", argument)
         return {"role": "assistant", "content": None, "tool_calls": [call]}
 
     valid: list[Any] = [ask("1"), chat_result("call_0", "one"), ask("2")]
     valid.append(chat_result("call_0", "two"))
-    assert messages_of(repaired("chat", valid)) == valid
+    assert messages_of(paired("chat", valid)) == valid
 
 
 def test_results_in_messages_of_their_own_become_one_anthropic_message() -> None:
@@ -159,7 +165,7 @@ def test_results_in_messages_of_their_own_become_one_anthropic_message() -> None
     results = [{"type": "tool_result", "tool_use_id": each, "content": each} for each in "ab"]
     text = {"type": "text", "text": "And now?"}
     prompt = {"role": "user", "content": "Stop."}
-    found = repaired(
+    found = paired(
         "anthropic",
         [
             {"role": "assistant", "content": uses},
@@ -175,4 +181,4 @@ def test_a_missing_responses_output_does_not_split_the_answer() -> None:
     calls = [{"type": "function_call", "call_id": each, "name": "f"} for each in "ab"]
     output = {"type": "function_call_output", "call_id": "b", "output": "42"}
     missing = {"type": "function_call_output", "call_id": "a", "output": NO_RESULT}
-    assert messages_of(repaired("responses", [*calls, output])) == [*calls, missing, output]
+    assert messages_of(paired("responses", [*calls, output])) == [*calls, missing, output]

@@ -1,0 +1,112 @@
+"""Gives the fields of a message list's items the types that their provider requires.
+
+An item whose fields have these types is returned as it is; what is paired or left out is decided
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hippocampus.formats.conversation import Item
+from hippocampus.replay.readers.json_values import (
+    as_list,
+    as_record,
+    as_string_or_json,
+    as_text,
+    kind_of,
+)
+from hippocampus.replay.readers.raw_conversation import MessageFormat
+
+Fields = Mapping[str, Callable[[Any], Any]]
+"""For each field a function that returns a right value itself, and another value converted."""
+
+
+def with_required_types(message_format: MessageFormat, item: Item) -> Item:
+    """Return the item; values of other types are converted where they can be, else empty."""
+    converted = _converted(ITEM_FIELDS[message_format], item)
+    if message_format == "responses" and not kind_of(item).endswith(("_call", "_output")):
+        converted = _without(converted, "call_id")
+    misplaced = _misplaced_blocks(message_format, as_text(item.get("role")))
+    blocks = as_list(converted.get("content"))
+    if misplaced.isdisjoint(map(kind_of, blocks)):
+        return converted
+    return {**converted, "content": [each for each in blocks if kind_of(each) not in misplaced]}
+
+
+def _misplaced_blocks(message_format: MessageFormat, role: str) -> set[str]:
+    """Return the types of Anthropic blocks that a message of this role may not hold."""
+    if message_format == "chat":
+        return {"tool_use", "tool_result"}
+    return {"user": {"tool_use"}, "assistant": {"tool_result"}}.get(role, set())
+
+
+def _converted(fields: Fields, record: Item) -> Item:
+    values = {key: fields[key](record[key]) for key in fields.keys() & record.keys()}
+    if all(value is record[key] for key, value in values.items()):
+        return record
+    return {**record, **values}
+
+
+def _content(value: Any) -> Any:
+    """Return a string, a list of blocks, or None, which stands next to tool calls."""
+    if isinstance(value, list):
+        blocks = [block for each in value if kind_of(block := _block(each))]
+        is_same = len(blocks) == len(value) and all(map(operator.is_, blocks, value))
+        return value if is_same else blocks
+    return value if value is None else as_string_or_json(value)
+
+
+def _block(value: Any) -> Item:
+    """Return a block; one without a type and without text has no type in the result either."""
+    if isinstance(value, str):
+        return {"type": "text", "text": value}
+    block = _converted(BLOCK_FIELDS, as_record(value))
+    if not kind_of(block).endswith("tool_result"):
+        block = _without(block, "tool_use_id")
+    return block if kind_of(block) or not block.get("text") else {**block, "type": "text"}
+
+
+def _without(record: Item, field: str) -> Item:
+    if field not in record:
+        return record
+    return {key: value for key, value in record.items() if key != field}
+
+
+def _records(fields: Fields) -> Callable[[Any], list[Item]]:
+    def _list(value: Any) -> list[Item]:
+        items = value if isinstance(value, list) else []
+        records = [_converted(fields, item) for item in items if isinstance(item, dict)]
+        return value if records == value else records
+
+    return _list
+
+
+FUNCTION: Fields = {"name": as_text, "arguments": as_string_or_json}
+CALL: Fields = {"id": as_text, "function": lambda value: _converted(FUNCTION, as_record(value))}
+BLOCK_FIELDS: Fields = {
+    "type": as_text,
+    "text": as_text,
+    "id": as_text,
+    "name": as_text,
+    "input": as_record,
+    "tool_use_id": as_text,
+    "content": _content,
+    "source": lambda value: value if isinstance(value, dict | str) else {},
+    "image_url": lambda value: value if isinstance(value, dict | str) else {},
+}
+ITEM_FIELDS: dict[MessageFormat, Fields] = {
+    "chat": {"content": _content, "tool_calls": _records(CALL), "tool_call_id": as_text},
+    "anthropic": {"content": _content},
+    "responses": {
+        "type": as_text,
+        "content": _content,
+        "call_id": as_text,
+        "name": as_text,
+        "arguments": as_string_or_json,
+        "input": as_string_or_json,
+        "output": _content,
+    },
+}

@@ -1,0 +1,111 @@
+"""Turns the conversations of a file into recordings: without reasoning, with each call answered, named.
+
+No format is known here and no file is opened.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePath
+
+from hippocampus.errors import RecordingError
+from hippocampus.replay.readers.call_ids import with_call_ids
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.formats import DocumentContents
+from hippocampus.replay.readers.item_types import with_required_types
+from hippocampus.replay.readers.json_values import role_of, text_of
+from hippocampus.replay.readers.pairing import is_of_answer, pair_results
+from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
+from hippocampus.replay.readers.reasoning import without_reasoning
+from hippocampus.replay.recording import Recording, Usage
+
+SYSTEM_ROLES = {"system", "developer"}
+
+
+def make_recordings(document: Document, contents: DocumentContents) -> list[Recording]:
+    """Return a recording for each conversation in which a model answered.
+
+    Raises:
+        RecordingError: no conversation is left, and lines of the file are broken.
+
+    """
+    made = [
+        (conversation.name, _recording(document.path, contents.format, conversation))
+        for conversation in contents.conversations
+    ]
+    used = [(part, recording) for part, recording in made if _has_answer(recording)]
+    broken = document.broken + contents.broken
+    if not used and broken:
+        first = broken[0].removeprefix(f"{document.path}:")
+        raise RecordingError(
+            document.path, f"no conversation is left besides broken records: line {first}"
+        )
+    recordings = _named(PurePath(document.path).name, used)
+    if recordings:
+        recordings[0] = replace(recordings[0], broken=broken)
+    return recordings
+
+
+def _recording(path: str, format_name: str, conversation: RawConversation) -> Recording:
+    message_format = conversation.message_format
+    typed = [
+        each._replace(item=with_required_types(message_format, each.item))
+        for each in conversation.messages
+    ]
+    messages, unanswered, orphans = pair_results(
+        message_format, without_reasoning(with_call_ids(typed))
+    )
+    models = Counter(message.model for message in messages if message.model)
+    return Recording(
+        path=path,
+        name="",
+        format=format_name,
+        messages=[message.item for message in messages],
+        model=models.most_common(1)[0][0] if models else None,
+        usage=_usage(conversation, messages),
+        unanswered=unanswered,
+        orphans=orphans,
+        system_prompt=conversation.system_prompt or _leading_system_text(messages),
+        tools=tuple(conversation.tools),
+        cut=tuple(conversation.cut),
+    )
+
+
+def _leading_system_text(messages: Sequence[RawMessage]) -> str:
+    leading = itertools.takewhile(lambda each: role_of(each.item) in SYSTEM_ROLES, messages)
+    return "\n\n".join(text for each in leading if (text := text_of(each.item.get("content"))))
+
+
+def _usage(conversation: RawConversation, messages: Sequence[RawMessage]) -> dict[int, Usage]:
+    """Return the usage by call: an assistant message is one, so are the items of one answer."""
+    usage: dict[int, Usage] = {}
+    call = -1
+    inside = False
+    for message in messages:
+        is_answer = is_of_answer(message.item)
+        if is_answer and not (inside and conversation.message_format == "responses"):
+            call += 1
+        inside = is_answer
+        if is_answer and message.usage and message.usage != Usage():
+            usage[call] = message.usage
+    return usage
+
+
+def _has_answer(recording: Recording) -> bool:
+    return any(is_of_answer(message) for message in recording.messages)
+
+
+def _named(file_name: str, parts: Sequence[tuple[str, Recording]]) -> list[Recording]:
+    if len(parts) == 1:
+        return [replace(parts[0][1], name=file_name)]
+    seen: Counter[str] = Counter()
+    named: list[Recording] = []
+    for number, (part, recording) in enumerate(parts, start=1):
+        label = part or str(number)
+        seen[label] += 1
+        unique = label if seen[label] == 1 else f"{label}-{seen[label]}"
+        named.append(replace(recording, name=f"{file_name}#{unique}"))
+    return named
