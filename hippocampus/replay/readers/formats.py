@@ -20,6 +20,7 @@ from hippocampus.replay.readers import (
     langgraph,
     openai_chat,
     openai_responses,
+    opencode,
     otel,
     pi,
     swe_agent,
@@ -60,6 +61,7 @@ READERS: tuple[RecordingReader, ...] = (
     otel,
     inspect_ai,
     swe_agent,
+    opencode,
     langgraph,
 )
 """The formats of programs that record, in the order in which they are tried."""
