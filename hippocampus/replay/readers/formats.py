@@ -18,6 +18,7 @@ from hippocampus.replay.readers import (
     gemini_stream,
     inspect_ai,
     langgraph,
+    messages_meta,
     openai_chat,
     openai_responses,
     opencode,
@@ -62,6 +63,7 @@ READERS: tuple[RecordingReader, ...] = (
     inspect_ai,
     swe_agent,
     opencode,
+    messages_meta,
     langgraph,
 )
 """The formats of programs that record, in the order in which they are tried."""

@@ -1,0 +1,208 @@
+"""Sessions of coding agents exported as `{messages, meta}`, read as chat messages.
+
+The exporting program writes each block of an answer as a message of its own and merges the
+messages of sub-agents into the list; both are undone here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hippocampus.formats.conversation import Item
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.json_values import (
+    Record,
+    as_count,
+    as_record,
+    as_records,
+    as_string_or_json,
+    as_text,
+    kind_of,
+    role_of,
+    text_of,
+)
+from hippocampus.replay.readers.raw_conversation import (
+    RawConversation,
+    RawMessage,
+    chat_answer,
+    chat_call,
+    chat_result,
+)
+from hippocampus.replay.recording import Usage
+
+NAME = "messages-meta"
+OWN_FIELDS = ("session_meta", "token_counts", "turn_contexts")
+ROLES = {"system", "user", "assistant", "tool"}
+SUBAGENT = "assistant-subagent-"
+CALL_BLOCKS = {"tool_call", "tool_use"}
+COMPACTED = "This session is being continued from a previous conversation"
+"""How Claude Code opens the message with the summary of a compacted context."""
+
+
+def recognises(document: Document) -> bool:
+    """Return whether a record has messages and this exporter's fields about the session."""
+    return any(_is_export(record) for record in document.records)
+
+
+def read(document: Document) -> list[RawConversation]:
+    """Return each context of each session, and each sub-agent's, as a conversation."""
+    return [
+        conversation
+        for record in document.records
+        if _is_export(record)
+        for conversation in _conversations(record)
+    ]
+
+
+def _is_export(record: Record) -> bool:
+    meta = as_record(record.get("meta"))
+    return any(field in meta for field in OWN_FIELDS) and bool(as_records(record.get("messages")))
+
+
+def _conversations(record: Record) -> Iterator[RawConversation]:
+    meta = as_record(record.get("meta"))
+    instructions = as_record(as_record(meta.get("session_meta")).get("base_instructions"))
+    models = [as_text(each.get("model")) for each in as_records(meta.get("turn_contexts"))]
+    model = next(filter(None, models), "")
+    usage = _usage_by_time(as_records(meta.get("token_counts")))
+    agents: dict[str, list[Record]] = {"": []}
+    for message in as_records(record.get("messages")):
+        role = role_of(message)
+        agent = "" if role in ROLES else f"agent-{role.removeprefix(SUBAGENT)}"
+        agents.setdefault(agent, []).append(message)
+    own_calls = _call_ids(agents[""])
+    for agent, messages in agents.items():
+        calls = _call_ids(messages)
+        if agent and calls and calls <= own_calls:
+            continue  # A copy of the main conversation, made to summarise it.
+        for context in _contexts(messages):
+            joined = [each._replace(model=model) for each in _joined(context, usage)]
+            yield RawConversation("chat", joined, agent, as_text(instructions.get("text")))
+
+
+def _call_ids(messages: Sequence[Record]) -> set[str]:
+    return {as_text(call["id"]) for message in messages for call in _calls(message)}
+
+
+def _contexts(messages: Sequence[Record]) -> Iterator[list[Record]]:
+    context: list[Record] = []
+    for message in messages:
+        if _role(message) == "user" and text_of(message.get("content")).startswith(COMPACTED):
+            yield context
+            context = []
+        context.append(message)
+    yield context
+
+
+def _role(message: Record) -> str:
+    original = as_record(message.get("_metadata")).get("original_role")
+    return as_text(original) or role_of(message)
+
+
+def _joined(messages: Sequence[Record], usage: dict[str, Usage]) -> list[RawMessage]:
+    """Return the messages with the blocks of one answer in one message.
+
+    Blocks of one answer stand next to each other, or with results of parallel calls between them;
+    then their billed input is the same.
+    """
+    joined: list[RawMessage] = []
+    answer: int | None = None
+    for message in messages:
+        role = _role(message)
+        if role == "assistant":
+            block = _answer(message, usage)
+            if block.usage == Usage():
+                continue  # The program's own note that a request failed.
+            if answer is not None and _is_same_answer(joined[answer], block, answer, len(joined)):
+                joined[answer] = _with_block(joined[answer], block)
+            else:
+                answer = len(joined)
+                joined.append(block)
+        elif role == "tool":
+            call_id = as_text(message.get("tool_call_id"))
+            joined.append(RawMessage(chat_result(call_id, _output(message.get("content")))))
+        else:
+            answer = None
+            text = text_of(message.get("content"))
+            joined.append(
+                RawMessage({"role": "system" if role == "system" else "user", "content": text})
+            )
+    return joined
+
+
+def _is_same_answer(answer: RawMessage, block: RawMessage, place: int, count: int) -> bool:
+    before, after = answer.usage or Usage(), block.usage or Usage()
+    if not before.context_tokens or not after.context_tokens:
+        return place == count - 1
+    return (before.input_tokens, before.cache_read_tokens, before.cache_write_tokens) == (
+        after.input_tokens,
+        after.cache_read_tokens,
+        after.cache_write_tokens,
+    )
+
+
+def _answer(message: Record, usage: dict[str, Usage]) -> RawMessage:
+    metadata = as_record(message.get("_metadata"))
+    texts = [each for each in as_records(message.get("content")) if kind_of(each) == "text"]
+    text = text_of(texts) or as_text(message.get("content"))
+    tokens = as_record(metadata.get("tokens"))
+    billed = _own_usage(tokens) if tokens else usage.get(str(metadata.get("timestamp")))
+    return RawMessage(chat_answer(text, _calls(message)), billed)
+
+
+def _with_block(answer: RawMessage, block: RawMessage) -> RawMessage:
+    """Return the answer with a further block; the last block has the count of its whole output."""
+    texts = [as_text(each.item.get("content")) for each in (answer, block)]
+    calls = [call for each in (answer, block) for call in each.item.get("tool_calls", [])]
+    return RawMessage(
+        chat_answer("\n".join(filter(None, texts)), calls), block.usage or answer.usage
+    )
+
+
+def _calls(message: Record) -> list[Item]:
+    """Return the calls of a message, which has them in its content and most often apart too."""
+    recorded = as_records(message.get("tool_calls"))
+    if not recorded:
+        content = as_records(message.get("content"))
+        recorded = [block for block in content if kind_of(block) in CALL_BLOCKS]
+    calls = []
+    for call in recorded:
+        function = as_record(call.get("function")) or call
+        call_id = as_text(call.get("id")) or as_text(call.get("tool_call_id"))
+        arguments = function.get("arguments") or {}
+        calls.append(chat_call(call_id, as_text(function.get("name")), arguments))
+    return calls
+
+
+def _output(content: object) -> str:
+    """Return a result's text, which stands in a block as a string or as blocks again."""
+    if not isinstance(content, list):
+        return as_string_or_json(content) if content is not None else ""
+    blocks = as_records(content)
+    texts = [text_of(block.get("text")) for block in blocks]
+    return "\n".join(filter(None, texts))
+
+
+def _usage_by_time(counts: Sequence[Record]) -> dict[str, Usage]:
+    """Return the billed tokens by the time stamp of the block that they were recorded with.
+
+    Cached tokens are part of the input in some exports and stand next to it in others: there, a
+    call sooner or later reads more from the cache than it sends.
+    """
+    figures = {
+        str(each.get("_timestamp")): as_record(as_record(each.get("info")).get("last_token_usage"))
+        for each in counts
+    }
+    keys = ("input_tokens", "cached_input_tokens", "output_tokens")
+    read = {time: [as_count(each.get(key)) for key in keys] for time, each in figures.items()}
+    is_separate = any(cached > sent for sent, cached, _ in read.values())
+    return {
+        time: Usage(sent if is_separate else sent - cached, cached, 0, output)
+        for time, (sent, cached, output) in read.items()
+    }
+
+
+def _own_usage(tokens: Record) -> Usage:
+    cache = as_record(tokens.get("cache"))
+    figures = (tokens.get("input"), cache.get("read"), cache.get("write"), tokens.get("output"))
+    return Usage(*map(as_count, figures))
