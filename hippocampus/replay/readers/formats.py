@@ -22,6 +22,7 @@ from hippocampus.replay.readers import (
     openai_chat,
     openai_responses,
     opencode,
+    openhands,
     otel,
     pi,
     swe_agent,
@@ -64,6 +65,7 @@ READERS: tuple[RecordingReader, ...] = (
     swe_agent,
     opencode,
     messages_meta,
+    openhands,
     langgraph,
 )
 """The formats of programs that record, in the order in which they are tried."""
