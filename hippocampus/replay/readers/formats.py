@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 from hippocampus.errors import RecordingError
 from hippocampus.replay.readers import (
     anthropic,
+    antigravity,
     archive,
     claude_code,
     codex,
@@ -66,6 +67,7 @@ READERS: tuple[RecordingReader, ...] = (
     opencode,
     messages_meta,
     openhands,
+    antigravity,
     langgraph,
 )
 """The formats of programs that record, in the order in which they are tried."""

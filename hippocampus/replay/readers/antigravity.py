@@ -1,0 +1,117 @@
+"""Antigravity transcripts: JSON lines, one a step, read as chat messages.
+
+The program cuts long fields at about 4,000 bytes and leaves steps out; both are named. Ephemeral
+messages stand in the one call they are made for and are not read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from hippocampus.formats.conversation import Item
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.json_values import (
+    Record,
+    as_count,
+    as_list,
+    as_record,
+    as_records,
+    as_text,
+    kind_of,
+)
+from hippocampus.replay.readers.raw_conversation import (
+    RawConversation,
+    RawMessage,
+    chat_answer,
+    chat_call,
+    chat_result,
+)
+
+NAME = "antigravity"
+OWN_FIELDS = {"step_index", "source", "type", "status"}
+SOURCES = {"MODEL", "USER_EXPLICIT"}
+ANSWER = "PLANNER_RESPONSE"
+SUMMARY = "CHECKPOINT"
+PROMPTS = {"USER_INPUT", "SYSTEM_MESSAGE"}
+NOT_SENT = {"EPHEMERAL_MESSAGE", "CONVERSATION_HISTORY"}
+
+
+def recognises(document: Document) -> bool:
+    """Return whether a record is a step of this program with the model's answer or a result."""
+    return any(
+        record.keys() >= OWN_FIELDS and as_text(record["source"]) in SOURCES
+        for record in document.records
+    )
+
+
+def read(document: Document) -> list[RawConversation]:
+    """Return each context as a conversation; a checkpoint, which is a summary, starts one."""
+    steps = [record for record in document.records if record.keys() >= OWN_FIELDS]
+    cut = [*_shortened(steps), *_missing(steps)]
+    contexts = [list(_messages(context)) for context in _contexts(steps)]
+    return [
+        RawConversation("chat", each, cut=() if at else cut) for at, each in enumerate(contexts)
+    ]
+
+
+def _shortened(steps: Sequence[Record]) -> Iterator[str]:
+    for step in steps:
+        if fields := [as_text(field) for field in as_list(step.get("truncated_fields"))]:
+            number = as_count(step["step_index"])
+            yield f"step {number}: the recording program cut {', '.join(fields)}"
+
+
+def _missing(steps: Sequence[Record]) -> Iterator[str]:
+    last = None
+    for step in steps:
+        number = as_count(step["step_index"])
+        if last is not None and number > last + 1:
+            gap = str(last + 1) if number == last + 2 else f"{last + 1} to {number - 1}"
+            yield f"step {gap}: left out by the recording program"
+        last = number
+
+
+def _contexts(steps: Sequence[Record]) -> Iterator[list[Record]]:
+    context: list[Record] = []
+    for step in steps:
+        if kind_of(step) != SUMMARY:
+            context.append(step)
+            continue
+        yield context
+        answers = [at for at, each in enumerate(context) if kind_of(each) == ANSWER]
+        behind = context[answers[-1] + 1 :] if answers else context
+        context = [step, *(each for each in behind if kind_of(each) == "USER_INPUT")]
+    yield context
+
+
+def _messages(steps: Sequence[Record]) -> Iterator[RawMessage]:
+    """Yield messages; results stand behind their answer in the order of its calls."""
+    waiting: list[str] = []
+    for place, step in enumerate(steps):
+        kind, content = kind_of(step), as_text(step.get("content"))
+        if kind == ANSWER:
+            calls = [
+                chat_call(f"call_{place}_{at}", as_text(call.get("name")), _arguments(call))
+                for at, call in enumerate(as_records(step.get("tool_calls")))
+            ]
+            waiting = [call["id"] for call in calls]
+            yield RawMessage(chat_answer(content, calls))
+        elif kind in NOT_SENT or not content:
+            continue
+        elif kind in PROMPTS or kind == SUMMARY or not waiting:
+            yield RawMessage({"role": "user", "content": content})
+        else:
+            yield RawMessage(chat_result(waiting.pop(0), content))
+
+
+def _arguments(call: Record) -> Item:
+    """Return the arguments, each of which is recorded as JSON or, where it was cut, as its start."""
+    return {name: _parsed(value) for name, value in as_record(call.get("args")).items()}
+
+
+def _parsed(value: object) -> object:
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
