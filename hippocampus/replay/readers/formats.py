@@ -19,6 +19,7 @@ from hippocampus.replay.readers import (
     gemini_stream,
     inspect_ai,
     langgraph,
+    managed_agents,
     messages_meta,
     openai_chat,
     openai_responses,
@@ -68,6 +69,7 @@ READERS: tuple[RecordingReader, ...] = (
     messages_meta,
     openhands,
     antigravity,
+    managed_agents,
     langgraph,
 )
 """The formats of programs that record, in the order in which they are tried."""
