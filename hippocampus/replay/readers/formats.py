@@ -14,6 +14,7 @@ from hippocampus.replay.readers import (
     antigravity,
     archive,
     claude_code,
+    cline,
     codex,
     gemini_chat,
     gemini_stream,
@@ -70,6 +71,7 @@ READERS: tuple[RecordingReader, ...] = (
     openhands,
     antigravity,
     managed_agents,
+    cline,
     langgraph,
 )
 """The formats of programs that record, in the order in which they are tried."""

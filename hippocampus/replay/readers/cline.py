@@ -1,0 +1,164 @@
+"""`api_conversation_history.json` of Cline and Roo Code, read as Anthropic messages.
+
+Both write a tool's result as text into the next user message, under a header such as
+`[read_file for 'a.py'] Result:`; many versions write the call as XML into the answer's text. Here
+they become tool calls and tool results.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from hippocampus.formats.conversation import Item
+from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.json_values import (
+    Record,
+    as_count,
+    as_record,
+    as_records,
+    as_text,
+    kind_of,
+    role_of,
+)
+from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
+from hippocampus.replay.recording import Usage
+
+NAME = "cline"
+TOOL_NAME = re.compile(r"\[([a-z]\w*)(?=[] ])")
+HEADER_END = "] Result:"
+SURROUNDINGS = "<environment_details>"
+"""What both programs add to every user message."""
+PARAMETER = re.compile(r"\s*<(\w+)>")
+LAST_CLOSING_TAG = {"content", "diff"}
+"""Parameters that may hold their own closing tag: they end at the last one."""
+
+
+def recognises(document: Document) -> bool:
+    """Return whether user messages have results under headers, and the programs' own additions."""
+    texts = [
+        as_text(block.get("text"))
+        for record in document.records
+        if role_of(record) == "user"
+        for block in as_records(record.get("content"))
+    ]
+    return any(map(_header, texts)) and any(SURROUNDINGS in text for text in texts)
+
+
+def read(document: Document) -> list[RawConversation]:
+    """Return the one conversation."""
+    messages: list[RawMessage] = []
+    for place, record in enumerate(document.records):
+        if role_of(record) == "assistant":
+            messages.append(_answer(record))
+        elif role_of(record) == "user":
+            last = messages[-1].item if messages else {}
+            answer = last if last.get("role") == "assistant" else {"content": []}
+            blocks = list(_user_blocks(_blocks(record), answer["content"], f"call_{place}"))
+            messages.append(RawMessage({"role": "user", "content": blocks}))
+    return [RawConversation("anthropic", messages)]
+
+
+class _Header(NamedTuple):
+    """The header of a result in a user message's text."""
+
+    tool: str
+    rest: str
+    """The text behind it."""
+
+
+def _header(text: str) -> _Header | None:
+    tool = TOOL_NAME.match(text)
+    _, end, rest = text.partition(HEADER_END)
+    return _Header(tool[1], rest.removeprefix(" ").removeprefix("\n")) if tool and end else None
+
+
+def _blocks(record: Record) -> list[Item]:
+    content = record.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [
+        {"type": "text", "text": as_text(block.get("text"))} if kind_of(block) == "text" else block
+        for block in as_records(content)
+    ]
+
+
+def _answer(record: Record) -> RawMessage:
+    blocks = [
+        {key: block.get(key) for key in ("type", "id", "name", "input")}
+        if kind_of(block) == "tool_use"
+        else block
+        for block in _blocks(record)
+    ]
+    tokens = as_record(as_record(record.get("metrics")).get("tokens"))
+    # What was read from the cache and what was written to it is one figure.
+    figures = map(as_count, (tokens.get("prompt"), tokens.get("cached"), tokens.get("completion")))
+    sent, cached, output = figures
+    model = as_text(as_record(record.get("modelInfo")).get("modelId"))
+    return RawMessage(
+        {"role": "assistant", "content": blocks}, Usage(sent, cached, 0, output), model
+    )
+
+
+def _user_blocks(blocks: Sequence[Item], answer: list[Item], new_id: str) -> Iterator[Item]:
+    """Yield the blocks, with each text under a header as the result of a call of the answer.
+
+    A call that the answer has as XML is taken out of its text and added to its content.
+    """
+    waiting = [block for block in answer if kind_of(block) == "tool_use"]
+    following = iter(blocks)
+    for block in following:
+        header = _header(as_text(block.get("text"))) if kind_of(block) == "text" else None
+        call = _call(header.tool, waiting, answer, new_id) if header else None
+        if header is None or call is None:
+            yield block
+            continue
+        text, behind = header.rest, None
+        if not text.strip():  # Many versions put the result into the next block.
+            behind = next(following, None)
+            content = as_text(behind.get("text")) if behind else ""
+            if content and SURROUNDINGS not in content:
+                text, behind = content, None
+        yield {"type": "tool_result", "tool_use_id": call["id"], "content": text}
+        if behind:
+            yield behind
+
+
+def _call(tool: str, waiting: list[Item], answer: list[Item], new_id: str) -> Item | None:
+    """Return the call that a result with this tool's name in its header answers."""
+    names = [as_text(call.get("name")) for call in waiting]
+    same = (at for at, name in enumerate(names) if name == tool or name.endswith(f"_{tool}"))
+    if (place := next(same, 0)) < len(waiting):
+        return waiting.pop(place)
+    call = _xml_call(tool, answer, f"{new_id}_{len(answer)}")
+    if call:
+        answer.append(call)
+    return call
+
+
+def _xml_call(tool: str, answer: list[Item], call_id: str) -> Item | None:
+    for block in answer:
+        text = as_text(block.get("text"))
+        start, end = text.find(f"<{tool}>"), text.rfind(f"</{tool}>")
+        if 0 <= start < end:
+            inner = text[start + len(tool) + 2 : end]
+            block["text"] = (text[:start] + text[end + len(tool) + 3 :]).strip()
+            if not block["text"]:
+                answer.remove(block)
+            return {"type": "tool_use", "id": call_id, "name": tool, "input": _parameters(inner)}
+    return None
+
+
+def _parameters(xml: str) -> dict[str, str]:
+    parameters: dict[str, str] = {}
+    place = 0
+    while found := PARAMETER.match(xml, place):
+        name, start = found[1], found.end()
+        closing = f"</{name}>"
+        end = xml.rfind(closing) if name in LAST_CLOSING_TAG else xml.find(closing, start)
+        if end < start:
+            break
+        parameters[name] = xml[start:end].strip("\n")
+        place = end + len(closing)
+    return parameters
