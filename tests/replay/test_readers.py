@@ -18,6 +18,7 @@ from hippocampus.replay.measure import prepare
 from hippocampus.replay.readers import find_files, format_names, formats, read_file, read_path
 from hippocampus.replay.readers.documents import Document
 from hippocampus.replay.readers.make_recordings import make_recordings
+from hippocampus.replay.readers.unpacking import UnpackingError, unpack
 
 CHAT = [
     {"role": "system", "content": "Be brief."},
@@ -130,6 +131,36 @@ def test_a_damaged_archive_cannot_be_read(tmp_path: Path, data: bytes) -> None:
         read_file(write(tmp_path / "damaged.gz", data))
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_a_small_file_cannot_unpack_to_fill_the_memory(tmp_path: Path, pack: Any) -> None:
+    packed = pack(b"[" + b"[]," * 8_000_000)
+    assert len(packed) < 64 * 1024
+    with pytest.raises(RecordingError, match="unpack to more than 16,777,216"):
+        read_file(write(tmp_path / "bomb", packed))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+@given(st.binary(max_size=3000), st.integers(1, 3))
+def test_unpacking_undoes_packing(pack: Any, content: bytes, parts: int) -> None:
+    packed = b"".join(pack(content) for _ in range(parts))
+    assert unpack(packed) == content * parts
+    with pytest.raises(UnpackingError):
+        unpack(packed[:-1])
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [("[" * 300 + "]" * 300, "nested more than 200 deep"), ("7" * 5000, "more than 4,300 digits")],
+)
+def test_a_line_that_no_parser_takes_is_named(tmp_path: Path, value: str, reason: str) -> None:
+    path = write(tmp_path / "odd.jsonl", f'{jsonl(CHAT)}{{"value": {value}}}\n')
+    [recording] = read_file(path)
+    assert recording.messages == CHAT
+    assert reason in recording.broken[0]
+    with pytest.raises(RecordingError, match=reason):
+        read_file(write(tmp_path / "whole.json", f'{{"messages": [{value}]}}'))
+
+
 def test_a_missing_file_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match="No such file"):
         read_file(tmp_path / "nowhere.json")
@@ -164,6 +195,30 @@ def test_a_walk_hands_over_what_is_no_recording(tmp_path: Path) -> None:
     assert (names, [error.path for error in skipped]) == (["z.json"], [str(tmp_path / "README.md")])
     with pytest.raises(RecordingError):
         list(read_path(tmp_path))
+
+
+def test_the_prompt_and_tools_of_a_request_are_kept(tmp_path: Path) -> None:
+    tools = [{"name": "ls", "input_schema": {}}]
+    body = {"system": [{"type": "text", "text": "Be kind."}], "tools": tools, "messages": CHAT[1:]}
+    [recording] = read_file(write(tmp_path / "body.json", json.dumps(body)))
+    assert (recording.system_prompt, recording.tools) == ("Be kind.", tuple(tools))
+    [in_list] = read_file(write(tmp_path / "list.json", json.dumps(CHAT)))
+    assert in_list.system_prompt == "Be brief."
+
+
+def test_calls_without_an_id_get_one_and_keep_their_results(tmp_path: Path) -> None:
+    call = {"type": "function", "function": {"name": "ls", "arguments": {"path": "."}}}
+    answer = {"role": "assistant", "content": 7, "tool_calls": [call, {**call, "id": 3}]}
+    results = [{"role": "tool", "content": text} for text in ("one", "two")]
+    [recording] = read_file(write(tmp_path / "x", json.dumps([*CHAT[:2], answer, *results])))
+    _, _, answered, *paired = recording.messages
+    ids = [each["id"] for each in answered["tool_calls"]]
+    assert [(each["tool_call_id"], each["content"]) for each in paired] == [
+        (ids[0], "one"),
+        (ids[1], "two"),
+    ]
+    assert answered["content"] == "7"
+    assert answered["tool_calls"][0]["function"]["arguments"] == '{"path": "."}'
 
 
 def test_recordings_cross_a_process_boundary(tmp_path: Path) -> None:

@@ -136,6 +136,13 @@ class TestPi:
         assert recording.usage == {0: Usage(3, 10, 1684, 191)}
         assert recording.model == "claude-sonnet-4-5"
 
+    def test_custom_messages_and_branch_summaries_are_the_users(self, save: Any) -> None:
+        tree = {"type": "custom_message", "content": "<tree>", "display": False}
+        summary = {"type": "branch_summary", "summary": "Tried one way."}
+        said = self.said({"type": "text", "text": "Ok."})
+        [recording] = save([self.HEADER, tree, summary, said], lines=True)
+        assert recording.messages[:2] == [prompt("<tree>"), prompt("Tried one way.")]
+
     def test_a_compaction_starts_a_context_with_its_summary(self, save: Any) -> None:
         said = self.said({"type": "text", "text": "Ok."})
         summary = {"type": "compaction", "summary": "We did much."}
@@ -314,6 +321,25 @@ class TestClaudeCode:
         assert recording.usage == {0: Usage(2, 30, 4, 9), 1: Usage(2, 30, 4, 3)}
         assert (recording.model, recording.unanswered) == ("claude-opus-4-5", 0)
 
+    def test_attached_prompts_and_files_are_read_and_reminders_not(self, save: Any) -> None:
+        def attached(**attachment: Any) -> Record:
+            return {"type": "attachment", "sessionId": "s", "attachment": attachment}
+
+        file = {"type": "text", "file": {"content": "x = 1"}}
+        [recording] = save(
+            [
+                attached(type="queued_command", prompt="And b?"),
+                attached(type="edited_text_file", filename="a.py", snippet="1\tx"),
+                attached(type="file", filename="a.py", content=file),
+                attached(type="task_reminder", content=[]),
+                self.said("2", "1", self.text("Done."), "msg_1", 1),
+            ],
+            lines=True,
+        )
+        assert [each["content"] for each in recording.messages[:-1]] == [
+            *("And b?", "a.py\n1\tx", "a.py\nx = 1")
+        ]
+
     def test_a_compaction_starts_a_context(self, save: Any) -> None:
         boundary = {"type": "system", "subtype": "compact_boundary", "sessionId": "s", "uuid": "3"}
         first, second = save(
@@ -427,7 +453,7 @@ class TestCodex:
     def test_items_are_kept_and_usage_goes_to_the_call_before_it(self, save: Any) -> None:
         [recording] = save(
             [
-                self.of("session_meta", {"id": "s", "cwd": "/src"}),
+                self.of("session_meta", {"id": "s", "base_instructions": {"text": "Be brief."}}),
                 self.of("event_msg", {"type": "token_count", "info": None}),
                 self.of("turn_context", {"cwd": "/src", "model": "gpt-5-codex"}),
                 *self.items(self.USER),
@@ -448,7 +474,7 @@ class TestCodex:
             *(self.PATCH, self.PATCHED, self.ANSWER),
         ]
         assert recording.usage == {0: Usage(40, 60, 0, 7), 1: Usage(60, 60, 0, 7)}
-        assert recording.model == "gpt-5-codex"
+        assert (recording.model, recording.system_prompt) == ("gpt-5-codex", "Be brief.")
 
     def test_a_shell_call_is_a_function_call_since_its_output_is_one(self, save: Any) -> None:
         action = {"type": "exec", "command": ["ls"]}
@@ -675,8 +701,10 @@ class TestOtel:
             "gen_ai.prompt.2.content": "a.txt",
             "gen_ai.completion.0.role": "assistant",
             "gen_ai.completion.0.content": "a",
+            "llm.tools.0.tool.json_schema": '{"name": "ls"}',
         }
         [recording] = save(self.trace(attributes))
+        assert recording.tools == ({"name": "ls"},)
         assert [message["role"] for message in recording.messages] == [
             *("user", "assistant", "tool", "assistant")
         ]

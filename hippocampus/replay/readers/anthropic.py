@@ -16,7 +16,7 @@ ONLY_HERE = {"tool_use", "tool_result", "thinking", "redacted_thinking", "docume
 
 
 def recognises(document: Document) -> bool:
-    """Say whether some message has a content block of this format, and most can be of it."""
+    """Return whether a message has a block that only this format has, and most records are messages."""
     records = document.records
     return any(map(_is_typical, records)) and sum(map(_is_message, records)) * 2 > len(records)
 

@@ -1,6 +1,6 @@
 """Sessions that `hippocampus` has archived itself: JSON lines, read as the provider's messages.
 
-A conversation here is one context: where the host cut or edited its list, the next one starts.
+A conversation is one context; the next one starts where the host cut or edited its list.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KINDS: dict[str, MessageFormat] = {
 
 
 def recognises(document: Document) -> bool:
-    """Say whether a line opens an archive."""
+    """Return whether a line opens an archive."""
     return any(map(_opens, document.records))
 
 

@@ -1,4 +1,4 @@
-"""Codex CLI rollouts: JSON lines around Responses items, today's and those before the envelope.
+"""Codex CLI rollouts: JSON lines that hold Responses items, in envelopes or, in old versions, bare.
 
 Only the items that went to the model are read; what the program showed to its user is no message.
 """
@@ -29,7 +29,7 @@ NOT_SENT = {"ghost_snapshot", "other", "compaction", "compaction_summary", "comp
 
 
 def recognises(document: Document) -> bool:
-    """Say whether a line is in the program's envelope, or starts a rollout without envelopes."""
+    """Return whether a line is in the program's envelope, or starts a rollout without envelopes."""
     first = document.records[0]
     return any(map(_in_envelope, document.records)) or (
         {"id", "timestamp", "instructions"} <= first.keys() and "role" not in first
@@ -72,7 +72,7 @@ def _contexts(records: list[Record]) -> Iterator[list[RawMessage]]:
             info = as_record(payload.get("info"))
             # The same count is written again whenever only the rate limits have changed.
             if info.get("total_token_usage") != total:
-                _report(messages, as_record(info.get("last_token_usage")))
+                _attach_usage(messages, as_record(info.get("last_token_usage")))
             total = info.get("total_token_usage")
     yield messages
 
@@ -92,7 +92,7 @@ def _items(payloads: list[Record]) -> Iterator[Item]:
 
 
 def _shell_call(item: Record) -> Item:
-    """Return it as a function call, since its result is recorded as a function's."""
+    """Return the shell call as a function call; its result is recorded as a function's."""
     return {
         "type": "function_call",
         "call_id": as_text(item.get("call_id")) or as_text(item.get("id")),
@@ -107,7 +107,7 @@ def _output(item: Record) -> Item:
 
 
 def _compacted(messages: list[RawMessage], payload: Record) -> list[RawMessage]:
-    """Return the context behind a compaction; where it is not recorded, the program's rule."""
+    """Return the context after a compaction; if it is not recorded, build it by the program's rule."""
     if history := as_records(payload.get("replacement_history")):
         return [RawMessage(item) for item in _items(history)]
     kept = [message for message in messages if role_of(message.item) in ROLES - {"assistant"}]
@@ -115,8 +115,8 @@ def _compacted(messages: list[RawMessage], payload: Record) -> list[RawMessage]:
     return [*kept, RawMessage({"type": "message", "role": "user", "content": [summary]})]
 
 
-def _report(messages: list[RawMessage], counts: Record) -> None:
-    """Note the provider's count at the newest item of the model's."""
+def _attach_usage(messages: list[RawMessage], counts: Record) -> None:
+    """Attach the provider's token count to the model's newest item."""
     cached = as_count(counts.get("cached_input_tokens"))
     written = as_count(counts.get("cache_write_input_tokens"))
     fresh = max(0, as_count(counts.get("input_tokens")) - cached - written)

@@ -1,4 +1,4 @@
-"""From paths to recordings: which files there are, and what is in one of them.
+"""Finds the files below paths and reads the recordings in a file.
 
 One file is in memory at a time; no format is known here.
 """
@@ -22,8 +22,8 @@ MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError, Recurs
 def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
     """Return the files at the paths and below them, sorted in each directory, none twice.
 
-    Hidden files and directories below a path are left out, and of a state directory of ours
-    everything but its archives.
+    Hidden files and directories below a path are left out. Of a state directory of
+    `hippocampus` only the archives are returned.
 
     Raises:
         RecordingError: there is nothing at a path.
@@ -62,8 +62,8 @@ def read_file(path: str | os.PathLike[str]) -> list[Recording]:
     try:
         return make_recordings(document, formats.read(document))
     except MALFORMED as error:
-        # Foreign JSON can be wrong in more ways than its reader asks about: one bad file is named
-        # and must not end the replay of a whole directory.
+        # Foreign JSON can be wrong in more ways than its reader checks. One bad file must not
+        # end the replay of a whole directory.
         reason = f"its fields are not of the expected types: {type(error).__name__}: {error}"
         raise RecordingError(document.path, reason) from error
 
@@ -73,10 +73,10 @@ def read_path(
 ) -> Iterator[Recording]:
     """Yield the recordings of a file, or of all files of a directory, one file at a time.
 
-    A file that is no recording is handed to `skipped` and left out.
+    A file that is not a recording is passed to `skipped` and left out.
 
     Raises:
-        RecordingError: nothing is at the path; without `skipped`, also a file is no recording.
+        RecordingError: nothing is at the path; without `skipped`, also a file that is not a recording.
 
     """
     for file in find_files([path]):

@@ -1,6 +1,6 @@
 """Chats that Gemini CLI saves, as one JSON object or as a log of changes, read as chat messages.
 
-Thoughts, notices and errors that it showed to its user are no messages.
+Thoughts, and notices and errors that the program shows to its user, are not read.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TYPES = {"user", "gemini"}
 
 
 def recognises(document: Document) -> bool:
-    """Say whether the model's messages are of type `gemini`, in a chat or as lines."""
+    """Return whether the model's messages are of type `gemini`, in a chat or as lines."""
     return any(
         each.get("type") == "gemini" or "projectHash" in record
         for record in document.records
@@ -50,7 +50,7 @@ def read(document: Document) -> list[RawConversation]:
 
 
 def _contexts(records: list[Record]) -> Iterator[list[Record]]:
-    """Replay the log: a message of a known id replaces it, a list of messages replaces all."""
+    """Apply the changes in order: a message replaces the one with its id, a list replaces all."""
     context: dict[str, Record] = {}
     for record in records:
         if kind_of(record) in TYPES:
@@ -66,7 +66,7 @@ def _contexts(records: list[Record]) -> Iterator[list[Record]]:
 
 
 def _replaced(context: dict[str, Record], record: Record) -> dict[str, Record] | None:
-    """Return the context that a change leads to; None if it changes no messages."""
+    """Return the context after a change; None if it changes no messages."""
     if target := as_text(record.get("$rewindTo")):
         ids = list(context)
         end = ids.index(target) if target in ids else 0
@@ -110,7 +110,7 @@ def _result(part: Record) -> str:
 
 
 def _usage(tokens: Record) -> Usage:
-    """Read the program's figures, whose input contains what was cached."""
+    """Read token counts whose input includes the cached tokens."""
     cached = as_count(tokens.get("cached"))
     fresh = max(0, as_count(tokens.get("input")) - cached)
     output = as_count(tokens.get("output")) + as_count(tokens.get("thoughts"))

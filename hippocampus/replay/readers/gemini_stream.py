@@ -28,7 +28,7 @@ NAME = "gemini-stream"
 
 
 def recognises(document: Document) -> bool:
-    """Say whether there is a tool event in this program's words, or its first line."""
+    """Return whether a tool event or the first line has this program's fields."""
     return any(
         (kind_of(record) in {"tool_use", "tool_result"} and "tool_id" in record)
         or (record.get("type") == "init" and "session_id" in record)

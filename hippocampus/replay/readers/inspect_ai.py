@@ -1,6 +1,6 @@
 """Evaluation logs of inspect_ai as JSON, each sample a conversation of chat messages.
 
-The packed `.eval` files and what a sample was scored are not read.
+Packed `.eval` files and scores are not read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ATTACHMENT = "attachment://"
 
 
 def recognises(document: Document) -> bool:
-    """Say whether a record is a log with samples, or such a sample itself."""
+    """Return whether a record is a log with samples, or such a sample itself."""
     return any(_samples(record) for record in document.records)
 
 
@@ -79,7 +79,7 @@ def _call(call: Record, attachments: Record) -> Item:
 
 
 def _content(value: Any, attachments: Record) -> Any:
-    """Put the texts back in place that the log holds apart, and write images as chat does."""
+    """Insert the texts that the log stores separately, and convert images to chat blocks."""
     if isinstance(value, str) and value.startswith(ATTACHMENT):
         return attachments.get(value.removeprefix(ATTACHMENT), value)
     if isinstance(value, list):
@@ -92,7 +92,7 @@ def _content(value: Any, attachments: Record) -> Any:
 
 
 def _usage(sample: Record) -> Iterator[tuple[str, Usage]]:
-    """Yield what the provider reported, by the id of the message that it answered with."""
+    """Yield the reported usage with the id of the message that answered the call."""
     keys = (
         "input_tokens",
         "input_tokens_cache_read",

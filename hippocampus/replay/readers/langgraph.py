@@ -1,6 +1,6 @@
 """LangGraph threads and other dumps of LangChain messages, read as chat messages.
 
-Only what was sent to a model is read: other values of the graph's state are no messages.
+Other values of the graph's state are not read.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ MODEL_FIELDS = ("model_name", "model", "model_id")
 
 
 def recognises(document: Document) -> bool:
-    """Say whether the records are threads, or LangChain messages themselves."""
+    """Return whether the records are threads, or LangChain messages themselves."""
     if any(_thread(record) for record in document.records):
         return True
     return any(_kind(record) in {"human", "ai"} for record in document.records)
 
 
 def read(document: Document) -> list[RawConversation]:
-    """Return a conversation for each thread, or the one that the records are."""
+    """Return a conversation for each thread, or the single one that the records form."""
     threads = [_thread(record) for record in document.records]
     lists = [thread for thread in threads if thread] or [document.records]
     return [
@@ -89,7 +89,7 @@ def _model(message: Record) -> str:
 
 
 def _usage(usage: Record) -> Usage:
-    """Read LangChain's figures, whose input contains what was cached."""
+    """Read token counts whose input includes the cached tokens."""
     details = as_record(usage.get("input_token_details"))
     read, written = as_count(details.get("cache_read")), as_count(details.get("cache_creation"))
     fresh = max(0, as_count(usage.get("input_tokens")) - read - written)

@@ -15,7 +15,7 @@ ROLES = {"system", "developer", "user", "assistant"}
 
 
 def recognises(document: Document) -> bool:
-    """Say whether some item can only be of this format, and most can be."""
+    """Return whether an item can only be of this format, and most records are items."""
     records = document.records
     return any(map(_is_typical, records)) and sum(map(is_item, records)) * 2 > len(records)
 
@@ -27,7 +27,7 @@ def read(document: Document) -> list[RawConversation]:
 
 
 def is_item(record: Item) -> bool:
-    """Say whether the record is a message, or an item that is known by its type."""
+    """Return whether the record is a message, or an item that is known by its type."""
     if "role" in record:
         return role_of(record) in ROLES and "content" in record
     kind = kind_of(record)

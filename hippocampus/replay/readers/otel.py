@@ -1,7 +1,6 @@
 """Traces as OTLP JSON: the model calls of agents, joined into the conversations they belong to.
 
-A span carries the whole list that was sent and the answer; how it writes them is no matter of
-this module.
+A span has the whole list that was sent and the answer; `otel_messages` reads both.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ class _Call:
 
 
 def recognises(document: Document) -> bool:
-    """Say whether there are spans."""
+    """Return whether there are spans."""
     return any(True for _ in _spans(document.records))
 
 
@@ -90,7 +89,7 @@ def _start(span: Record) -> int:
 
 
 def _call(span: Record) -> _Call | None:
-    """Return the model call that a span is; spans of agents repeat those of their calls."""
+    """Return the model call of a span; spans of agents repeat their calls and are left out."""
     attributes = _attributes(span)
     for event in as_records(span.get("events")):
         attributes = _attributes(event) | attributes
@@ -122,7 +121,7 @@ def _value(wrapped: Any) -> Any:
 
 
 def _usage(attributes: Record) -> Usage:
-    """Read the figures, whose input contains what was cached."""
+    """Read token counts whose input includes the cached tokens."""
     tokens, read, written, output = (
         next((as_count(attributes[key]) for key in keys if key in attributes), 0)
         for keys in (TOKENS, READ, WRITTEN, OUTPUT)
@@ -131,7 +130,7 @@ def _usage(attributes: Record) -> Usage:
 
 
 def _chains(calls: Sequence[_Call]) -> list[list[_Call]]:
-    """Join a call to the one whose list it extends; the same call traced twice counts once."""
+    """Join each call to the one whose list it extends; a call traced twice counts once."""
     chains: list[list[_Call]] = []
     ending: dict[int, list[_Call]] = {}
     for call in calls:
@@ -157,7 +156,7 @@ def _prefixes(messages: list[Item]) -> list[int]:
 
 
 def _raw_messages(chain: Sequence[_Call]) -> list[RawMessage]:
-    """Return the last call's list and answer, with each call's figures at its own answer."""
+    """Return the last call's list and answer; each call's usage is at its own answer."""
     reported = {_answers(call.sent): call for call in chain}
     messages: list[RawMessage] = []
     number = 0

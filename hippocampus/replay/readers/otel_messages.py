@@ -1,7 +1,7 @@
 """The messages of one model call in a trace, from the attributes of its span, as chat messages.
 
 Three conventions are read: OpenInference, OpenTelemetry's GenAI messages, and the numbered
-attributes before those. How calls follow each other is no matter of this module.
+attributes before those. `otel` joins the calls.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _listed(node: Any) -> Any:
 
 
 def _unwrapped(message: Record) -> Record:
-    """Take off the envelopes `message` and `message_content` of OpenInference."""
+    """Remove the envelopes `message` and `message_content` of OpenInference."""
     inner = as_record(message.get("message")) or message
     contents = as_records(inner.get("contents"))
     parts = [as_record(each.get("message_content")) or each for each in contents]
@@ -107,7 +107,7 @@ def _unwrapped(message: Record) -> Record:
 
 
 def _chat(message: Record) -> Iterator[Item]:
-    """Yield the chat messages that one message is: each result in it is one of its own."""
+    """Yield a message as chat messages: each tool result in it becomes a message."""
     role = role_of(message)
     parts = as_records(message.get("parts")) or as_records(_parsed(message.get("content")))
     results = [each for each in parts if kind_of(each) == "tool_call_response"]

@@ -36,7 +36,7 @@ class Paired(NamedTuple):
 
 
 class _Pairs:
-    """Finds for each result its call: in the newest earlier message that calls by this key."""
+    """Finds the call of each result: in the newest earlier message that has a call with its key."""
 
     def __init__(self) -> None:
         self.calls: defaultdict[int, list[Key]] = defaultdict(list)
@@ -110,9 +110,9 @@ def _pair_anthropic(messages: Sequence[RawMessage]) -> Paired:
 def _with_results_next(
     messages: Sequence[RawMessage], pairs: _Pairs, answered_by: dict[int, set[int]]
 ) -> list[RawMessage]:
-    """Put the results of an answer into one user message behind it, and merge what was with them.
+    """Put the results of an answer into one user message after it.
 
-    The text beside a result stays in that message if it stood next to the answer, else where it is.
+    Text in the same message as a result stays with it if that message followed the answer.
     """
     kept: list[RawMessage] = []
     results_at = last_answer = -1
@@ -170,9 +170,9 @@ def _pair_responses(messages: Sequence[RawMessage]) -> Paired:
 
 
 def _missing(pairs: _Pairs, answer: int) -> list[RawMessage]:
-    """Return outputs for the calls of one answer that have none; they stand behind all its items.
+    """Return an output for each call of one answer that has none.
 
-    Between two calls they would make two answers of one.
+    They go after all items of the answer: between two calls they would split it in two.
     """
     return [
         RawMessage({"type": kind, "call_id": call_id, "output": NO_RESULT})

@@ -1,7 +1,6 @@
 """SWE-agent trajectories: a JSON object with a `history`, read as chat messages.
 
-Where the agent had no tool calls but one action in a code block, the action becomes the call and
-the message behind it the result: to the model that is what they were.
+An action in a code block becomes a tool call, and the message after it the result.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ OWN_COMMANDS = re.compile(
     r"(open|goto|scroll_(?:up|down)|create|edit|insert|submit|search_(?:dir|file)|find_file"
     r"|exit_forfeit|str_replace_editor|decompile|disassemble)\b"
 )
-"""What the agent's shell adds to bash; another action is a bash command."""
+"""Commands of the agent's own shell; any other action is a bash command."""
 
 NO_MODELS = {"replay", "human", "instant_empty_submit"}
 
 
 def recognises(document: Document) -> bool:
-    """Say whether the records have a history of messages beside a trajectory."""
+    """Return whether a record has a history of messages and a trajectory."""
     return any(_history(record) for record in document.records)
 
 
@@ -65,7 +64,7 @@ def _model(record: Record) -> str:
     if isinstance(config, str):
         try:
             config = json.loads(config)
-        except ValueError:
+        except (ValueError, RecursionError):
             return ""
     agent = as_record(as_record(config).get("agent"))
     name = as_text(as_record(agent.get("model")).get("name"))
@@ -109,7 +108,7 @@ def _call(call: Record) -> Item:
 
 
 def _without_action(content: str, action: str) -> str:
-    """Take the block with the action out of the text; it stands in the call."""
+    """Remove the code block with the action, which is in the call, from the text."""
     start = content.rfind(action)
     if start < 0:
         return content
