@@ -606,6 +606,24 @@ def test_cline_results_become_results_of_their_calls(tmp_path: Path) -> None:
     assert (recording.format, recording.model, recording.unanswered) == ("cline", "m", 0)
 
 
+def test_requests_of_cline_that_left_messages_out_are_named(tmp_path: Path) -> None:
+    records = copy.deepcopy(CLINE)
+    records[3]["metrics"] = {"tokens": {"prompt": 70, "completion": 7}}
+    [recording] = read(tmp_path, records)
+    assert recording.cut == (
+        "call 1: older messages were not sent, the file does not record which",
+    )
+
+
+def test_contents_that_pi_moved_out_of_the_file_are_named(tmp_path: Path) -> None:
+    records = copy.deepcopy(PI)
+    evicted = "[Compacted history content evicted to durable cold storage]"
+    records[3]["message"]["content"] = [text(evicted)]
+    first, second = read(tmp_path, records)
+    assert first.cut == ("entry 3: the recording program moved content out of the file",)
+    assert second.cut == ()
+
+
 def test_xml_calls_of_roo_become_calls_with_arguments(tmp_path: Path) -> None:
     [recording] = read(tmp_path, ROO)
     said, call = recording.messages[1]["content"]

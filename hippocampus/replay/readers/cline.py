@@ -31,6 +31,8 @@ HEADER_END = "] Result:"
 SURROUNDINGS = "<environment_details>"
 """What both programs add to every user message."""
 PARAMETER = re.compile(r"\s*<(\w+)>")
+SHRUNK = 0.8
+"""The share of the last call's input below which messages must have been left out."""
 LAST_CLOSING_TAG = {"content", "diff"}
 """Parameters that may hold their own closing tag: they end at the last one."""
 
@@ -57,7 +59,17 @@ def read(document: Document) -> list[RawConversation]:
             answer = last if last.get("role") == "assistant" else {"content": []}
             blocks = list(_user_blocks(_blocks(record), answer["content"], f"call_{place}"))
             messages.append(RawMessage({"role": "user", "content": blocks}))
-    return [RawConversation("anthropic", messages)]
+    return [RawConversation("anthropic", messages, cut=list(_unsent(messages)))]
+
+
+def _unsent(messages: Sequence[RawMessage]) -> Iterator[str]:
+    """Yield a sentence for each call whose input is so small that it left old messages out."""
+    last = 0
+    calls = [message.usage for message in messages if message.usage]
+    for number, usage in enumerate(calls):
+        if 0 < usage.context_tokens < last * SHRUNK:
+            yield f"call {number}: older messages were not sent, the file does not record which"
+        last = usage.context_tokens
 
 
 class _Header(NamedTuple):

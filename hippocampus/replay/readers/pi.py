@@ -27,6 +27,8 @@ from hippocampus.replay.readers.raw_conversation import (
 from hippocampus.replay.recording import Usage
 
 NAME = "pi"
+EVICTED = "[Compacted history content evicted to durable cold storage]"
+"""What some versions write in place of large contents after a compaction."""
 ADDED_TEXTS = {"custom_message": "content", "branch_summary": "summary"}
 """Lines besides messages that the model gets as user messages, and the field with their text."""
 
@@ -38,7 +40,16 @@ def recognises(document: Document) -> bool:
 
 def read(document: Document) -> list[RawConversation]:
     """Return each context as a conversation: a compaction and a branch start one."""
-    return [RawConversation("anthropic", messages) for messages in _contexts(document.records)]
+    cut = [
+        f"entry {as_text(record.get('id'))}: the recording program moved content out of the file"
+        for record in document.records
+        if EVICTED in str(as_record(record.get("message")).get("content"))
+    ]
+    contexts = _contexts(document.records)
+    return [
+        RawConversation("anthropic", each, cut=() if at else cut)
+        for at, each in enumerate(contexts)
+    ]
 
 
 def _is_typical(record: Record) -> bool:
