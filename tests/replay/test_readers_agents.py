@@ -565,6 +565,14 @@ def test_blocks_of_one_exported_answer_are_one_message(tmp_path: Path) -> None:
     assert main.system_prompt == "Be brief."
 
 
+def test_an_export_without_figures_keeps_its_answers(tmp_path: Path) -> None:
+    records = copy.deepcopy(MESSAGES_META)
+    records[0]["meta"]["token_counts"] = [billed(time, 0, 0, 0) for time in (2, 3, 5, 7)]
+    main, _ = read(tmp_path, records)
+    assert main.messages[-1]["content"] == "Done.\nAPI Error: 403"
+    assert main.usage == {}
+
+
 def test_exported_sub_agents_are_conversations_of_their_own(tmp_path: Path) -> None:
     _, agent = read(tmp_path, MESSAGES_META)
     assert agent.name == "recording#agent-7f"

@@ -578,6 +578,7 @@ class TestGeminiChat:
             lines=True,
         )
         assert [len(each.messages) for each in (first, second)] == [5, 5]
+        assert [list(each.usage) for each in (first, second)] == [[0, 1], [1]]
         assert second.messages[2]["content"] == '{"entries": ["a"], "more": false}'
         assert [message["content"] for message in second.messages[3:]] == ["Right way.", "Good."]
 

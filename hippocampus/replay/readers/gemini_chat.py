@@ -61,6 +61,9 @@ def _contexts(records: list[Record]) -> Iterator[list[Record]]:
             left_out = [each for key, each in context.items() if key not in following]
             if any(kind_of(each) == "gemini" for each in left_out):
                 yield list(context.values())
+                # Messages that stay were billed in the context before.
+                known = following.keys() & context.keys()
+                following |= {key: {**following[key], "tokens": None} for key in known}
             context = following
     yield list(context.values())
 

@@ -7,6 +7,7 @@ messages of sub-agents into the list; both are undone here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import Document
@@ -102,8 +103,8 @@ def _role(message: Record) -> str:
 def _joined(messages: Sequence[Record], usage: dict[str, Usage]) -> list[RawMessage]:
     """Return the messages with the blocks of one answer in one message.
 
-    Blocks of one answer stand next to each other, or with results of parallel calls between them;
-    then their billed input is the same.
+    Blocks of one answer are adjacent, or they have the same billed input and only results of
+    parallel calls between them.
     """
     joined: list[RawMessage] = []
     answer: int | None = None
@@ -134,11 +135,7 @@ def _is_same_answer(answer: RawMessage, block: RawMessage, place: int, count: in
     before, after = answer.usage or Usage(), block.usage or Usage()
     if not before.context_tokens or not after.context_tokens:
         return place == count - 1
-    return (before.input_tokens, before.cache_read_tokens, before.cache_write_tokens) == (
-        after.input_tokens,
-        after.cache_read_tokens,
-        after.cache_write_tokens,
-    )
+    return replace(before, output_tokens=0) == replace(after, output_tokens=0)
 
 
 def _answer(message: Record, usage: dict[str, Usage]) -> RawMessage:
@@ -146,12 +143,12 @@ def _answer(message: Record, usage: dict[str, Usage]) -> RawMessage:
     texts = [each for each in as_records(message.get("content")) if kind_of(each) == "text"]
     text = text_of(texts) or as_text(message.get("content"))
     tokens = as_record(metadata.get("tokens"))
-    billed = _own_usage(tokens) if tokens else usage.get(str(metadata.get("timestamp")))
+    billed = _own_usage(tokens) or usage.get(str(metadata.get("timestamp")))
     return RawMessage(chat_answer(text, _calls(message)), billed)
 
 
 def _with_block(answer: RawMessage, block: RawMessage) -> RawMessage:
-    """Return the answer with a further block; the last block has the count of its whole output."""
+    """Return the answer with a further block; its usage has the tokens of the output so far."""
     texts = [as_text(each.item.get("content")) for each in (answer, block)]
     calls = [call for each in (answer, block) for call in each.item.get("tool_calls", [])]
     return RawMessage(
@@ -160,7 +157,7 @@ def _with_block(answer: RawMessage, block: RawMessage) -> RawMessage:
 
 
 def _calls(message: Record) -> list[Item]:
-    """Return the calls of a message, which has them in its content and most often apart too."""
+    """Return the calls of a message, from `tool_calls` or else from its content."""
     recorded = as_records(message.get("tool_calls"))
     if not recorded:
         content = as_records(message.get("content"))
@@ -175,7 +172,7 @@ def _calls(message: Record) -> list[Item]:
 
 
 def _output(content: object) -> str:
-    """Return a result's text, which stands in a block as a string or as blocks again."""
+    """Return a result's text; each block has it as a string or as a list of blocks."""
     if not isinstance(content, list):
         return as_string_or_json(content) if content is not None else ""
     blocks = as_records(content)
@@ -184,10 +181,10 @@ def _output(content: object) -> str:
 
 
 def _usage_by_time(counts: Sequence[Record]) -> dict[str, Usage]:
-    """Return the billed tokens by the time stamp of the block that they were recorded with.
+    """Return the billed tokens by the time stamp of the block that they belong to.
 
-    Cached tokens are part of the input in some exports and stand next to it in others: there, a
-    call sooner or later reads more from the cache than it sends.
+    In some exports the input includes the cached tokens. In the others a call sooner or later
+    reads more from the cache than its input.
     """
     figures = {
         str(each.get("_timestamp")): as_record(as_record(each.get("info")).get("last_token_usage"))
@@ -196,13 +193,16 @@ def _usage_by_time(counts: Sequence[Record]) -> dict[str, Usage]:
     keys = ("input_tokens", "cached_input_tokens", "output_tokens")
     read = {time: [as_count(each.get(key)) for key in keys] for time, each in figures.items()}
     is_separate = any(cached > sent for sent, cached, _ in read.values())
+    if not any(map(any, read.values())):
+        return {}
     return {
         time: Usage(sent if is_separate else sent - cached, cached, 0, output)
         for time, (sent, cached, output) in read.items()
     }
 
 
-def _own_usage(tokens: Record) -> Usage:
+def _own_usage(tokens: Record) -> Usage | None:
     cache = as_record(tokens.get("cache"))
     figures = (tokens.get("input"), cache.get("read"), cache.get("write"), tokens.get("output"))
-    return Usage(*map(as_count, figures))
+    usage = Usage(*map(as_count, figures))
+    return usage if usage != Usage() else None
