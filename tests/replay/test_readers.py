@@ -91,6 +91,13 @@ def test_broken_lines_are_named_and_the_rest_is_read(tmp_path: Path) -> None:
     ]
 
 
+def test_of_many_broken_lines_the_first_are_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "torn.jsonl", jsonl(CHAT) + "17\n" * 1500)
+    [recording] = read_file(path)
+    assert len(recording.broken) == 1001
+    assert recording.broken[-1] == f"{path}: 500 further lines or items are broken"
+
+
 def test_a_record_without_messages_beside_others_is_named(tmp_path: Path) -> None:
     path = write(tmp_path / "mixed.jsonl", jsonl([{"messages": CHAT}, {"score": 1}]))
     assert read_file(path)[0].broken == (f"{path}:2: no message list in this record",)
@@ -135,7 +142,7 @@ def test_a_damaged_archive_cannot_be_read(tmp_path: Path, data: bytes) -> None:
 def test_a_small_file_cannot_unpack_to_fill_the_memory(tmp_path: Path, pack: Any) -> None:
     packed = pack(b"[" + b"[]," * 8_000_000)
     assert len(packed) < 64 * 1024
-    with pytest.raises(RecordingError, match="unpack to more than 16,777,216"):
+    with pytest.raises(RecordingError, match="unpack to more than 4,194,304"):
         read_file(write(tmp_path / "bomb", packed))
 
 

@@ -6,9 +6,11 @@ No format of recordings is known here.
 from __future__ import annotations
 
 import codecs
+import itertools
 import json
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,8 @@ from hippocampus.replay.readers.unpacking import GZIP, ZSTD, UnpackingError, unp
 
 HEAD_BYTES = 4096
 SHOWN_KEYS = 6
+MAX_NAMED = 1000
+"""Broken lines or items of one file that are named one by one."""
 ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 NOT_JSON = (ValueError, RecursionError)
 """What the parser raises at bad syntax, at numbers of thousands of digits, at deep nesting."""
@@ -60,12 +64,15 @@ def load(path: str) -> Document:
     except NOT_JSON as error:
         return _lines(path, text, error)
     values = value if isinstance(value, list) else [value]
-    odd = tuple(
+    records = [record for each in values for record in _records(each)]
+    if len(records) == len(values):
+        return _document(path, records, [])
+    odd = (
         f"{path}:1: item {number} is not a JSON object"
         for number, each in enumerate(values, start=1)
         if not _records(each)
     )
-    return _document(path, [record for each in values for record in _records(each)], odd)
+    return _document(path, records, odd)
 
 
 def _content(path: str) -> bytes:
@@ -136,8 +143,8 @@ def _lines(path: str, text: str, failure: Exception) -> Document:
     if not records:
         is_syntax = isinstance(failure, json.JSONDecodeError)
         kind = "text that is not JSON" if is_syntax else "JSON that cannot be read"
-        return Document(path, [], f"{kind} ({_reason(failure)})", tuple(broken))
-    return _document(path, records, tuple(broken))
+        return Document(path, [], f"{kind} ({_reason(failure)})", _first(path, broken))
+    return _document(path, records, broken)
 
 
 def _records(value: Any) -> list[Record]:
@@ -154,10 +161,19 @@ def _reason(error: Exception) -> str:
     return f"a number has more than {sys.get_int_max_str_digits():,} digits"
 
 
-def _document(path: str, records: list[Record], broken: tuple[str, ...]) -> Document:
+def _document(path: str, records: list[Record], broken: Iterable[str]) -> Document:
+    named = _first(path, broken)
     if not records:
-        return Document(path, [], "JSON without an object in it", broken)
+        return Document(path, [], "JSON without an object in it", named)
     keys = list(records[0])
-    named = ", ".join(keys[:SHOWN_KEYS]) + (", …" if len(keys) > SHOWN_KEYS else "")
+    shown = ", ".join(keys[:SHOWN_KEYS]) + (", …" if len(keys) > SHOWN_KEYS else "")
     what = "a JSON object" if len(records) == 1 else f"{len(records)} JSON objects, the first"
-    return Document(path, records, f"{what} with the keys {named or '(none)'}", broken)
+    return Document(path, records, f"{what} with the keys {shown or '(none)'}", named)
+
+
+def _first(path: str, broken: Iterable[str]) -> tuple[str, ...]:
+    """Return the first sentences, and in place of the others how many there are."""
+    sentences = iter(broken)
+    first = tuple(itertools.islice(sentences, MAX_NAMED))
+    more = sum(1 for _ in sentences)
+    return (*first, f"{path}: {more:,} further lines or items are broken") if more else first

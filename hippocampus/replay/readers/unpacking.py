@@ -17,9 +17,9 @@ GZIP_WINDOW_BITS = 31
 """zlib's number for a gzip header and the largest window."""
 STEP_BYTES = 512
 """Packed bytes a step: one zstandard step yields at most 16 MiB, as 4 bytes can repeat 128 KiB."""
-MAX_RATIO = 200
+MAX_RATIO = 100
 """Unpacked bytes for each packed one; recordings reach 50 at zstandard's highest level."""
-ALWAYS_ALLOWED_BYTES = 16 * 2**20
+ALWAYS_ALLOWED_BYTES = 4 * 2**20
 """Unpacked bytes that are allowed at any ratio."""
 
 
@@ -31,7 +31,7 @@ def unpack(data: bytes) -> bytes:
     """Return what gzip members or zstandard frames hold; other data is returned as it is.
 
     Raises:
-        UnpackingError: the data is damaged, or holds more than 200 times its size and 16 MiB.
+        UnpackingError: the data is damaged, or holds more than 100 times its size and 4 MiB.
 
     """
     if data.startswith(GZIP):
