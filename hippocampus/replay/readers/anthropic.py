@@ -1,6 +1,6 @@
 """Anthropic Messages: a JSON list of them, or one a line.
 
-The messages pass through as they are; what is repaired or left out is decided elsewhere.
+The messages pass through unchanged; `make_recordings` makes them valid.
 """
 
 from __future__ import annotations

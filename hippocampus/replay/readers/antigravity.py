@@ -1,7 +1,7 @@
 """Antigravity transcripts: JSON lines, one a step, read as chat messages.
 
 The program cuts long fields at about 4,000 bytes and leaves steps out; both are named. Ephemeral
-messages stand in the one call they are made for and are not read.
+messages, which are sent with one call only, are not read.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _contexts(steps: Sequence[Record]) -> Iterator[list[Record]]:
 
 
 def _messages(steps: Sequence[Record]) -> Iterator[RawMessage]:
-    """Yield messages; results stand behind their answer in the order of its calls."""
+    """Yield messages; the results after an answer are in the order of its calls."""
     waiting: list[str] = []
     for place, step in enumerate(steps):
         kind, content = kind_of(step), as_text(step.get("content"))

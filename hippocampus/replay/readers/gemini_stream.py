@@ -48,7 +48,7 @@ def read(document: Document) -> list[RawConversation]:
 
 
 def _messages(records: list[Record]) -> Iterator[Item]:
-    """Yield messages; text and calls in a row are one answer, which a result or a prompt ends."""
+    """Yield messages; text and calls up to the next result or prompt are one answer."""
     text = ""
     calls: list[Item] = []
     for record in records:

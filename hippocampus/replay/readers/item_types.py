@@ -1,7 +1,6 @@
 """Gives the fields of a message list's items the types that their provider requires.
 
-An item whose fields have these types is returned as it is; what is paired or left out is decided
-elsewhere.
+An item whose fields have these types is returned unchanged. Calls are paired elsewhere.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from hippocampus.replay.readers.json_values import (
 from hippocampus.replay.readers.raw_conversation import MessageFormat
 
 Fields = Mapping[str, Callable[[Any], Any]]
-"""For each field a function that returns a right value itself, and another value converted."""
+"""By field, a function that returns a valid value itself and converts any other."""
 
 
 def with_required_types(message_format: MessageFormat, item: Item) -> Item:
@@ -51,7 +50,7 @@ def _converted(fields: Fields, record: Item) -> Item:
 
 
 def _content(value: Any) -> Any:
-    """Return a string, a list of blocks, or None, which stands next to tool calls."""
+    """Return a string, a list of blocks, or None, which messages with tool calls have."""
     if isinstance(value, list):
         blocks = [block for each in value if kind_of(block := _block(each))]
         is_same = len(blocks) == len(value) and all(map(operator.is_, blocks, value))
@@ -60,7 +59,7 @@ def _content(value: Any) -> Any:
 
 
 def _block(value: Any) -> Item:
-    """Return a block; one without a type and without text has no type in the result either."""
+    """Return a block; text blocks without a type get one."""
     if isinstance(value, str):
         return {"type": "text", "text": value}
     block = _converted(BLOCK_FIELDS, as_record(value))

@@ -62,7 +62,7 @@ def _event(record: Record) -> Record:
 
 
 def _messages(events: Sequence[Record]) -> Iterator[RawMessage]:
-    """Yield messages; what the agent says and calls up to the end of a request is one answer."""
+    """Yield messages; the agent's text and calls up to the end of a request are one answer."""
     blocks: list[Item] = []
     for event in events:
         kind = kind_of(event)
@@ -100,7 +100,7 @@ def _result(event: Record, id_field: str) -> Item:
 
 
 def _blocks(content: object) -> list[Item]:
-    """Return the blocks of a content, found and fetched pages as text."""
+    """Return content as blocks, with search results and documents as text."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [_block(block) for block in as_records(content)]

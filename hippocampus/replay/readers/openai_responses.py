@@ -1,6 +1,6 @@
 """OpenAI Responses items: a JSON list of them, or one a line.
 
-The items pass through as they are; what is repaired or left out is decided elsewhere.
+The items pass through unchanged; `make_recordings` makes them valid.
 """
 
 from __future__ import annotations
