@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hippocampus.errors import RecordingError
 from hippocampus.replay.measure import prepare, unpaired
 from hippocampus.replay.readers import formats, read_file
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.readers.pairing import NO_RESULT
 from hippocampus.replay.recording import Recording, Usage
@@ -512,7 +512,7 @@ def read(tmp_path: Path, records: list[Record]) -> list[Recording]:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_each_format_is_recognised_by_its_own_reader_alone(name: str) -> None:
-    document = Document("sample", SAMPLES[name], "JSON")
+    document = JsonDocument("sample", SAMPLES[name], "JSON")
     recognised = [each.NAME for each in formats.READERS if each.recognises(document)]
     assert recognised == ["cline" if name == "roo" else name]
 
@@ -736,7 +736,7 @@ def test_a_damaged_recording_is_mended_or_refused(name: str, data: st.DataObject
             owner[last] = data.draw(JUNK)
     records = [each for each in records if isinstance(each, dict)]
     try:
-        document = Document("sample", records, "JSON")
+        document = JsonDocument("sample", records, "JSON")
         recordings = make_recordings(document, formats.read(document))
     except RecordingError:
         return

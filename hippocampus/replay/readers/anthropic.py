@@ -6,7 +6,7 @@ The messages pass through unchanged; `make_recordings` makes them valid.
 from __future__ import annotations
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import as_records, kind_of, role_of
 from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
 
@@ -15,13 +15,13 @@ ROLES = {"system", "user", "assistant"}
 ONLY_HERE = {"tool_use", "tool_result", "thinking", "redacted_thinking", "document", "image"}
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether a message has a block that only this format has, and most records are messages."""
     records = document.records
     return any(map(_is_typical, records)) and sum(map(_is_message, records)) * 2 > len(records)
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return the one conversation."""
     return [
         RawConversation(

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
@@ -37,7 +37,7 @@ PROMPTS = {"USER_INPUT", "SYSTEM_MESSAGE"}
 NOT_SENT = {"EPHEMERAL_MESSAGE", "CONVERSATION_HISTORY"}
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether a record is a step of this program with the model's answer or a result."""
     return any(
         record.keys() >= OWN_FIELDS and as_text(record["source"]) in SOURCES
@@ -45,7 +45,7 @@ def recognises(document: Document) -> bool:
     )
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return each context as a conversation; a checkpoint, which is a summary, starts one."""
     steps = [record for record in document.records if record.keys() >= OWN_FIELDS]
     cut = [*_shortened(steps), *_missing(steps)]

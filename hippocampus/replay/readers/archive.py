@@ -5,7 +5,7 @@ A conversation is one context; the next one starts where the host cut or edited 
 
 from __future__ import annotations
 
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import Record, as_text, kind_of
 from hippocampus.replay.readers.raw_conversation import MessageFormat, RawConversation, RawMessage
 from hippocampus.storage.archive.records import Context, contexts
@@ -18,12 +18,12 @@ KINDS: dict[str, MessageFormat] = {
 }
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether a line opens an archive."""
     return any(map(_opens, document.records))
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return each context as a conversation."""
     return [_conversation(each) for each in contexts(document.records)]
 

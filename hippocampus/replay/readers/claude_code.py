@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
@@ -46,7 +46,7 @@ NO_MODEL = "<synthetic>"
 """The model's name in lines that the program itself wrote, such as that a request failed."""
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether there are lines of this program's types with its own fields."""
     return any(
         kind_of(record) in LINES and any(field in record for field in OWN_FIELDS)
@@ -55,7 +55,7 @@ def recognises(document: Document) -> bool:
     )
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return each context of the session, and each of its sidechains, as a conversation."""
     return [
         RawConversation("anthropic", messages, part)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
@@ -37,7 +37,7 @@ LAST_CLOSING_TAG = {"content", "diff"}
 """Parameters that may hold their own closing tag: they end at the last one."""
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether user messages have results under headers, and the programs' own additions."""
     texts = [
         as_text(block.get("text"))
@@ -48,7 +48,7 @@ def recognises(document: Document) -> bool:
     return any(map(_header, texts)) and any(SURROUNDINGS in text for text in texts)
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return the one conversation."""
     messages: list[RawMessage] = []
     for place, record in enumerate(document.records):

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
@@ -28,7 +28,7 @@ ROLES = {"system", "developer", "user", "assistant"}
 NOT_SENT = {"ghost_snapshot", "other", "compaction", "compaction_summary", "compaction_trigger"}
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether a line is in the program's envelope, or starts a rollout without envelopes."""
     first = document.records[0]
     return any(map(_in_envelope, document.records)) or (
@@ -36,7 +36,7 @@ def recognises(document: Document) -> bool:
     )
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return each context as a conversation; a compaction starts one."""
     prompts = (_system_prompt(record) for record in document.records)
     prompt = next(filter(None, prompts), "")

@@ -31,7 +31,7 @@ MAX_DEPTH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class JsonDocument:
     """The JSON objects of one file, in order; a list of lists becomes `{"messages": …}` records."""
 
     path: str
@@ -41,12 +41,12 @@ class Document:
     broken: tuple[str, ...] = ()
     """One `file:line: what was wrong` for each line that was left out."""
 
-    def with_records(self, records: list[Record]) -> Document:
+    def with_records(self, records: list[Record]) -> JsonDocument:
         """Return a document of other records from the same file."""
         return replace(self, records=records)
 
 
-def load(path: str) -> Document:
+def load(path: str) -> JsonDocument:
     """Read a file; one that holds no JSON has no records.
 
     Raises:
@@ -55,10 +55,10 @@ def load(path: str) -> Document:
     """
     data = _content(path)
     if _is_binary(data):
-        return Document(path, [], "a binary file")
+        return JsonDocument(path, [], "a binary file")
     text = data.decode("utf-16" if _is_utf16(data) else "utf-8-sig", errors="replace")
     if not text.strip():
-        return Document(path, [], "an empty file")
+        return JsonDocument(path, [], "an empty file")
     try:
         value = _parse(text)
     except NOT_JSON as error:
@@ -126,7 +126,7 @@ def _with_valid_text(value: Any) -> Any:
     return value
 
 
-def _lines(path: str, text: str, failure: Exception) -> Document:
+def _lines(path: str, text: str, failure: Exception) -> JsonDocument:
     records: list[Record] = []
     broken: list[str] = []
     for number, line in enumerate(text.split("\n"), start=1):
@@ -143,7 +143,7 @@ def _lines(path: str, text: str, failure: Exception) -> Document:
     if not records:
         is_syntax = isinstance(failure, json.JSONDecodeError)
         kind = "text that is not JSON" if is_syntax else "JSON that cannot be read"
-        return Document(path, [], f"{kind} ({_reason(failure)})", _first(path, broken))
+        return JsonDocument(path, [], f"{kind} ({_reason(failure)})", _first(path, broken))
     return _document(path, records, broken)
 
 
@@ -161,14 +161,14 @@ def _reason(error: Exception) -> str:
     return f"a number has more than {sys.get_int_max_str_digits():,} digits"
 
 
-def _document(path: str, records: list[Record], broken: Iterable[str]) -> Document:
+def _document(path: str, records: list[Record], broken: Iterable[str]) -> JsonDocument:
     named = _first(path, broken)
     if not records:
-        return Document(path, [], "JSON without an object in it", named)
+        return JsonDocument(path, [], "JSON without an object in it", named)
     keys = list(records[0])
     shown = ", ".join(keys[:SHOWN_KEYS]) + (", …" if len(keys) > SHOWN_KEYS else "")
     what = "a JSON object" if len(records) == 1 else f"{len(records)} JSON objects, the first"
-    return Document(path, records, f"{what} with the keys {shown or '(none)'}", named)
+    return JsonDocument(path, records, f"{what} with the keys {shown or '(none)'}", named)
 
 
 def _first(path: str, broken: Iterable[str]) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from hippocampus.replay.readers import (
     pi,
     swe_agent,
 )
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import Record, as_records, as_text, text_of
 from hippocampus.replay.readers.raw_conversation import RawConversation
 
@@ -49,10 +49,10 @@ class RecordingReader(Protocol):
 
     NAME: str
 
-    def recognises(self, document: Document, /) -> bool:
+    def recognises(self, document: JsonDocument, /) -> bool:
         """Return whether the document is of this format."""
 
-    def read(self, document: Document, /) -> list[RawConversation]:
+    def read(self, document: JsonDocument, /) -> list[RawConversation]:
         """Return its conversations."""
 
 
@@ -80,7 +80,7 @@ LISTS: tuple[RecordingReader, ...] = (langgraph, openai_responses, anthropic, op
 LIST_FIELDS = ("messages", "input", "items")
 
 
-def read(document: Document) -> DocumentContents:
+def read(document: JsonDocument) -> DocumentContents:
     """Return the document's format and its conversations.
 
     Raises:
@@ -109,7 +109,7 @@ def format_names() -> str:
     return ", ".join(dict.fromkeys(reader.NAME for reader in (*READERS, *LISTS)))
 
 
-def _contents_of_record(document: Document, record: Record) -> DocumentContents | None:
+def _contents_of_record(document: JsonDocument, record: Record) -> DocumentContents | None:
     """Read a record that holds a message list, such as the body of a request to a provider."""
     messages = next((found for key in LIST_FIELDS if (found := as_records(record.get(key)))), [])
     inner = document.with_records(messages)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
@@ -32,7 +32,7 @@ NAME = "gemini-chat"
 TYPES = {"user", "gemini"}
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether the model's messages are of type `gemini`, in a chat or as lines."""
     return any(
         each.get("type") == "gemini" or "projectHash" in record
@@ -41,7 +41,7 @@ def recognises(document: Document) -> bool:
     )
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return each context as a conversation: a rewind and a compression start one."""
     return [
         RawConversation("chat", list(_raw_messages(messages)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
     as_record,
@@ -27,7 +27,7 @@ from hippocampus.replay.readers.raw_conversation import (
 NAME = "gemini-stream"
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether a tool event or the first line has this program's fields."""
     return any(
         (kind_of(record) in {"tool_use", "tool_result"} and "tool_id" in record)
@@ -36,7 +36,7 @@ def recognises(document: Document) -> bool:
     )
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return the one conversation."""
     models = [as_text(each.get("model")) for each in document.records if each.get("type") == "init"]
     model = models[0] if models else ""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import Record, as_count, as_record, as_records, as_text
 from hippocampus.replay.readers.raw_conversation import (
     RawConversation,
@@ -24,12 +24,12 @@ NAME = "inspect-ai"
 ATTACHMENT = "attachment://"
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether a record is a log with samples, or such a sample itself."""
     return any(_samples(record) for record in document.records)
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return a conversation for each sample and epoch."""
     return [
         _conversation(sample, _model(record, sample))

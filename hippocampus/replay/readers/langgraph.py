@@ -6,7 +6,7 @@ Other values of the graph's state are not read.
 from __future__ import annotations
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
@@ -30,14 +30,14 @@ ROLES = {"human": "user", "system": "system", "developer": "system", "chat": "us
 MODEL_FIELDS = ("model_name", "model", "model_id")
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether the records are threads, or LangChain messages themselves."""
     if any(_thread(record) for record in document.records):
         return True
     return any(_kind(record) in {"human", "ai"} for record in document.records)
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return a conversation for each thread, or the single one that the records form."""
     threads = [_thread(record) for record in document.records]
     lists = [thread for thread in threads if thread] or [document.records]

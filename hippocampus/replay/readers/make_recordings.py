@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 from hippocampus.errors import RecordingError
 from hippocampus.replay.readers.call_ids import with_call_ids
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.formats import DocumentContents
 from hippocampus.replay.readers.item_types import with_required_types
 from hippocampus.replay.readers.json_values import role_of, text_of
@@ -25,7 +25,7 @@ from hippocampus.replay.recording import Recording, Usage
 SYSTEM_ROLES = {"system", "developer"}
 
 
-def make_recordings(document: Document, contents: DocumentContents) -> list[Recording]:
+def make_recordings(document: JsonDocument, contents: DocumentContents) -> list[Recording]:
     """Return a recording for each conversation in which a model answered.
 
     Raises:

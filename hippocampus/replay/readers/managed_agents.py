@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
@@ -40,12 +40,12 @@ TOKENS = (
 )
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether some event has a type that only these agents have."""
     return any(kind_of(_event(record)) in OWN_TYPES for record in document.records)
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return the conversation of each thread; sub-agents have threads of their own."""
     threads: dict[str, list[Record]] = {}
     for event in map(_event, document.records):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
@@ -40,12 +40,12 @@ COMPACTED = "This session is being continued from a previous conversation"
 """How Claude Code opens the message with the summary of a compacted context."""
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether a record has messages and this exporter's fields about the session."""
     return any(_is_export(record) for record in document.records)
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return each context of each session, and each sub-agent's, as a conversation."""
     return [
         conversation

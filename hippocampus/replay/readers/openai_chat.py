@@ -7,7 +7,7 @@ call.
 from __future__ import annotations
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import as_record, as_text, role_of
 from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage, chat_call
 
@@ -15,12 +15,12 @@ NAME = "openai-chat"
 ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether most records are messages; plain ones are the same in every format."""
     return sum(map(_is_message, document.records)) * 2 > len(document.records)
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return the one conversation."""
     messages = [RawMessage(_current(each)) for each in document.records if _is_message(each)]
     return [RawConversation("chat", messages)]

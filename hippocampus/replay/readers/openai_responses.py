@@ -6,7 +6,7 @@ The items pass through unchanged; `make_recordings` makes them valid.
 from __future__ import annotations
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import as_records, kind_of, role_of
 from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
 
@@ -14,13 +14,13 @@ NAME = "openai-responses"
 ROLES = {"system", "developer", "user", "assistant"}
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether an item can only be of this format, and most records are items."""
     records = document.records
     return any(map(_is_typical, records)) and sum(map(is_item, records)) * 2 > len(records)
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return the one conversation."""
     messages = [RawMessage(record) for record in document.records if is_item(record)]
     return [RawConversation("responses", messages)]

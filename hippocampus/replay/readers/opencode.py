@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
@@ -37,12 +37,12 @@ REPLACED_PARTS = {
 """The text that opencode sends to the model in place of these parts of a user message."""
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether a record has messages of `info` and `parts`."""
     return any(_messages(record) for record in document.records)
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return each context of each session as a conversation; a compaction starts one."""
     return [
         RawConversation("chat", context, _name(as_record(record.get("info"))))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
@@ -39,12 +39,12 @@ NOT_ARGUMENTS = {"thought", "final_thought"}
 KNOWLEDGE = ("repo_instructions", "additional_agent_instructions", "conversation_instructions")
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether most records are events with a source and an action or an observation."""
     return sum(map(_is_event, document.records)) * 2 > len(document.records)
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return each context as a conversation; a condensation starts one."""
     events = [record for record in document.records if _is_event(record)]
     system = next((_arguments(each) for each in events if each.get("action") == "system"), {})

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
@@ -59,12 +59,12 @@ class _Call:
     tools: list[Item]
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether there are spans."""
     return any(True for _ in _spans(document.records))
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return each chain of calls as a conversation, the last call's list with its answer."""
     spans = sorted(_spans(document.records), key=_start)
     calls = [call for span in spans if (call := _call(span))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
     as_count,
@@ -33,12 +33,12 @@ ADDED_TEXTS = {"custom_message": "content", "branch_summary": "summary"}
 """Lines besides messages that the model gets as user messages, and the field with their text."""
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether there is a session line, or a message with this agent's own fields."""
     return any(map(_is_typical, document.records))
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return each context as a conversation: a compaction and a branch start one."""
     cut = [
         f"entry {as_text(record.get('id'))}: the recording program moved content out of the file"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import Document
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
     as_list,
@@ -37,12 +37,12 @@ OWN_COMMANDS = re.compile(
 NO_MODELS = {"replay", "human", "instant_empty_submit"}
 
 
-def recognises(document: Document) -> bool:
+def recognises(document: JsonDocument) -> bool:
     """Return whether a record has a history of messages and a trajectory."""
     return any(_history(record) for record in document.records)
 
 
-def read(document: Document) -> list[RawConversation]:
+def read(document: JsonDocument) -> list[RawConversation]:
     """Return a conversation for each trajectory."""
     return [_conversation(record) for record in document.records if _history(record)]
 
