@@ -111,7 +111,6 @@ def test_a_record_without_messages_beside_others_is_named(tmp_path: Path) -> Non
         (b"\x89PNG\r\n\x1a\n" + bytes(500), "a binary file"),
         (gzip.compress(bytes(500), mtime=0), "a binary file"),
         (b"# Notes\n\nSome text.\n", "text that is not JSON"),
-        (b"[" * 100_000, "JSON that cannot be read (lists or objects are nested"),
         (b"[1, 2]", "JSON without an object in it"),
         (b'"text"', "JSON without an object in it"),
         (b'{"name": "left-pad", "version": "1.0.0"}', "a JSON object with the keys name, version"),
@@ -164,7 +163,7 @@ def test_a_line_that_no_parser_takes_is_named(tmp_path: Path, value: str, reason
     [recording] = read_file(path)
     assert recording.messages == CHAT
     assert reason in recording.broken[0]
-    with pytest.raises(RecordingError, match=reason):
+    with pytest.raises(RecordingError, match=f"cannot be read: .*{reason}"):
         read_file(write(tmp_path / "whole.json", f'{{"messages": [{value}]}}'))
 
 

@@ -50,7 +50,7 @@ def load(path: str) -> JsonDocument:
     """Read a file; one that holds no JSON has no records.
 
     Raises:
-        RecordingError: the file cannot be opened or unpacked.
+        RecordingError: the file cannot be opened, unpacked or parsed.
 
     """
     data = _content(path)
@@ -141,9 +141,10 @@ def _lines(path: str, text: str, failure: Exception) -> JsonDocument:
         if not found:
             broken.append(f"{path}:{number}: {reason}")
     if not records:
-        is_syntax = isinstance(failure, json.JSONDecodeError)
-        kind = "text that is not JSON" if is_syntax else "JSON that cannot be read"
-        return JsonDocument(path, [], f"{kind} ({_reason(failure)})", _first(path, broken))
+        if not isinstance(failure, json.JSONDecodeError):
+            raise RecordingError(path, f"cannot be read: {_reason(failure)}") from failure
+        description = f"text that is not JSON ({_reason(failure)})"
+        return JsonDocument(path, [], description, _first(path, broken))
     return _document(path, records, broken)
 
 
