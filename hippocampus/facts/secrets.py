@@ -126,7 +126,7 @@ def redacted(text: str) -> str:
     """Return a text that says for each secret what stood there.
 
     >>> redacted("Ann works at IBM. Her password is hunter2!")
-    'Ann works at IBM. Her password is [a password left out]'
+    'Ann works at IBM. Her password is [a password left out]!'
     """
     pieces, end = [], 0
     for one in found(text):
