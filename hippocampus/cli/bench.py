@@ -1,4 +1,4 @@
-"""`hippocampus bench`: runs the benchmarks of `hippocampus.bench` on the user's data sets."""
+"""`hippocampus bench`: measures on data sets that the user has. The measures stand elsewhere."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def consolidate(
         bool, typer.Option("--dry-run", help="Only list the sessions that are not consolidated.")
     ] = False,
 ) -> None:
-    """Consolidate sessions into the fact store; facts that are stored already do not change."""
+    """Write the memories of finished sessions to the fact store; a second run changes nothing."""
     from hippocampus.memory import Hippocampus
     from hippocampus.storage.state_dir import StateDir
 
@@ -54,7 +54,7 @@ def consolidate(
 
 
 def _is_finished(memory: Hippocampus, name: str) -> bool:
-    """Consolidate a session and return whether it is finished; one that cannot be read is reported."""
+    """Consolidate a session and return whether it is finished; one that cannot be read stops no other."""
     try:
         (outcome,) = memory.consolidate(name)
     except StoreError as failure:

@@ -1,4 +1,4 @@
-"""`hippocampus defrag`: promotes what is used repeatedly, prunes what is unused, and can undo it."""
+"""`hippocampus defrag`: promotes memories in frequent use, removes unused payloads, and can undo both."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
         bool, typer.Option("--json", help="Print one JSON object instead of lines.")
     ] = False,
 ) -> None:
-    """Promote what is used repeatedly, prune what is unused, and print the numbers."""
+    """Promote memories in frequent use, remove unused payloads, and report both in numbers."""
     from hippocampus import policy as policies
     from hippocampus.cli.store import expect_state
     from hippocampus.consolidation.defrag import defrag as run

@@ -1,4 +1,4 @@
-"""`hippocampus explain`: the view at one turn next to the raw list, with the reason for each change."""
+"""`hippocampus explain`: the view at one turn next to the raw list, each difference with its reason."""
 
 from __future__ import annotations
 

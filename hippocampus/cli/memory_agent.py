@@ -109,14 +109,14 @@ def _context(facts: Facts, limit: int, scopes: list[str] | None) -> list[Recalle
 def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     what: Annotated[str, typer.Argument(help="The id of a memory, or what it means.")],
     threshold: Annotated[float, typer.Option(min=0, max=1, help="How near it has to be.")] = 0.7,
-    max_deleted: Annotated[int, typer.Option(min=1, help="Delete so many at most.")] = 10,
+    max_deleted: Annotated[int, typer.Option(min=1, help="Delete at most this many.")] = 10,
     agent: Agent = OWN_AGENT,
     scope: Scopes = None,
     force: Force = False,
     db: Database = DEFAULT_PATH,
     as_json: Json = False,
 ) -> None:
-    """Delete for good what has an id, or means what is described; what that superseded comes back."""
+    """Delete a memory for good, by its id or by its meaning; memories that it had superseded come back."""
     with _for_reading(db, agent) as facts:
         found = facts.forget(
             what, threshold=threshold, max_deleted=max_deleted, dry_run=True, scopes=scope
@@ -145,7 +145,7 @@ def compact(
     db: Database = DEFAULT_PATH,
     as_json: Json = False,
 ) -> None:
-    """Take away what has faded or is old, and merge what says the same; `restore` undoes it."""
+    """Remove faded and old memories, and merge duplicates; `restore` undoes it."""
     with _for_reading(db, agent) as facts:
         done = facts.compact(dry_run=not force, agent=agent)
     counts = {"removed": len(done.removed), "merged": len(done.merged), "remaining": done.remaining}

@@ -1,6 +1,6 @@
 """Verbs that change a store as a whole: `delete`, `purge`, `restore`, `import`, `reembed`.
 
-What cannot be undone is only shown, unless `--force` says to do it.
+A change that cannot be undone is only shown, unless `--force` is given.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def report(path: Path, *, probe: bool) -> dict[str, Any]:
 
 
 def _sqlite() -> dict[str, Any]:
-    """Say whether full text works as the store needs it, by trying."""
+    """Return whether full text works as the store needs it, by a trial."""
     found: dict[str, Any] = {"version": sqlite3.sqlite_version, "ok": True}
     db = sqlite3.connect(":memory:")
     for name, tokenizer in (("fts5", "porter unicode61"), ("trigram", "trigram")):
@@ -76,7 +76,7 @@ def _database(path: Path) -> dict[str, Any]:
 
 
 def _can_make(path: Path) -> bool:
-    """Say whether a file could be made there, by its nearest folder that exists."""
+    """Return whether a file could be made there, by its nearest folder that exists."""
     folder = next(each for each in path.absolute().parents if each.exists())
     return folder.is_dir() and os.access(folder, os.W_OK)
 

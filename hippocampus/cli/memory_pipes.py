@@ -52,7 +52,7 @@ def write(
 
 
 def _written(text: str, type_name: str, agent: str, scope: str, db: Database) -> list[Outcome]:
-    """Keep a text word by word, and each relation that it says as a fact.
+    """Keep a text word by word, and each relation in it as a fact.
 
     A model reads the whole text; rules read each sentence, and leave those that say no relation,
     which the text itself has already.
@@ -119,7 +119,7 @@ def doctor(
     db: Database = DEFAULT_PATH,
     as_json: Json = False,  # noqa: ARG001 - it is JSON anyway
 ) -> None:
-    """Print as JSON what there is to work with, and what is wrong; exit status 1 where something is."""
+    """Print the environment and every problem as JSON; exit status 1 where there is a problem."""
     from hippocampus.cli.memory_doctor import report
 
     found = report(db, probe=probe)

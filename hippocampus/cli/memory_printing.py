@@ -70,7 +70,7 @@ def outcome_row(outcome: Outcome) -> dict[str, Any]:
 
 
 def line(memory: Memory, *, agent: bool = False) -> str:
-    """Return a memory in a line: when and of what type, what, and its id."""
+    """Return a memory in a line: date, type, text and id."""
     from hippocampus.facts.timestamps import day
 
     owner = f"{memory.agent} " if agent else ""

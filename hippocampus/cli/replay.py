@@ -126,7 +126,7 @@ def _run(
 ) -> tuple[list[Replayed], list[Skipped]]:
     """Replay with a progress bar, shown after two seconds.
 
-    If some of several paths are missing, they are listed like files that are no recordings.
+    Of several paths one that does not exist is left out, and listed like a file that is no recording.
     """
     from hippocampus.cli.progress import track
     from hippocampus.replay.readers import find_files

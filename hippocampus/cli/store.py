@@ -1,4 +1,4 @@
-"""`hippocampus gc` and `hippocampus store`: list, read, verify and remove stored contents."""
+"""`hippocampus gc` and `hippocampus store`: contents on disk: list, check and remove them."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def list_contents(state_dir: Folder) -> None:
 @app.command("show")
 def show(
     state_dir: Folder,
-    named: Annotated[str, typer.Argument(help="An entry's id, or the start of the content's key.")],
+    named: Annotated[str, typer.Argument(help="An entry's id, or the start of a payload's key.")],
 ) -> None:
     """Write one content to standard output, byte for byte."""
     from hippocampus.storage import gc
