@@ -46,7 +46,8 @@ def test_a_file_opens_with_what_it_is(path: Path) -> None:
 
 
 def test_the_documents_speak_of_the_project_alone() -> None:
-    for path in [*ROOT.glob("*.md"), ROOT / ".ci" / "run", *SOURCES, *ROOT.glob("policies/*")]:
+    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.*"), ROOT / "mkdocs.yml"]
+    for path in [*documents, ROOT / ".ci" / "run", *SOURCES, *ROOT.glob("policies/*")]:
         text = path.read_text("utf-8")
         assert MACHINE.findall(text) == [], path
         assert "DESIGN" not in text, path
