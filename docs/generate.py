@@ -178,6 +178,8 @@ def _value(value: Any) -> str:
         return ""
     if isinstance(value, dict | list | tuple) and len(json.dumps(value, default=str)) > 100:
         return f"{len(value)} entries"
+    if type(value) is float:
+        return f"`{value:g}`"
     return f"`{json.dumps(value, ensure_ascii=False, default=str)}`"
 
 
@@ -232,7 +234,7 @@ def half_lives() -> str:
     """Return the half-life of each type of memory, by preset."""
     tables = {name: dict(each.half_life_days) for name, each in FACT_PRESETS.items()}
     types = dict.fromkeys(kind for each in tables.values() for kind in each)
-    rows = [(f"`{kind}`", *(f"{each.get(kind, '')}" for each in tables.values())) for kind in types]
+    rows = [(f"`{kind}`", *(_value(each.get(kind)) for each in tables.values())) for kind in types]
     return table(" | ".join(["type", *(f"`{name}`" for name in tables)]), rows)
 
 
