@@ -80,7 +80,9 @@ class _Counter:
         self._seen: dict[str | bytes, int] = {}
 
     def __call__(self, text: str) -> int:
-        key = text if len(text) <= SMALL_TEXT else _digest(text)
+        key: str | bytes = text
+        if len(text) > SMALL_TEXT:
+            key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         counted = self._seen.get(key)
         if counted is None:
             whole = len(text) < LONG_RUN_CHARACTERS
@@ -90,10 +92,6 @@ class _Counter:
 
     def _length(self, piece: str) -> int:
         return len(self._encoding.encode_ordinary(piece))
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -112,8 +110,10 @@ def _load(encoding: str) -> tiktoken.Encoding:
     import tiktoken
 
     given = os.environ.get("TIKTOKEN_CACHE_DIR")
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - unlike Path's, never raises
+    own = str(Path(base, "hippocampus", "tiktoken"))
     with tempfile.TemporaryDirectory(prefix="hippocampus-tiktoken-") as last_resort:
-        folders = (given, _own_folder(), last_resort)
+        folders = (given, own, last_resort)
         usable = (folder for folder in folders if folder and _unpack(encoding, Path(folder)))
         os.environ["TIKTOKEN_CACHE_DIR"] = next(usable, last_resort)
         try:
@@ -122,11 +122,6 @@ def _load(encoding: str) -> tiktoken.Encoding:
             os.environ.pop("TIKTOKEN_CACHE_DIR")
             if given is not None:
                 os.environ["TIKTOKEN_CACHE_DIR"] = given
-
-
-def _own_folder() -> str:
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - unlike Path's, never raises
-    return str(Path(base, "hippocampus", "tiktoken"))
 
 
 def _unpack(encoding: str, folder: Path) -> bool:

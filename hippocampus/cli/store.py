@@ -13,9 +13,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
-    from hippocampus.storage.gc import FileRemoval, Holding, Removal, Rules
+    from hippocampus.storage.gc import FileRemoval, Holding, Removal
     from hippocampus.storage.state_dir import StateDir
 
 PIPED_WIDTH = 120
@@ -49,7 +47,9 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     state = expect_state(state_dir)
     rules = gc.Rules(max_age_days, max_bytes, _session_days(session or ()), orphan_hours * 3_600)
     started = time.time()
-    _check(rules)
+    given = [rules.max_age_days, rules.max_bytes, rules.orphan_grace_seconds]
+    if any(each is not None and not each >= 0 for each in [*given, *rules.session_days.values()]):
+        raise typer.BadParameter("ages and sizes are 0 or more")
     removals = gc.plan(gc.holdings(state), rules, started)
     files = gc.plan_files(gc.session_files(state), rules, started)
     if apply:
@@ -67,12 +67,6 @@ def expect_state(state_dir: Path) -> StateDir:
         typer.echo(f"hippocampus: {state_dir} is not a state directory", err=True)
         raise typer.Exit(2)
     return state
-
-
-def _check(rules: Rules) -> None:
-    given = [rules.max_age_days, rules.max_bytes, rules.orphan_grace_seconds]
-    if any(each is not None and not each >= 0 for each in [*given, *rules.session_days.values()]):
-        raise typer.BadParameter("ages and sizes are 0 or more")
 
 
 def _session_days(given: Sequence[str]) -> dict[str, float]:
@@ -108,6 +102,7 @@ def _print_removals(
 @app.command("ls")
 def list_contents(state_dir: Folder) -> None:
     """List the stored contents, the last active first."""
+    from rich.console import Console
     from rich.table import Table
 
     from hippocampus.storage import gc
@@ -117,9 +112,9 @@ def list_contents(state_dir: Folder) -> None:
     for each in sorted(gc.holdings(state), key=lambda held: -held.active_at):
         pinned = "yes" if any(ref.pinned for ref in each.references) else ""
         entries = ", ".join(f"{ref.session}/{ref.entry_id}" for ref in each.references) or "orphan"
-        row = (each.key[:12], f"{each.packed_bytes:,}", _date(each.active_at), pinned, entries)
-        table.add_row(*row)
-    _console().print(table)
+        active = datetime.fromtimestamp(each.active_at, UTC).strftime("%Y-%m-%d %H:%M")
+        table.add_row(each.key[:12], f"{each.packed_bytes:,}", active, pinned, entries)
+    Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table)
 
 
 @app.command("show")
@@ -190,13 +185,3 @@ def stats(state_dir: Folder) -> None:
     }
     for name, number in figures.items():
         typer.echo(f"{name:<20}{number:>14,}")
-
-
-def _date(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)

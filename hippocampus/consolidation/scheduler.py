@@ -57,18 +57,12 @@ class ConsolidationScheduler:
             StoreError: the ledger or the archive cannot be read or written.
 
         """
-        return self.run(session if is_whole else self.completed(session), ledger)
-
-    def run(self, session: SessionSnapshot, ledger: Ledger) -> ConsolidationOutcome:
-        """Consolidate a session after the one that runs in a thread; both share the model's time.
-
-        Raises:
-            StoreError: the ledger cannot be read or written.
-
-        """
+        if not is_whole:
+            session = self._completed(session)
         if not self._resources.policy.consolidation.facts:
             ledger.consolidated(ledger.pending())
             return ConsolidationOutcome(session.name, session.turn, (), finished=True)
+        # One that runs in a thread ends first, and both share the time of the model.
         patience = self._resources.policy.consolidation.model_seconds
         started = time.monotonic()
         self._wait(session.name, patience)
@@ -151,13 +145,8 @@ class ConsolidationScheduler:
             session = SessionSnapshot(name, ledger.agent(), turn, (), ledger.records())
             return self.consolidate(session, ledger, is_whole=False)
 
-    def completed(self, session: SessionSnapshot) -> CompletedSession:
-        """Return a session with what its archive has in addition; without one, its ledger.
-
-        Raises:
-            StoreError: the archive cannot be read.
-
-        """
+    def _completed(self, session: SessionSnapshot) -> CompletedSession:
+        """Return a session with what its archive has in addition; without one, its ledger."""
         *earlier, last = (
             reader.read(each.items) for each in archive.lists(self._state, session.name)
         )

@@ -67,7 +67,9 @@ def image_tokens(block: dict[str, Any]) -> int:
     encoded = _image_data(block)
     size = image_size(_head(encoded)) if encoded else None
     if "image_url" in block:
-        return _tiled_tokens(*(size or UNSEEN_PIXELS), _detail(block))
+        address = block["image_url"]
+        detail = (address if isinstance(address, dict) else block).get("detail", "auto")
+        return _tiled_tokens(*(size or UNSEEN_PIXELS), str(detail))
     if size is None:
         return LARGEST_IMAGE_TOKENS
     return max(1, min(LARGEST_IMAGE_TOKENS, size[0] * size[1] // PIXELS_PER_TOKEN))
@@ -91,11 +93,6 @@ def without_images(value: Any) -> tuple[Any, int]:
         bare[name], tokens = without_images(inner)
         total += tokens
     return bare, total
-
-
-def _detail(block: dict[str, Any]) -> str:
-    address = block["image_url"]
-    return str((address if isinstance(address, dict) else block).get("detail", "auto"))
 
 
 def _tiled_tokens(width: int, height: int, detail: str) -> int:

@@ -114,21 +114,21 @@ def _checked(adapter: Adapter, items: Sequence[Item], start: int = 0) -> Adapter
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A list as it was read: its items, copied, and the messages that they make up."""
+    """The items of a list that was read, copied, and their messages."""
 
     adapter: Adapter = ANY_FORMAT
     decisive: int | None = None
-    """The number of the item that can be of no other format; None where every format fits."""
+    """The index of the item that can be of no other format; None where every format fits."""
     items: Sequence[Item] = ()
     messages: Sequence[Message] = ()
     starts: Sequence[int] = ()
-    """The number of the first item of each message."""
+    """The index of the first item of each message."""
     kept: int = 0
-    """How many leading messages are those of the reading before."""
+    """How many messages, from the first, are the objects of the reading before."""
 
 
 def read_on(before: Reading, items: Sequence[Item]) -> Reading:
-    """Read a list of which another version was read before: only what is new or has changed.
+    """Read a list whose earlier version was read before: only the new and the changed messages.
 
     Raises:
         MessagesError: the list is in no known format.
@@ -150,14 +150,14 @@ def read_on(before: Reading, items: Sequence[Item]) -> Reading:
 
 
 def _recognised(before: Reading, items: Sequence[Item], same: int) -> tuple[Adapter, int | None]:
-    """Return the format; the first `same` items need no second look once one has decided it."""
+    """Return the adapter; the first `same` items are not checked again once it is certain."""
     if before.decisive is None or before.decisive >= same:
         return adapter_of(items)
     return _checked(before.adapter, items, same), before.decisive
 
 
 def _unchanged(before: Reading, items: Sequence[Item], same: int) -> tuple[int, int]:
-    """Return how many messages lie wholly before the first change, and where they end."""
+    """Return how many messages end before the first changed item, and the index where they end."""
     start = before.adapter.group_start(items, same)
     kept = bisect.bisect_left(before.starts, start)
     end = before.starts[kept] if kept < len(before.starts) else len(before.items)

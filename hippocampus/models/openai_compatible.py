@@ -5,7 +5,7 @@ Without an SDK. Callers decide when a model is called; requests are sent in `htt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,15 +51,12 @@ class Embedder:
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return one row for each text."""
-        rows = [row for part in self._parts(texts) for row in self._rows(part)]
+        cut = [text[: self.most_characters or None] for text in texts]
+        starts = range(0, len(cut), self.batch)
+        rows = [row for at in starts for row in self._rows(cut[at : at + self.batch])]
         if len({len(row) for row in rows}) > 1:
             raise ProviderError(f"{self.endpoint.place}: the vectors are of different lengths")
         return np.array(rows, np.float32).reshape(len(texts), -1 if rows else 0)
-
-    def _parts(self, texts: Sequence[str]) -> Iterator[list[str]]:
-        for start in range(0, len(texts), self.batch):
-            part = texts[start : start + self.batch]
-            yield [text[: self.most_characters or None] for text in part]
 
     def _rows(self, texts: list[str]) -> list[list[float]]:
         body: dict[str, Any] = {"model": self.model, "input": texts}

@@ -185,8 +185,11 @@ def _matches(match: Match, lazy: _LazySubject, priority: Priority) -> bool:
         and (match.tool is None or _is_one(match.tool, subject.tool))
         and (match.arguments is None or _have(match.arguments, lazy))
         and (match.kind is None or lazy.kind in match.kind)
-        and (match.contains is None or _contains(match.contains, lazy))
-        and (match.pattern is None or _fits(match.pattern, lazy))
+        and (match.contains is None or matching.has_word(lazy.folded, match.contains))
+        and (
+            match.pattern is None
+            or any(matching.expression(each).search(lazy.text) for each in match.pattern)
+        )
     )
 
 
@@ -205,11 +208,3 @@ def _have(wanted: Mapping[str, tuple[str, ...]], lazy: _LazySubject) -> bool:
         any(matching.globs(globs).fullmatch(value) for value in lazy.values_at(key))
         for key, globs in wanted.items()
     )
-
-
-def _contains(words: tuple[str, ...], lazy: _LazySubject) -> bool:
-    return matching.has_word(lazy.folded, words)
-
-
-def _fits(patterns: tuple[str, ...], lazy: _LazySubject) -> bool:
-    return any(matching.expression(each).search(lazy.text) for each in patterns)

@@ -121,7 +121,8 @@ class Passages:
             if not self._is_quiet:
                 self._wait()
                 return
-        self._settle_quietly()
+        with contextlib.suppress(StoreError):  # the next search raises it
+            self.settle()
 
     def settle(self) -> None:
         """Index the waiting entries immediately.
@@ -136,10 +137,6 @@ class Passages:
                 if entry_id is not None:
                     self._add_missing([entry_id])
                     self._waiting.pop(entry_id, None)
-
-    def _settle_quietly(self) -> None:
-        with contextlib.suppress(StoreError):  # the next search raises it
-            self.settle()
 
     def search(self, query: str, entry_ids: Sequence[str], most: int = 50) -> list[PassageHit]:
         """Return the passages of these entries that match a query, the best first.
@@ -250,7 +247,9 @@ def _rarest(db: sqlite3.Connection, query: str) -> list[str]:
     """Return the most selective words of a query: those in the fewest passages."""
     (total,) = db.execute("SELECT coalesce(max(number), 0) FROM passage").fetchone()
     holding = _counted(db, query)
-    ranked = sorted(holding, key=lambda word: (_is_coded(word), holding[word]))
+    # Pieces of ids come last: the query's author has the id already.
+    is_coded = {word: any(sign.isdigit() for sign in word) for word in holding}
+    ranked = sorted(holding, key=lambda word: (is_coded[word], holding[word]))
     selective = [word for word in ranked if holding[word] <= COMMON_SHARE * total]
     chosen: list[str] = []
     read = 0
@@ -267,17 +266,10 @@ def _counted(db: sqlite3.Connection, query: str) -> Mapping[str, int]:
     holding: dict[str, int] = {}
     read = 0
     for word in dict.fromkeys(WORD.findall(storable(spread(query)).lower())):
-        if read < MAX_COUNTED and word not in STOP_WORDS and (known := _known(db, word)):
-            holding[word] = known
-            read += known
+        if read < MAX_COUNTED and word not in STOP_WORDS:
+            count = "SELECT count(*) FROM search WHERE search MATCH ?"
+            (known,) = db.execute(count, (f'"{word}"',)).fetchone()
+            if known:
+                holding[word] = known
+                read += known
     return holding
-
-
-def _is_coded(word: str) -> bool:
-    """Return whether a word is a piece of an id, which the query's author has already."""
-    return any(sign.isdigit() for sign in word)
-
-
-def _known(db: sqlite3.Connection, word: str) -> int:
-    row = db.execute("SELECT count(*) FROM search WHERE search MATCH ?", (f'"{word}"',)).fetchone()
-    return int(row[0])

@@ -97,7 +97,11 @@ def scores(wanted: Sequence[str], texts: Sequence[str]) -> list[float]:
     counted = [Counter(terms(text)) for text in texts]
     sizes = [counts.total() for counts in counted]
     mean = sum(sizes) / max(1, len(sizes)) or 1.0
-    worth = {term: _worth(sum(term in each for each in counted), len(texts)) for term in wanted}
+    holding = {term: sum(term in each for each in counted) for term in wanted}
+    worth = {
+        term: math.log(1 + (len(texts) - held + 0.5) / (held + 0.5))
+        for term, held in holding.items()
+    }
     return [
         sum(
             worth[term] * counts[term] * (K1 + 1)
@@ -107,10 +111,6 @@ def scores(wanted: Sequence[str], texts: Sequence[str]) -> list[float]:
         )
         for counts, size in zip(counted, sizes, strict=True)
     ]  # fmt: skip
-
-
-def _worth(holding: int, total: int) -> float:
-    return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
 def reordered(

@@ -30,7 +30,7 @@ def fetch(request: FetchRequest, plan: SourcePlan) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as failure:
-        raise Unavailable(f"{named} is no text in UTF-8") from failure
+        raise Unavailable(f"{named} is not text in UTF-8") from failure
 
 
 def _path_in(named: str) -> str:
@@ -40,7 +40,7 @@ def _path_in(named: str) -> str:
     try:
         return url2pathname(urlsplit(named).path)
     except ValueError as wrong:
-        raise Unavailable(f"{named[:100]!r} is no address of a file: {wrong}") from wrong
+        raise Unavailable(f"{named[:100]!r} is not the URL of a file: {wrong}") from wrong
 
 
 def _allowed(named: str, roots: tuple[str, ...]) -> Path:
@@ -54,7 +54,7 @@ def _allowed(named: str, roots: tuple[str, ...]) -> Path:
         path = _resolved(base / named)
         if path is not None and any(map(path.is_relative_to, folders)):
             return path
-    raise Unavailable(f"{named} lies in none of the folders that the policy allows, or is gone")
+    raise Unavailable(f"{named} is in none of the folders that the policy allows, or missing")
 
 
 def _resolved(path: Path) -> Path | None:
@@ -71,7 +71,7 @@ def _read(path: Path, largest_bytes: int) -> bytes:
     with os.fdopen(handle, "rb") as opened:
         status = os.fstat(opened.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise Unavailable(f"{path.name} is no plain file")
+            raise Unavailable(f"{path.name} is not a plain file")
         data = b"" if status.st_size > largest_bytes else opened.read(largest_bytes + 1)
     if status.st_size > largest_bytes or len(data) > largest_bytes:  # /proc says 0 of any size
         raise Unavailable(f"{path.name} is larger than {largest_bytes:,} bytes")

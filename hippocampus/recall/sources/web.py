@@ -50,8 +50,11 @@ def fetch(request: FetchRequest, plan: SourcePlan) -> str:
         found = _get(_checked(url), plan, deadline)
         if not found.location:
             return found.text
-        url = _joined(url, found.location)
-    raise Unavailable(f"{url} leads from one address to the next more than {MAX_REDIRECTS} times")
+        try:
+            url = urljoin(url, found.location)
+        except ValueError as wrong:
+            raise Unavailable(f"{url[:100]!r} redirects to an invalid URL: {wrong}") from wrong
+    raise Unavailable(f"{url} redirects more than {MAX_REDIRECTS} times")
 
 
 class _HttpAnswer(NamedTuple):
@@ -61,23 +64,16 @@ class _HttpAnswer(NamedTuple):
     location: str = ""
 
 
-def _joined(url: str, location: str) -> str:
-    try:
-        return urljoin(url, location)
-    except ValueError as wrong:
-        raise Unavailable(f"{url[:100]!r} leads to what is no address: {wrong}") from wrong
-
-
 def _checked(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
         has_host = bool(parts.hostname) and parts.port != 0
     except ValueError as wrong:
-        raise Unavailable(f"{url[:100]!r} is no address: {wrong}") from wrong
+        raise Unavailable(f"{url[:100]!r} is not a URL: {wrong}") from wrong
     if parts.scheme not in ("http", "https") or not has_host or UNPRINTABLE.search(url):
-        raise Unavailable(f"{url[:100]!r} is no address of http or https")
+        raise Unavailable(f"{url[:100]!r} is not a URL of http or https")
     if parts.username or parts.password:
-        raise Unavailable("addresses with a user's name or password are not asked")
+        raise Unavailable("URLs with a user name or password are refused")
     return parts
 
 
@@ -105,7 +101,7 @@ def _ascii_host(parts: SplitResult) -> str:
     try:
         return host if host.isascii() else host.encode("idna").decode("ascii")
     except UnicodeError as wrong:
-        raise Unavailable(f"{host[:100]!r} is no name of a host") from wrong
+        raise Unavailable(f"{host[:100]!r} is not a host name") from wrong
 
 
 def _address(host: str, port: int, *, allow_private: bool) -> str:
@@ -202,7 +198,7 @@ def _check(answer: http.client.HTTPResponse, host: str) -> None:
         raise Unavailable(f"{host} answers with status {answer.status}")
     kind = answer.headers.get("Content-Type", "text/plain").partition(";")[0]
     if not TEXT_TYPES.search(kind.lower()):
-        raise Unavailable(f"{host} answers {kind}, which is no text")
+        raise Unavailable(f"{host} answers {kind}, which is not text")
     packed = answer.headers.get("Content-Encoding", PLAIN).lower()
     if packed != PLAIN:
         raise Unavailable(f"{host} answers packed as {packed}, which was not asked for")

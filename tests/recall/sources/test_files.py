@@ -67,7 +67,7 @@ def test_without_roots_no_file_is_opened(root: Path) -> None:
 def test_a_pipe_and_a_large_file_are_refused_at_once(root: Path) -> None:
     os.mkfifo(root / "pipe")
     plan = SourcePlan(roots=(str(root),), largest_bytes=3)
-    with pytest.raises(Unavailable, match="no plain file"):
+    with pytest.raises(Unavailable, match="not a plain file"):
         fetch(wanted("pipe"), plan)
     with pytest.raises(Unavailable, match="larger than 3"):
         fetch(wanted("a.txt"), plan)
@@ -95,5 +95,5 @@ def test_an_address_of_a_file_is_read_as_one(root: Path) -> None:
 
 def test_bytes_that_are_no_text_are_refused(root: Path) -> None:
     (root / "b").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(Unavailable, match="no text"):
+    with pytest.raises(Unavailable, match="not text"):
         fetch(wanted("b"), SourcePlan(roots=(str(root),)))
