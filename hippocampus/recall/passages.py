@@ -16,7 +16,7 @@ from typing import NamedTuple
 from hippocampus.entries.entry import storable
 from hippocampus.errors import StoreError
 from hippocampus.recall.paging import pages
-from hippocampus.recall.ranking import Span, passages
+from hippocampus.recall.ranking import LineSpan, passages
 from hippocampus.recall.words import STOP_WORDS, WORD, spread
 from hippocampus.storage import files
 from hippocampus.storage.sqlite import use_write_ahead_log
@@ -71,7 +71,7 @@ class PassageHit(NamedTuple):
     """A passage that matches a query."""
 
     entry_id: str
-    span: Span
+    span: LineSpan
     score: float
 
 
@@ -154,7 +154,7 @@ class Passages:
             rows = db.execute(BEST, (ABOUT_WEIGHT, match, most)).fetchall()
         kept = set(entry_ids)
         return [
-            PassageHit(id_, Span(first, last), -score)
+            PassageHit(id_, LineSpan(first, last), -score)
             for id_, first, last, score in rows
             if id_ in kept
         ]
@@ -225,7 +225,11 @@ def _add(db: sqlite3.Connection, entry_id: str, content: Content) -> None:
 
 
 def _insert(
-    db: sqlite3.Connection, entry_id: str, lines: Sequence[str], spans: Sequence[Span], about: str
+    db: sqlite3.Connection,
+    entry_id: str,
+    lines: Sequence[str],
+    spans: Sequence[LineSpan],
+    about: str,
 ) -> None:
     number = db.execute("INSERT INTO content (entry_id) VALUES (?)", (entry_id,)).lastrowid
     (last,) = db.execute("SELECT coalesce(max(number), 0) FROM passage").fetchone()

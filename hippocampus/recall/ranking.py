@@ -28,29 +28,29 @@ Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Returns a vector for each text, all of one length."""
 
 
-class Span(NamedTuple):
+class LineSpan(NamedTuple):
     """A range of lines, counted from 1, both ends included."""
 
     first: int
     last: int
 
 
-def passages(lines: Sequence[str]) -> list[Span]:
+def passages(lines: Sequence[str]) -> list[LineSpan]:
     """Return the passages of a text: records, paragraphs, blocks, of bounded size."""
-    spans: list[Span] = []
+    spans: list[LineSpan] = []
     first, size, indent = 1, 0, 0
     for number, line in enumerate(lines, start=1):
         if size and (
             size >= MAX_PASSAGE_CHARACTERS
             or (size >= MIN_PASSAGE_CHARACTERS and _opens(line, indent))
         ):
-            spans.append(Span(first, number - 1))
+            spans.append(LineSpan(first, number - 1))
             first, size = number, 0
         if not size:
             indent = len(line) - len(line.lstrip())
         size += len(line) + 1
     if size:
-        spans.append(Span(first, len(lines)))
+        spans.append(LineSpan(first, len(lines)))
     return spans
 
 
@@ -83,7 +83,7 @@ def _note(_shown: int, _left: int, _number: int) -> str:
     return "(weaker passages are left out; ask with fewer words or by lines)"
 
 
-def _numbered(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[NumberedLine]:
+def _numbered(lines: Sequence[str], spans: Sequence[LineSpan]) -> Iterator[NumberedLine]:
     for at, span in enumerate(spans):
         if at:
             yield NumberedLine(0, GAP)
