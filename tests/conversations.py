@@ -20,12 +20,21 @@ from typing import Any
 from hypothesis import strategies as st
 
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.policy import Consolidation, Policy
+from hippocampus.policy import Consolidation, Policy, load
 from hippocampus.session.session import EXCESS, Session
 
 Item = dict[str, Any]
 Rounds = list[list[Item]]
 
+PROMPT = load("default").model_copy(
+    update={
+        "bulk_over_tokens": 400,
+        "compression": "normal",
+        "fresh_turns": {"code": 1, "prose": 1},
+        "fresh_up_to_tokens": 4_000,
+    }
+)
+"""The default policy, but what is large is shortened when it arrives, and what is read a call later."""
 EAGER = Policy(
     name="eager",
     index_over_tokens=60,

@@ -158,7 +158,7 @@ def test_the_loop_in_the_readme_is_a_dozen_lines_and_saves(
         r"(.*\.) (\d+) tokens raw, (\d+) sent\n", capsys.readouterr().out
     ).groups()  # type: ignore[union-attr]
     assert answer == "Order A-417 is late."
-    assert int(sent) < int(raw) / 3
+    assert int(sent) < int(raw) / 2
 
 
 ODD_ARGUMENTS: list[Any] = [
@@ -585,7 +585,7 @@ def test_the_docstrings_of_clean_rooms_are_in_plain_english() -> None:
 
 NOT_YET_UNIQUE = {
     "Action", "Asked", "Block", "Candidate", "Column", "Draft", "File", "Form", "Found", "Item",
-    "Line", "Reading", "Row", "Rules", "Said", "Span", "_Draft", "_Reader", "_Writer",
+    "Line", "Reading", "Row", "Rules", "Said", "_Draft", "_Reader", "_Writer",
 }  # fmt: skip
 """Class names that exist more than once. Take a name out once it is unique; add none."""
 

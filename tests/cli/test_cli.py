@@ -58,7 +58,10 @@ def test_replay_prints_a_table(source: Path) -> None:
 
 
 def test_explain_shows_both_lists_and_why(source: Path) -> None:
-    done = hippocampus("explain", source / "one.json", "--turn", 2, cwd=source)
+    policy = source / "prompt.yaml"
+    policy.write_text("extends: default\nfresh_turns: {code: 0, prose: 0}\n")
+    options = ("--turn", 2, "--policy", policy)
+    done = hippocampus("explain", source / "one.json", *options, cwd=source)
     assert (done.returncode, done.stderr) == (0, "")
     assert "raw list" in done.stdout
     assert "indexed" in done.stdout

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from consolidation.said import Make
+from conversations import PROMPT
 
 from hippocampus import Hippocampus
 
@@ -18,7 +19,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
     made: list[Hippocampus] = []
 
     def one(**options: Any) -> Hippocampus:
-        made.append(Hippocampus(tmp_path / "state", **options))
+        made.append(Hippocampus(tmp_path / "state", **{"policy": PROMPT, **options}))
         return made[-1]
 
     yield one

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from conversations import PROMPT
+
 from hippocampus import Hippocampus
-from hippocampus.policy import Consolidation, Policy, load
+from hippocampus.policy import Consolidation, Policy
 
 Make = Callable[..., Hippocampus]
 
@@ -14,7 +16,7 @@ Make = Callable[..., Hippocampus]
 def loading(tokens: int = 600, **changes: Any) -> Policy:
     """The policy `default`, with a context load."""
     block = Consolidation(context_load_tokens=tokens, **changes)
-    return load("default").model_copy(update={"consolidation": block})
+    return PROMPT.model_copy(update={"consolidation": block})
 
 
 def user(text: str) -> dict[str, Any]:

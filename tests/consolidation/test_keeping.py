@@ -6,6 +6,7 @@ import json
 
 import pytest
 from consolidation.said import Make, assistant, call, current, loading, user
+from conversations import PROMPT
 
 from hippocampus import Hippocampus
 
@@ -164,7 +165,7 @@ def test_a_search_that_finds_nothing_and_another_command_tell_of_no_error(
 
 
 def test_a_state_and_a_pinned_result_are_kept_as_notes(make: Make) -> None:
-    memory = make()
+    memory = make(policy=PROMPT)
     rows = "\n".join(f"order_{number:04d} {number}.50 EUR" for number in range(400))
     with memory.session("s") as session:
         session([user("List the orders."), *call("1", "list_orders", '{"page": 1}', rows)])

@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import no_fallback
+from conversations import PROMPT, no_fallback
 
 from hippocampus import Hippocampus, Policy, RecallError, Session, Stage
 from hippocampus.errors import StoreError
 from hippocampus.formats.reader import read
-from hippocampus.policy import load
 from hippocampus.prices import TABLES
 from hippocampus.storage import gc
 
 
 def opened(folder: Path, **changes: Any) -> Hippocampus:
-    return Hippocampus(folder, policy=load("default").model_copy(update=changes))
+    return Hippocampus(folder, policy=PROMPT.model_copy(update=changes))
 
 
 def call(number: int, name: str, **arguments: str) -> dict[str, Any]:
@@ -261,7 +260,7 @@ def test_a_closed_session_takes_no_state_and_stores_nothing(tmp_path: Path) -> N
 
 def test_the_status_tells_sizes_money_and_stages(tmp_path: Path) -> None:
     items = [{"role": "user", "content": "Which orders?"}, call(1, "orders"), result(1, rows(0))]
-    memory = Hippocampus(tmp_path, model="claude-sonnet-4-5")
+    memory = Hippocampus(tmp_path, policy=PROMPT, model="claude-sonnet-4-5")
     with memory.session("s") as session:
         grow(session, items)
         status = session.status()
@@ -408,7 +407,7 @@ def test_a_cache_is_cold_when_its_provider_has_dropped_it(
         result(2, "nothing"),
     ]
     for idle, gone in ((seconds - 2, False), (seconds, True)):
-        memory = Hippocampus(tmp_path / str(idle), prices=TABLES[table])
+        memory = Hippocampus(tmp_path / str(idle), policy=PROMPT, prices=TABLES[table])
         with memory.session("s") as session, no_fallback():
             session(items[:4])
             view = session(items, idle_seconds=idle)

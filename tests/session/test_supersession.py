@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import no_fallback
+from conversations import PROMPT, no_fallback
 
 from hippocampus import Hippocampus, Policy, PolicyError
 from hippocampus.policy import load
@@ -170,7 +170,7 @@ def test_an_entry_names_an_older_result_that_can_be_recalled(tmp_path: Path) -> 
     steps[1] = steps[60] = ("read_file", {"path": "a.py"}, code)
     items = conversation(steps)
     items[6]["content"].append({"type": "text", "text": "word " * 9_000})
-    memory = Hippocampus(tmp_path)
+    memory = Hippocampus(tmp_path, policy=PROMPT)
     with memory.session("s") as session, no_fallback():
         for end in range(1, len(items) + 1, 2):
             view = session(items[:end])
