@@ -394,9 +394,10 @@ def test_every_environment_variable_is_documented() -> None:
 
 
 def test_every_table_of_the_ledger_is_documented() -> None:
-    from hippocampus.storage.ledger import MIGRATIONS
+    from hippocampus.storage.ledger import SCHEMA
 
-    tables = re.findall(r"CREATE TABLE (\w+) \((.*?)\) STRICT", "".join(MIGRATIONS), re.DOTALL)
+    script = "".join(each.script for each in SCHEMA.migrations)
+    tables = re.findall(r"CREATE TABLE (\w+) \((.*?)\) STRICT", script, re.DOTALL)
     assert len(tables) >= 4
     for name, columns in tables:
         assert (

@@ -21,8 +21,6 @@ from hippocampus.storage.gc import Holding, Removal
 from hippocampus.storage.sqlite import reading
 from hippocampus.storage.state_dir import StateDir
 
-BUSY_SECONDS = 10.0
-
 
 class PastEntry(NamedTuple):
     """One entry of a session, as stored in its ledger."""
@@ -82,7 +80,7 @@ def sessions(state: StateDir) -> list[PastSession]:
 
 def _past(path: Path) -> PastSession:
     active = gc.active_at(path)
-    with reading(path, BUSY_SECONDS) as db:
+    with reading(path) as db:
         if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'entry'").fetchone() is None:
             return PastSession("", active, 0, ())
         (name,) = db.execute("SELECT name FROM session").fetchone() or ("",)

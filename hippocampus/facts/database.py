@@ -14,11 +14,10 @@ from typing import Any
 
 from hippocampus.errors import StoreError
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.schema import MIGRATIONS
-from hippocampus.storage import files
-from hippocampus.storage.sqlite import transaction, use_write_ahead_log
+from hippocampus.facts.schema import SCHEMA
+from hippocampus.storage.migrations import migrate
+from hippocampus.storage.sqlite import connected, transaction
 
-BUSY_SECONDS = 10.0
 CACHE_KIB = 65_536
 MAPPED_BYTES = 1 << 28
 
@@ -32,54 +31,19 @@ class Database:
         self.path = str(path)
         self._lock = threading.RLock()
         with self.guarded():
-            if self.path != ":memory:":
-                files.private_folder(Path(path).parent)
-                files.private_file(Path(path))
-            self.connection = sqlite3.connect(
-                self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
+            # With FULL a commit outlives a power cut, for half a millisecond.
+            self.connection = connected(path, synchronous="FULL")
             try:
-                self._prepare()
-                self._migrate()
+                for pragma in (
+                    f"cache_size = -{CACHE_KIB}",
+                    f"mmap_size = {MAPPED_BYTES}",
+                    "temp_store = MEMORY",
+                ):
+                    self.connection.execute(f"PRAGMA {pragma}")
+                migrate(self.connection, self.path, SCHEMA)
             except BaseException:
                 self.connection.close()
                 raise
-
-    def _prepare(self) -> None:
-        use_write_ahead_log(self.connection, BUSY_SECONDS)
-        for pragma in (
-            "synchronous = FULL",  # a commit outlives a power cut, for half a millisecond
-            f"cache_size = -{CACHE_KIB}",
-            f"mmap_size = {MAPPED_BYTES}",
-            "temp_store = MEMORY",
-        ):
-            self.connection.execute(f"PRAGMA {pragma}")
-
-    def _migrate(self) -> None:
-        """Bring the file up to date; of two processes that open it at once, one does the work."""
-        if self._applied() == len(MIGRATIONS):
-            return
-        with self.transaction():
-            self.connection.execute(
-                "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name TEXT)"
-            )
-            for number, (name, script) in enumerate(MIGRATIONS[self._applied() :], self._applied()):
-                for statement in script.split(";"):
-                    self.connection.execute(statement)
-                self.connection.execute("INSERT INTO migration VALUES (?, ?)", (number, name))
-
-    def _applied(self) -> int:
-        tables = {name for (name,) in self.rows("SELECT name FROM sqlite_schema")}
-        if not tables:
-            return 0
-        if "migration" not in tables:
-            raise StoreError(
-                f"fact store {self.path}: an SQLite file of something else; name another"
-            )
-        applied = [name for (name,) in self.rows("SELECT name FROM migration ORDER BY number")]
-        if applied != [name for name, _ in MIGRATIONS[: len(applied)]]:
-            raise StoreError(f"fact store {self.path} was written by a later version")
-        return len(applied)
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return its rows."""

@@ -5,6 +5,8 @@ SQL text only. A migration that has shipped is never edited; a change is a furth
 
 from __future__ import annotations
 
+from hippocampus.storage.migrations import Migration, Schema
+
 FIRST = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE memory (
@@ -114,5 +116,7 @@ CREATE TABLE receipt (key TEXT PRIMARY KEY, memory TEXT NOT NULL, action TEXT NO
 STRICT, WITHOUT ROWID
 """
 
-MIGRATIONS: tuple[tuple[str, str], ...] = (("first", FIRST), ("role", ROLE), ("receipt", RECEIPT))
-"""Each runs once, in a transaction, in this order; the table `migration` records its name."""
+SCHEMA = Schema(
+    "fact store",
+    (Migration("first", FIRST), Migration("role", ROLE), Migration("receipt", RECEIPT)),
+)

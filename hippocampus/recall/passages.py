@@ -18,11 +18,9 @@ from hippocampus.errors import StoreError
 from hippocampus.recall.paging import pages
 from hippocampus.recall.ranking import LineSpan, passages
 from hippocampus.recall.words import STOP_WORDS, WORD, spread
-from hippocampus.storage import files
-from hippocampus.storage.sqlite import use_write_ahead_log
+from hippocampus.storage.migrations import LaterVersionError, Migration, Schema, migrate
+from hippocampus.storage.sqlite import connected
 
-BUSY_SECONDS = 10.0
-IN_MEMORY = ":memory:"
 QUIET_SECONDS = 0.3
 """The pause without new entries after which the index is filled."""
 MAX_TERMS = 40
@@ -36,18 +34,26 @@ COMMON_SHARE = 0.3
 ABOUT_WEIGHT = 0.7
 """The weight of a word in the tool's name and arguments, relative to one in the content."""
 ABOUT_CHARACTERS = 400
-SCHEMA = """
-    CREATE TABLE IF NOT EXISTS content (number INTEGER PRIMARY KEY, entry_id TEXT UNIQUE) STRICT;
-    CREATE TABLE IF NOT EXISTS passage (
-        number INTEGER PRIMARY KEY,
-        content INTEGER NOT NULL,
-        first INTEGER NOT NULL,
-        last INTEGER NOT NULL
-    ) STRICT;
-    CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(
-        words, about, content='', tokenize='porter unicode61 remove_diacritics 2'
-    );
-"""
+SCHEMA = Schema(
+    "search index",
+    (
+        Migration(
+            "passages",
+            """
+            CREATE TABLE content (number INTEGER PRIMARY KEY, entry_id TEXT UNIQUE) STRICT;
+            CREATE TABLE passage (
+                number INTEGER PRIMARY KEY,
+                content INTEGER NOT NULL,
+                first INTEGER NOT NULL,
+                last INTEGER NOT NULL
+            ) STRICT;
+            CREATE VIRTUAL TABLE search USING fts5(
+                words, about, content='', tokenize='porter unicode61 remove_diacritics 2'
+            )
+            """,
+        ),
+    ),
+)
 BEST = """
     SELECT entry_id, first, last, score FROM (
         SELECT rowid AS found, bm25(search, 1.0, ?) AS score FROM search
@@ -187,21 +193,24 @@ class Passages:
 
 
 def _open(path: Path | str) -> sqlite3.Connection:
-    """Open the file; a damaged one is deleted and made anew, since it holds derived data only."""
-    if str(path) != IN_MEMORY:
-        files.private_file(Path(path))
-    db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    """Open the file; a damaged one is replaced by an empty one, since it is derived data."""
     try:
-        use_write_ahead_log(db, BUSY_SECONDS)
-        db.execute("PRAGMA synchronous = OFF")
-        for statement in SCHEMA.split(";"):
-            db.execute(statement)
-    except sqlite3.DatabaseError as damage:
+        return _migrated(path)
+    except (sqlite3.OperationalError, LaterVersionError):
+        raise
+    except (sqlite3.DatabaseError, StoreError):
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{path}{ending}").unlink(missing_ok=True)
+        return _migrated(path)
+
+
+def _migrated(path: Path | str) -> sqlite3.Connection:
+    db = connected(path, synchronous="OFF")
+    try:
+        migrate(db, str(path), SCHEMA)
+    except BaseException:
         db.close()
-        if isinstance(damage, sqlite3.OperationalError):
-            raise
-        Path(path).unlink()
-        return _open(path)
+        raise
     return db
 
 

@@ -20,15 +20,26 @@ from typing import Any, NamedTuple
 
 from hippocampus.entries.entry import Entry
 from hippocampus.errors import StoreError
-from hippocampus.storage import files
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.sqlite import reading, written_at_ns
+from hippocampus.storage.migrations import Migration, Schema, migrate
+from hippocampus.storage.sqlite import connected, reading, written_at_ns
 from hippocampus.storage.state_dir import StateDir
 
-BUSY_SECONDS = 10.0
 DAY_SECONDS = 86_400.0
 ORPHAN_GRACE_SECONDS = DAY_SECONDS
 """A content is put before its ledger says so; for so long nobody has to refer to it."""
+
+
+TOMBSTONES = Schema(
+    "tombstones",
+    (
+        Migration(
+            "tombstones",
+            "CREATE TABLE tombstone"
+            " (content TEXT PRIMARY KEY, removed TEXT NOT NULL, rule TEXT NOT NULL) STRICT",
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,15 +237,8 @@ def tombstones(state: StateDir) -> Iterator[sqlite3.Connection]:
     """Open the tombstones of a state directory."""
     path = state.tombstones
     try:
-        files.private_folder(path.parent)
-        files.private_file(path)
-        with contextlib.closing(
-            sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-        ) as db:
-            db.execute(
-                "CREATE TABLE IF NOT EXISTS tombstone"
-                " (content TEXT PRIMARY KEY, removed TEXT NOT NULL, rule TEXT NOT NULL) STRICT"
-            )
+        with contextlib.closing(connected(path)) as db:
+            migrate(db, str(path), TOMBSTONES)
             yield db
     except (OSError, sqlite3.Error) as failure:
         raise StoreError(f"tombstones {path}: {failure}") from failure
@@ -337,7 +341,7 @@ def _references(path: Path) -> list[Reference]:
 def _rows(path: Path) -> tuple[str, float, list[tuple[str, str, str]]]:
     """Return the session of a ledger, when it was active, and its entries: id, content, itself."""
     active = active_at(path)
-    with reading(path, BUSY_SECONDS) as db:
+    with reading(path) as db:
         if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'entry'").fetchone() is None:
             return "", active, []
         (session,) = db.execute("SELECT name FROM session").fetchone() or ("",)
@@ -409,7 +413,7 @@ def _readable_references(state: StateDir) -> tuple[list[Reference], list[str]]:
     wrong: list[str] = []
     for path in state.ledgers():
         try:
-            with reading(path, BUSY_SECONDS) as db:
+            with reading(path) as db:
                 told = [row[0] for row in db.execute("PRAGMA integrity_check")]
             session, active, rows = _rows(path)
         except (OSError, sqlite3.Error) as failure:

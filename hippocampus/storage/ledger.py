@@ -17,82 +17,96 @@ from typing import Any, NamedTuple
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Stage, storable
 from hippocampus.errors import StoreError
-from hippocampus.storage import files
-from hippocampus.storage.sqlite import reading, transaction, use_write_ahead_log, written_at_ns
+from hippocampus.storage.migrations import Migration, Schema, migrate
+from hippocampus.storage.sqlite import connected, reading, transaction, written_at_ns
 from hippocampus.storage.state_dir import StateDir
 
-BUSY_SECONDS = 10.0
-
-MIGRATIONS = (
-    """
-    CREATE TABLE session (name TEXT PRIMARY KEY) STRICT;
-    CREATE TABLE entry (
-        id TEXT PRIMARY KEY,
-        place TEXT NOT NULL UNIQUE,
-        content TEXT NOT NULL,
-        form TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        tool TEXT NOT NULL,
-        arguments TEXT NOT NULL,
-        tokens INTEGER NOT NULL,
-        stage TEXT NOT NULL,
-        shown TEXT NOT NULL,
-        entry TEXT NOT NULL
-    ) STRICT;
-    CREATE TABLE decision (
-        number INTEGER PRIMARY KEY,
-        entry_id TEXT NOT NULL REFERENCES entry(id),
-        turn INTEGER NOT NULL,
-        stage TEXT NOT NULL,
-        reason TEXT NOT NULL,
-        saves INTEGER NOT NULL,
-        costs REAL NOT NULL
-    ) STRICT;
-    CREATE TABLE call (
-        turn INTEGER PRIMARY KEY,
-        messages INTEGER NOT NULL,
-        raw_tokens INTEGER NOT NULL,
-        sent_tokens INTEGER NOT NULL
-    ) STRICT;
-    """,
-    """
-    ALTER TABLE call ADD COLUMN raw_cost REAL NOT NULL DEFAULT 0;
-    ALTER TABLE call ADD COLUMN sent_cost REAL NOT NULL DEFAULT 0
-    """,
-    """
-    ALTER TABLE session ADD COLUMN agent TEXT NOT NULL DEFAULT '';
-    ALTER TABLE session ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE session ADD COLUMN consolidated INTEGER NOT NULL DEFAULT 0;
-    CREATE TABLE kept (
-        key TEXT PRIMARY KEY,
-        text TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        origin TEXT NOT NULL,
-        turn INTEGER NOT NULL,
-        entry_id TEXT,
-        word_by_word INTEGER NOT NULL,
-        fact_id TEXT NOT NULL,
-        outcome TEXT NOT NULL
-    ) STRICT;
-    CREATE TABLE opening (
-        text TEXT NOT NULL,
-        tokens INTEGER NOT NULL
-    ) STRICT
-    """,
-    """
-    CREATE TABLE reactivation (
-        message INTEGER NOT NULL,
-        key TEXT NOT NULL,
-        entry_id TEXT NOT NULL REFERENCES entry(id),
-        turn INTEGER NOT NULL,
-        shown TEXT NOT NULL
-    ) STRICT
-    """,
-    "CREATE INDEX decision_of_entry ON decision (entry_id, stage)",
-    "ALTER TABLE call ADD COLUMN edit_cost REAL NOT NULL DEFAULT 0",
-    "CREATE TABLE sent (number INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT",
+SCHEMA = Schema(
+    "ledger",
+    (
+        Migration(
+            "entries",
+            """
+            CREATE TABLE session (name TEXT PRIMARY KEY) STRICT;
+            CREATE TABLE entry (
+                id TEXT PRIMARY KEY,
+                place TEXT NOT NULL UNIQUE,
+                content TEXT NOT NULL,
+                form TEXT NOT NULL,
+                kind TEXT NOT NULL,
+                tool TEXT NOT NULL,
+                arguments TEXT NOT NULL,
+                tokens INTEGER NOT NULL,
+                stage TEXT NOT NULL,
+                shown TEXT NOT NULL,
+                entry TEXT NOT NULL
+            ) STRICT;
+            CREATE TABLE decision (
+                number INTEGER PRIMARY KEY,
+                entry_id TEXT NOT NULL REFERENCES entry(id),
+                turn INTEGER NOT NULL,
+                stage TEXT NOT NULL,
+                reason TEXT NOT NULL,
+                saves INTEGER NOT NULL,
+                costs REAL NOT NULL
+            ) STRICT;
+            CREATE TABLE call (
+                turn INTEGER PRIMARY KEY,
+                messages INTEGER NOT NULL,
+                raw_tokens INTEGER NOT NULL,
+                sent_tokens INTEGER NOT NULL
+            ) STRICT
+            """,
+        ),
+        Migration(
+            "costs",
+            """
+            ALTER TABLE call ADD COLUMN raw_cost REAL NOT NULL DEFAULT 0;
+            ALTER TABLE call ADD COLUMN sent_cost REAL NOT NULL DEFAULT 0
+            """,
+        ),
+        Migration(
+            "consolidation",
+            """
+            ALTER TABLE session ADD COLUMN agent TEXT NOT NULL DEFAULT '';
+            ALTER TABLE session ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE session ADD COLUMN consolidated INTEGER NOT NULL DEFAULT 0;
+            CREATE TABLE kept (
+                key TEXT PRIMARY KEY,
+                text TEXT NOT NULL,
+                kind TEXT NOT NULL,
+                origin TEXT NOT NULL,
+                turn INTEGER NOT NULL,
+                entry_id TEXT,
+                word_by_word INTEGER NOT NULL,
+                fact_id TEXT NOT NULL,
+                outcome TEXT NOT NULL
+            ) STRICT;
+            CREATE TABLE opening (
+                text TEXT NOT NULL,
+                tokens INTEGER NOT NULL
+            ) STRICT
+            """,
+        ),
+        Migration(
+            "reactivation",
+            """
+            CREATE TABLE reactivation (
+                message INTEGER NOT NULL,
+                key TEXT NOT NULL,
+                entry_id TEXT NOT NULL REFERENCES entry(id),
+                turn INTEGER NOT NULL,
+                shown TEXT NOT NULL
+            ) STRICT
+            """,
+        ),
+        Migration("decision_index", "CREATE INDEX decision_of_entry ON decision (entry_id, stage)"),
+        Migration("edit_cost", "ALTER TABLE call ADD COLUMN edit_cost REAL NOT NULL DEFAULT 0"),
+        Migration(
+            "sent", "CREATE TABLE sent (number INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT"
+        ),
+    ),
 )
-"""Each runs once, in a transaction, in this order; `user_version` counts the ones that ran."""
 SAVE = """
     INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET stage = excluded.stage, entry = excluded.entry,
@@ -198,28 +212,13 @@ class Ledger:
         self._path = state.ledger(session)
         self._session = session
         with _as_store_error(self._path):
-            files.private_folder(self._path.parent)
-            files.private_file(self._path)
-            self._db = sqlite3.connect(
-                self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
-            use_write_ahead_log(self._db, BUSY_SECONDS)
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._migrate()
+            self._db = connected(self._path)
+            migrate(self._db, str(self._path), SCHEMA)
             self._db.execute(
                 "INSERT OR IGNORE INTO session (name) VALUES (?)", (storable(session),)
             )
             self._changes = self._counted()
             (self._heard,) = self._db.execute(CHANGES).fetchone()
-
-    def _migrate(self) -> None:
-        """Bring the file up to date; of two processes that open it at once, one does the work."""
-        with self._transaction():
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
-                for statement in script.split(";"):
-                    self._db.execute(statement)
-                self._db.execute(f"PRAGMA user_version = {number}")
 
     def records(self) -> list[Record]:
         """Return every entry of the session, oldest first."""
@@ -403,7 +402,7 @@ class Ledger:
 def owner_of(state: StateDir, entry_id: str) -> str | None:
     """Return the name of the session that has an entry of that id."""
     for path in state.ledgers():
-        with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
+        with contextlib.suppress(sqlite3.Error), reading(path) as db:
             found = db.execute("SELECT 1 FROM entry WHERE id = ?", (entry_id,)).fetchone()
             if found:
                 return _name(db)
@@ -413,7 +412,7 @@ def owner_of(state: StateDir, entry_id: str) -> str | None:
 def entry_of(state: StateDir, entry_id: str) -> tuple[str, Record] | None:
     """Return the session that has an entry of that id, and the entry."""
     for path in state.ledgers():
-        with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
+        with contextlib.suppress(sqlite3.Error), reading(path) as db:
             row = db.execute("SELECT * FROM entry WHERE id = ?", (entry_id,)).fetchone()
             if row:
                 return _name(db), _record(row)
@@ -425,7 +424,7 @@ def earlier(state: StateDir, session: str, agent: str, sessions: int) -> Iterato
     paths = [path for path in state.ledgers() if path != state.ledger(session)]
     left = sessions
     for path in sorted(paths, key=lambda path: (written_at_ns(path), path.name), reverse=True):
-        with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
+        with contextlib.suppress(sqlite3.Error), reading(path) as db:
             if left and db.execute("SELECT agent FROM session").fetchone() == (agent,):
                 left -= 1
                 away = db.execute(NEWEST_AWAY).fetchall()
@@ -441,7 +440,7 @@ def unconsolidated(state: StateDir) -> list[str]:
     """Return the names of the sessions that changed since their consolidation."""
     found = []
     for path in state.ledgers():
-        with contextlib.suppress(sqlite3.Error), reading(path, BUSY_SECONDS) as db:
+        with contextlib.suppress(sqlite3.Error), reading(path) as db:
             found += db.execute("SELECT name FROM session WHERE changes > consolidated").fetchall()
     return [name for (name,) in found]
 

@@ -1,4 +1,4 @@
-"""SQLite's write-ahead log, for every file that several processes may open at once."""
+"""SQLite files that several processes open at once: with a write-ahead log, and private."""
 
 from __future__ import annotations
 
@@ -9,14 +9,43 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
+from hippocampus.storage import files
+
+BUSY_SECONDS = 10.0
+"""How long a statement waits for a lock of another process."""
 PAUSE_SECONDS = 0.01
+IN_MEMORY = ":memory:"
+
+
+def connected(path: Path | str, *, synchronous: str = "NORMAL") -> sqlite3.Connection:
+    """Open a file for reading and writing, created where it is missing, with a write-ahead log.
+
+    Only its owner may read it. `:memory:` is a file of this connection alone. The connection may be
+    used from any thread, one at a time.
+
+    Raises:
+        OSError: the file or its folder cannot be created.
+        sqlite3.Error: the file is damaged, or locked for longer than `BUSY_SECONDS`.
+
+    """
+    if str(path) != IN_MEMORY:
+        files.private_folder(Path(path).parent)
+        files.private_file(Path(path))
+    db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        use_write_ahead_log(db, BUSY_SECONDS)
+        db.execute(f"PRAGMA synchronous = {synchronous}")
+    except BaseException:
+        db.close()
+        raise
+    return db
 
 
 def use_write_ahead_log(db: sqlite3.Connection, busy_seconds: float) -> None:
-    """Let a file have a write-ahead log, which lets readers read while somebody writes.
+    """Switch a file to a write-ahead log, with which readers do not wait for a writer.
 
     SQLite may wait for no lock when it changes to that log, whatever the connection's time limit,
-    so of processes that make a file together some have to ask again.
+    so of processes that create a file together some have to ask again.
 
     Raises:
         sqlite3.OperationalError: the file was locked for longer than `busy_seconds`.
@@ -53,18 +82,18 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def reading(path: Path, busy_seconds: float) -> Iterator[sqlite3.Connection]:
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a file for reading alone, and leave no log beside it that was not there before.
 
     Raises:
-        sqlite3.Error: the file is not there, damaged, or locked for longer than `busy_seconds`.
+        sqlite3.Error: the file is not there, damaged, or locked for longer than `BUSY_SECONDS`.
 
     """
-    # Whoever may write and closes a file last takes its log away. Of an empty log that changes
-    # nothing else; one that holds something is somebody's who runs or has crashed, and stays.
+    # A connection that may write removes the log when it is the last to close. Removing an empty log
+    # changes nothing else; one with pages belongs to a process that runs or has crashed, and stays.
     mode = "ro" if _log_bytes(path) else "rw"
     address = f"file:{quote(str(path))}?mode={mode}"
-    with contextlib.closing(sqlite3.connect(address, timeout=busy_seconds, uri=True)) as db:
+    with contextlib.closing(sqlite3.connect(address, timeout=BUSY_SECONDS, uri=True)) as db:
         db.execute("PRAGMA query_only = 1")
         yield db
 

@@ -549,7 +549,7 @@ def test_a_tool_ends_nothing_that_a_user_said(facts):
 def test_a_file_of_the_oldest_schema_is_brought_up_to_date(tmp_path):
     path = tmp_path / "old.db"
     with contextlib.closing(sqlite3.connect(path)) as old:
-        name, script = schema.MIGRATIONS[0]
+        name, script = schema.SCHEMA.migrations[0]
         old.executescript(script)
         old.execute("CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT)")
         old.execute("INSERT INTO migration VALUES (0, ?)", (name,))

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from hippocampus import Hippocampus, RecallError, StoreError
 from hippocampus.errors import MessagesError
-from hippocampus.storage import ledger
+from hippocampus.storage import sqlite as store_sqlite
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_state_directory_that_disappears_takes_nothing_with_it(tmp_path: Path,
 def test_a_ledger_that_another_process_holds_delays_and_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(store_sqlite, "BUSY_SECONDS", 0.1)
     memory = Hippocampus(tmp_path, policy=EAGER)
     items = reading(2)
     with memory.session("s") as session:

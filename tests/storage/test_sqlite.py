@@ -30,7 +30,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def words(path: Path) -> list[str]:
-    with reading(path, 1.0) as db:
+    with reading(path) as db:
         return [text for (text,) in db.execute("SELECT text FROM word")]
 
 
@@ -67,7 +67,7 @@ def test_reading_leaves_the_log_of_a_crash_as_it_is(path: Path, tmp_path: Path) 
 
 
 def test_reading_beside_a_writer_sees_what_it_commits_and_is_in_nobodys_way(path: Path) -> None:
-    with closing(opened(path)) as db, reading(path, 1.0) as other:
+    with closing(opened(path)) as db, reading(path) as other:
         db.execute("INSERT INTO word VALUES ('two')")
         assert other.execute("SELECT count(*) FROM word").fetchone() == (2,)
     assert words(path) == ["one", "two"]
@@ -75,7 +75,7 @@ def test_reading_beside_a_writer_sees_what_it_commits_and_is_in_nobodys_way(path
 
 def test_a_reader_cannot_write(path: Path) -> None:
     with (
-        reading(path, 1.0) as db,
+        reading(path) as db,
         pytest.raises(sqlite3.OperationalError, match=r"readonly|read-only"),
     ):
         db.execute("DELETE FROM word")
@@ -83,7 +83,7 @@ def test_a_reader_cannot_write(path: Path) -> None:
 
 
 def test_reading_makes_no_file(tmp_path: Path) -> None:
-    with pytest.raises(sqlite3.OperationalError), reading(tmp_path / "none.sqlite3", 1.0) as db:
+    with pytest.raises(sqlite3.OperationalError), reading(tmp_path / "none.sqlite3") as db:
         db.execute("SELECT 1")
     assert names(tmp_path) == set()
 

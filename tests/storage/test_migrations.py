@@ -1,0 +1,162 @@
+"""Migrations: each kind of file opens from its oldest schema, and no other file is written."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hippocampus.errors import StoreError
+from hippocampus.facts.database import Database
+from hippocampus.facts.schema import SCHEMA as FACTS
+from hippocampus.recall.passages import SCHEMA as PASSAGES
+from hippocampus.recall.passages import Content, Passages
+from hippocampus.storage import gc
+from hippocampus.storage.ledger import SCHEMA as LEDGER
+from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.migrations import (
+    LaterVersionError,
+    Migration,
+    Schema,
+    _columns,
+    _run,
+    migrate,
+)
+from hippocampus.storage.sqlite import connected
+from hippocampus.storage.state_dir import StateDir
+
+SCHEMAS = {each.kind: each for each in (LEDGER, FACTS, PASSAGES, gc.TOMBSTONES)}
+RECORDED = {"fact store"}
+"""Kinds of which every version has recorded its migrations in the file."""
+
+
+def layout(db: sqlite3.Connection) -> object:
+    return {name: columns for name, columns in _columns(db).items() if name != "migration"}
+
+
+def opened(kind: str, state: StateDir) -> Path:
+    """Open and close the file of a kind by the class that owns it; return where it is."""
+    if kind == "ledger":
+        Ledger(state, "s").close()
+        return state.ledger("s")
+    if kind == "fact store":
+        Database(state.facts).close()
+        return state.facts
+    if kind == "search index":
+        index = Passages(state.search_index("s"), lambda _: Content("words", ""))
+        assert index.search("words", ["abcd2345"])
+        index.close()
+        return state.search_index("s")
+    with gc.tombstones(state):
+        return state.tombstones
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_a_file_of_each_earlier_version_gets_what_came_later(kind: str, tmp_path: Path) -> None:
+    schema = SCHEMAS[kind]
+    expected = opened(kind, StateDir(tmp_path / "fresh"))
+    for count in range(1, len(schema.migrations) + 1):
+        state = StateDir(tmp_path / str(count))
+        path = state.root / expected.relative_to(tmp_path / "fresh")
+        path.parent.mkdir(parents=True)
+        with closing(sqlite3.connect(path, isolation_level=None)) as old:
+            for each in schema.migrations[:count]:
+                _run(old, each.script)
+            if kind in RECORDED:
+                old.execute("CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT)")
+                names = [(number, each.name) for number, each in enumerate(schema.migrations)]
+                old.executemany("INSERT INTO migration VALUES (?, ?)", names[:count])
+            elif kind == "ledger":
+                old.execute(f"PRAGMA user_version = {count}")
+        assert opened(kind, state) == path
+        with closing(sqlite3.connect(path)) as db, closing(sqlite3.connect(expected)) as fresh:
+            assert layout(db) == layout(fresh)
+            names = db.execute("SELECT name FROM migration ORDER BY number").fetchall()
+            assert names == [(each.name,) for each in schema.migrations]
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_a_file_of_a_later_version_is_refused_and_stays_as_it_is(kind: str, tmp_path: Path) -> None:
+    path = opened(kind, StateDir(tmp_path))
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("INSERT INTO migration VALUES (99, 'later')")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"later version of hippocampus: upgrade"):
+        opened(kind, StateDir(tmp_path))
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", [each for each in SCHEMAS if each != "search index"])
+def test_a_file_with_another_column_is_refused(kind: str, tmp_path: Path) -> None:
+    path = opened(kind, StateDir(tmp_path))
+    table = next(each for each in ("entry", "memory", "tombstone") if f"{each}" in text(path))
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(f"ALTER TABLE {table} ADD COLUMN more TEXT")
+    with pytest.raises(StoreError, match=f"its table '{table}' has the columns .*, more, and not"):
+        opened(kind, StateDir(tmp_path))
+
+
+def text(path: Path) -> set[str]:
+    with closing(sqlite3.connect(path)) as db:
+        return {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
+
+
+@pytest.mark.parametrize("kind", [each for each in SCHEMAS if each != "search index"])
+def test_a_file_of_another_program_gets_no_table_of_ours(kind: str, tmp_path: Path) -> None:
+    path = opened(kind, StateDir(tmp_path))
+    path.unlink()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE theirs (text TEXT)")
+    with pytest.raises(StoreError, match="a SQLite file of something else; name another"):
+        opened(kind, StateDir(tmp_path))
+    assert text(path) == {"theirs"}
+
+
+def test_a_search_index_with_other_tables_is_made_again(tmp_path: Path) -> None:
+    path = opened("search index", StateDir(tmp_path))
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("ALTER TABLE passage ADD COLUMN more TEXT")
+    opened("search index", StateDir(tmp_path))
+
+
+def test_a_migration_that_fails_leaves_the_version_before_it(tmp_path: Path) -> None:
+    first = Migration("first", "CREATE TABLE one (a TEXT)")
+    broken = Migration("second", "CREATE TABLE two (a TEXT); INSERT INTO none VALUES (1)")
+    mended = Migration("second", "CREATE TABLE two (a TEXT)")
+    with closing(connected(tmp_path / "f.sqlite3")) as db:
+        migrate(db, "f", Schema("file", (first,)))
+        with pytest.raises(sqlite3.OperationalError):
+            migrate(db, "f", Schema("file", (first, broken)))
+        assert layout(db) == {"one": ("a",)}
+        migrate(db, "f", Schema("file", (first, mended)))
+        assert layout(db) == {"one": ("a",), "two": ("a",)}
+        with pytest.raises(LaterVersionError):
+            migrate(db, "f", Schema("file", (first,)))
+
+
+OPEN = """
+import sys
+from pathlib import Path
+from hippocampus.facts.database import Database
+from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.state_dir import StateDir
+state = StateDir(Path(sys.argv[1]))
+sys.stdin.readline()
+for number in range(20):
+    Ledger(state, str(number)).close()
+Database(state.facts).close()
+"""
+
+
+def test_processes_that_make_a_file_at_once_all_get_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", OPEN, str(tmp_path)]
+    racing = [subprocess.Popen(command, stdin=subprocess.PIPE, text=True) for _ in range(4)]
+    for each in racing:
+        assert each.stdin
+        each.stdin.write("\n")
+        each.stdin.close()
+    assert [each.wait(60) for each in racing] == [0, 0, 0, 0]
