@@ -24,7 +24,7 @@ from hippocampus.session.resources import Resources, SessionInfo
 from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage import ledger
-from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class Hippocampus:
         complete: Callable[[str], str] | None = None,
         render_memory: Callable[[Sequence[Line]], str] | None = None,
         agent: str = "",
+        store: ContentStore | None = None,
     ) -> None:
         """Open a state directory, and make it if it does not exist.
 
@@ -61,7 +62,8 @@ class Hippocampus:
         entry keeps the line that is written without a model. `complete` answers a prompt: each
         consolidation calls it once, within the policy's `model_seconds`, to extract facts from the
         user's messages. `render_memory` writes the memory file in a custom format. `agent` is the
-        owner of sessions and facts, unless a session names another one.
+        owner of sessions and facts, unless a session names another one. `store` holds the payloads in
+        place of the state directory; its maker closes it.
 
         Raises:
             PolicyError: the policy cannot be read; the error lists every problem.
@@ -79,7 +81,11 @@ class Hippocampus:
         self._facts: Facts | None = None
         self._opening_facts = threading.Lock()
         self._agent = agent
-        self._store = DiskStore(state.contents)
+        self._closing = contextlib.ExitStack()
+        if store is None:
+            store = disk = DiskStore(state.contents)
+            self._closing.callback(disk.close)
+        self._store: ContentStore = store
         loads = inputs.ContextLoadResources(
             state, self._store, declared, encoding, self._known_facts, self._read_edits
         )
@@ -211,7 +217,7 @@ class Hippocampus:
                 closing.callback(self._resources.summaries.close)
             if self._facts is not None:
                 closing.callback(self._facts.close)
-            closing.callback(self._store.close)
+            closing.callback(self._closing.close)
             closing.callback(self._scheduler.close)
 
 

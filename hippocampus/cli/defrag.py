@@ -12,6 +12,7 @@ import typer
 if TYPE_CHECKING:
     from hippocampus.consolidation.defrag import Defragmented
     from hippocampus.facts import Facts
+    from hippocampus.storage.content_store import ContentStore
     from hippocampus.storage.state_dir import StateDir
 
 
@@ -35,21 +36,23 @@ def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus import policy as policies
     from hippocampus.cli.store import expect_state
     from hippocampus.consolidation.defrag import defrag as run
+    from hippocampus.storage.content_store import DiskStore
 
     state = expect_state(state_dir)
     if not idle_hours >= 0:
         raise typer.BadParameter("--idle-hours is 0 or more")
     if apply and undo:
         raise typer.BadParameter("--apply makes a run, --undo undoes the last one: name one")
-    facts = _facts(state)
+    facts, store = _facts(state), DiskStore(state.contents)
     try:
         if undo:
-            _undo(state, facts, as_json=as_json)
+            _undo(state, store, facts, as_json=as_json)
         else:
             found = policies.load(policy)
-            done = run(state, facts, found, time.time(), apply=apply, idle_hours=idle_hours)
+            done = run(state, store, facts, found, time.time(), apply=apply, idle_hours=idle_hours)
             _print(done, as_json=as_json)
     finally:
+        store.close()
         if facts is not None:
             facts.close()
 
@@ -61,10 +64,10 @@ def _facts(state: StateDir) -> Facts | None:
     return Facts(state.facts) if state.facts.exists() else None
 
 
-def _undo(state: StateDir, facts: Facts | None, *, as_json: bool) -> None:
+def _undo(state: StateDir, store: ContentStore, facts: Facts | None, *, as_json: bool) -> None:
     from hippocampus.consolidation.defrag import undo
 
-    when = undo(state, facts)
+    when = undo(state, store, facts)
     if as_json:
         typer.echo(json.dumps({"undone": when}))
     elif when is None:

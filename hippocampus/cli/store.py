@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from datetime import UTC, datetime
@@ -43,18 +44,18 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
 ) -> None:
     """List the stored contents and archives that the rules remove; remove them with --apply."""
     from hippocampus.storage import gc
+    from hippocampus.storage.content_store import DiskStore
 
     state = expect_state(state_dir)
     rules = gc.Rules(max_age_days, max_bytes, _session_days(session or ()), orphan_hours * 3_600)
     started = time.time()
-    given = [rules.max_age_days, rules.max_bytes, rules.orphan_grace_seconds]
-    if any(each is not None and not each >= 0 for each in [*given, *rules.session_days.values()]):
-        raise typer.BadParameter("ages and sizes are 0 or more")
-    removals = gc.plan(gc.holdings(state), rules, started)
-    files = gc.plan_files(gc.session_files(state), rules, started)
-    if apply:
-        removals = gc.collect(state, removals, started)
-        files = gc.collect_files(files, started)
+    _check(rules)
+    with contextlib.closing(DiskStore(state.contents)) as store:
+        removals = gc.plan(gc.holdings(state, store), rules, started)
+        files = gc.plan_files(gc.session_files(state), rules, started)
+        if apply:
+            removals = gc.collect(state, store, removals, started)
+            files = gc.collect_files(files, started)
     _print_removals(removals, files, done=apply)
 
 
@@ -105,11 +106,9 @@ def list_contents(state_dir: Folder) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from hippocampus.storage import gc
-
     state = expect_state(state_dir)
     table = Table("content", "bytes", "active", "pinned", "entries", box=None)
-    for each in sorted(gc.holdings(state), key=lambda held: -held.active_at):
+    for each in sorted(_holdings(state), key=lambda held: -held.active_at):
         pinned = "yes" if any(ref.pinned for ref in each.references) else ""
         entries = ", ".join(f"{ref.session}/{ref.entry_id}" for ref in each.references) or "orphan"
         active = datetime.fromtimestamp(each.active_at, UTC).strftime("%Y-%m-%d %H:%M")
@@ -127,12 +126,8 @@ def show(
     from hippocampus.storage.content_store import DiskStore
 
     state = expect_state(state_dir)
-    key = _key(gc.holdings(state), named)
-    store = DiskStore(state.contents)
-    try:
-        content = store.get(key)
-    finally:
-        store.close()
+    with contextlib.closing(DiskStore(state.contents)) as store:
+        content = store.get(_key(gc.holdings(state, store), named))
     sys.stdout.buffer.write(content or b"")
     sys.stdout.flush()
 
@@ -154,25 +149,22 @@ def _key(held: Sequence[Holding], named: str) -> str:
 
 @app.command("verify")
 def verify(state_dir: Folder) -> None:
-    """Read everything and list each damaged, lost or orphaned object; exit status 1 if there is any."""
-    from hippocampus.storage import gc
+    """Read every file and list damaged or lost objects, exit status 1 if there are any, and orphans."""
+    from hippocampus.storage.verify import verify
 
-    state = expect_state(state_dir)
-    problems = gc.verify(state)
-    for each in problems:
+    report = verify(expect_state(state_dir))
+    for each in (*report.problems, *report.notes):
         typer.echo(each)
-    if problems:
+    if report.problems:
         raise typer.Exit(1)
-    typer.echo("every content is present and undamaged")
+    typer.echo("every content, ledger and archive and the fact store: present and undamaged")
 
 
 @app.command("stats")
 def stats(state_dir: Folder) -> None:
     """Print the number and the size of contents, and how many are shared, pinned or orphans."""
-    from hippocampus.storage import gc
-
     state = expect_state(state_dir)
-    held = gc.holdings(state)
+    held = _holdings(state)
     sessions = {ref.session for each in held for ref in each.references}
     shared = sum(len({ref.session for ref in each.references}) > 1 for each in held)
     figures = {
@@ -185,3 +177,12 @@ def stats(state_dir: Folder) -> None:
     }
     for name, number in figures.items():
         typer.echo(f"{name:<20}{number:>14,}")
+
+
+def _holdings(state: StateDir) -> list[Holding]:
+    from hippocampus.storage import gc
+    from hippocampus.storage.content_store import DiskStore
+
+    with contextlib.closing(DiskStore(state.contents)) as store:
+        return gc.holdings(state, store)
+

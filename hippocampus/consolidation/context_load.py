@@ -233,7 +233,7 @@ def _away(glances: Sequence[ledger.Glance], setting: Setting, means: Sources) ->
         if record.entry.type != "state" and record.kind != "arguments"
     ]
     away.sort(key=lambda pair: -len(words & _about(pair[1])))
-    chosen = [pair for pair in away[:MOST_AWAY] if means.store.has(pair[1].content)]
+    chosen = [pair for pair in away[:MOST_AWAY] if means.store.get(pair[1].content) is not None]
     return [Line(_index_line(owner, each), adopted(each, owner, 0)) for owner, each in chosen]
 
 

@@ -25,6 +25,7 @@ from hippocampus.facts.store import Facts
 from hippocampus.facts.supersession import compacted, next_row, written_since
 from hippocampus.policy import Policy
 from hippocampus.storage import files, gc
+from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.gc import Removal
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
@@ -84,6 +85,7 @@ class _Scope(NamedTuple):
     """The stores that a run reads and changes."""
 
     state: StateDir
+    store: ContentStore
     facts: Facts | None
     file: MemoryFile
 
@@ -104,6 +106,7 @@ class _Plan:
 
 def defrag(  # noqa: PLR0913 - one parameter an input
     state: StateDir,
+    store: ContentStore,
     facts: Facts | None,
     policy: Policy,
     now: float,
@@ -125,7 +128,7 @@ def defrag(  # noqa: PLR0913 - one parameter an input
     pruning = Pruning(
         policy.forget_below, policy.exponent, block.forget_after_sessions, now - idle_hours * 3_600
     )
-    scope = _Scope(state, facts, _file(state, facts, wanted=block.memory_file))
+    scope = _Scope(state, store, facts, _file(state, facts, wanted=block.memory_file))
     if not apply:
         return _figures(_plan(scope, pruning, promotion or Promotion(), now), state)
     try:
@@ -138,7 +141,7 @@ def defrag(  # noqa: PLR0913 - one parameter an input
     return replace(_figures(done, state), applied=True)
 
 
-def undo(state: StateDir, facts: Facts | None) -> str | None:
+def undo(state: StateDir, store: ContentStore, facts: Facts | None) -> str | None:
     """Undo the last run, and return its ISO date and time; None where there is none.
 
     Raises:
@@ -149,7 +152,7 @@ def undo(state: StateDir, facts: Facts | None) -> str | None:
         with files.held(state.defrag_lock):
             found = defrag_journal.last(state)
             if found is not None:
-                defrag_journal.take_back(state, found, facts, _file(state, facts))
+                defrag_journal.take_back(state, store, found, facts, _file(state, facts))
     except OSError as failure:
         raise StoreError(f"state directory {state.root}: {failure}") from failure
     return found.when if found is not None else None
@@ -164,7 +167,7 @@ def _file(state: StateDir, facts: Facts | None, *, wanted: bool = True) -> Memor
 
 
 def _plan(scope: _Scope, pruning: Pruning, promotion: Promotion, now: float) -> _Plan:
-    state, facts, file = scope
+    state, store, facts, file = scope
     past = usage_stats.sessions(state)
     current = facts.memories(agent=EVERY_AGENT) if facts is not None else []
     members = lined(state)
@@ -175,7 +178,7 @@ def _plan(scope: _Scope, pruning: Pruning, promotion: Promotion, now: float) -> 
     known = {(each.origin.session, each.origin.entry_id) for each in staying}
     again = usage_stats.used_in_several(past, promotion.using_sessions, known) if facts else []
     known |= {(session, kept.entry.id) for session, kept in again}
-    held = gc.holdings(state)
+    held = gc.holdings(state, store)
     logged = daily_log.sessions_by_mark(state)
     own = [each for each in staying if facts is not None and each.agent == facts.agent]
     return _Plan(
@@ -242,7 +245,7 @@ def _figures(plan: _Plan, state: StateDir) -> Defragmented:
 
 def _apply(scope: _Scope, plan: _Plan, now: float) -> set[str]:
     """Make the planned changes, each recorded before it; return the removed contents."""
-    state, facts, file = scope
+    state, store, facts, file = scope
     going = [*plan.pruned, *plan.orphans]
     undo = Undo(
         datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
@@ -256,8 +259,8 @@ def _apply(scope: _Scope, plan: _Plan, now: float) -> set[str]:
     defrag_journal.begin(state, undo)
     if facts is not None:
         _consolidate(state, facts, file, plan, undo)
-    safe = defrag_journal.set_aside(state, going)
-    gone = gc.collect(state, safe, now, put_before=now - JUST_PUT_SECONDS)
+    safe = defrag_journal.set_aside(state, store, going)
+    gone = gc.collect(state, store, safe, now, put_before=now - JUST_PUT_SECONDS)
     undo.contents = [each.key for each in gone]
     undo.after = defrag_journal.texts_of(file)
     defrag_journal.note(state, undo)

@@ -5,6 +5,7 @@ It is kept until the next run, with the contents that the run removed. Nothing i
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from collections.abc import Iterable
@@ -15,8 +16,8 @@ from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.errors import StoreError
 from hippocampus.facts.store import Facts
 from hippocampus.facts.supersession import by_ids
-from hippocampus.storage import files, gc
-from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage import files, tombstones
+from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.gc import Removal
 from hippocampus.storage.state_dir import StateDir
 
@@ -71,24 +72,20 @@ def last(state: StateDir) -> Undo | None:
         raise StoreError(f"defrag record {path}: {failure}") from failure
 
 
-def set_aside(state: StateDir, removals: Iterable[Removal]) -> list[Removal]:
+def set_aside(state: StateDir, store: ContentStore, removals: Iterable[Removal]) -> list[Removal]:
     """Copy contents to the undo store, and return those that exist and can be removed.
 
     Raises:
         StoreError: a store cannot be read or written.
 
     """
-    kept, aside = DiskStore(state.contents), DiskStore(state.undo_contents)
     safe = []
-    try:
+    with contextlib.closing(DiskStore(state.undo_contents)) as aside:
         for each in removals:
-            content = kept.get(each.key)
+            content = store.get(each.key)
             if content is not None:
                 aside.put(content)
                 safe.append(each)
-    finally:
-        kept.close()
-        aside.close()
     return safe
 
 
@@ -100,14 +97,16 @@ def texts_of(file: MemoryFile) -> dict[str, str | None]:
     }
 
 
-def take_back(state: StateDir, undo: Undo, facts: Facts | None, file: MemoryFile) -> None:
+def take_back(
+    state: StateDir, store: ContentStore, undo: Undo, facts: Facts | None, file: MemoryFile
+) -> None:
     """Undo a run step by step, the last step first; later changes stay.
 
     Raises:
         StoreError: something cannot be read or written; then it can be repeated.
 
     """
-    _contents_back(state, undo.contents)
+    _contents_back(state, store, undo.contents)
     if facts is not None:
         facts.delete(undo.added)
         gone = by_ids(facts, [*undo.removed, *undo.retired]).values()
@@ -117,17 +116,16 @@ def take_back(state: StateDir, undo: Undo, facts: Facts | None, file: MemoryFile
     shutil.rmtree(state.undo_contents, ignore_errors=True)
 
 
-def _contents_back(state: StateDir, keys: Iterable[str]) -> None:
-    kept, aside = DiskStore(state.contents), DiskStore(state.undo_contents)
-    try:
+def _contents_back(state: StateDir, store: ContentStore, keys: Iterable[str]) -> None:
+    with (
+        contextlib.closing(DiskStore(state.undo_contents)) as aside,
+        tombstones.opened(state) as db,
+    ):
         for key in keys:
             content = aside.get(key)
             if content is not None:
-                kept.put(content)
-                gc.forget_tombstone(state, key)
-    finally:
-        kept.close()
-        aside.close()
+                store.put(content)
+                tombstones.unbury(db, key)
 
 
 def _file_back(undo: Undo, facts: Facts, file: MemoryFile) -> None:

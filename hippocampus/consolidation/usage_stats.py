@@ -5,20 +5,16 @@ Ledgers are read and never written, so that no session waits. `defrag` decides w
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from hippocampus.entries import decay
-from hippocampus.entries.entry import Entry, Stage
-from hippocampus.errors import StoreError
+from hippocampus.entries.entry import Entry, Record, Stage
 from hippocampus.storage import gc
 from hippocampus.storage.gc import Holding, Removal
-from hippocampus.storage.sqlite import reading
+from hippocampus.storage.ledger import stored_sessions
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -68,28 +64,24 @@ def sessions(state: StateDir) -> list[PastSession]:
         StoreError: a ledger cannot be read; then nothing may be removed.
 
     """
-    found = []
-    for path in state.ledgers():
-        try:
-            found.append(_past(path))
-        except (OSError, sqlite3.Error, ValueError) as failure:
-            raise StoreError(f"ledger {path}: {failure}") from failure
-    named = (past for past in found if past.name)
-    return sorted(named, key=lambda past: (past.active_at, past.name))
+    found = [
+        PastSession(each.name, each.active_at, each.turn, tuple(map(_entry, each.records)))
+        for each in stored_sessions(state)
+        if each.name
+    ]
+    return sorted(found, key=lambda past: (past.active_at, past.name))
 
 
-def _past(path: Path) -> PastSession:
-    active = gc.active_at(path)
-    with reading(path) as db:
-        if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'entry'").fetchone() is None:
-            return PastSession("", active, 0, ())
-        (name,) = db.execute("SELECT name FROM session").fetchone() or ("",)
-        (turn,) = db.execute("SELECT max(turn) FROM call").fetchone()
-        rows = db.execute(
-            "SELECT entry, content, tool, arguments, stage, kind, tokens FROM entry"
-        ).fetchall()
-    entries = (PastEntry(Entry.model_validate(json.loads(entry)), *rest) for entry, *rest in rows)
-    return PastSession(name, active, turn or 0, tuple(entries))
+def _entry(record: Record) -> PastEntry:
+    return PastEntry(
+        record.entry,
+        record.content,
+        record.tool,
+        record.arguments,
+        record.stage,
+        record.kind,
+        record.tokens,
+    )
 
 
 def used_in_several(
@@ -130,7 +122,7 @@ def prunable(
         for one in each.entries:
             rule = _rule(one, each, later, rules)
             named = (each.name, one.entry.id)
-            if rule and named not in kept and not gc.is_pinned(one.entry.model_dump()):
+            if rule and named not in kept and not gc.is_pinned(one.entry):
                 found[named] = rule
     return found
 

@@ -22,7 +22,7 @@ from hippocampus.recall import answers
 from hippocampus.recall.passages import Content, Passages
 from hippocampus.recall.pending import Answer, RecallCall, pending
 from hippocampus.recall.ranking import Embed
-from hippocampus.storage import files, gc, ledger
+from hippocampus.storage import files, ledger, tombstones
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state_dir import StateDir
 
@@ -88,7 +88,7 @@ class Retrieval:
             raise answers.expired(record, rule=str(damage)) from damage
         if content is not None:
             return content
-        left = gc.tombstone(self._state, record.content)
+        left = tombstones.tombstone(self._state, record.content)
         raise answers.expired(record, left.when, left.rule) if left else answers.expired(record)
 
     def text(self, record: Record) -> str:

@@ -1,13 +1,16 @@
-"""Contents on disk, by the hash of their bytes: put, get, has, drop.
+"""Payloads by the hash of their bytes, on disk or in memory.
 
-On diskcache with bytes only (its default unpickles what it reads), nothing evicted, and a folder
-that only its owner may read. What a content means is not known here.
+On disk they are in diskcache, as bytes only (its default unpickles what it reads), never evicted, in
+a folder that only its owner may read. What a payload means is not known here.
 """
 
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
+import stat
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,21 +21,25 @@ import zstandard
 
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
-from hippocampus.storage import files
+from hippocampus.storage import files, packing
 
 SIZE_LIMIT_BYTES = 1 << 50
 """diskcache evicts above its limit; this one is never reached."""
-LARGE_CONTENT_BYTES = 1 << 15
-"""Contents over this go to files of their own beside the database."""
+MIN_FILE_BYTES = 1 << 15
+"""Packed payloads of this size and more are files of their own next to the database."""
+LEVEL = 3
+"""How hard a payload is packed: a turn waits for it."""
+FILE_NAME = re.compile(r"[0-9a-f]{2}[/\\][0-9a-f]{2}[/\\][0-9a-f]{28}\.val")
+"""The names that diskcache makes; a database may hold any."""
 
 
 NEVER_SECONDS = 1e10
-"""When a content expires after its last put: in 300 years. What the cache keeps renewable is its
-expiry alone, so this is how it knows when a content was last put."""
+"""When a payload expires after its last put: in 300 years. diskcache renews nothing but the expiry, so
+it is how the time of the last put is stored."""
 
 
-class Kept(NamedTuple):
-    """A stored content, not unpacked."""
+class StoredPayload(NamedTuple):
+    """A payload in a store, not unpacked."""
 
     key: str
     packed_bytes: int
@@ -41,23 +48,29 @@ class Kept(NamedTuple):
 
 
 class ContentStore(Protocol):
-    """Where full contents wait."""
+    """Where payloads wait to be recalled. Any thread may call it; failures are `StoreError`."""
 
     def put(self, content: bytes) -> str:
-        """Keep a content and return its key; one that is there already is not written again."""
+        """Store a payload and return its key, `content_key(content)`; again renews its `put_at`."""
 
     def get(self, key: str) -> bytes | None:
-        """Return the content of a key, byte for byte, or nothing."""
+        """Return the payload of a key, byte for byte, or None; a damaged one is a `StoreError`."""
 
-    def has(self, key: str) -> bool:
-        """Say whether a content is there."""
+    def delete(self, key: str, put_before: float = float("inf")) -> bool:
+        """Remove a payload and return whether it was there; one put after `put_before` stays.
 
-    def drop(self, key: str) -> bool:
-        """Remove a content and say whether it was there."""
+        Both in one step: a payload that is put and then referred to is not lost in between.
+        """
+
+    def stored(self) -> Iterator[StoredPayload]:
+        """Yield every payload, by key."""
 
 
 class _BytesDisk(diskcache.Disk):  # type: ignore[misc]  # it carries no types
-    """Reads and writes bytes; refuses what would be unpickled (CVE-2025-69872)."""
+    """Reads and writes bytes, under names of its own.
+
+    Refuses what would be unpickled (CVE-2025-69872), and every path that leads out of its folder.
+    """
 
     def put(self, key: Any) -> tuple[Any, bool]:
         if not isinstance(key, str):
@@ -72,15 +85,40 @@ class _BytesDisk(diskcache.Disk):  # type: ignore[misc]  # it carries no types
     def store(self, value: Any, read: bool, key: Any = diskcache.UNKNOWN) -> Any:  # noqa: FBT001
         if not isinstance(value, bytes):
             raise TypeError("values of the content store are bytes")
-        size, mode, name, kept = super().store(value, read, key)
+        size, mode, name, held = super().store(value, read, key)
         if name is not None:
             (Path(self._directory) / name).chmod(0o600)
-        return size, mode, name, kept
+        return size, mode, name, held
+
+    def filename(self, key: Any = diskcache.UNKNOWN, value: Any = diskcache.UNKNOWN) -> Any:
+        name, path = super().filename(key, value)
+        if not self._is_inside(name):
+            raise StoreError(f"{path} leads out of the content store: remove the link on its way")
+        return name, path
 
     def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> Any:  # noqa: FBT001
-        if mode not in (diskcache.core.MODE_RAW, diskcache.core.MODE_BINARY):
+        written = mode in (diskcache.core.MODE_RAW, diskcache.core.MODE_BINARY)
+        if not written or not (filename is None or self._is_inside(filename)):
             raise StoreError("the content store holds a value that it did not write")
         return super().fetch(mode, filename, value, read)
+
+    def remove(self, file_path: str) -> None:
+        if self._is_inside(file_path):  # any other file is not ours to remove
+            super().remove(file_path)
+
+    def _is_inside(self, name: str) -> bool:
+        """Return whether a name is one that diskcache made, and no link leads away from it."""
+        folder = Path(self._directory)
+        path = folder / name
+        if (
+            not FILE_NAME.fullmatch(name)
+            or path.parent.resolve() != folder.resolve() / Path(name).parent
+        ):
+            return False
+        try:
+            return stat.S_ISREG(path.lstat().st_mode)
+        except FileNotFoundError:
+            return True
 
 
 class DiskStore:
@@ -96,13 +134,13 @@ class DiskStore:
                 eviction_policy="none",
                 cull_limit=0,
                 size_limit=SIZE_LIMIT_BYTES,
-                disk_min_file_size=LARGE_CONTENT_BYTES,
+                disk_min_file_size=MIN_FILE_BYTES,
             )
         self._folder = folder
         self._database = folder / diskcache.core.DBNAME
 
     def put(self, content: bytes) -> str:
-        """Keep a content and return its key.
+        """Store a payload and return its key.
 
         Raises:
             StoreError: the disk is full, locked, not writable or gone.
@@ -111,7 +149,12 @@ class DiskStore:
         key = content_key(content)
         with _as_store_error(self._folder):
             self._database.stat()  # SQLite would go on writing into a file that was removed
-            packed = zstandard.ZstdCompressor(level=3).compress(content)
+            packed = zstandard.ZstdCompressor(level=LEVEL).compress(content)
+            if len(content) > packing.max_bytes(len(packed)):
+                raise StoreError(
+                    f"content store {self._folder}: a payload of {len(content):,} bytes packs into "
+                    f"{len(packed):,}, and could not be told from a decompression bomb"
+                )
             with self._cache.transact(retry=True):
                 if self._cache.get(key) == packed:
                     self._cache.touch(key, expire=NEVER_SECONDS)
@@ -120,7 +163,7 @@ class DiskStore:
         return key
 
     def get(self, key: str) -> bytes | None:
-        """Return the content of a key, byte for byte, or nothing.
+        """Return the payload of a key, byte for byte, or None.
 
         Raises:
             StoreError: the stored bytes are damaged or cannot be read.
@@ -131,64 +174,61 @@ class DiskStore:
         if packed is None:
             return None
         try:
-            content = zstandard.ZstdDecompressor().decompress(packed)
-        except zstandard.ZstdError:
+            content = packing.unpacked(packed)
+        except packing.DamagedError:
             content = None
         if content is None or content_key(content) != key:
             raise StoreError(f"content {key[:12]} in {self._folder} is damaged")
         return content
 
-    def has(self, key: str) -> bool:
-        """Say whether a content is there."""
-        with _as_store_error(self._folder):
-            return self._cache.get(key) is not None
+    def delete(self, key: str, put_before: float = float("inf")) -> bool:
+        """Remove a payload and return whether it was there; one put after `put_before` stays.
 
-    def drop(self, key: str) -> bool:
-        """Remove a content and say whether it was there."""
-        with _as_store_error(self._folder):
+        Raises:
+            StoreError: the database cannot be written.
+
+        """
+        with _as_store_error(self._folder), self._cache.transact(retry=True):
+            found = self._stored(key)
+            if found is not None and found.put_at > put_before:
+                return False
             return bool(self._cache.delete(key))
 
+    def stored(self) -> Iterator[StoredPayload]:
+        """Yield every payload, by key; one whose file is lost is left out.
+
+        Raises:
+            StoreError: the database cannot be read.
+
+        """
+        for key in self.keys():
+            found = self._stored(key)
+            if found is not None:
+                yield found
+
     def keys(self) -> list[str]:
-        """Return the keys of all contents, sorted."""
+        """Return the keys in the database, sorted."""
         with _as_store_error(self._folder):
             return list(self._cache.iterkeys())
 
-    def kept(self, key: str) -> Kept | None:
-        """Return what is known of a stored content without unpacking it, or nothing."""
+    def _stored(self, key: str) -> StoredPayload | None:
         with _as_store_error(self._folder):
             packed, until = self._cache.get(key, expire_time=True)
         if packed is None:
             return None
-        return Kept(key, len(packed), (until or NEVER_SECONDS) - NEVER_SECONDS)
-
-    def drop_older(self, key: str, moment: float) -> bool:
-        """Remove a content unless it was put after a moment; say whether it was removed.
-
-        Both in one transaction: who puts a content and then refers to it finds it there.
-        """
-        with _as_store_error(self._folder), self._cache.transact(retry=True):
-            found = self.kept(key)
-            return found is not None and found.put_at <= moment and bool(self._cache.delete(key))
+        return StoredPayload(key, len(packed), (until or NEVER_SECONDS) - NEVER_SECONDS)
 
     def check(self) -> list[str]:
-        """Return a sentence for each damaged or stray object; empty when all is well."""
-        told = (self.damage(key) for key in self.keys())
-        return [each for each in told if each] + self.strays()
-
-    def damage(self, key: str) -> str:
-        """Return what is wrong with a content, in a sentence; empty when nothing is."""
-        try:
-            lost = self.get(key) is None
-        except StoreError as damage:
-            return str(damage)
-        return f"content {key[:12]} in {self._folder} has lost its file" if lost else ""
+        """Return a sentence for each damaged, lost or stray object; empty when all is well."""
+        found = (damage(self, key) for key in self.keys())
+        return [each for each in found if each] + self.strays()
 
     def strays(self) -> list[str]:
-        """Return a sentence for each file beside the database that belongs to no content."""
+        """Return a sentence for each file next to the database that belongs to no payload."""
         with _as_store_error(self._folder), warnings.catch_warnings():
             warnings.simplefilter("always")
             found = [str(each.message) for each in self._cache.check()]
-        return [f"store {self._folder}: {told}" for told in found if told.startswith("unknown")]
+        return [f"store {self._folder}: {each}" for each in found if each.startswith("unknown")]
 
     def close(self) -> None:
         """Close the database."""
@@ -196,32 +236,39 @@ class DiskStore:
 
 
 class MemoryStore:
-    """The content store in memory, for tests: it is gone with its process."""
+    """The content store in memory, for tests and for hosts without a disk: it ends with its process."""
 
     def __init__(self) -> None:
-        self._contents: dict[str, bytes] = {}
+        self._contents: dict[str, tuple[bytes, float]] = {}
 
     def put(self, content: bytes) -> str:
-        """Keep a content and return its key."""
+        """Store a payload and return its key."""
         key = content_key(content)
-        self._contents[key] = content
+        self._contents[key] = content, time.time()
         return key
 
     def get(self, key: str) -> bytes | None:
-        """Return the content of a key, or nothing."""
-        return self._contents.get(key)
+        """Return the payload of a key, or None."""
+        content, _ = self._contents.get(key, (None, 0.0))
+        return content
 
-    def has(self, key: str) -> bool:
-        """Say whether a content is there."""
-        return key in self._contents
+    def delete(self, key: str, put_before: float = float("inf")) -> bool:
+        """Remove a payload and return whether it was there; one put after `put_before` stays."""
+        _, put_at = self._contents.get(key, (b"", float("inf")))
+        return put_at <= put_before and self._contents.pop(key, None) is not None
 
-    def drop(self, key: str) -> bool:
-        """Remove a content and say whether it was there."""
-        return self._contents.pop(key, None) is not None
+    def stored(self) -> Iterator[StoredPayload]:
+        """Yield every payload, by key."""
+        for key, (content, put_at) in sorted(self._contents.items()):
+            yield StoredPayload(key, len(content), put_at)
 
-    def check(self) -> list[str]:
-        """Return nothing: memory does not decay."""
-        return []
+
+def damage(store: ContentStore, key: str) -> str:
+    """Return what is wrong with the payload of a key, in a sentence; empty when nothing is."""
+    try:
+        return "" if store.get(key) is not None else f"content {key[:12]} has lost its file"
+    except StoreError as failure:
+        return str(failure)
 
 
 @contextlib.contextmanager

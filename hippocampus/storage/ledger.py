@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Stage, storable
 from hippocampus.errors import StoreError
-from hippocampus.storage.migrations import Migration, Schema, migrate
+from hippocampus.storage import entry_index
+from hippocampus.storage.migrations import Migration, Schema, applied, migrate
 from hippocampus.storage.sqlite import connected, reading, transaction, written_at_ns
 from hippocampus.storage.state_dir import StateDir
 
@@ -142,19 +143,35 @@ TELL_CALL = """
         edit_cost = max(edit_cost, excluded.edit_cost)
 """
 """A second call in a turn finds in the cache what the first one paid for."""
-NEWEST_AWAY = """
-    SELECT * FROM entry WHERE stage != 'full' AND place NOT LIKE 'adopted:%'
+ENTRIES = """
+    SELECT id, place, content, form, kind, tool, arguments, tokens, stage, shown, entry FROM entry
+"""
+NEWEST_AWAY = f"""
+    {ENTRIES} WHERE stage != 'full' AND place NOT LIKE 'adopted:%'
     ORDER BY rowid DESC LIMIT 40
 """
-NEWEST_STATES = """
-    SELECT * FROM entry WHERE place LIKE 'state:%' ORDER BY rowid DESC LIMIT 10
+NEWEST_STATES = f"""
+    {ENTRIES} WHERE place LIKE 'state:%' ORDER BY rowid DESC LIMIT 10
 """
 CHANGED = "UPDATE session SET changes = changes + 1"
 CHANGES = "SELECT changes FROM session"
 
 
+class StoredSession(NamedTuple):
+    """A session as its ledger has it on disk."""
+
+    ledger: Path
+    name: str
+    active_at: float
+    """When the ledger was last written, in seconds since 1970."""
+    turn: int
+    records: tuple[Record, ...]
+    damaged: tuple[str, ...]
+    """The ids of entries that cannot be read."""
+
+
 class Glance(NamedTuple):
-    """A session seen from another one: what it put away last, and its last states."""
+    """A session seen from another one: the entries that last left its view, and its last states."""
 
     session: str
     records: list[Record]
@@ -223,7 +240,7 @@ class Ledger:
     def records(self) -> list[Record]:
         """Return every entry of the session, oldest first."""
         with _as_store_error(self._path):
-            rows = self._db.execute("SELECT * FROM entry ORDER BY rowid").fetchall()
+            rows = self._db.execute(f"{ENTRIES} ORDER BY rowid").fetchall()
         return [_record(row) for row in rows]
 
     def hears(self) -> bool:
@@ -401,22 +418,27 @@ class Ledger:
 
 def owner_of(state: StateDir, entry_id: str) -> str | None:
     """Return the name of the session that has an entry of that id."""
-    for path in state.ledgers():
-        with contextlib.suppress(sqlite3.Error), reading(path) as db:
-            found = db.execute("SELECT 1 FROM entry WHERE id = ?", (entry_id,)).fetchone()
-            if found:
-                return _name(db)
-    return None
+    found = entry_of(state, entry_id)
+    return found[0] if found else None
 
 
 def entry_of(state: StateDir, entry_id: str) -> tuple[str, Record] | None:
     """Return the session that has an entry of that id, and the entry."""
-    for path in state.ledgers():
-        with contextlib.suppress(sqlite3.Error), reading(path) as db:
-            row = db.execute("SELECT * FROM entry WHERE id = ?", (entry_id,)).fetchone()
+    try:
+        paths = entry_index.ledgers_with(state, entry_id, _ids)
+    except StoreError:  # an index that cannot be used only saves time
+        paths = state.ledgers()
+    for path in paths:
+        with contextlib.suppress(StoreError), _reading(path) as db:
+            row = db.execute(f"{ENTRIES} WHERE id = ?", (entry_id,)).fetchone()
             if row:
                 return _name(db), _record(row)
     return None
+
+
+def _ids(path: Path) -> list[str]:
+    with _as_store_error(path), reading(path) as db:
+        return [entry_id for (entry_id,) in db.execute("SELECT id FROM entry")]
 
 
 def earlier(state: StateDir, session: str, agent: str, sessions: int) -> Iterator[Glance]:
@@ -424,25 +446,77 @@ def earlier(state: StateDir, session: str, agent: str, sessions: int) -> Iterato
     paths = [path for path in state.ledgers() if path != state.ledger(session)]
     left = sessions
     for path in sorted(paths, key=lambda path: (written_at_ns(path), path.name), reverse=True):
-        with contextlib.suppress(sqlite3.Error), reading(path) as db:
+        with contextlib.suppress(StoreError), _reading(path) as db:
             if left and db.execute("SELECT agent FROM session").fetchone() == (agent,):
                 left -= 1
-                away = db.execute(NEWEST_AWAY).fetchall()
-                states = db.execute(NEWEST_STATES).fetchall()
-                yield Glance(_name(db), [_record(row) for row in [*away, *states]])
-
-
-def _name(db: sqlite3.Connection) -> str:
-    return str(db.execute("SELECT name FROM session").fetchone()[0])
+                rows = db.execute(NEWEST_AWAY).fetchall() + db.execute(NEWEST_STATES).fetchall()
+                yield Glance(_name(db), [_record(row) for row in rows])
 
 
 def unconsolidated(state: StateDir) -> list[str]:
     """Return the names of the sessions that changed since their consolidation."""
     found = []
     for path in state.ledgers():
-        with contextlib.suppress(sqlite3.Error), reading(path) as db:
+        with contextlib.suppress(StoreError), _reading(path) as db:
             found += db.execute("SELECT name FROM session WHERE changes > consolidated").fetchall()
     return [name for (name,) in found]
+
+
+def stored_sessions(state: StateDir) -> Iterator[StoredSession]:
+    """Yield every session of a state directory.
+
+    Raises:
+        StoreError: a ledger cannot be read, or an entry of it is damaged.
+
+    """
+    for path in state.ledgers():
+        found = stored_session(path)
+        if found.damaged:
+            raise StoreError(f"ledger {path}: entry {found.damaged[0]} is damaged")
+        yield found
+
+
+def stored_session(path: Path) -> StoredSession:
+    """Return a session as its ledger has it; nothing is written, so that no process waits.
+
+    Raises:
+        StoreError: the ledger cannot be read.
+
+    """
+    records, damaged = [], []
+    with _reading(path) as db:
+        active_at = written_at_ns(path) / 1e9
+        if not applied(db, str(path), SCHEMA):  # another process is about to write its tables
+            return StoredSession(path, "", active_at, 0, (), ())
+        (name,) = db.execute("SELECT name FROM session").fetchone() or ("",)
+        (turn,) = db.execute("SELECT max(turn) FROM call").fetchone()
+        for row in db.execute(f"{ENTRIES} ORDER BY rowid"):
+            try:
+                records.append(_record(row))
+            except StoreError:
+                damaged.append(row[0])
+    return StoredSession(path, name, active_at, turn or 0, tuple(records), tuple(damaged))
+
+
+def check_file(path: Path) -> list[str]:
+    """Return a sentence for each thing that SQLite finds wrong with a ledger."""
+    try:
+        with _reading(path) as db:
+            found = [text for (text,) in db.execute("PRAGMA integrity_check")]
+    except StoreError as failure:
+        return [str(failure)]
+    return [f"ledger {path}: {text}" for text in found if text != "ok"]
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    with _as_store_error(path), reading(path) as db:
+        applied(db, str(path), SCHEMA)
+        yield db
+
+
+def _name(db: sqlite3.Connection) -> str:
+    return str(db.execute("SELECT name FROM session").fetchone()[0])
 
 
 def _values(item: OutboxItem) -> tuple[Any, ...]:
@@ -466,19 +540,22 @@ def _row(record: Record) -> tuple[str | int, ...]:
 
 
 def _record(row: tuple[str, str, str, str, str, str, str, int, str, str, str]) -> Record:
-    _, place, content, form, kind, tool, arguments, tokens, stage, shown, entry = row
-    return Record(
-        Entry.model_validate(json.loads(entry)),
-        place,
-        content,
-        form,
-        kind,
-        tool,
-        arguments,
-        tokens,
-        Stage(stage),
-        shown,
-    )
+    entry_id, place, content, form, kind, tool, arguments, tokens, stage, shown, entry = row
+    try:
+        return Record(
+            Entry.model_validate(json.loads(entry)),
+            place,
+            content,
+            form,
+            kind,
+            tool,
+            arguments,
+            tokens,
+            Stage(stage),
+            shown,
+        )
+    except ValueError as failure:
+        raise StoreError(f"entry {entry_id} of a ledger is damaged: {failure}") from failure
 
 
 @contextlib.contextmanager

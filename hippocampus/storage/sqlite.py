@@ -107,17 +107,18 @@ def written_at_ns(path: Path) -> int:
     """
     written = path.stat().st_mtime_ns
     with contextlib.suppress(FileNotFoundError):
-        log = _log_of(path).stat()
+        log = path.with_name(log_name(path.name)).stat()
         return max(written, log.st_mtime_ns) if log.st_size else written
     return written
 
 
 def _log_bytes(path: Path) -> int:
     try:
-        return _log_of(path).stat().st_size
+        return path.with_name(log_name(path.name)).stat().st_size
     except FileNotFoundError:
         return 0
 
 
-def _log_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")
+def log_name(name: str) -> str:
+    """Return the name of the write-ahead log of a file."""
+    return f"{name}-wal"

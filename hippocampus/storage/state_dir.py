@@ -44,6 +44,11 @@ class StateDir:
         """Return the database of the long-term memory."""
         return self.root / "memory.sqlite3"
 
+    @property
+    def entry_index(self) -> Path:
+        """Return the database of which session has which entry."""
+        return self.root / "entries.sqlite3"
+
     # One file a session
 
     @property

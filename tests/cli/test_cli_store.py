@@ -79,7 +79,7 @@ def test_show_writes_a_content_byte_for_byte(state: Path, kept: str) -> None:
 
 def test_verify_ends_with_1_on_damage(state: Path, kept: str) -> None:
     store = DiskStore(state / "contents")
-    store.drop(kept)
+    store.delete(kept)
     store.close()
     found = hippocampus("store", "verify", state)
     assert found.exit_code == 1

@@ -20,7 +20,8 @@ from conversations import EAGER, no_fallback, reading
 
 from hippocampus import Entry, Hippocampus, Policy, RecallError
 from hippocampus.consolidation.daily_log import append
-from hippocampus.consolidation.defrag import Defragmented, defrag, undo
+from hippocampus.consolidation.defrag import Defragmented, defrag
+from hippocampus.consolidation.defrag import undo as taken_back
 from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.consolidation.usage_stats import (
     PastEntry,
@@ -88,13 +89,20 @@ def facts(tmp_path: Path) -> Iterator[Facts]:
 
 
 def run(state: Path, facts: Facts | None = None, **options: Any) -> Defragmented:
-    return defrag(StateDir(state), facts, options.pop("policy", policy()), time.time(), **options)
+    with contextlib.closing(DiskStore(state / "contents")) as store:
+        chosen = options.pop("policy", policy())
+        return defrag(StateDir(state), store, facts, chosen, time.time(), **options)
+
+
+def undo(state: Path, facts: Facts | None) -> str | None:
+    with contextlib.closing(DiskStore(state / "contents")) as store:
+        return taken_back(StateDir(state), store, facts)
 
 
 def on_disk(state: Path) -> dict[str, bytes]:
     """Everything but what a database writes of itself when it is opened."""
     with contextlib.closing(DiskStore(state / "contents")) as store:
-        contents = {key: store.get(key) or b"" for key in store.keys()}  # noqa: SIM118 - no mapping
+        contents = {each.key: store.get(each.key) or b"" for each in store.stored()}
     return contents | {
         str(path.relative_to(state)): path.read_bytes()
         for path in sorted(state.rglob("*"))
@@ -308,7 +316,7 @@ def test_it_keeps_the_memory_file_as_its_host_does(tmp_path: Path, facts: Facts,
         changed = {name for name in before | after if before.get(name) != after.get(name)}
         assert not any(name.startswith(("MEMORY", "memory/")) for name in changed)
     assert not (tmp_path / "MEMORY.md").exists() or form == "custom"
-    assert undo(StateDir(tmp_path), facts)
+    assert undo(tmp_path, facts)
 
 
 # Undo
@@ -349,11 +357,11 @@ def test_every_step_of_a_run_can_be_taken_back(tmp_path: Path, facts: Facts) -> 
     done = run(tmp_path, facts, apply=True)
     assert min(done.facts_promoted, done.facts_faded, done.contents_pruned, done.edits_read_back)
     assert all_of(tmp_path, facts) != before
-    assert undo(StateDir(tmp_path), facts)
+    assert undo(tmp_path, facts)
     assert all_of(tmp_path, facts) == before
     for name, entries in ids.items():
         assert all("row_" in recalled(tmp_path, name, entry) for entry in entries)
-    assert undo(StateDir(tmp_path), facts) is None
+    assert undo(tmp_path, facts) is None
     aged(tmp_path, list(ids))
     again = run(tmp_path, facts)
     assert (again.facts_faded, again.contents_pruned) == (done.facts_faded, done.contents_pruned)
@@ -364,7 +372,7 @@ def test_what_was_edited_since_stays_when_a_run_is_taken_back(tmp_path: Path, fa
     run(tmp_path, facts, apply=True)
     path = MemoryFile(StateDir(tmp_path)).path
     path.write_text(path.read_text() + "\nSome later words.\n")
-    assert undo(StateDir(tmp_path), facts)
+    assert undo(tmp_path, facts)
     text = path.read_text()
     assert "\nSome later words.\n" in text
     assert "The page said so." in text
@@ -375,7 +383,7 @@ def test_only_the_last_run_can_be_taken_back(tmp_path: Path) -> None:
     ids = lived(tmp_path, ["one", "two", "three", "four"])
     run(tmp_path, apply=True)
     run(tmp_path, apply=True)
-    assert undo(StateDir(tmp_path), None)
+    assert undo(tmp_path, None)
     assert recalled(tmp_path, "one", ids["one"][0]).startswith("expired")
 
 
@@ -386,6 +394,7 @@ from pathlib import Path
 from conversations import EAGER
 from hippocampus.consolidation.defrag import defrag
 from hippocampus.facts import Facts
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.state_dir import StateDir
 block = EAGER.consolidation.model_copy(update={{"forget_after_sessions": 2}})
 policy = EAGER.model_copy(update={{"consolidation": block}})
@@ -393,7 +402,7 @@ folder = Path(sys.argv[1])
 with Facts(folder / "memory.sqlite3") as facts:
     print("ready", flush=True)
     sys.stdin.readline()
-    defrag(StateDir(folder), facts, policy, time.time(), apply=True)
+    defrag(StateDir(folder), DiskStore(folder / "contents"), facts, policy, time.time(), apply=True)
     print("done", flush=True)
 """
 
@@ -413,7 +422,7 @@ def test_a_run_that_is_killed_can_be_taken_back(tmp_path: Path, facts: Facts, se
         process.stdin.flush()
         time.sleep(random.Random(seed).random() * 0.15)
         process.kill()
-    undo(StateDir(tmp_path), facts)
+    undo(tmp_path, facts)
     assert before <= {each.content for each in facts.memories()} | {"I prefer tea."}
     for name, entries in ids.items():
         assert all("row_" in recalled(tmp_path, name, entry) for entry in entries)

@@ -68,7 +68,7 @@ class Work:
 
     def forget_the_copy(self) -> None:
         for record in self.session.records():
-            self.memory._store.drop(record.content)
+            self.memory._store.delete(record.content)
 
 
 @pytest.fixture

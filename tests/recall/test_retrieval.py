@@ -58,8 +58,8 @@ def test_what_retention_removed_is_expired_with_its_rule(state: Path) -> None:
     store = DiskStore(state / "contents")
     gone = record("aaaa2222", store.put(b"one"))
     retrieval = Retrieval(StateDir(state), "s", store)
-    going = gc.plan(gc.holdings(StateDir(state)), gc.Rules(orphan_grace_seconds=0), 2e9)
-    gc.collect(StateDir(state), going, 2e9)
+    going = gc.plan(gc.holdings(StateDir(state), store), gc.Rules(orphan_grace_seconds=0), 2e9)
+    gc.collect(StateDir(state), store, going, 2e9)
     with pytest.raises(RecallError) as told:
         retrieval.text(gone)
     assert (told.value.reason, told.value.rule) == ("expired", "no session refers to it")

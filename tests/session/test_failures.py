@@ -164,7 +164,7 @@ def test_a_dropped_content_says_what_to_call_instead(tmp_path: Path) -> None:
     with memory.session("s") as session:
         session(reading(1))
         [record] = session.records()
-        memory._store.drop(record.content)
+        memory._store.delete(record.content)
         with pytest.raises(RecallError, match="call read again") as told:
             session.recall(record.entry.id)
         assert told.value.reason == "expired"

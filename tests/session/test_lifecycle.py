@@ -15,7 +15,7 @@ from hippocampus import Hippocampus, Policy, RecallError, Session, Stage
 from hippocampus.errors import StoreError
 from hippocampus.formats.reader import read
 from hippocampus.prices import TABLES
-from hippocampus.storage import gc
+from hippocampus.storage.verify import verify
 
 
 def opened(folder: Path, **changes: Any) -> Hippocampus:
@@ -255,7 +255,7 @@ def test_a_closed_session_takes_no_state_and_stores_nothing(tmp_path: Path) -> N
     with pytest.raises(StoreError, match="session 's' is closed"):
         session.state("deployed")
     memory.close()
-    assert gc.verify(memory._state) == []
+    assert verify(memory._state) == ([], [])
 
 
 def test_the_status_tells_sizes_money_and_stages(tmp_path: Path) -> None:

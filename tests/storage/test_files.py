@@ -17,7 +17,7 @@ from conversations import EAGER, reading
 from hippocampus import Hippocampus, RecallError
 from hippocampus.facts import Facts
 from hippocampus.storage import files, gc
-from hippocampus.storage.content_store import LARGE_CONTENT_BYTES
+from hippocampus.storage.content_store import MIN_FILE_BYTES, DiskStore
 from hippocampus.storage.state_dir import StateDir
 
 HOLDING = """
@@ -113,7 +113,7 @@ def used(state: Path) -> None:
     memory = Hippocampus(state, policy=EAGER)
     session = memory.session("s")
     messages = reading(2)
-    messages[-1]["content"] = os.urandom(LARGE_CONTENT_BYTES).hex()
+    messages[-1]["content"] = os.urandom(MIN_FILE_BYTES).hex()
     session(messages)
     with contextlib.suppress(RecallError):  # it makes the index, whatever it finds
         session.recall(query="customer")
@@ -121,5 +121,6 @@ def used(state: Path) -> None:
     assert modes(state) == {0o600}
     session.close()
     memory.close()
-    removals = gc.plan(gc.holdings(StateDir(state)), gc.Rules(0), time.time())
-    assert gc.collect(StateDir(state), removals[:1], time.time())
+    with contextlib.closing(DiskStore(state / "contents")) as store:
+        removals = gc.plan(gc.holdings(StateDir(state), store), gc.Rules(0), time.time())
+        assert gc.collect(StateDir(state), store, removals[:1], time.time())

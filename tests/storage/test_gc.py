@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from hippocampus import Hippocampus, RecallError
 from hippocampus.entries.entry import Entry, Lifecycle, Modifiers, Record, Source, Stage
 from hippocampus.errors import StoreError
-from hippocampus.storage import archive, gc
+from hippocampus.storage import archive, gc, tombstones
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.gc import DAY_SECONDS, Holding, Reference, Rules
 from hippocampus.storage.ledger import Call, Ledger
 from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.verify import verify
 
 NOW = 1_000_000_000.0
 
@@ -54,8 +55,14 @@ def age(state: Path, days: float) -> None:
 
 def run(state: Path, rules: Rules, now: float | None = None) -> list[str]:
     started = time.time() if now is None else now
-    removals = gc.plan(gc.holdings(StateDir(state)), rules, started)
-    return [each.key for each in gc.collect(StateDir(state), removals, started)]
+    with contextlib.closing(DiskStore(state / "contents")) as store:
+        removals = gc.plan(gc.holdings(StateDir(state), store), rules, started)
+        return [each.key for each in gc.collect(StateDir(state), store, removals, started)]
+
+
+def held(state: Path) -> list[gc.Holding]:
+    with contextlib.closing(DiskStore(state / "contents")) as store:
+        return gc.holdings(StateDir(state), store)
 
 
 def test_contents_of_idle_sessions_go_and_leave_a_tombstone(state: Path) -> None:
@@ -63,12 +70,12 @@ def test_contents_of_idle_sessions_go_and_leave_a_tombstone(state: Path) -> None
     age(state, 40)
     young = put(state, "young", b"two", "bbbb2222")
     assert run(state, Rules(max_age_days=30)) == [old]
-    left = gc.tombstone(StateDir(state), old)
+    left = tombstones.tombstone(StateDir(state), old)
     assert left is not None
     assert left.rule == "sessions idle for over 30 days"
     assert left.when.endswith("+00:00")
-    assert gc.tombstone(StateDir(state), young) is None
-    assert gc.verify(StateDir(state)) == []
+    assert tombstones.tombstone(StateDir(state), young) is None
+    assert verify(StateDir(state)) == ([], [])
 
 
 def test_what_sessions_share_is_kept_while_one_of_them_is(state: Path) -> None:
@@ -114,20 +121,21 @@ def test_orphans_go_after_their_grace(state: Path) -> None:
 def test_planning_removes_nothing(state: Path) -> None:
     put(state, "s", b"one", "aaaa1111")
     age(state, 40)
-    removals = gc.plan(gc.holdings(StateDir(state)), Rules(max_age_days=1), time.time())
+    removals = gc.plan(held(state), Rules(max_age_days=1), time.time())
     assert len(removals) == 1
-    assert len(gc.holdings(StateDir(state))) == 1
+    assert len(held(state)) == 1
 
 
 def test_a_content_put_again_since_the_start_stays_and_has_no_tombstone(state: Path) -> None:
     key = put(state, "old", b"one", "aaaa1111")
     age(state, 40)
     started = time.time()
-    removals = gc.plan(gc.holdings(StateDir(state)), Rules(max_age_days=30), started)
+    removals = gc.plan(held(state), Rules(max_age_days=30), started)
     put(state, "young", b"one", "bbbb2222")
-    assert gc.collect(StateDir(state), removals, started) == []
-    assert gc.tombstone(StateDir(state), key) is None
-    assert gc.verify(StateDir(state)) == []
+    with contextlib.closing(DiskStore(state / "contents")) as store:
+        assert gc.collect(StateDir(state), store, removals, started) == []
+    assert tombstones.tombstone(StateDir(state), key) is None
+    assert verify(StateDir(state)) == ([], [])
 
 
 def test_beside_writers_no_reference_dangles(state: Path) -> None:
@@ -145,7 +153,7 @@ def test_beside_writers_no_reference_dangles(state: Path) -> None:
         put(state, f"s{number % 3}", str(number % 5).encode(), f"id{number:06}")
     done.set()
     worker.join()
-    assert gc.verify(StateDir(state)) == []
+    assert verify(StateDir(state)) == ([], [])
 
 
 references = st.builds(
@@ -184,15 +192,16 @@ def test_verify_names_what_is_damaged_lost_or_nobodys(state: Path) -> None:
     store = DiskStore(state / "contents")
     orphan = store.put(b"nobody's")
     store._cache.set(damaged, b"no zstd")
-    store.drop(lost)
+    store.delete(lost)
     store.close()
     (state / "contents" / "ab").mkdir()
     (state / "contents" / "ab" / "stray.val").write_bytes(b"?")
-    told = "\n".join(gc.verify(StateDir(state)))
+    report = verify(StateDir(state))
+    told = "\n".join([*report.problems, *report.notes])
     assert f"entry bbbb2222 of session 's': its content {lost[:12]} is lost" in told
     assert f"content {orphan[:12]} is an orphan" in told
     assert "stray.val" in told
-    assert len(told.split("\n")) == 4
+    assert [len(report.problems), len(report.notes)] == [2, 2]
 
 
 def test_verify_names_what_cannot_be_opened_and_who_loses_by_it(state: Path) -> None:
@@ -200,16 +209,16 @@ def test_verify_names_what_cannot_be_opened_and_who_loses_by_it(state: Path) -> 
     put(state, "other", b"x", "bbbb2222")
     [large] = (state / "contents").rglob("*.val")
     large.write_bytes(large.read_bytes()[:50])
-    [told] = gc.verify(StateDir(state))
+    [told] = verify(StateDir(state)).problems
     assert f"content {kept[:12]}" in told
-    assert "entry aaaa1111 of session 's' stands for it" in told
+    assert "entry aaaa1111 of session 's' refers to it" in told
     large.unlink()
-    assert "has lost its file; entry aaaa1111" in gc.verify(StateDir(state))[0]
+    assert "has lost its file; entry aaaa1111" in verify(StateDir(state)).problems[0]
     (state / "tombstones.sqlite3").write_bytes(b"no database" * 100)
-    assert "tombstones" in gc.verify(StateDir(state))[0]
+    assert any("tombstones" in each for each in verify(StateDir(state)).problems)
     (state / "tombstones.sqlite3").unlink()
     (state / "contents" / "cache.db").write_bytes(b"no database" * 100)
-    [told] = gc.verify(StateDir(state))
+    [told] = verify(StateDir(state)).problems
     assert "content store" in told
 
 
@@ -221,7 +230,7 @@ def test_a_damaged_entry_is_named_and_stops_every_removal(state: Path, written: 
     with contextlib.closing(sqlite3.connect(ledger)) as db:
         db.execute("UPDATE entry SET entry = ? WHERE id = 'aaaa1111'", (written,))
         db.commit()
-    assert gc.verify(StateDir(state)) == [f"ledger {ledger}: entry aaaa1111 is damaged"]
+    assert verify(StateDir(state)).problems == [f"ledger {ledger}: entry aaaa1111 is damaged"]
     with pytest.raises(StoreError, match="entry aaaa1111 is damaged"):
         run(state, Rules(max_age_days=0))
 
@@ -231,20 +240,20 @@ def test_nothing_is_removed_beside_a_ledger_that_cannot_be_read(state: Path) -> 
     (state / "sessions" / "broken.sqlite3").write_bytes(b"no database" * 100)
     with pytest.raises(StoreError, match="broken"):
         run(state, Rules(max_age_days=0))
-    assert any("broken" in each for each in gc.verify(StateDir(state)))
+    assert any("broken" in each for each in verify(StateDir(state)).problems)
 
 
 def test_tombstones_that_cannot_be_read_are_told(state: Path) -> None:
     state.mkdir()
     (state / "tombstones.sqlite3").write_bytes(b"no database" * 100)
     with pytest.raises(StoreError, match="tombstones"):
-        gc.tombstone(StateDir(state), "k")
+        tombstones.tombstone(StateDir(state), "k")
 
 
 def test_a_ledger_without_tables_is_one_without_references(state: Path) -> None:
     put(state, "s", b"one", "aaaa1111")
     sqlite3.connect(state / "sessions" / "empty.sqlite3").close()
-    assert len(gc.holdings(StateDir(state))[0].references) == 1
+    assert len(held(state)[0].references) == 1
 
 
 def files_gone(state: Path, rules: Rules, started: float | None = None) -> list[str]:

@@ -15,7 +15,7 @@ from hippocampus.facts.database import Database
 from hippocampus.facts.schema import SCHEMA as FACTS
 from hippocampus.recall.passages import SCHEMA as PASSAGES
 from hippocampus.recall.passages import Content, Passages
-from hippocampus.storage import gc
+from hippocampus.storage import entry_index, tombstones
 from hippocampus.storage.ledger import SCHEMA as LEDGER
 from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.migrations import (
@@ -29,7 +29,9 @@ from hippocampus.storage.migrations import (
 from hippocampus.storage.sqlite import connected
 from hippocampus.storage.state_dir import StateDir
 
-SCHEMAS = {each.kind: each for each in (LEDGER, FACTS, PASSAGES, gc.TOMBSTONES)}
+SCHEMAS = {
+    each.kind: each for each in (LEDGER, FACTS, PASSAGES, tombstones.SCHEMA, entry_index.SCHEMA)
+}
 RECORDED = {"fact store"}
 """Kinds of which every version has recorded its migrations in the file."""
 
@@ -51,7 +53,10 @@ def opened(kind: str, state: StateDir) -> Path:
         assert index.search("words", ["abcd2345"])
         index.close()
         return state.search_index("s")
-    with gc.tombstones(state):
+    if kind == "entry index":
+        entry_index.ledgers_with(state, "none", lambda _: ())
+        return state.entry_index
+    with tombstones.opened(state):
         return state.tombstones
 
 

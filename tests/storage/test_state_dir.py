@@ -22,6 +22,7 @@ def test_each_file_of_a_session_is_one_that_the_layout_names(tmp_path: Path) -> 
     memory.session("two")(reading(2))
     known = {
         state.facts,
+        state.entry_index,
         state.ledger("one"),
         state.ledger("two"),
         state.packed_archive("one"),

@@ -17,14 +17,16 @@ from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Record
 from hippocampus.errors import StoreError
 from hippocampus.formats.conversation import Message
-from hippocampus.storage import files
-from hippocampus.storage.archive import packing, records
+from hippocampus.storage import files, packing
+from hippocampus.storage.archive import records
 from hippocampus.storage.archive.reader import set_aside, written
 from hippocampus.storage.archive.records import Print, Written
 from hippocampus.storage.ledger import Call
 from hippocampus.storage.state_dir import StateDir
 
 LOG = logging.getLogger("hippocampus")
+LEVEL = 9
+"""How hard an archive is packed; no turn waits for it."""
 HEAD_BYTES = 1 << 16
 """The line that opens a part is shorter."""
 
@@ -118,9 +120,13 @@ class Journal:
             return
         try:
             with self._held():
-                part = packing.packed(written(self._journal))
-                files.replace_file(self._packed, written(self._packed) + part)
+                part = packing.packed(written(self._journal), LEVEL)
+                whole = written(self._packed) + part
+                packing.unpacked(whole)  # what cannot be read back stays in the journal
+                files.replace_file(self._packed, whole)
                 self._journal.unlink()
+        except packing.DamagedError as damage:
+            raise StoreError(f"archive {self._packed} is not packed: {damage}") from damage
         finally:
             self._let_go()
 

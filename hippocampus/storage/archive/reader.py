@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import StoreError
-from hippocampus.storage.archive import packing
+from hippocampus.storage import packing
 from hippocampus.storage.archive.records import Context, Conversation, contexts, parsed
 from hippocampus.storage.state_dir import StateDir
 

@@ -1,0 +1,74 @@
+"""When a payload was removed and by which rule, so that a recall can name both."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from hippocampus.errors import StoreError
+from hippocampus.storage.migrations import Migration, Schema, migrate
+from hippocampus.storage.sqlite import connected
+from hippocampus.storage.state_dir import StateDir
+
+SCHEMA = Schema(
+    "tombstones",
+    (
+        Migration(
+            "tombstones",
+            "CREATE TABLE tombstone"
+            " (content TEXT PRIMARY KEY, removed TEXT NOT NULL, rule TEXT NOT NULL) STRICT",
+        ),
+    ),
+)
+
+
+class Tombstone(NamedTuple):
+    """When a payload was removed, and why."""
+
+    when: str
+    """An ISO date and time, in UTC."""
+    rule: str
+
+
+def tombstone(state: StateDir, key: str) -> Tombstone | None:
+    """Return the tombstone of a payload, or None.
+
+    Raises:
+        StoreError: the tombstones cannot be read.
+
+    """
+    if not state.tombstones.exists():
+        return None
+    with opened(state) as db:
+        found = db.execute("SELECT removed, rule FROM tombstone WHERE content = ?", (key,))
+        row = found.fetchone()
+    return Tombstone(*row) if row else None
+
+
+def bury(db: sqlite3.Connection, key: str, when: str, rule: str) -> None:
+    """Write the tombstone of a payload."""
+    db.execute("INSERT OR REPLACE INTO tombstone VALUES (?, ?, ?)", (key, when, rule))
+
+
+def unbury(db: sqlite3.Connection, key: str) -> None:
+    """Remove the tombstone of a payload that is stored again."""
+    db.execute("DELETE FROM tombstone WHERE content = ?", (key,))
+
+
+@contextlib.contextmanager
+def opened(state: StateDir) -> Iterator[sqlite3.Connection]:
+    """Open the tombstones of a state directory.
+
+    Raises:
+        StoreError: they cannot be read or written.
+
+    """
+    path = state.tombstones
+    try:
+        with contextlib.closing(connected(path)) as db:
+            migrate(db, str(path), SCHEMA)
+            yield db
+    except (OSError, sqlite3.Error) as failure:
+        raise StoreError(f"tombstones {path}: {failure}") from failure
