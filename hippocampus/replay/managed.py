@@ -6,7 +6,6 @@ Measured like every other strategy, except that its hidden values can be recalle
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -21,6 +20,7 @@ from hippocampus.policy.consolidation import NOTHING
 from hippocampus.prices import Prices
 from hippocampus.replay.measure import Measured, Script, measure
 from hippocampus.session.session import Session
+from hippocampus.storage import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class EntryTimeline:
 
 @contextlib.contextmanager
 def fresh_session(policy: Policy, prices: Prices) -> Iterator[Session]:
-    """Yield a session in a state directory that is deleted afterwards."""
-    with tempfile.TemporaryDirectory(prefix="hippocampus-replay-") as folder:
+    """Yield a session in a state directory that is gone afterwards."""
+    with files.temporary_folder("hippocampus-replay") as folder:
         memory = Hippocampus(folder, policy=_offline(policy), prices=prices)
         try:
             with memory.session("replay") as session:

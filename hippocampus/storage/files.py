@@ -8,14 +8,21 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-PATIENCE_SECONDS = 10.0
-"""So long another process is waited for: it holds a file for milliseconds, unless it was stopped."""
-PAUSE_SECONDS = 0.005
+import filelock
+
+MAX_WAIT_SECONDS = 10.0
+"""How long to wait for another process, which holds a lock for milliseconds unless it was stopped."""
+POLL_SECONDS = 0.005
+LOCK_NAME = ".lock"
+MIN_LEFT_SECONDS = 60.0
+"""A temporary folder younger than this may not be locked yet by the process that made it."""
 
 
 def private_folder(path: Path) -> None:
@@ -38,67 +45,91 @@ def private_file(path: Path) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Put a content in a file's place in one step; a crash leaves the old one or the new one."""
+    """Replace a file in one step: a crash leaves the old bytes or the new ones.
+
+    Of several writers each holds a lock (see `held`): they share one name for the half-written file,
+    so that a crash leaves at most one of those, until the next write.
+    """
     private_folder(path.parent)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}-")
+    half = path.with_name(f".{path.name}.tmp")
+    half.unlink(missing_ok=True)
     try:
+        handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(path)
+        half.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        half.unlink(missing_ok=True)
         raise
 
 
 @contextlib.contextmanager
+def temporary_folder(name: str) -> Iterator[Path]:
+    """Make a folder that is removed at the end; those of processes that were killed go with it."""
+    for left in Path(tempfile.gettempdir()).glob(f"{name}-*"):
+        with contextlib.suppress(OSError):
+            found = left.lstat()
+            is_ours = stat.S_ISDIR(found.st_mode) and os.access(left, os.W_OK)
+            if is_ours and time.time() - found.st_mtime > MIN_LEFT_SECONDS:
+                with _locked(left / LOCK_NAME, 0):
+                    shutil.rmtree(left, ignore_errors=True)
+    with (
+        tempfile.TemporaryDirectory(prefix=f"{name}-") as folder,
+        _locked(Path(folder) / LOCK_NAME, MAX_WAIT_SECONDS),
+    ):
+        yield Path(folder)
+
+
+@contextlib.contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Let one process at a time into what follows; a process that dies lets go.
+    """Hold a lock file: one process, and one thread of it, at a time; a process that dies lets go.
 
     Raises:
-        OSError: another process does not let go of it.
+        OSError: another process holds it for longer than `MAX_WAIT_SECONDS`, or it is a link.
 
     """
     private_folder(path.parent)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    with _locked(path, MAX_WAIT_SECONDS):
+        yield
+
+
+@contextlib.contextmanager
+def _locked(path: Path, seconds: float) -> Iterator[None]:
+    lock = filelock.FileLock(path, seconds, mode=0o600, poll_interval=POLL_SECONDS)
     try:
-        lock(descriptor)
+        lock.acquire()
+    except filelock.Timeout as failure:
+        told = f"held by another process for {seconds:g} seconds"
+        raise OSError(errno.EAGAIN, told, str(path)) from failure
+    try:
         yield
     finally:
-        os.close(descriptor)
+        lock.release()
 
 
-def lock(descriptor: int) -> None:
-    """Wait until no other process has this file locked; closing or `unlock` lets go.
+def opened_for_append(path: Path) -> int:
+    """Open a private file, created where it is missing, and return its descriptor.
 
     Raises:
-        OSError: another process does not let go of it.
+        OSError: it cannot be opened, or is a link: what is written would land elsewhere.
 
     """
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not _is_locked(descriptor):
-        if time.monotonic() >= end:
-            raise OSError(errno.EAGAIN, f"held by another process for {PATIENCE_SECONDS:g} seconds")
-        time.sleep(PAUSE_SECONDS)
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+    return os.open(path, flags, 0o600)
 
 
-def _is_locked(descriptor: int) -> bool:
-    """Lock a file, and say whether that could be done at once."""
+def read_file(path: Path) -> bytes:
+    """Return the bytes of a file; nothing where there is none.
+
+    Raises:
+        OSError: it cannot be read, or is a link or no file.
+
+    """
     try:
-        import fcntl
-    except ImportError:  # a system without them: two processes may then interleave
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def unlock(descriptor: int) -> None:
-    """Let the next one in."""
-    with contextlib.suppress(ImportError):
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    except FileNotFoundError:
+        return b""
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read()

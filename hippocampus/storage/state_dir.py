@@ -73,6 +73,10 @@ class StateDir:
         """Return the archive of a running session, one JSON object a line."""
         return self.archive / f"{file_stem(session)}.jsonl"
 
+    def journal_lock(self, session: str) -> Path:
+        """Return the lock that one writer of a journal at a time holds; 256 serve all sessions."""
+        return self.archive / f".lock-{file_stem(session)[-2:]}"
+
     def packed_archive(self, session: str) -> Path:
         """Return the archive of a session that ended."""
         return self.archive / f"{file_stem(session)}.jsonl.zst"

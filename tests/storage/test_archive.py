@@ -343,4 +343,4 @@ def test_only_its_owner_may_read_an_archive(tmp_path: Path) -> None:
     sent(tmp_path, reading(1))
     folder = StateDir(tmp_path).archive
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())]
-    assert modes == [0o700, 0o600]
+    assert modes == [0o700, 0o600, 0o600]

@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from hippocampus.storage.state_dir import StateDir
 
 HOLDING = """
 import sys
+import tempfile
 from pathlib import Path
 from hippocampus.storage import files
 
@@ -31,16 +33,16 @@ with files.held(Path(sys.argv[1])):
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no locks between processes there")
 def test_a_session_ends_though_another_process_holds_its_archive_and_the_memory_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(files, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(files, "MAX_WAIT_SECONDS", 0.05)
     memory = Hippocampus(tmp_path)
     session = memory.session("s")
     session(reading(1))
     [journal] = (tmp_path / "archive").glob("*.jsonl")
-    holders = [_holding(path) for path in (journal, tmp_path / "memory" / ".lock")]
+    state = StateDir(tmp_path)
+    holders = [_holding(path) for path in (state.journal_lock("s"), state.memory_lock)]
     session(reading(2))
     session.close()
     for each in holders:
@@ -124,3 +126,61 @@ def used(state: Path) -> None:
     with contextlib.closing(DiskStore(state / "contents")) as store:
         removals = gc.plan(gc.holdings(StateDir(state), store), gc.Rules(0), time.time())
         assert gc.collect(StateDir(state), store, removals[:1], time.time())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no links there")
+def test_a_link_is_not_written_through(tmp_path: Path) -> None:
+    """A planted link in place of a journal, an archive, a lock or a half-written file."""
+    target = tmp_path / "theirs"
+    target.write_bytes(b"theirs")
+    state = StateDir(tmp_path / "state")
+    state.archive.mkdir(parents=True)
+    half = state.packed_archive("s").with_name(f".{state.packed_archive('s').name}.tmp")
+    for each in (state.journal("s"), state.packed_archive("s"), state.journal_lock("s"), half):
+        each.unlink(missing_ok=True)
+        each.symlink_to(target)
+        memory = Hippocampus(state.root, policy=EAGER)
+        with memory.session("s") as session:
+            session(reading(1))
+        memory.close()
+        assert session.failures == 0
+        assert target.read_bytes() == b"theirs"
+        each.unlink(missing_ok=True)
+
+
+KILLED = """
+import os, signal
+from hippocampus.storage import files
+
+with files.temporary_folder("hippocampus-test") as folder:
+    print(folder, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
+def test_a_temporary_folder_of_a_killed_process_goes_with_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(files, "MIN_LEFT_SECONDS", 0.0)
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED], check=False, env=environment, capture_output=True, text=True
+    )
+    left = Path(killed.stdout.strip())
+    assert left.parent == tmp_path
+    with files.temporary_folder("hippocampus-test") as first:
+        assert not left.exists()
+        with files.temporary_folder("hippocampus-test") as second:
+            assert first.exists()
+            assert second != first
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_half_written_file_of_a_killed_process_is_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "MEMORY.md"
+    (tmp_path / ".MEMORY.md.tmp").write_bytes(b"half")
+    files.replace_file(path, b"whole")
+    assert path.read_bytes() == b"whole"
+    assert [each.name for each in tmp_path.iterdir()] == ["MEMORY.md"]

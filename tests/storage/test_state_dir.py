@@ -23,6 +23,8 @@ def test_each_file_of_a_session_is_one_that_the_layout_names(tmp_path: Path) -> 
     known = {
         state.facts,
         state.entry_index,
+        state.journal_lock("one"),
+        state.journal_lock("two"),
         state.ledger("one"),
         state.ledger("two"),
         state.packed_archive("one"),

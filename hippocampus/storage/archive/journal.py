@@ -40,6 +40,7 @@ class Journal:
         self._policy = policy
         self._journal = state.journal(session)
         self._packed = state.packed_archive(session)
+        self._lock = state.journal_lock(session)
         self._descriptor: int | None = None
         self._end = 0
         self._part = 0
@@ -140,23 +141,18 @@ class Journal:
     def _held(self) -> Iterator[int]:
         """Hold the journal as it stands on disk, what another process wrote into it taken in."""
         try:
-            descriptor = self._locked()
-            try:
+            with files.held(self._lock):
+                descriptor = self._opened()
                 self._catch_up(descriptor)
                 yield descriptor
-            finally:
-                files.unlock(descriptor)
         except OSError as failure:
             raise StoreError(f"archive {self._journal}: {failure}") from failure
 
-    def _locked(self) -> int:
-        """Return the open journal, locked; one that another process has packed is begun anew."""
+    def _opened(self) -> int:
+        """Return the open journal; one that another process has packed is begun anew."""
         while True:
             if self._descriptor is None:
-                files.private_folder(self._journal.parent)
-                flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
-                self._descriptor = os.open(self._journal, flags, 0o600)
-            files.lock(self._descriptor)
+                self._descriptor = files.opened_for_append(self._journal)
             with contextlib.suppress(FileNotFoundError):
                 if self._journal.stat().st_ino == os.fstat(self._descriptor).st_ino:
                     return self._descriptor

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import StoreError
-from hippocampus.storage import packing
+from hippocampus.storage import files, packing
 from hippocampus.storage.archive.records import Context, Conversation, contexts, parsed
 from hippocampus.storage.state_dir import StateDir
 
@@ -104,8 +104,6 @@ def written(path: Path) -> bytes:
 
     """
     try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return b""
+        return files.read_file(path)
     except OSError as failure:
         raise StoreError(f"archive {path}: {failure}") from failure

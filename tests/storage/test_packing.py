@@ -1,0 +1,115 @@
+"""Packed bytes: what was packed comes back, and nothing unpacks beyond its bound."""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.entries.entry import content_key
+from hippocampus.errors import StoreError
+from hippocampus.storage import packing
+from hippocampus.storage.content_store import DiskStore
+
+BOMBS = {
+    "zstd": lambda size: zstandard.ZstdCompressor(level=3).compress(bytes(size)),
+    "many frames": lambda size: zstandard.ZstdCompressor().compress(bytes(size // 64)) * 64,
+    "gzip": lambda size: gzip.compress(bytes(size), mtime=0),
+}
+
+
+@given(st.lists(st.binary(max_size=5_000), max_size=5))
+def test_frames_behind_one_another_come_back(contents: list[bytes]) -> None:
+    whole = b"".join(contents)
+    assert packing.unpacked(b"".join(packing.packed(each, 3) for each in contents)) == whole
+    zipped = b"".join(gzip.compress(each, mtime=0) for each in contents)
+    assert packing.unzipped(zipped) == packing.unzipped(zipped + bytes(9)) == whole
+
+
+@given(st.binary(min_size=1, max_size=3_000), st.data())
+def test_what_ends_early_is_damaged(content: bytes, data: st.DataObject) -> None:
+    for whole, unpack in (
+        (packing.packed(content, 3), packing.unpacked),
+        (gzip.compress(content, mtime=0), packing.unzipped),
+    ):
+        cut = data.draw(st.integers(1, len(whole) - 1))
+        with pytest.raises(packing.DamagedError):
+            unpack(whole[:cut])
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_bomb_is_refused(kind: str) -> None:
+    unpack = packing.unzipped if kind == "gzip" else packing.unpacked
+    with pytest.raises(packing.DamagedError, match="unpacks to over 64 MiB and 256 times its size"):
+        unpack(BOMBS[kind](packing.MAX_SMALL_BYTES + 64))
+    assert unpack(BOMBS[kind](1 << 20)) == bytes(1 << 20)
+
+
+UNPACK = """
+import resource, sys
+from hippocampus.storage import packing
+
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    packing.unpacked(open(sys.argv[1], "rb").read())
+except packing.DamagedError:
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sizes are in other units there")
+def test_a_bomb_takes_no_more_memory_than_its_bound(tmp_path: Path) -> None:
+    frame = zstandard.ZstdCompressor().compressobj(size=1 << 30)
+    pieces = [frame.compress(bytes(1 << 24)) for _ in range(64)]
+    (tmp_path / "bomb").write_bytes(b"".join([*pieces, frame.flush()]))
+    command = [sys.executable, "-c", UNPACK, str(tmp_path / "bomb")]
+    took = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert int(took) < 192
+
+
+def test_a_planted_bomb_is_a_damaged_payload(tmp_path: Path) -> None:
+    with closing(DiskStore(tmp_path)) as store:
+        key = store.put(b"x")
+        store._cache.set(key, BOMBS["zstd"](1 << 27))
+        with pytest.raises(StoreError, match="damaged"):
+            store.get(key)
+
+
+def test_what_could_not_be_read_back_is_not_stored(tmp_path: Path) -> None:
+    with closing(DiskStore(tmp_path)) as store:
+        content = bytes(packing.MAX_SMALL_BYTES + 1)
+        with pytest.raises(StoreError, match="decompression bomb"):
+            store.put(content)
+        assert store.get(content_key(content)) is None
+
+
+@pytest.mark.parametrize("name", ["../../theirs", "/theirs", "ab/cd/" + "0" * 28 + ".val"])
+@pytest.mark.skipif(sys.platform == "win32", reason="no links there")
+def test_a_planted_name_reaches_no_file_outside(tmp_path: Path, name: str) -> None:
+    """Of a row in the database of the store: neither read, nor written over, nor removed."""
+    folder, theirs = tmp_path / "a" / "contents", tmp_path / "theirs"
+    theirs.mkdir()
+    target = theirs / ("0" * 28 + ".val")
+    target.write_bytes(b"theirs")
+    planted = name if name.startswith("ab") else name.replace("/theirs", str(target))
+    with closing(DiskStore(folder)) as store:
+        key = store.put(b"x")
+        (folder / "ab").mkdir()
+        (folder / "ab" / "cd").symlink_to(theirs)
+        with closing(sqlite3.connect(folder / "cache.db")) as db, db:
+            db.execute("UPDATE Cache SET mode = 2, value = NULL, filename = ?", (planted,))
+        for touch in (store.get, store.delete, lambda _: store.put(b"x")):
+            with pytest.raises(StoreError, match="did not write"):
+                touch(key)
+        with closing(sqlite3.connect(folder / "cache.db")) as db, db:
+            db.execute("DELETE FROM Cache")
+        store._cache.disk.remove(planted)
+    assert target.read_bytes() == b"theirs"
