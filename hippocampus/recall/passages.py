@@ -19,7 +19,7 @@ from hippocampus.recall.paging import pages
 from hippocampus.recall.ranking import LineSpan, passages
 from hippocampus.recall.words import STOP_WORDS, WORD, spread
 from hippocampus.storage.migrations import LaterVersionError, Migration, Schema, migrate
-from hippocampus.storage.sqlite import connected
+from hippocampus.storage.sqlite import connected, transaction
 
 QUIET_SECONDS = 0.3
 """The pause without new entries after which the index is filled."""
@@ -223,14 +223,9 @@ def _add(db: sqlite3.Connection, entry_id: str, content: Content) -> None:
     lines = pages(content.text)
     spans = passages(lines)
     about = storable(spread(content.about[:ABOUT_CHARACTERS]))
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(db):
         if not _has(db, entry_id):
             _insert(db, entry_id, lines, spans, about)
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
 
 
 def _insert(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from hippocampus.storage import files
 BUSY_SECONDS = 10.0
 """How long a statement waits for a lock of another process."""
 PAUSE_SECONDS = 0.01
+MEAN_POLL_SECONDS = 0.003
 IN_MEMORY = ":memory:"
 
 
@@ -68,10 +70,10 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     """Write all of what follows, or none of it where anything fails, the commit too.
 
     Raises:
-        sqlite3.Error: the file is locked, full or damaged.
+        sqlite3.Error: the file is full, damaged, or locked for longer than `BUSY_SECONDS`.
 
     """
-    db.execute("BEGIN IMMEDIATE")
+    _begin(db)
     try:
         yield
         db.execute("COMMIT")
@@ -79,6 +81,31 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         if db.in_transaction:  # SQLite ends it itself where the disk is full
             db.execute("ROLLBACK")
         raise
+
+
+def _begin(db: sqlite3.Connection) -> None:
+    """Begin to write, waiting for other processes with the same chance as each of them.
+
+    SQLite's own wait grows to a tenth of a second a try, so that of many writers the one that has
+    waited longest asks least often, and some time out while others go first again and again.
+    """
+    until = time.monotonic() + BUSY_SECONDS
+    db.execute("PRAGMA busy_timeout = 0")
+    try:
+        while True:
+            try:
+                db.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as failure:
+                if (
+                    failure.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY
+                    or time.monotonic() > until
+                ):
+                    raise
+                time.sleep(random.uniform(0, 2 * MEAN_POLL_SECONDS))  # noqa: S311 - no secret
+            else:
+                return
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1_000)}")
 
 
 @contextlib.contextmanager

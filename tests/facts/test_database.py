@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hippocampus.errors import StoreError
+from hippocampus.facts import Facts
 from hippocampus.facts.database import Database
 from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.state_dir import StateDir
@@ -74,3 +77,32 @@ def test_a_file_of_something_else_gets_no_tables_of_ours(tmp_path: Path) -> None
     with closing(sqlite3.connect(path)) as db:
         names = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
     assert "memory" not in names
+
+
+REMEMBER = """
+import sys
+from pathlib import Path
+from hippocampus.facts import Facts
+
+with Facts(Path(sys.argv[1])) as facts:
+    sys.stdin.readline()
+    for number in range(30):
+        facts.remember(f"Service {sys.argv[2]}-{number} listens on port {8000 + number}.")
+"""
+
+
+def test_eight_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "facts.sqlite3"
+    command = [sys.executable, "-c", REMEMBER, str(path)]
+    writers = [
+        subprocess.Popen([*command, str(number)], stdin=subprocess.PIPE, text=True)
+        for number in range(8)
+    ]
+    for each in writers:
+        assert each.stdin
+        each.stdin.write("\n")
+        each.stdin.close()
+    assert [each.wait() for each in writers] == [0] * 8
+    with Facts(path) as facts:
+        assert len(facts.memories()) == 8 * 30
+        assert facts.check() == []
