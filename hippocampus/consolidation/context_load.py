@@ -26,6 +26,7 @@ from hippocampus.entries.entry import (
     entry_id,
     storable,
 )
+from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import HippocampusError
 from hippocampus.indexing import frame
 from hippocampus.session.ports import ContextLoadRequest as Setting
@@ -184,9 +185,9 @@ def _memory(
     result: Recalled, content: str, original: bytes, setting: Setting, means: Sources
 ) -> Record:
     key = content_key(original)
-    place = f"memory:{result.memory.id}"
+    origin = MemoryOrigin(result.memory.id)
     entry = Entry(
-        id=entry_id(setting.session, place, key),
+        id=entry_id(setting.session, origin, key),
         type="memory",
         source=Source(type="memory", ref=key, turn=0),
         summary=content[:LINE_CHARACTERS],
@@ -194,7 +195,7 @@ def _memory(
         decay=Decay(rate=means.policy.decay_rate_of("memory")),
     )
     weight = tokens.count(content, means.encoding)
-    return Record(entry, place, key, "text", "memory", "", "", weight, Stage.FULL, "")
+    return Record(entry, origin, key, "text", "memory", "", "", weight, Stage.FULL, "")
 
 
 def _blocks(facts: Facts, setting: Setting) -> Iterator[Line]:

@@ -18,6 +18,7 @@ from hippocampus.consolidation.transcript import Heard, Utterance
 from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Record, content_key, storable
+from hippocampus.entries.origin import PartOrigin
 from hippocampus.facts.claims import parse
 from hippocampus.facts.extraction import sentences, type_of, without_recalled
 from hippocampus.policy import Policy, Subject
@@ -206,8 +207,8 @@ class _Collector:
 
 def _call_of(record: Record) -> str:
     """Return the call whose result an entry stands for."""
-    kind, _, rest = record.place.partition(":")
-    return rest.rsplit(":", 2)[0] if kind == "result" else ""
+    origin = record.origin
+    return origin.call_id if isinstance(origin, PartOrigin) and origin.kind == "result" else ""
 
 
 def _with_lists(text: str) -> Iterator[str]:

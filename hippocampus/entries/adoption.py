@@ -8,9 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hippocampus.entries.entry import Decay, Lifecycle, Record, Stage
-
-ADOPTED = "adopted"
-"""The start of an adopted entry's `place`."""
+from hippocampus.entries.origin import AdoptedOrigin
 
 
 def adopted(record: Record, owner: str, turn: int) -> Record:
@@ -22,18 +20,21 @@ def adopted(record: Record, owner: str, turn: int) -> Record:
     copied = entry.model_copy(
         update={"decay": decay, "lifecycle": lasting, "modifiers": modifiers, "strength": 1.0}
     )
-    place = f"{ADOPTED}:{owner}:{record.place.removeprefix(f'{ADOPTED}:')}"
-    return replace(record, entry=copied, place=place, stage=Stage.DORMANT, shown="")
+    first = record.origin.origin if isinstance(record.origin, AdoptedOrigin) else record.origin
+    origin = AdoptedOrigin(owner, first)
+    return replace(record, entry=copied, origin=origin, stage=Stage.DORMANT, shown="")
 
 
 def is_adopted(record: Record) -> bool:
     """Return whether an entry was adopted from another session.
 
     >>> from hippocampus.entries.entry import Entry, Source
+    >>> from hippocampus.entries.origin import PartOrigin
     >>> source = Source(type="t", ref="", turn=1)
     >>> entry = Entry(id="e", type="tool_result", source=source, summary="")
-    >>> own = Record(entry, "result:c:k:0", "k", "text", "json", "t", "", 9, Stage.INDEXED, "[e · …")
+    >>> origin = PartOrigin("result", "c", "k", 0)
+    >>> own = Record(entry, origin, "k", "text", "json", "t", "", 9, Stage.INDEXED, "[e · …")
     >>> is_adopted(own), is_adopted(adopted(own, "other", 3))
     (False, True)
     """
-    return record.place.startswith(f"{ADOPTED}:")
+    return isinstance(record.origin, AdoptedOrigin)

@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hippocampus.entries.origin import EntryOrigin
+
 ID_CHARACTERS = 8
 MAX_ID_CHARACTERS = 12
 
@@ -97,8 +99,7 @@ class Record:
     """An entry as it is stored, with the content's key and the text that replaces it in the view."""
 
     entry: Entry
-    place: str
-    """The content's origin: the kind of part, the call id and the content's key."""
+    origin: EntryOrigin
     content: str
     """The key of the stored content."""
     form: str
@@ -128,12 +129,12 @@ def content_key(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def entry_id(session: str, place: str, content: str, attempt: int = 0) -> str:
-    """Return a short id for a content at an origin in a session, the same on every run.
+def entry_id(session: str, origin: EntryOrigin, content: str, attempt: int = 0) -> str:
+    """Return a short id for the payload of an origin in a session, the same on every run.
 
     `content` is the content's key. A higher `attempt`, for ids that are taken, makes a longer id.
     """
-    named = "\0".join((session, place, content, str(attempt)))
+    named = "\0".join((session, str(origin), content, str(attempt)))
     digest = hashlib.sha256(storable(named).encode()).digest()
     letters = base64.b32encode(digest).decode().lower()
     return letters[: min(ID_CHARACTERS + attempt, MAX_ID_CHARACTERS)]

@@ -8,18 +8,14 @@ from dataclasses import replace
 
 from hippocampus import tokens
 from hippocampus.entries.entry import Entry, Record, Source, Stage, content_key, entry_id, storable
+from hippocampus.entries.origin import SourceOrigin
 from hippocampus.indexing import Hints, frame, index, kind_of, price_of
 from hippocampus.prices import Prices
-
-ORIGIN = "source"
-"""The start of such an entry's `place`; entries of a list have the kind of their part there."""
 
 
 def replaced(records: Iterable[Record]) -> dict[str, Record]:
     """Return by the id of each stale entry the entry of its newer version."""
-    return {
-        each.place.split(":", 2)[1]: each for each in records if each.place.startswith(f"{ORIGIN}:")
-    }
+    return {each.origin.entry_id: each for each in records if isinstance(each.origin, SourceOrigin)}
 
 
 def newest(entry_id: str, since: Mapping[str, Record]) -> Record | None:
@@ -46,8 +42,8 @@ def version(  # noqa: PLR0913, PLR0917 - an entry is made of all of these
 ) -> Record:  # fmt: skip
     """Return the entry of the present text of another entry's source."""
     content = content_key(text.encode("utf-8", "surrogatepass"))
-    place = f"{ORIGIN}:{record.entry.id}:{content}"
-    tries = (entry_id(session, place, content, attempt) for attempt in itertools.count())
+    origin = SourceOrigin(record.entry.id, content)
+    tries = (entry_id(session, origin, content, attempt) for attempt in itertools.count())
     named = next(each for each in tries if each not in taken)
     count, kind = tokens.count(text, encoding), kind_of(text)
     hints = Hints(record.tool, record.arguments, content_tokens=count)
@@ -67,7 +63,7 @@ def version(  # noqa: PLR0913, PLR0917 - an entry is made of all of these
     )
     rendered = storable("\n".join((opening, *kept.lines, closing)))
     return Record(
-        entry, place, content, "text", kind, record.tool, record.arguments, count,
+        entry, origin, content, "text", kind, record.tool, record.arguments, count,
         Stage.DORMANT, rendered,
     )  # fmt: skip
 

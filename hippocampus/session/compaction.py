@@ -24,6 +24,7 @@ from hippocampus.entries.entry import (
     entry_id,
     storable,
 )
+from hippocampus.entries.origin import DigestOrigin, EntryOrigin
 from hippocampus.formats.conversation import Item, Message, write
 from hippocampus.indexing import frame
 from hippocampus.indexing.shapes import identifiers
@@ -180,18 +181,10 @@ def content_of(view: View, span: Span) -> str:
     return content_key(original_of(view, span))
 
 
-def place_of(span: Span, content: str) -> str:
-    """Return what names a run in its conversation: where it stands, and what it says."""
-    return f"{KIND}:{span.start}:{span.end}:{content}"
-
-
 def span_of(record: Record) -> Span | None:
     """Return the messages that a digest stands for."""
-    kind, _, rest = record.place.partition(":")
-    if kind != KIND:
-        return None
-    start, end, _ = rest.split(":")
-    return Span(int(start), int(end))
+    origin = record.origin
+    return Span(origin.start, origin.end) if isinstance(origin, DigestOrigin) else None
 
 
 class Digest(NamedTuple):
@@ -205,7 +198,7 @@ class Digest(NamedTuple):
 def digests_of(  # noqa: PLR0913, PLR0917 - a view, what is known of it, and what to replace
     view: View,
     payloads: Payloads,
-    records: Mapping[str, Record],
+    records: Mapping[EntryOrigin, Record],
     ids: AbstractSet[str],
     folding: Folding,
     rules: Rules,
@@ -221,7 +214,7 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, what is known of it, and wha
     found: list[Digest] = []
     for span, room in zip(*folding, strict=True):
         original = original_of(view, span)
-        origin = place_of(span, content_key(original))
+        origin = DigestOrigin(span.start, span.end, content_key(original))
         record = records.get(origin)
         if record is None:
             inner = payloads.ids_in(span, records, view.history)
@@ -245,7 +238,7 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, what is known of it, and wha
 def _record(  # noqa: PLR0913, PLR0917 - what a digest says, under which id, and how long
     view: View,
     span: Span,
-    origin: str,
+    origin: DigestOrigin,
     content: str,
     ids: Mapping[str, Sequence[str]],
     names: Sequence[str],
@@ -270,7 +263,7 @@ def _record(  # noqa: PLR0913, PLR0917 - what a digest says, under which id, and
         decay=Decay(last_access=history.turn),
         lifecycle=Lifecycle(created=history.turn),
     )
-    line = rules.summary_of(origin, lambda: digest.transcript(messages))
+    line = rules.summary_of(str(origin), lambda: digest.transcript(messages))
     summary = [frame.as_content(line)] if line else []
     text = "\n".join((opening, *summary, lines, closing))
     return Record(

@@ -25,6 +25,7 @@ from hippocampus.entries.entry import (
     entry_id,
     storable,
 )
+from hippocampus.entries.origin import EntryOrigin, MessageOrigin, PartOrigin
 from hippocampus.formats.calls import file_of
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.indexing.shapes import identifiers
@@ -61,9 +62,9 @@ class Payloads:
     items: Sequence[Payload] = ()
     numbers: Mapping[str, int] = field(default_factory=dict)
     """By the entry's id, the number of a payload that no digest replaces."""
-    origins: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    origins: Mapping[tuple[int, int], PartOrigin] = field(default_factory=dict)
     """By message and part, the origin of the payload that stands there."""
-    ranks: Mapping[str, int] = field(default_factory=dict)
+    ranks: Mapping[PartOrigin, int] = field(default_factory=dict)
     """How many parts have the same content under the same call id."""
     calls: Mapping[str, CallSite] = field(default_factory=dict)
     redactions: Mapping[tuple[int, int], Redaction] = field(default_factory=dict)
@@ -190,13 +191,14 @@ class Payloads:
         return replace(self.changed(gone, rules), numbers=numbers, named=named)
 
     def ids_in(
-        self, span: Span, records: Mapping[str, Record], history: History
+        self, span: Span, records: Mapping[EntryOrigin, Record], history: History
     ) -> dict[str, list[str]]:
         """Return the ids of the entries in a span by their calls: of its arguments, of its result."""
         found: dict[str, list[str]] = {}
         for number in range(span.start, span.end):
             for at, part in enumerate(history.raw[number].parts):
-                record = records.get(self.origins.get((number, at), ""))
+                origin = self.origins.get((number, at))
+                record = records.get(origin) if origin else None
                 if record and record.stage is not Stage.FULL:
                     found.setdefault(part.call_id, []).append(record.entry.id)
         return found
@@ -255,7 +257,7 @@ class Arrival(NamedTuple):
 def arrived(  # noqa: PLR0913, PLR0917 - a list, what is known of it, and by which rules
     history: History,
     payloads: Payloads,
-    records: Mapping[str, Record],
+    records: Mapping[EntryOrigin, Record],
     ids: AbstractSet[str],
     rules: Rules,
     read_again: int,
@@ -288,7 +290,7 @@ class _Draft:
         self,
         history: History,
         payloads: Payloads,
-        records: Mapping[str, Record],
+        records: Mapping[EntryOrigin, Record],
         ids: AbstractSet[str],
         rules: Rules,
     ) -> None:
@@ -410,7 +412,7 @@ class _Draft:
             return
         original = part.text.encode("utf-8", "surrogatepass")
         key = content_key(original)
-        origin = f"message:{number}:{key}"
+        origin = MessageOrigin(number, key)
         if origin in self._records:
             return
         entry = self._new_entry(number, part, origin, key, resolution)
@@ -490,7 +492,8 @@ class _Draft:
         if part.kind != "call" or not payload.stands_full:
             self._counts.update(names_of(payload, self._history))
         if self._rules.summaries and part.kind == "result" and payload.stands_full:
-            self._rules.summaries.ask(payload.record.place, payload.resolution.redacted(part.text))
+            name, text = str(payload.record.origin), payload.resolution.redacted(part.text)
+            self._rules.summaries.ask(name, text)
         return own
 
     def _join(self, held: int, others: Iterable[int]) -> None:
@@ -531,27 +534,27 @@ class _Draft:
 
     # Its record
 
-    def _origin(self, number: int, at: int, part: Part) -> str:
+    def _origin(self, number: int, at: int, part: Part) -> PartOrigin:
         """Return what names a part in this conversation, however the list is cut or marked.
 
         The text counts and not the blocks that hold it, since hosts move `cache_control` marks
         about; of the same text under the same call id (old formats have none) the rank counts.
         """
         text_key = content_key(part.text.encode("utf-8", "surrogatepass"))
-        named = storable(f"{part.kind}:{part.call_id}:{text_key}")
-        rank = self._ranks.get(named, 0)
-        self._ranks[named] = rank + 1
-        self._origins[number, at] = f"{named}:{rank}"
+        first = PartOrigin(part.kind, storable(part.call_id), text_key, 0)
+        rank = self._ranks.get(first, 0)
+        self._ranks[first] = rank + 1
+        self._origins[number, at] = replace(first, rank=rank)
         return self._origins[number, at]
 
     def _new_record(
-        self, number: int, part: Part, argued: str, origin: str, resolution: Resolution
+        self, number: int, part: Part, argued: str, origin: PartOrigin, resolution: Resolution
     ) -> Record:
         form, original = original_of(self._history.raw[number], part)
         content = content_key(original)
         return Record(
             entry=self._new_entry(number, part, origin, content, resolution),
-            place=origin,
+            origin=origin,
             content=content,
             form=form,
             kind="arguments" if part.kind == "call" else self._rules.kind_of(part.text),
@@ -563,7 +566,7 @@ class _Draft:
         )
 
     def _new_entry(
-        self, number: int, part: Part, origin: str, content: str, resolution: Resolution
+        self, number: int, part: Part, origin: EntryOrigin, content: str, resolution: Resolution
     ) -> Entry:
         turn, policy = self._history.turns[number], self._rules.policy
         is_words = part.kind == "text"
@@ -592,7 +595,7 @@ class _Draft:
             ),
         )
 
-    def _free_id(self, origin: str, content: str) -> str:
+    def _free_id(self, origin: EntryOrigin, content: str) -> str:
         session, known = self._rules.session, (self._numbers, self._ids, self._noted_ids)
         tries = (entry_id(session, origin, content, attempt) for attempt in itertools.count())
         return next(each for each in tries if not any(each in ids for ids in known))

@@ -15,6 +15,7 @@ import re2
 from hippocampus import recall, tokens
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Stage, content_key
+from hippocampus.entries.origin import PartOrigin
 from hippocampus.errors import RecallError
 from hippocampus.formats.conversation import Message
 from hippocampus.indexing import frame, price_of
@@ -159,7 +160,7 @@ def _said(messages: Sequence[Message], *, recalls: bool = False) -> Iterator[str
 def _is_away(payload: Payload, first: int) -> bool:
     """Say whether a result has left the view, before these messages came."""
     record = payload.record
-    is_result = record.place.startswith("result:")
+    is_result = isinstance(record.origin, PartOrigin) and record.origin.kind == "result"
     return is_result and record.stage is not Stage.FULL and payload.message < first
 
 

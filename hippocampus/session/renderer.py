@@ -82,7 +82,7 @@ class EntryRenderer:
         screen = payload.resolution.redacted
         text = screen(part.text)
         kept = index(text, self._hints(payload, text), price)
-        asked = self.rules.summaries and self.rules.summaries.take(record.place)
+        asked = self.rules.summaries and self.rules.summaries.take(str(record.origin))
         summary = screen(asked or kept.summary)
         opening = frame.first_line(
             record.entry.id, record.tool, record.entry.source.turn, record.tokens, record.kind

@@ -29,6 +29,7 @@ from hippocampus.entries.entry import (
     storable,
 )
 from hippocampus.entries.entry import entry_id as make_id
+from hippocampus.entries.origin import StateOrigin
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.formats import plain, reader
 from hippocampus.formats.conversation import Item, Message
@@ -529,9 +530,9 @@ class Session:
                 raise StoreError(f"session {self.id!r} is closed; open it again to note a state")
             content = self._resources.store.put(text.encode("utf-8", "surrogatepass"))
             turn = self._state.history.turn
-            place = f"state:{turn}:{content}"
+            origin = StateOrigin(turn, content)
             entry = Entry(
-                id=make_id(self.id, place, content),
+                id=make_id(self.id, origin, content),
                 type="state",
                 source=Source(type="state", ref=content, turn=turn),
                 summary=storable(text),
@@ -541,7 +542,7 @@ class Session:
             )
             weight = tokens.count(text, self._resources.encoding)
             self._save(
-                Record(entry, place, content, "text", "state", "", "", weight, Stage.FULL, "")
+                Record(entry, origin, content, "text", "state", "", "", weight, Stage.FULL, "")
             )
             return entry.id
 

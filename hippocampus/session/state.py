@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hippocampus.entries.entry import Record
+from hippocampus.entries.origin import EntryOrigin
 from hippocampus.session import compaction, reactivation
 from hippocampus.session.costs import Costs
 from hippocampus.session.digest import Span
@@ -23,7 +24,7 @@ class State:
     history: History
     view: View
     payloads: Payloads = field(default_factory=Payloads)
-    records: Mapping[str, Record] = field(default_factory=dict)
+    records: Mapping[EntryOrigin, Record] = field(default_factory=dict)
     """Every entry of the session by its origin, oldest first."""
     ids: frozenset[str] = frozenset()
     """The ids of these."""
@@ -44,7 +45,7 @@ class State:
 
         """
         last, keys = ledger.last_call(), ledger.sent()
-        known = {record.place: record for record in ledger.records()}
+        known = {record.origin: record for record in ledger.records()}
         history = History(rules.encoding)
         return cls(
             history,
@@ -62,7 +63,7 @@ class State:
         if not (records or again):
             return self
         known = dict(self.records)
-        known.update({record.place: record for record in records})
+        known.update({record.origin: record for record in records})
         ids = self.ids.union(record.entry.id for record in records)
         return replace(self, records=known, ids=ids, again=_by_message(self.again, again))
 

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from hippocampus.entries.entry import Record, content_key
+from hippocampus.entries.origin import PartOrigin
 from hippocampus.formats.calls import file_of, normal
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.policy.words import ERROR_SOURCE
@@ -52,9 +53,7 @@ def newest(records: Iterable[Record], wanted: Asked) -> Record | None:
     """Return the entry of the last result of a call that was put away and did not fail."""
     found = None
     for record in records:
-        is_result = record.entry.type == "tool_result" and record.kind != "arguments"
-        stands = is_result and record.place.startswith("result:")
-        if stands and Asked(record.tool, normal(record.arguments or "{}")) == wanted:
+        if _result(record) and Asked(record.tool, normal(record.arguments or "{}")) == wanted:
             found = record
     return None if found is None or found.entry.source.type == ERROR_SOURCE else found
 
@@ -64,9 +63,9 @@ def is_overtaken(record: Record, messages: Sequence[Message], wanted: Asked) -> 
 
     A list without it says nothing for it either.
     """
-    key = _text_key(record)
+    origin = _result(record)
     results = [each for each in _results(messages) if each.asked == wanted]
-    if not results or results[-1].text_key != key:
+    if origin is None or not results or results[-1].text_key != origin.text_key:
         return True
     name, _ = file_of(wanted.arguments)
     since = messages[results[-1].message :]
@@ -89,9 +88,10 @@ def _results(messages: Sequence[Message]) -> Iterator[Answered]:
                 yield Answered(number, calls[part.call_id], key)
 
 
-def _text_key(record: Record) -> str:
-    """Return the key of the text that stood in the list, which the place of an entry names."""
-    return record.place.rsplit(":", 2)[1]
+def _result(record: Record) -> PartOrigin | None:
+    """Return the origin of an entry that is a result in the list."""
+    origin = record.origin
+    return origin if isinstance(origin, PartOrigin) and origin.kind == "result" else None
 
 
 def _writes(part: Part, name: str) -> bool:

@@ -200,7 +200,7 @@ def _with_edits(
     named = [
         (replace(twin.record, shown=""), payloads.original(twin, history))
         for twin in twins
-        if twin.stands_full and twin.record.place not in state.records
+        if twin.stands_full and twin.record.origin not in state.records
     ]
     return replace(
         changes,

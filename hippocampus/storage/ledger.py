@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Stage, storable
+from hippocampus.entries.origin import ADOPTED, STATE, parsed
 from hippocampus.errors import StoreError
 from hippocampus.storage import entry_index
 from hippocampus.storage.migrations import Migration, Schema, applied, migrate
@@ -147,11 +148,11 @@ ENTRIES = """
     SELECT id, place, content, form, kind, tool, arguments, tokens, stage, shown, entry FROM entry
 """
 NEWEST_AWAY = f"""
-    {ENTRIES} WHERE stage != 'full' AND place NOT LIKE 'adopted:%'
+    {ENTRIES} WHERE stage != 'full' AND place NOT LIKE '{ADOPTED}:%'
     ORDER BY rowid DESC LIMIT 40
 """
 NEWEST_STATES = f"""
-    {ENTRIES} WHERE place LIKE 'state:%' ORDER BY rowid DESC LIMIT 10
+    {ENTRIES} WHERE place LIKE '{STATE}:%' ORDER BY rowid DESC LIMIT 10
 """
 CHANGED = "UPDATE session SET changes = changes + 1"
 CHANGES = "SELECT changes FROM session"
@@ -526,7 +527,7 @@ def _values(item: OutboxItem) -> tuple[Any, ...]:
 def _row(record: Record) -> tuple[str | int, ...]:
     return (
         record.entry.id,
-        record.place,
+        str(record.origin),
         record.content,
         record.form,
         record.kind,
@@ -544,7 +545,7 @@ def _record(row: tuple[str, str, str, str, str, str, str, int, str, str, str]) -
     try:
         return Record(
             Entry.model_validate(json.loads(entry)),
-            place,
+            parsed(place),
             content,
             form,
             kind,

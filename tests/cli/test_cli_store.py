@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from hippocampus.cli import app
 from hippocampus.entries.entry import Entry, Record, Source, Stage
+from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.ledger import Call, Ledger
 from hippocampus.storage.state_dir import StateDir
@@ -32,7 +33,9 @@ def kept(state: Path) -> str:
         id="abcd2345", type="tool_result", source=Source(type="t", ref=key, turn=1), summary="s"
     )
     ledger = Ledger(StateDir(state), "nightly-1")
-    record = Record(entry, "p", key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown")
+    record = Record(
+        entry, MemoryOrigin("p"), key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown"
+    )
     ledger.commit([record], [], Call(1, 1, 1, 1))
     ledger.close()
     then = time.time() - 40 * 86_400

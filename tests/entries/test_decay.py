@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hippocampus.entries.decay import accessed, columns, strength, strengths
 from hippocampus.entries.entry import Decay, Entry, Lifecycle, Modifiers, Source, entry_id
+from hippocampus.entries.origin import MemoryOrigin
 
 PRIORITIES = ["critical", "high", "normal", "low"]
 
@@ -120,8 +121,8 @@ def test_the_threshold_of_the_protocol_is_reached_after_990_turns() -> None:
 
 @given(st.text(), st.text(), st.integers(0, 9))
 def test_ids_are_the_same_on_every_run_and_short(place: str, content: str, attempt: int) -> None:
-    made = entry_id("s", place, content, attempt)
-    assert made == entry_id("s", place, content, attempt)
+    made = entry_id("s", MemoryOrigin(place), content, attempt)
+    assert made == entry_id("s", MemoryOrigin(place), content, attempt)
     assert len(made) == min(8 + attempt, 12)
     assert made.isalnum()
     assert made == made.lower()

@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 
 from hippocampus.entries.entry import Entry, Record, Source, Stage
+from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import RecallError
 from hippocampus.recall import answers
 
 RECORD = Record(
     Entry(id="abcd2345", type="tool_result", source=Source(type="t", ref="r", turn=3), summary="s"),
-    "place", "key", "text", "json", "list_orders", '{"page": 2}', 900, Stage.INDEXED, "shown",
+    MemoryOrigin("m"), "key", "text", "json", "list_orders", '{"page": 2}', 900, Stage.INDEXED, "shown",
 )  # fmt: skip
 EVERY = {
     "never_existed": answers.never_existed("abcd2346", ["abcd2345", "zzzzzzzz"]),

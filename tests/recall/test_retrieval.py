@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hippocampus.entries.entry import Entry, Record, Source, Stage
+from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.recall import Request
 from hippocampus.recall.retrieval import Retrieval, handle
@@ -22,7 +23,16 @@ def record(entry_id: str, key: str, form: str = "text") -> Record:
         id=entry_id, type="tool_result", source=Source(type="t", ref=key, turn=1), summary="s"
     )
     return Record(
-        entry, entry_id, key, form, "json", "list_rows", '{"all": 1}', 9, Stage.INDEXED, "shown"
+        entry,
+        MemoryOrigin(entry_id),
+        key,
+        form,
+        "json",
+        "list_rows",
+        '{"all": 1}',
+        9,
+        Stage.INDEXED,
+        "shown",
     )
 
 

@@ -70,8 +70,7 @@ def test_a_digest_gives_back_what_it_stands_for(tmp_path: Path) -> None:
         digests = [record for record in session.records() if record.kind == "digest"]
         assert digests
         for record in digests:
-            _, start, end, _ = record.place.split(":")
-            told = items[int(start) : int(end)]
+            told = items[record.origin.start : record.origin.end]
             assert session.content(record.entry.id) == told
             assert session.text(record.entry.id) == transcript(read(told))
         assert "door_3 " in session.recall(digests[-1].entry.id, pattern="door_3 ")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Decay, Entry, Lifecycle, Modifiers, Record, Source, Stage
+from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.policy import Policy, Resolution
 from hippocampus.prices import TABLES
 from hippocampus.session.payload import Payload, due_from
@@ -32,7 +33,16 @@ def held(number: int = 0, stage: Stage = Stage.FULL, **changes: object) -> Paylo
         decay=Decay(rate=RATE, last_access=0),
     )
     record = Record(
-        entry, f"p{number}", "key", "text", "json", "tool", "", 900, stage, "some words " * 200
+        entry,
+        MemoryOrigin(f"p{number}"),
+        "key",
+        "text",
+        "json",
+        "tool",
+        "",
+        900,
+        stage,
+        "some words " * 200,
     )
     for name, value in changes.items():
         if name in {"rate", "last_access"}:

@@ -287,7 +287,7 @@ def test_small_results_fade_in_one_edit(tmp_path: Path) -> None:
         for record in session.records():
             assert (
                 session.content(record.entry.id)
-                == items[2 + 2 * int(record.place.split(":")[1][1:])]["content"]
+                == items[2 + 2 * int(record.origin.call_id[1:])]["content"]
             )
         assert len(read(view)) == len(read(items))
     memory.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hippocampus.entries.entry import Entry, Record, Source, Stage
+from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.storage import entry_index
 from hippocampus.storage.ledger import Call, Ledger, owner_of
 from hippocampus.storage.state_dir import StateDir
@@ -23,7 +24,9 @@ def write(state: StateDir, session: str, *ids: str) -> None:
         for each in ids
     ]
     records = [
-        Record(each, each.id, "k", "text", "json", "t", "{}", 9, Stage.INDEXED, "shown")
+        Record(
+            each, MemoryOrigin(each.id), "k", "text", "json", "t", "{}", 9, Stage.INDEXED, "shown"
+        )
         for each in entries
     ]
     ledger = Ledger(state, session)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from hippocampus import Hippocampus, RecallError
 from hippocampus.entries.entry import Entry, Lifecycle, Modifiers, Record, Source, Stage
+from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
 from hippocampus.storage import archive, gc, tombstones
 from hippocampus.storage.content_store import DiskStore
@@ -39,7 +40,9 @@ def put(state: Path, session: str, content: bytes, entry_id: str, **more) -> str
         summary="s",
         **more,
     )
-    record = Record(entry, entry_id, key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown")
+    record = Record(
+        entry, MemoryOrigin(entry_id), key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown"
+    )
     ledger = Ledger(StateDir(state), session)
     ledger.commit([record], [], Call(1, 1, 1, 1))
     ledger.close()

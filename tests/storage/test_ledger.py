@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Source, Stage
+from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
 from hippocampus.storage.ledger import Call, Ledger, Reactivation, owner_of
 from hippocampus.storage.state_dir import StateDir, file_stem
@@ -30,7 +31,16 @@ def record(entry_id: str, place: str = "", shown: str = "shown") -> Record:
         id=entry_id, type="tool_result", source=Source(type="t", ref="r", turn=1), summary="s"
     )
     return Record(
-        entry, place or entry_id, "key", "text", "json", "t", "{}", 9, Stage.INDEXED, shown
+        entry,
+        MemoryOrigin(place or entry_id),
+        "key",
+        "text",
+        "json",
+        "t",
+        "{}",
+        9,
+        Stage.INDEXED,
+        shown,
     )
 
 

@@ -1,0 +1,177 @@
+"""Where the payload of an entry came from: one frozen value a kind, and its text in a ledger.
+
+The only module that builds or takes apart such a text. An entry's id is a hash of it, so a text never
+changes once it has shipped.
+
+>>> parsed("result:call_7:ab12:0")
+PartOrigin(kind='result', call_id='call_7', text_key='ab12', rank=0)
+>>> str(AdoptedOrigin("ticket:47", StateOrigin(3, "ab12")))
+'adopted:ticket%3A47:state:3:ab12'
+>>> parsed("adopted:ticket:47:state:3:ab12") == parsed("adopted:ticket%3A47:state:3:ab12")
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+ADOPTED, STATE = "adopted", "state"
+"""The kinds that a ledger selects by; the kind is the text up to its first colon."""
+PART_KINDS = ("call", "opaque", "result", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class PartOrigin:
+    """A part of a message in the host's list."""
+
+    kind: str
+    """`call`, `result`, `text` or `opaque`."""
+    call_id: str
+    text_key: str
+    """The key of the part's text, without the blocks that hold it."""
+    rank: int
+    """The number of earlier parts with the same kind, call id and text."""
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.call_id}:{self.text_key}:{self.rank}"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageOrigin:
+    """Words of the user that a rule keeps."""
+
+    message: int
+    """The number of the message in the list."""
+    content: str
+
+    def __str__(self) -> str:
+        return f"message:{self.message}:{self.content}"
+
+
+@dataclass(frozen=True, slots=True)
+class StateOrigin:
+    """A state that the host noted."""
+
+    turn: int
+    content: str
+
+    def __str__(self) -> str:
+        return f"{STATE}:{self.turn}:{self.content}"
+
+
+@dataclass(frozen=True, slots=True)
+class DigestOrigin:
+    """A span of messages that a digest replaces."""
+
+    start: int
+    end: int
+    """The number of the first message behind the span."""
+    content: str
+
+    def __str__(self) -> str:
+        return f"digest:{self.start}:{self.end}:{self.content}"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOrigin:
+    """A newer version, read from the source of another entry."""
+
+    entry_id: str
+    """The entry whose payload had changed at its source."""
+    content: str
+
+    def __str__(self) -> str:
+        return f"source:{self.entry_id}:{self.content}"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryOrigin:
+    """A fact that stands in front of a session."""
+
+    memory_id: str
+
+    def __str__(self) -> str:
+        return f"memory:{self.memory_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptedOrigin:
+    """An entry of another session."""
+
+    owner: str
+    """The name of that session."""
+    origin: EntryOrigin
+    """The entry's origin there."""
+
+    def __str__(self) -> str:
+        return f"{ADOPTED}:{quote(self.owner, safe=' ')}:{self.origin}"
+
+
+EntryOrigin = (
+    PartOrigin
+    | MessageOrigin
+    | StateOrigin
+    | DigestOrigin
+    | SourceOrigin
+    | MemoryOrigin
+    | AdoptedOrigin
+)
+
+
+def parsed(text: str) -> EntryOrigin:
+    """Return the origin that a text names.
+
+    Raises:
+        ValueError: it names none.
+
+    """
+    kind, _, rest = text.partition(":")
+    if kind in PART_KINDS:
+        call_id, key, rank = rest.rsplit(":", 2)
+        return PartOrigin(kind, call_id, key, int(rank))
+    if kind not in _PARSERS:
+        raise ValueError(f"{text[:80]!r} names no origin of an entry")
+    return _PARSERS[kind](rest)
+
+
+def _message(text: str) -> MessageOrigin:
+    number, content = text.split(":")
+    return MessageOrigin(int(number), content)
+
+
+def _state(text: str) -> StateOrigin:
+    turn, content = text.split(":")
+    return StateOrigin(int(turn), content)
+
+
+def _digest(text: str) -> DigestOrigin:
+    start, end, content = text.split(":")
+    return DigestOrigin(int(start), int(end), content)
+
+
+def _source(text: str) -> SourceOrigin:
+    entry_id, content = text.split(":")
+    return SourceOrigin(entry_id, content)
+
+
+def _adopted(text: str) -> AdoptedOrigin:
+    """Split owner and origin at the first colon that an origin follows: owners were once unquoted."""
+    at = text.find(":")
+    while at >= 0:
+        try:
+            return AdoptedOrigin(unquote(text[:at]), parsed(text[at + 1 :]))
+        except ValueError:
+            at = text.find(":", at + 1)
+    raise ValueError(f"{text[:80]!r} names no adopted entry")
+
+
+_PARSERS: Mapping[str, Callable[[str], EntryOrigin]] = {
+    "message": _message,
+    STATE: _state,
+    "digest": _digest,
+    "source": _source,
+    "memory": MemoryOrigin,
+    ADOPTED: _adopted,
+}

@@ -1,0 +1,68 @@
+"""Origins: what is written is what is read, and a text once written stays as it was."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.entries.origin import (
+    PART_KINDS,
+    AdoptedOrigin,
+    DigestOrigin,
+    EntryOrigin,
+    MemoryOrigin,
+    MessageOrigin,
+    PartOrigin,
+    SourceOrigin,
+    StateOrigin,
+    parsed,
+)
+
+KEYS = st.text("0123456789abcdef", min_size=1, max_size=64)
+NUMBERS = st.integers(0, 10**9)
+NAMES = st.text(st.characters(exclude_categories=["Cs"]))
+OWN = st.one_of(
+    st.builds(PartOrigin, st.sampled_from(PART_KINDS), NAMES, KEYS, NUMBERS),
+    st.builds(MessageOrigin, NUMBERS, KEYS),
+    st.builds(StateOrigin, NUMBERS, KEYS),
+    st.builds(DigestOrigin, NUMBERS, NUMBERS, KEYS),
+    st.builds(SourceOrigin, KEYS, KEYS),
+    st.builds(MemoryOrigin, NAMES),
+)
+
+
+@given(OWN | st.builds(AdoptedOrigin, NAMES, OWN))
+def test_what_is_written_is_what_is_read(origin: EntryOrigin) -> None:
+    assert parsed(str(origin)) == origin
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "result:call_7:ab12:0",
+        "call:a:b:c:ab12:3",
+        "text::ab12:0",
+        "message:4:ab12",
+        "state:4:ab12",
+        "digest:3:9:ab12",
+        "source:abcd2345:ab12",
+        "memory:m-1",
+        "adopted:planner:result:call_7:ab12:0",
+        "adopted:a session:state:4:ab12",
+    ],
+)
+def test_the_text_of_every_kind_stays_as_it_was(text: str) -> None:
+    """An entry's id is a hash of it, and ledgers on disk hold it."""
+    assert str(parsed(text)) == text
+
+
+def test_an_owner_that_was_written_with_colons_is_read() -> None:
+    found = parsed("adopted:ticket:47:result:call_7:ab12:0")
+    assert found == AdoptedOrigin("ticket:47", PartOrigin("result", "call_7", "ab12", 0))
+
+
+@pytest.mark.parametrize("text", ["", "p", "result:c:k", "result:c:k:x", "adopted:a", "other:1:2"])
+def test_what_names_no_origin_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parsed(text)
