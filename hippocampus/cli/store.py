@@ -14,7 +14,9 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hippocampus.storage.gc import FileRemoval, Holding, Removal
+    from rich.console import Console
+
+    from hippocampus.storage.gc import FileRemoval, GcRules, Holding, Removal
     from hippocampus.storage.state_dir import StateDir
 
 PIPED_WIDTH = 120
@@ -47,7 +49,7 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus.storage.content_store import DiskStore
 
     state = expect_state(state_dir)
-    rules = gc.Rules(max_age_days, max_bytes, _session_days(session or ()), orphan_hours * 3_600)
+    rules = gc.GcRules(max_age_days, max_bytes, _session_days(session or ()), orphan_hours * 3_600)
     started = time.time()
     _check(rules)
     with contextlib.closing(DiskStore(state.contents)) as store:
@@ -68,6 +70,12 @@ def expect_state(state_dir: Path) -> StateDir:
         typer.echo(f"hippocampus: {state_dir} is not a state directory", err=True)
         raise typer.Exit(2)
     return state
+
+
+def _check(rules: GcRules) -> None:
+    given = [rules.max_age_days, rules.max_bytes, rules.orphan_grace_seconds]
+    if any(each is not None and not each >= 0 for each in [*given, *rules.session_days.values()]):
+        raise typer.BadParameter("ages and sizes are 0 or more")
 
 
 def _session_days(given: Sequence[str]) -> dict[str, float]:

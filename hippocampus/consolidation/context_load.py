@@ -207,7 +207,9 @@ def _blocks(facts: Facts, setting: Setting) -> Iterator[Line]:
 # Earlier sessions ------------------------------------------------------------------------------------
 
 
-def _states(glances: Sequence[ledger.Glance], facts: Facts | None, setting: Setting) -> list[str]:
+def _states(
+    glances: Sequence[ledger.SessionExcerpt], facts: Facts | None, setting: Setting
+) -> list[str]:
     """Return the newest states of the last session that has any, but for what was struck out since."""
     for glance in glances:
         states = [each.entry.summary for each in glance.records if each.entry.type == "state"]
@@ -224,7 +226,7 @@ def _struck(facts: Facts, states: Sequence[str], setting: Setting) -> list[str]:
     return ended(facts, states, setting.agent or facts.agent, "memory")
 
 
-def _away(glances: Sequence[ledger.Glance], setting: Setting, means: Sources) -> list[Line]:
+def _away(glances: Sequence[ledger.SessionExcerpt], setting: Setting, means: Sources) -> list[Line]:
     """Return lines on what was put away, what shares words with the first message first."""
     words = set(_WORD.findall(setting.message.lower()[:QUERY_CHARACTERS]))
     away = [
@@ -273,4 +275,4 @@ def settled(setting: Setting, log: ledger.Ledger, means: Sources) -> str:
     except HippocampusError as failure:
         LOG.warning("session %s starts without memories: %s", setting.session, failure)
         found = NOTHING
-    return log.open_with(found.text, found.tokens, found.records)
+    return log.settle_context_load(found.text, found.tokens, found.records)

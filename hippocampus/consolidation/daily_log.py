@@ -19,7 +19,7 @@ from hippocampus.errors import StoreError
 from hippocampus.facts.timestamps import day, stamp
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem
 from hippocampus.storage import files
-from hippocampus.storage.ledger import Call
+from hippocampus.storage.ledger import ModelCall
 from hippocampus.storage.state_dir import StateDir
 
 KEY = re.compile(r"<!-- session ([0-9a-f]{12}) turn \d+ -->")
@@ -87,7 +87,7 @@ def _line(kept: KeptItem) -> str:
     return f"- {kept.kind}: {shown(kept.text)} ({origin}{done}){mark}"
 
 
-def activity(records: Iterable[Record], call: Call | None) -> list[str]:
+def activity(records: Iterable[Record], call: ModelCall | None) -> list[str]:
     """Return sentences about what a session did: its turns, and the contents that left its view."""
     left = [each for each in records if each.stage is not Stage.FULL and not is_adopted(each)]
     sentences = []

@@ -193,7 +193,7 @@ def _plan(scope: _Scope, pruning: Pruning, promotion: Promotion, now: float) -> 
         compaction.merged,
         len(staying),
         tuple(usage_stats.removals(held, usage_stats.prunable(past, pruning, known))),
-        tuple(gc.plan(held, gc.Rules(), now)),
+        tuple(gc.plan(held, gc.GcRules(), now)),
         file.edits() if facts is not None else Edits(),
         len(past),
     )

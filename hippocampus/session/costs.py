@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from hippocampus.prices import Prices
 from hippocampus.session.history import History, common
 from hippocampus.session.view import View
-from hippocampus.storage.ledger import Call
+from hippocampus.storage.ledger import ModelCall
 
 STAKE = 0.03
 """The share of the raw cost so far that may be lost on bets."""
@@ -31,7 +31,7 @@ class Costs:
     edits: float = 0.0
 
     @classmethod
-    def after(cls, call: Call | None) -> Costs:
+    def after(cls, call: ModelCall | None) -> Costs:
         """Return the sums as they were after a call; none is before the first."""
         return cls(call.raw_cost, call.sent_cost, call.edit_cost) if call else cls()
 
@@ -60,10 +60,10 @@ class Costs:
         )
 
 
-def call_of(view: View, costs: Costs) -> Call:
+def call_of(view: View, costs: Costs) -> ModelCall:
     """Return the record of a request that sends a view; `costs` are the sums with it."""
     history = view.history
-    return Call(
+    return ModelCall(
         history.turn,
         len(history.raw),
         history.total,
@@ -76,7 +76,7 @@ def call_of(view: View, costs: Costs) -> Call:
 
 def raw_call(
     history: History, before: View, keys: Sequence[str], costs: Costs, prices: Prices
-) -> Call:
+) -> ModelCall:
     """Return the record of a request that sends a list as it is, behind one that sent a view.
 
     `keys` are those of the messages in that view, and `costs` the sums before this turn. What the

@@ -139,7 +139,7 @@ class Session:
             StoreError: what leaves the view cannot be put on disk; then nothing has left it.
 
         """
-        if self._ledger.hears():
+        if self._ledger.has_changed():
             self._state = State.of_ledger(self._ledger, self._rules)
         before = self._state.history
         history = before.extended(items)
@@ -217,7 +217,7 @@ class Session:
         return self._opening or ""
 
     def _settled(self, history: History, number: int, part: int) -> str:
-        known = self._ledger.opening()
+        known = self._ledger.context_load()
         if known is not None:
             return known
         wanted = self._resources.policy.consolidation.context_load_tokens
@@ -706,7 +706,7 @@ class Session:
         if self._resources.consolidator.closed or is_seen:
             return False
         is_here = bool(self._state.history.raw) or self._ledger.last_call() is None
-        return is_here or archive.is_kept(self._resources.state, self.id)
+        return is_here or archive.is_archived(self._resources.state, self.id)
 
     def __enter__(self) -> Self:
         return self

@@ -22,7 +22,7 @@ from hippocampus.session.renderer import EntryRenderer
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, read
 from hippocampus.session.view import Rendered, View
-from hippocampus.storage.ledger import Call, Reactivation
+from hippocampus.storage.ledger import ModelCall, Reactivation
 
 LIMIT_REASON = "the view passed its limit: old turns told in short"
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
@@ -37,7 +37,7 @@ class Turn:
     state: State
     kept: int
     """How many leading messages of the list are those of the list before."""
-    call: Call
+    call: ModelCall
     decisions: Sequence[Decision]
     records: Sequence[Record]
     """The entries that changed, for the ledger."""

@@ -37,8 +37,8 @@ def private_folder(path: Path) -> None:
 def private_file(path: Path) -> None:
     """Make an empty file that only its owner may read, where there is none.
 
-    What SQLite puts beside a database has the database's own mode. A file that is there is not
-    opened: closing it would let go of every lock that this process has on it.
+    The files that SQLite adds to a database have the database's own mode. A file that is there is not
+    opened: closing it would release every lock that this process has on it.
     """
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

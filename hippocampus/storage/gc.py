@@ -1,9 +1,9 @@
-"""Which stored contents go, when and why; what went leaves a tombstone, so that a recall can say it.
+"""Garbage collection: which stored payloads are removed, when, and by which rule.
 
-Planning is pure: holdings and rules in, removals out, the present handed in. Only `collect` removes.
-A content that any session's ledger refers to is kept while that session is, and while one of them
-has pinned it; what no ledger refers to goes after a grace. A session's archive and search index,
-which hold its words too, go by its age alone.
+Planning is pure: holdings, rules and the time in, removals out. Only `collect` removes, and leaves a
+tombstone for each payload. A payload stays while a session that refers to it is not idle for too long,
+and while one of them has pinned it; one without references goes after a grace. The archive and the
+search index of a session, which hold its words too, go by its age alone.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from hippocampus.storage.state_dir import StateDir
 
 DAY_SECONDS = 86_400.0
 ORPHAN_GRACE_SECONDS = DAY_SECONDS
-"""A content is put before its ledger says so; for so long nobody has to refer to it."""
+"""A payload is stored before its ledger refers to it: the time that this may take."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """How long contents are kept; without any rule only what no session refers to goes."""
+class GcRules:
+    """How long payloads stay; without any rule only those without references go."""
 
     max_age_days: float | None = None
-    """Contents of sessions that were idle for longer go; 0 is every session that is idle."""
+    """Payloads of sessions that were idle for longer go; 0 is every session."""
     max_bytes: int | None = None
-    """Over this, as stored, the contents that were idle longest go; 0 keeps pinned ones alone."""
+    """Over this, as stored, the payloads that were idle longest go; 0 leaves only pinned ones."""
     session_days: Mapping[str, float] = field(default_factory=dict)
     """By glob on a session's name, its own age in days; the first that fits counts."""
     orphan_grace_seconds: float = ORPHAN_GRACE_SECONDS
-    """How long a content may be without a session that refers to it; 0 not at all."""
+    """How long a payload may be without references; 0 not at all."""
 
     def days_of(self, session: str) -> float | None:
-        """Return how many days a session may be idle before its contents go."""
+        """Return how many days a session may be idle before its payloads go."""
         globs = (glob for glob in self.session_days if fnmatch.fnmatchcase(session, glob))
         glob = next(globs, None)
         return self.max_age_days if glob is None else self.session_days[glob]
 
 
 class Reference(NamedTuple):
-    """One entry of one session that stands for a content."""
+    """An entry of a session, and its payload."""
 
     session: str
     entry_id: str
@@ -61,7 +61,7 @@ class Reference(NamedTuple):
 
 
 class Holding(NamedTuple):
-    """A stored content with all that refer to it."""
+    """A stored payload with all entries that refer to it."""
 
     key: str
     packed_bytes: int
@@ -75,7 +75,7 @@ class Holding(NamedTuple):
 
 
 class Removal(NamedTuple):
-    """A content that goes, and the rule that says so."""
+    """A payload that goes, and the rule by which it does."""
 
     key: str
     packed_bytes: int
@@ -84,7 +84,7 @@ class Removal(NamedTuple):
 
 
 class SessionFile(NamedTuple):
-    """A file beside the contents that holds what a session said or read: archive, search index."""
+    """A file with the words of a session: its archive or its search index."""
 
     path: Path
     size_bytes: int
@@ -95,14 +95,14 @@ class SessionFile(NamedTuple):
 
 
 class FileRemoval(NamedTuple):
-    """A session's file that goes, and the rule that says so."""
+    """A session's file that goes, and the rule by which it does."""
 
     file: SessionFile
     rule: str
 
 
-def plan(holdings: Sequence[Holding], rules: Rules, now: float) -> list[Removal]:
-    """Return what goes, in the order in which it goes; pinned contents never do."""
+def plan(holdings: Sequence[Holding], rules: GcRules, now: float) -> list[Removal]:
+    """Return the payloads to remove, in order; pinned ones are never removed."""
     free = [each for each in holdings if not any(ref.pinned for ref in each.references)]
     going = [
         _removal(each, rule) for each in free if (rule := _rule_of(each, rules, now)) is not None
@@ -116,26 +116,26 @@ def _removal(holding: Holding, rule: str) -> Removal:
     return Removal(holding.key, holding.packed_bytes, rule, tuple(sessions))
 
 
-def _rule_of(holding: Holding, rules: Rules, now: float) -> str | None:
-    """Return the rule by which a content goes: each session that refers to it must let it go."""
+def _rule_of(holding: Holding, rules: GcRules, now: float) -> str | None:
+    """Return the rule by which a payload goes: it must hold for each session that refers to it."""
     if not holding.references:
         grace = rules.orphan_grace_seconds
         return "no session refers to it" if now - holding.put_at >= grace else None
-    told = []
+    found = []
     for each in holding.references:
         days = rules.days_of(each.session)
         if days is None or now - each.active_at < days * DAY_SECONDS:
             return None
-        told.append(_idle_over(days))
-    return told[0]
+        found.append(_idle_over(days))
+    return found[0]
 
 
 def _idle_over(days: float) -> str:
     return f"sessions idle for over {days:g} days"
 
 
-def plan_files(held: Iterable[SessionFile], rules: Rules, now: float) -> list[FileRemoval]:
-    """Return the files of sessions that go by age; what is pinned is a content, and stays there."""
+def plan_files(held: Iterable[SessionFile], rules: GcRules, now: float) -> list[FileRemoval]:
+    """Return the files of sessions that go by age; pins protect payloads, and no files."""
     going = []
     for each in held:
         days = rules.days_of(each.session)
@@ -145,7 +145,7 @@ def plan_files(held: Iterable[SessionFile], rules: Rules, now: float) -> list[Fi
 
 
 def _over_size(
-    holdings: Sequence[Holding], free: Sequence[Holding], gone: set[str], rules: Rules
+    holdings: Sequence[Holding], free: Sequence[Holding], gone: set[str], rules: GcRules
 ) -> Iterator[Removal]:
     """Yield what goes so that the rest fits, what was idle longest first."""
     if rules.max_bytes is None:

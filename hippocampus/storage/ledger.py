@@ -1,7 +1,7 @@
-"""What a session has put away: its entries, what was committed when and why, on disk.
+"""The entries of a session on disk, and each change of its view with its turn and its reason.
 
-One SQLite file for each session, so that sessions never wait for each other. SQL and nothing else:
-what to commit is the plan's, how it reads the index's.
+One SQLite file for each session, so that sessions never wait for each other. The only
+module that reads or writes these tables; nothing is decided here.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Stage, storable
@@ -118,10 +118,10 @@ SAVE = """
     )
     ON CONFLICT (place) DO NOTHING
 """
-"""An entry keeps its row, and so its rank by age; what it stands for never changes.
+"""An entry keeps its row, and so its rank by age; its payload never changes.
 
-No stage goes back, and the text of a stage is frozen: a process that has not heard what another
-committed writes nothing over it.
+No stage goes back, and the text of a stage is frozen: a process that has not read the commits of
+another overwrites none of them.
 """
 DECIDE = """
     INSERT INTO decision (turn, entry_id, stage, reason, saves, costs)
@@ -131,12 +131,12 @@ DECIDE = """
         WHERE entry_id = ?2 AND stage = ?3 AND (?5 >= 0 OR (turn = ?1 AND saves = ?5))
     )
 """
-"""A stage is committed once: of two processes in one session, the first to say so is told.
+"""A stage is committed once: of two processes in one session, the decision of the first is written.
 
-What is shown again, which saves less than nothing, may be so in many turns.
+A reactivation, whose saving is negative, may be repeated in many turns.
 """
 
-TELL_CALL = """
+WRITE_CALL = """
     INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (turn) DO UPDATE SET messages = excluded.messages,
         raw_tokens = excluded.raw_tokens, sent_tokens = excluded.sent_tokens,
@@ -171,7 +171,7 @@ class StoredSession(NamedTuple):
     """The ids of entries that cannot be read."""
 
 
-class Glance(NamedTuple):
+class SessionExcerpt(NamedTuple):
     """A session seen from another one: the entries that last left its view, and its last states."""
 
     session: str
@@ -196,7 +196,7 @@ class OutboxItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ModelCall:
     """One request as it was sent."""
 
     turn: int
@@ -204,20 +204,20 @@ class Call:
     raw_tokens: int
     sent_tokens: int
     raw_cost: float = 0.0
-    """What all calls up to this one would have cost without us, in base input tokens."""
+    """The cost of all calls up to this one without us, in base input tokens."""
     sent_cost: float = 0.0
-    """What they have cost."""
+    """Their cost with us."""
     edit_cost: float = 0.0
-    """What of that was for edits of the past."""
+    """The part of that for edits of earlier messages."""
 
 
 class Reactivation(NamedTuple):
-    """An entry that was shown again behind a message, and stays there."""
+    """An entry that is rendered again behind a message, and stays there."""
 
     message: int
     """The number of the message."""
     key: str
-    """What the message says, as a hash: where it says something else, nothing stands behind it."""
+    """A hash of the message; where it differs, the entry is not rendered."""
     entry_id: str
     turn: int
     shown: str
@@ -231,12 +231,15 @@ class Ledger:
         self._session = session
         with _as_store_error(self._path):
             self._db = connected(self._path)
-            migrate(self._db, str(self._path), SCHEMA)
-            self._db.execute(
-                "INSERT OR IGNORE INTO session (name) VALUES (?)", (storable(session),)
-            )
-            self._changes = self._counted()
-            (self._heard,) = self._db.execute(CHANGES).fetchone()
+            try:
+                migrate(self._db, str(self._path), SCHEMA)
+                self._db.execute(
+                    "INSERT OR IGNORE INTO session (name) VALUES (?)", (storable(session),)
+                )
+                self._changes = self._seen_changes = self._counted()
+            except BaseException:
+                self._db.close()
+                raise
 
     def records(self) -> list[Record]:
         """Return every entry of the session, oldest first."""
@@ -244,11 +247,11 @@ class Ledger:
             rows = self._db.execute(f"{ENTRIES} ORDER BY rowid").fetchall()
         return [_record(row) for row in rows]
 
-    def hears(self) -> bool:
-        """Say whether another process has written entries since this was asked the last time."""
+    def has_changed(self) -> bool:
+        """Return whether another process has written entries since the last call of this method."""
         with _as_store_error(self._path):
             (changes,) = self._db.execute(CHANGES).fetchone()
-        before, self._heard = self._heard, changes
+        before, self._seen_changes = self._seen_changes, changes
         return bool(changes != before)
 
     def decisions(self) -> list[tuple[int, Decision]]:
@@ -262,13 +265,13 @@ class Ledger:
             for turn, entry_id, stage, reason, saves, costs in rows
         ]
 
-    def last_call(self, before_turn: int | None = None) -> Call | None:
+    def last_call(self, before_turn: int | None = None) -> ModelCall | None:
         """Return the request that was sent last, in any turn or before one."""
         bound = before_turn if before_turn is not None else 1 << 62
         sql = "SELECT * FROM call WHERE turn < ? ORDER BY turn DESC LIMIT 1"
         with _as_store_error(self._path):
             row = self._db.execute(sql, (bound,)).fetchone()
-        return Call(*row) if row else None
+        return ModelCall(*row) if row else None
 
     def sent(self) -> list[str]:
         """Return the keys of the messages of the request that was sent last."""
@@ -277,7 +280,7 @@ class Ledger:
         return [key for (key,) in rows]
 
     def reactivations(self) -> list[Reactivation]:
-        """Return what was shown again, in the order of commitment."""
+        """Return the reactivations, in the order of commitment."""
         with _as_store_error(self._path):
             rows = self._db.execute("SELECT * FROM reactivation ORDER BY rowid").fetchall()
         return [Reactivation(*row) for row in rows]
@@ -286,14 +289,15 @@ class Ledger:
         self,
         records: Iterable[Record],
         decisions: Iterable[Decision],
-        call: Call,
+        call: ModelCall,
         again: Iterable[Reactivation] = (),
         sent: tuple[int, Sequence[str]] = (0, ()),
     ) -> None:
-        """Write entries, decisions, what is shown again and the call in one transaction.
+        """Write entries, decisions, reactivations and the call in one transaction.
 
-        `sent` are the keys of the messages of the call, from a number on: those before it are
-        written down already, and no more than these. Calls of later turns belong to a list that its owner has since cut short, and go.
+        `sent` is a number and the keys of the messages of the call from it on: those before are in the
+        ledger already, and those after are removed. So are calls of later turns, which belong to a
+        list that its owner has cut since.
 
         Raises:
             StoreError: the file is locked, full, damaged or gone; then nothing was written.
@@ -307,13 +311,13 @@ class Ledger:
             )
             self._db.executemany("INSERT INTO reactivation VALUES (?, ?, ?, ?, ?)", again)
             self._db.execute("DELETE FROM call WHERE turn > ?", (call.turn,))
-            self._db.execute(TELL_CALL, astuple(call))
+            self._db.execute(WRITE_CALL, astuple(call))
             first, keys = sent
             self._db.execute("DELETE FROM sent WHERE number >= ?", (first,))
             self._db.executemany("INSERT INTO sent VALUES (?, ?)", enumerate(keys, first))
             self._db.execute(CHANGED)
         self._changes += 1
-        self._heard += 1
+        self._seen_changes += 1
 
     def save(self, *records: Record) -> None:
         """Write entries again, after an access."""
@@ -321,12 +325,12 @@ class Ledger:
             self._db.executemany(SAVE, [_row(record) for record in records])
             self._db.execute(CHANGED)
         self._changes += 1
-        self._heard += 1
+        self._seen_changes += 1
 
     # What outlives the session
 
     def agent(self, named: str = "") -> str:
-        """Return whose session it is; it belongs to whoever is named first.
+        """Return the agent of the session, which is the first that is named.
 
         Raises:
             ValueError: it belongs to another agent; the ledger is closed then.
@@ -341,8 +345,9 @@ class Ledger:
             owner = str(self._db.execute("SELECT agent FROM session").fetchone()[0])
         if named and owner != storable(named):
             self.close()
-            told = f"session {self._session!r} belongs to the agent {owner!r}; name another session"
-            raise ValueError(told)
+            raise ValueError(
+                f"session {self._session!r} belongs to the agent {owner!r}; name another session"
+            )
         return owner
 
     def pending(self) -> int:
@@ -354,7 +359,7 @@ class Ledger:
         return int(changes) if changes > consolidated else 0
 
     def is_shared(self) -> bool:
-        """Say whether somebody else has changed the session since this ledger was opened."""
+        """Return whether another process has changed the session since this ledger was opened."""
         with _as_store_error(self._path):
             return self._counted() != self._changes
 
@@ -362,7 +367,7 @@ class Ledger:
         return int(self._db.execute("SELECT changes FROM session").fetchone()[0])
 
     def consolidated(self, change: int) -> None:
-        """Say that everything up to a change is where it lasts."""
+        """Record that everything up to a change is in the fact store."""
         with _as_store_error(self._path), self._transaction():
             self._db.execute("UPDATE session SET consolidated = max(consolidated, ?)", (change,))
 
@@ -378,17 +383,17 @@ class Ledger:
             self._db.executemany(
                 "INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
                 " text = excluded.text, fact_id = excluded.fact_id, outcome = excluded.outcome",
-                [_values(item) for item in items],
+                [astuple(each) for each in items],
             )
 
-    def opening(self) -> str | None:
-        """Return what stands in front of the first message; nothing where that is not settled."""
+    def context_load(self) -> str | None:
+        """Return the text in front of the first message; None where it is not settled."""
         with _as_store_error(self._path):
             row = self._db.execute("SELECT text FROM opening").fetchone()
         return row[0] if row else None
 
-    def open_with(self, text: str, tokens: int, records: Iterable[Record]) -> str:
-        """Settle what stands in front of the first message, with its entries; the first one holds."""
+    def settle_context_load(self, text: str, tokens: int, records: Iterable[Record]) -> str:
+        """Settle the text in front of the first message, with its entries; the first one holds."""
         with _as_store_error(self._path), self._transaction():
             row = self._db.execute("SELECT text FROM opening").fetchone()
             if row is None:
@@ -442,7 +447,7 @@ def _ids(path: Path) -> list[str]:
         return [entry_id for (entry_id,) in db.execute("SELECT id FROM entry")]
 
 
-def earlier(state: StateDir, session: str, agent: str, sessions: int) -> Iterator[Glance]:
+def earlier(state: StateDir, session: str, agent: str, sessions: int) -> Iterator[SessionExcerpt]:
     """Yield the other sessions of an agent, the one that was written last first."""
     paths = [path for path in state.ledgers() if path != state.ledger(session)]
     left = sessions
@@ -451,7 +456,7 @@ def earlier(state: StateDir, session: str, agent: str, sessions: int) -> Iterato
             if left and db.execute("SELECT agent FROM session").fetchone() == (agent,):
                 left -= 1
                 rows = db.execute(NEWEST_AWAY).fetchall() + db.execute(NEWEST_STATES).fetchall()
-                yield Glance(_name(db), [_record(row) for row in rows])
+                yield SessionExcerpt(_name(db), [_record(row) for row in rows])
 
 
 def unconsolidated(state: StateDir) -> list[str]:
@@ -478,7 +483,7 @@ def stored_sessions(state: StateDir) -> Iterator[StoredSession]:
 
 
 def stored_session(path: Path) -> StoredSession:
-    """Return a session as its ledger has it; nothing is written, so that no process waits.
+    """Return a session as its ledger has it; no process waits for it.
 
     Raises:
         StoreError: the ledger cannot be read.
@@ -518,10 +523,6 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _name(db: sqlite3.Connection) -> str:
     return str(db.execute("SELECT name FROM session").fetchone()[0])
-
-
-def _values(item: OutboxItem) -> tuple[Any, ...]:
-    return tuple(getattr(item, field.name) for field in fields(item))
 
 
 def _row(record: Record) -> tuple[str | int, ...]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hippocampus.errors import StoreError
 from hippocampus.storage.sqlite import transaction
 
-Columns = Mapping[str, tuple[str, ...]]
+TableColumns = Mapping[str, tuple[str, ...]]
 """The columns of each table, by its name."""
 RECORD = "CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT)"
 COLUMNS = """
@@ -102,7 +102,9 @@ def applied(db: sqlite3.Connection, path: str, schema: Schema) -> list[str]:
     return names
 
 
-def _unrecorded(db: sqlite3.Connection, columns: Columns, path: str, schema: Schema) -> list[str]:
+def _unrecorded(
+    db: sqlite3.Connection, columns: TableColumns, path: str, schema: Schema
+) -> list[str]:
     """Return the migrations of a file that does not record them: ledgers once counted them."""
     (counted,) = db.execute("PRAGMA user_version").fetchone()
     for number, version in enumerate(_versions(schema), 1):
@@ -120,7 +122,7 @@ def _run(db: sqlite3.Connection, script: str) -> None:
         db.execute(statement)
 
 
-def _columns(db: sqlite3.Connection) -> Columns:
+def _columns(db: sqlite3.Connection) -> TableColumns:
     columns: dict[str, tuple[str, ...]] = {}
     for table, column in db.execute(COLUMNS):
         columns[table] = (*columns.get(table, ()), column)
@@ -128,7 +130,7 @@ def _columns(db: sqlite3.Connection) -> Columns:
 
 
 @functools.cache
-def _versions(schema: Schema) -> list[Columns]:
+def _versions(schema: Schema) -> list[TableColumns]:
     """Return the columns of a file after each migration."""
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         found = []

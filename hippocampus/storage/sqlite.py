@@ -110,7 +110,7 @@ def _begin(db: sqlite3.Connection) -> None:
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a file for reading alone, and leave no log beside it that was not there before.
+    """Open a file for reading alone, and leave no log next to it that was not there before.
 
     Raises:
         sqlite3.Error: the file is not there, damaged, or locked for longer than `BUSY_SECONDS`.

@@ -13,7 +13,7 @@ from hippocampus.cli import app
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.ledger import Call, Ledger
+from hippocampus.storage.ledger import Ledger, ModelCall
 from hippocampus.storage.state_dir import StateDir
 
 CONTENT = b"caf\xc3\xa9 \xff\x00 exactly"
@@ -36,7 +36,7 @@ def kept(state: Path) -> str:
     record = Record(
         entry, MemoryOrigin("p"), key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown"
     )
-    ledger.commit([record], [], Call(1, 1, 1, 1))
+    ledger.commit([record], [], ModelCall(1, 1, 1, 1))
     ledger.close()
     then = time.time() - 40 * 86_400
     for path in (state / "sessions").iterdir():
@@ -115,3 +115,18 @@ def test_a_folder_that_is_no_state_directory_stays_as_it_is(
 def test_wrong_options_are_told(state: Path, kept: str, options: tuple[str, str]) -> None:
     assert hippocampus("gc", state, *options).exit_code == 2
     assert hippocampus("store", "verify", state).exit_code == 0
+
+
+def test_verify_ends_with_0_on_an_orphan_and_with_1_on_a_damaged_fact_store(
+    state: Path, kept: str
+) -> None:
+    store = DiskStore(state / "contents")
+    orphan = store.put(b"no session refers to it")
+    store.close()
+    found = hippocampus("store", "verify", state)
+    assert found.exit_code == 0
+    assert f"content {orphan[:12]} is an orphan" in found.output
+    (state / "memory.sqlite3").write_bytes(b"junk" * 500)
+    found = hippocampus("store", "verify", state)
+    assert found.exit_code == 1
+    assert "undamaged" not in found.output

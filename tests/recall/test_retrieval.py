@@ -14,7 +14,7 @@ from hippocampus.recall import Request
 from hippocampus.recall.retrieval import Retrieval, handle
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore, MemoryStore
-from hippocampus.storage.ledger import Call, Ledger
+from hippocampus.storage.ledger import Ledger, ModelCall
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -52,7 +52,7 @@ def test_text_comes_out_of_every_form(state: Path) -> None:
 def test_ids_of_others_and_of_nobody_are_told_apart(state: Path) -> None:
     mine = record("aaaa2222", "k")
     ledger = Ledger(StateDir(state), "other")
-    ledger.commit([record("bbbb2222", "k")], [], Call(1, 1, 1, 1))
+    ledger.commit([record("bbbb2222", "k")], [], ModelCall(1, 1, 1, 1))
     ledger.close()
     retrieval = Retrieval(StateDir(state), "s", MemoryStore())
     assert retrieval.record_of("aaaa2222", {"aaaa2222": mine}) is mine
@@ -68,7 +68,7 @@ def test_what_retention_removed_is_expired_with_its_rule(state: Path) -> None:
     store = DiskStore(state / "contents")
     gone = record("aaaa2222", store.put(b"one"))
     retrieval = Retrieval(StateDir(state), "s", store)
-    going = gc.plan(gc.holdings(StateDir(state), store), gc.Rules(orphan_grace_seconds=0), 2e9)
+    going = gc.plan(gc.holdings(StateDir(state), store), gc.GcRules(orphan_grace_seconds=0), 2e9)
     gc.collect(StateDir(state), store, going, 2e9)
     with pytest.raises(RecallError) as told:
         retrieval.text(gone)

@@ -17,7 +17,7 @@ import pytest
 from conversations import EAGER, FRAME, no_fallback, reading
 
 from hippocampus import Hippocampus
-from hippocampus.storage.ledger import SCHEMA, Call, Ledger
+from hippocampus.storage.ledger import SCHEMA, Ledger, ModelCall
 from hippocampus.storage.state_dir import StateDir
 
 HERE = Path(__file__).parents[1]
@@ -205,7 +205,7 @@ def test_the_oldest_ledger_opens(tmp_path: Path) -> None:
         db.execute("INSERT INTO call VALUES (3, 7, 900, 400)")
         db.commit()
     opened = Ledger(StateDir(tmp_path), "s")
-    assert opened.last_call() == Call(3, 7, 900, 400, 0.0, 0.0)
+    assert opened.last_call() == ModelCall(3, 7, 900, 400, 0.0, 0.0)
     assert opened.check() == []
     opened.close()
 

@@ -9,7 +9,7 @@ import pytest
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.storage import entry_index
-from hippocampus.storage.ledger import Call, Ledger, owner_of
+from hippocampus.storage.ledger import Ledger, ModelCall, owner_of
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -30,7 +30,7 @@ def write(state: StateDir, session: str, *ids: str) -> None:
         for each in entries
     ]
     ledger = Ledger(state, session)
-    ledger.commit(records, [], Call(1, 1, 1, 1))
+    ledger.commit(records, [], ModelCall(1, 1, 1, 1))
     ledger.close()
 
 

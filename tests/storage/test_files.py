@@ -124,7 +124,7 @@ def used(state: Path) -> None:
     session.close()
     memory.close()
     with contextlib.closing(DiskStore(state / "contents")) as store:
-        removals = gc.plan(gc.holdings(StateDir(state), store), gc.Rules(0), time.time())
+        removals = gc.plan(gc.holdings(StateDir(state), store), gc.GcRules(0), time.time())
         assert gc.collect(StateDir(state), store, removals[:1], time.time())
 
 

@@ -20,8 +20,8 @@ from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
 from hippocampus.storage import archive, gc, tombstones
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.gc import DAY_SECONDS, Holding, Reference, Rules
-from hippocampus.storage.ledger import Call, Ledger
+from hippocampus.storage.gc import DAY_SECONDS, GcRules, Holding, Reference
+from hippocampus.storage.ledger import Ledger, ModelCall
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
@@ -44,7 +44,7 @@ def put(state: Path, session: str, content: bytes, entry_id: str, **more) -> str
         entry, MemoryOrigin(entry_id), key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown"
     )
     ledger = Ledger(StateDir(state), session)
-    ledger.commit([record], [], Call(1, 1, 1, 1))
+    ledger.commit([record], [], ModelCall(1, 1, 1, 1))
     ledger.close()
     return key
 
@@ -56,7 +56,7 @@ def age(state: Path, days: float) -> None:
         os.utime(path, (then, then))
 
 
-def run(state: Path, rules: Rules, now: float | None = None) -> list[str]:
+def run(state: Path, rules: GcRules, now: float | None = None) -> list[str]:
     started = time.time() if now is None else now
     with contextlib.closing(DiskStore(state / "contents")) as store:
         removals = gc.plan(gc.holdings(StateDir(state), store), rules, started)
@@ -72,7 +72,7 @@ def test_contents_of_idle_sessions_go_and_leave_a_tombstone(state: Path) -> None
     old = put(state, "old", b"one", "aaaa1111")
     age(state, 40)
     young = put(state, "young", b"two", "bbbb2222")
-    assert run(state, Rules(max_age_days=30)) == [old]
+    assert run(state, GcRules(max_age_days=30)) == [old]
     left = tombstones.tombstone(StateDir(state), old)
     assert left is not None
     assert left.rule == "sessions idle for over 30 days"
@@ -85,9 +85,9 @@ def test_what_sessions_share_is_kept_while_one_of_them_is(state: Path) -> None:
     key = put(state, "old", b"shared", "aaaa1111")
     age(state, 40)
     assert put(state, "young", b"shared", "bbbb2222") == key
-    assert run(state, Rules(max_age_days=30)) == []
+    assert run(state, GcRules(max_age_days=30)) == []
     age(state, 40)
-    assert run(state, Rules(max_age_days=30)) == [key]
+    assert run(state, GcRules(max_age_days=30)) == [key]
 
 
 @pytest.mark.parametrize(
@@ -96,35 +96,35 @@ def test_what_sessions_share_is_kept_while_one_of_them_is(state: Path) -> None:
 def test_pinned_contents_stay_whatever_the_rules(state: Path, pin: dict) -> None:
     put(state, "old", b"pinned", "aaaa1111", **pin)
     age(state, 400)
-    assert run(state, Rules(max_age_days=0, max_bytes=0)) == []
+    assert run(state, GcRules(max_age_days=0, max_bytes=0)) == []
 
 
 def test_over_the_size_what_was_idle_longest_goes(state: Path) -> None:
     first = put(state, "first", os.urandom(4_000), "aaaa1111")
     age(state, 9)
     put(state, "second", os.urandom(4_000), "bbbb2222")
-    assert run(state, Rules(max_bytes=5_000)) == [first]
+    assert run(state, GcRules(max_bytes=5_000)) == [first]
 
 
 def test_sessions_have_their_own_age_by_name(state: Path) -> None:
     nightly = put(state, "nightly-7", b"one", "aaaa1111")
     put(state, "main", b"two", "bbbb2222")
     age(state, 5)
-    assert run(state, Rules(max_age_days=90, session_days={"nightly-*": 3})) == [nightly]
+    assert run(state, GcRules(max_age_days=90, session_days={"nightly-*": 3})) == [nightly]
 
 
 def test_orphans_go_after_their_grace(state: Path) -> None:
     store = DiskStore(state / "contents")
     key = store.put(b"nobody's")
     store.close()
-    assert run(state, Rules()) == []
-    assert run(state, Rules(), time.time() + 2 * DAY_SECONDS) == [key]
+    assert run(state, GcRules()) == []
+    assert run(state, GcRules(), time.time() + 2 * DAY_SECONDS) == [key]
 
 
 def test_planning_removes_nothing(state: Path) -> None:
     put(state, "s", b"one", "aaaa1111")
     age(state, 40)
-    removals = gc.plan(held(state), Rules(max_age_days=1), time.time())
+    removals = gc.plan(held(state), GcRules(max_age_days=1), time.time())
     assert len(removals) == 1
     assert len(held(state)) == 1
 
@@ -133,7 +133,7 @@ def test_a_content_put_again_since_the_start_stays_and_has_no_tombstone(state: P
     key = put(state, "old", b"one", "aaaa1111")
     age(state, 40)
     started = time.time()
-    removals = gc.plan(held(state), Rules(max_age_days=30), started)
+    removals = gc.plan(held(state), GcRules(max_age_days=30), started)
     put(state, "young", b"one", "bbbb2222")
     with contextlib.closing(DiskStore(state / "contents")) as store:
         assert gc.collect(StateDir(state), store, removals, started) == []
@@ -148,7 +148,7 @@ def test_beside_writers_no_reference_dangles(state: Path) -> None:
 
     def collect() -> None:
         while not done.is_set():
-            run(state, Rules(orphan_grace_seconds=0))
+            run(state, GcRules(orphan_grace_seconds=0))
 
     worker = threading.Thread(target=collect)
     worker.start()
@@ -168,14 +168,14 @@ holding = st.builds(
     st.lists(references, max_size=3).map(tuple),
 )  # fmt: skip
 rules = st.builds(
-    Rules, st.none() | st.floats(0, 100), st.none() | st.integers(0, 50_000),
+    GcRules, st.none() | st.floats(0, 100), st.none() | st.integers(0, 50_000),
     st.dictionaries(st.sampled_from(["a", "b*", "*"]), st.floats(0, 100)),
 )  # fmt: skip
 
 
 @given(st.lists(holding, max_size=12, unique_by=lambda each: each.key), rules)
 def test_a_plan_names_each_once_spares_pins_and_fits(
-    held: list[Holding], given_rules: Rules
+    held: list[Holding], given_rules: GcRules
 ) -> None:
     going = [each.key for each in gc.plan(held, given_rules, NOW)]
     assert len(set(going)) == len(going)
@@ -235,14 +235,14 @@ def test_a_damaged_entry_is_named_and_stops_every_removal(state: Path, written: 
         db.commit()
     assert verify(StateDir(state)).problems == [f"ledger {ledger}: entry aaaa1111 is damaged"]
     with pytest.raises(StoreError, match="entry aaaa1111 is damaged"):
-        run(state, Rules(max_age_days=0))
+        run(state, GcRules(max_age_days=0))
 
 
 def test_nothing_is_removed_beside_a_ledger_that_cannot_be_read(state: Path) -> None:
     put(state, "s", b"one", "aaaa1111")
     (state / "sessions" / "broken.sqlite3").write_bytes(b"no database" * 100)
     with pytest.raises(StoreError, match="broken"):
-        run(state, Rules(max_age_days=0))
+        run(state, GcRules(max_age_days=0))
     assert any("broken" in each for each in verify(StateDir(state)).problems)
 
 
@@ -259,7 +259,7 @@ def test_a_ledger_without_tables_is_one_without_references(state: Path) -> None:
     assert len(held(state)[0].references) == 1
 
 
-def files_gone(state: Path, rules: Rules, started: float | None = None) -> list[str]:
+def files_gone(state: Path, rules: GcRules, started: float | None = None) -> list[str]:
     now = time.time()
     going = gc.plan_files(gc.session_files(StateDir(state)), rules, now)
     gone = gc.collect_files(going, now if started is None else started)
@@ -281,11 +281,11 @@ def test_archives_and_search_indexes_go_by_age_and_what_is_pinned_stays(state: P
     a_session(state, "old")
     age(state, 40)
     a_session(state, "young")
-    assert files_gone(state, Rules()) == []
-    assert files_gone(state, Rules(max_bytes=0)) == []
-    gone = files_gone(state, Rules(max_age_days=30))
+    assert files_gone(state, GcRules()) == []
+    assert files_gone(state, GcRules(max_bytes=0)) == []
+    gone = files_gone(state, GcRules(max_age_days=30))
     assert sorted(name.split("-")[0] for name in gone) == ["old", "old"]
-    assert run(state, Rules(max_age_days=30)) == []
+    assert run(state, GcRules(max_age_days=30)) == []
     assert archive.conversation(state, "old").items == []
     assert archive.conversation(state, "young").items == reading(1)
     memory = Hippocampus(state, policy=EAGER)
@@ -299,8 +299,8 @@ def test_archives_and_search_indexes_go_by_age_and_what_is_pinned_stays(state: P
 
 def test_a_session_that_was_active_since_keeps_its_files(state: Path) -> None:
     a_session(state, "s")
-    assert files_gone(state, Rules(max_age_days=0), started=time.time() - 60) == []
-    assert len(files_gone(state, Rules(session_days={"s": 0}))) == 2
+    assert files_gone(state, GcRules(max_age_days=0), started=time.time() - 60) == []
+    assert len(files_gone(state, GcRules(session_days={"s": 0}))) == 2
 
 
 def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) -> None:
@@ -308,8 +308,8 @@ def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) ->
     with memory.session("s") as session:
         session(reading(1))
     memory.close()
-    run(state, Rules(max_age_days=0))
-    files_gone(state, Rules(max_age_days=0))
+    run(state, GcRules(max_age_days=0))
+    files_gone(state, GcRules(max_age_days=0))
     files = [path for path in state.rglob("*") if path.is_file()]
     left = [path for path in files if not path.name.startswith(".lock")]
     assert {path.parent.name for path in left} <= {"state", "sessions", "contents", "memory"}

@@ -14,7 +14,7 @@ from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
-from hippocampus.storage.ledger import Call, Ledger, Reactivation, owner_of
+from hippocampus.storage.ledger import Ledger, ModelCall, Reactivation, owner_of
 from hippocampus.storage.state_dir import StateDir, file_stem
 
 
@@ -49,32 +49,32 @@ def decision(entry_id: str) -> Decision:
 
 
 def test_what_is_committed_is_read_back(ledger: Ledger) -> None:
-    ledger.commit([record("a"), record("b")], [decision("a")], Call(1, 2, 3, 4))
+    ledger.commit([record("a"), record("b")], [decision("a")], ModelCall(1, 2, 3, 4))
     assert ledger.records() == [record("a"), record("b")]
     assert ledger.decisions() == [(1, decision("a"))]
-    assert ledger.last_call() == Call(1, 2, 3, 4)
+    assert ledger.last_call() == ModelCall(1, 2, 3, 4)
 
 
 def test_a_commitment_that_fails_leaves_nothing(ledger: Ledger) -> None:
-    ledger.commit([record("a", "here")], [], Call(1, 1, 1, 1))
+    ledger.commit([record("a", "here")], [], ModelCall(1, 1, 1, 1))
     unnamed = Reactivation(1, "key", None, 1, "shown")  # type: ignore[arg-type]
     with pytest.raises(StoreError, match="NOT NULL"):
-        ledger.commit([record("b")], [decision("b")], Call(2, 2, 2, 2), [unnamed])
+        ledger.commit([record("b")], [decision("b")], ModelCall(2, 2, 2, 2), [unnamed])
     assert ledger.records() == [record("a", "here")]
     assert ledger.decisions() == []
-    assert ledger.last_call() == Call(1, 1, 1, 1)
+    assert ledger.last_call() == ModelCall(1, 1, 1, 1)
 
 
 def test_an_entry_saved_again_keeps_its_rank(ledger: Ledger) -> None:
-    ledger.commit([record("a"), record("b")], [], Call(1, 1, 1, 1))
+    ledger.commit([record("a"), record("b")], [], ModelCall(1, 1, 1, 1))
     ledger.save(replace(record("a", shown="other"), stage=Stage.DORMANT))
     assert [each.entry.id for each in ledger.records()] == ["a", "b"]
     assert ledger.records()[0].shown == "other"
 
 
 def test_a_place_that_is_known_keeps_its_entry(ledger: Ledger) -> None:
-    ledger.commit([record("a", "here")], [], Call(1, 1, 1, 1))
-    ledger.commit([record("b"), record("c", "here")], [decision("b")], Call(2, 2, 2, 2))
+    ledger.commit([record("a", "here")], [], ModelCall(1, 1, 1, 1))
+    ledger.commit([record("b"), record("c", "here")], [decision("b")], ModelCall(2, 2, 2, 2))
     assert ledger.records() == [record("a", "here"), record("b")]
 
 
@@ -90,24 +90,24 @@ def test_the_text_of_a_stage_is_frozen(ledger: Ledger, stage: Stage) -> None:
 def test_a_ledger_hears_what_others_write(tmp_path: Path, ledger: Ledger) -> None:
     other = Ledger(StateDir(tmp_path), "s")
     ledger.save(record("a"))
-    assert not ledger.hears()
-    assert other.hears()
-    assert not other.hears()
-    other.commit([record("b")], [], Call(1, 1, 1, 1))
-    assert not other.hears()
-    assert ledger.hears()
+    assert not ledger.has_changed()
+    assert other.has_changed()
+    assert not other.has_changed()
+    other.commit([record("b")], [], ModelCall(1, 1, 1, 1))
+    assert not other.has_changed()
+    assert ledger.has_changed()
     other.close()
 
 
 def test_calls_behind_a_cut_are_forgotten(ledger: Ledger) -> None:
     for turn in range(5):
-        ledger.commit([], [], Call(turn, turn, 0, 0))
-    ledger.commit([], [], Call(2, 9, 0, 0))
-    assert ledger.last_call() == Call(2, 9, 0, 0)
+        ledger.commit([], [], ModelCall(turn, turn, 0, 0))
+    ledger.commit([], [], ModelCall(2, 9, 0, 0))
+    assert ledger.last_call() == ModelCall(2, 9, 0, 0)
 
 
 def test_the_owner_of_an_entry_is_found(tmp_path: Path, ledger: Ledger) -> None:
-    ledger.commit([record("abcd1234")], [], Call(1, 1, 1, 1))
+    ledger.commit([record("abcd1234")], [], ModelCall(1, 1, 1, 1))
     Ledger(StateDir(tmp_path), "other").close()
     assert owner_of(StateDir(tmp_path), "abcd1234") == "s"
     assert owner_of(StateDir(tmp_path), "none") is None

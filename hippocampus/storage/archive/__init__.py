@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from hippocampus.policy import Policy
 from hippocampus.storage.archive.journal import Journal
-from hippocampus.storage.archive.reader import conversation, is_kept, lists, unfinished
-from hippocampus.storage.archive.records import Context, Conversation, contexts
+from hippocampus.storage.archive.reader import conversation, is_archived, lists, unfinished
+from hippocampus.storage.archive.records import ArchivedConversation, Context, contexts
 from hippocampus.storage.state_dir import StateDir
 
 __all__ = [
+    "ArchivedConversation",
     "Context",
-    "Conversation",
     "Journal",
     "contexts",
     "conversation",
-    "is_kept",
+    "is_archived",
     "journal_of",
     "lists",
     "unfinished",

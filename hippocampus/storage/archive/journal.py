@@ -1,6 +1,6 @@
 """The journal of a running session: what is new in its list is appended to one file, turn by turn.
 
-One write a turn and no wait for the disk. What the lines say is `records`'.
+One write a turn and no wait for the disk. The format of the lines is in `records`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from hippocampus.formats.conversation import Message
 from hippocampus.storage import files, packing
 from hippocampus.storage.archive import records
 from hippocampus.storage.archive.reader import set_aside, written
-from hippocampus.storage.archive.records import Print, Written
-from hippocampus.storage.ledger import Call
+from hippocampus.storage.archive.records import Fingerprint, WrittenMessage
+from hippocampus.storage.ledger import ModelCall
 from hippocampus.storage.state_dir import StateDir
 
 LOG = logging.getLogger("hippocampus")
@@ -44,7 +44,7 @@ class Journal:
         self._descriptor: int | None = None
         self._end = 0
         self._part = 0
-        self._prints: list[Print] = []
+        self._fingerprints: list[Fingerprint] = []
         self._same = 0
 
     def append(  # noqa: PLR0913, PLR0917 - each is one field of what is written
@@ -52,7 +52,7 @@ class Journal:
         messages: Sequence[Message],
         kept: int,
         format_name: str,
-        call: Call,
+        call: ModelCall,
         decisions: Iterable[Decision],
         committed: Iterable[Record],
     ) -> None:
@@ -87,31 +87,31 @@ class Journal:
             new = [records.written(each.raw) for each in messages[start:]]
             written = [*self._lines(start, new), records.line(record)]
             self._append(descriptor, b"".join(written))
-            self._prints[start:] = [each.print for each in new]
-            self._same = len(self._prints)
+            self._fingerprints[start:] = [each.fingerprint for each in new]
+            self._same = len(self._fingerprints)
 
     def _append(self, descriptor: int, content: bytes) -> None:
         if (done := os.write(descriptor, content)) < len(content):
             raise OSError(f"{done} of {len(content)} bytes could be written")
         self._end += done
 
-    def _lines(self, start: int, new: Sequence[Written]) -> list[bytes]:
+    def _lines(self, start: int, new: Sequence[WrittenMessage]) -> list[bytes]:
         """Return the lines that lead from what is written to these messages."""
         lines: list[bytes] = []
-        known = self._prints[start:]
+        known = self._fingerprints[start:]
         for at, each in enumerate(new):
             before = known[at] if at < len(known) else None
-            if before is not None and before.words != each.print.words:
+            if before is not None and before.words != each.fingerprint.words:
                 lines.append(records.cut_line(start + at))
                 known = []
-            if before is None or before.whole != each.print.whole:
+            if before is None or before.whole != each.fingerprint.whole:
                 lines.append(each.line(start + at))
         if len(known) > len(new):
             lines.append(records.cut_line(start + len(new)))
         return lines
 
     def close(self) -> None:
-        """Pack what is written into the session's archive, in one step, and let go of the files.
+        """Pack what is written into the session's archive, in one step, and close the files.
 
         Raises:
             StoreError: the archive cannot be written; the journal stays as it is.
@@ -135,7 +135,7 @@ class Journal:
         if self._descriptor is not None:
             os.close(self._descriptor)
         self._descriptor = None
-        self._prints, self._same, self._end = [], 0, 0
+        self._fingerprints, self._same, self._end = [], 0, 0
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[int]:
@@ -149,7 +149,7 @@ class Journal:
             raise StoreError(f"archive {self._journal}: {failure}") from failure
 
     def _opened(self) -> int:
-        """Return the open journal; one that another process has packed is begun anew."""
+        """Return the open journal; one that another process has packed is started again."""
         while True:
             if self._descriptor is None:
                 self._descriptor = files.opened_for_append(self._journal)
@@ -181,13 +181,18 @@ class Journal:
             os.ftruncate(descriptor, 0)
 
     def _earlier_parts(self) -> bytes:
-        """Return what is packed; a damaged archive is set aside, and archiving begins anew."""
+        """Return the packed parts; a damaged archive is renamed, and a new one is begun."""
         try:
             return packing.unpacked(written(self._packed))
         except packing.DamagedError as damage:
             aside = set_aside(self._packed)
-            told = "session %s: archive %s is damaged: %s; it is kept as %s, and a new one is begun"
-            LOG.warning(told, self._session, self._packed, damage, aside.name)
+            LOG.warning(
+                "session %s: archive %s is damaged: %s; it is renamed to %s, and a new one is begun",
+                self._session,
+                self._packed,
+                damage,
+                aside.name,
+            )
             return b""
 
     def _take(self, content: bytes) -> None:
@@ -196,10 +201,10 @@ class Journal:
                 case {"type": "archive", "part": int(part)}:
                     self._part = part
                 case {"type": "message", "at": int(at), "items": list(items)}:
-                    self._prints[at : at + 1] = [records.written(items).print]
+                    self._fingerprints[at : at + 1] = [records.written(items).fingerprint]
                     self._same = min(self._same, at)
                 case {"type": "cut", "at": int(at)}:
-                    del self._prints[at:]
+                    del self._fingerprints[at:]
                     self._same = min(self._same, at)
 
     def _open_part(self, descriptor: int) -> None:
@@ -227,8 +232,8 @@ def _heading(kind: str, turn: int, format_name: str) -> dict[str, Any]:
     return {"type": kind, "turn": turn, "when": when, "format": format_name}
 
 
-def _fields(told: Call | Decision) -> dict[str, Any]:
-    return {field.name: getattr(told, field.name) for field in fields(told)}
+def _fields(value: ModelCall | Decision) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def _entry(record: Record) -> dict[str, Any]:

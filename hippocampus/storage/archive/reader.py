@@ -1,6 +1,6 @@
-"""Where archives stand and what is in them: the journal of a running session, and its packed parts.
+"""Reads archives: the journal of a running session, and its packed parts.
 
-Reading alone; the journal writes.
+Nothing is written here but the new name of a damaged archive.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from hippocampus.errors import StoreError
 from hippocampus.storage import files, packing
-from hippocampus.storage.archive.records import Context, Conversation, contexts, parsed
+from hippocampus.storage.archive.records import ArchivedConversation, Context, contexts, parsed
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -26,12 +26,13 @@ def unpacked(path: Path) -> bytes:
     try:
         return packing.unpacked(written(path))
     except packing.DamagedError as damage:
-        told = f"archive {path} is damaged: {damage}; rename it to go on without it"
-        raise StoreError(told) from damage
+        raise StoreError(
+            f"archive {path} is damaged: {damage}; rename it to go on without it"
+        ) from damage
 
 
 def set_aside(path: Path) -> Path:
-    """Give a damaged archive a name under which nothing of ours reads it, and return that name.
+    """Rename a damaged archive so that it is read no more, and return its new path.
 
     Raises:
         OSError: it cannot be renamed.
@@ -41,7 +42,7 @@ def set_aside(path: Path) -> Path:
     return path.rename(next(name for name in names if not name.exists()))
 
 
-def conversation(state_dir: str | Path, session: str) -> Conversation:
+def conversation(state_dir: str | Path, session: str) -> ArchivedConversation:
     """Return the raw messages of a session as its host last sent them, finished or not.
 
     Of a session that was never archived it has no messages. What its policy redacts is redacted.
@@ -50,13 +51,13 @@ def conversation(state_dir: str | Path, session: str) -> Conversation:
         StoreError: the archive cannot be read.
 
     """
-    found = Conversation(session)
+    found = ArchivedConversation(session)
     for record in _records(StateDir(Path(state_dir)), session):
         found.take(record)
     return found
 
 
-def is_kept(state: StateDir, session: str) -> bool:
+def is_archived(state: StateDir, session: str) -> bool:
     """Return whether there is an archive of a session."""
     return state.journal(session).exists() or state.packed_archive(session).exists()
 

@@ -21,13 +21,13 @@ from hippocampus.formats.conversation import Item
 
 VERSION = 1
 MARK = "cache_control"
-"""What hosts move about in a list from call to call; it says nothing."""
+"""The field that hosts move from message to message between calls; it changes no message."""
 LISTED = ("call", "end")
 """Records behind which the list stands as its host handed it over."""
 
 
-class Print(NamedTuple):
-    """By which two messages are told apart without keeping them."""
+class Fingerprint(NamedTuple):
+    """Hashes by which two messages are compared without storing them."""
 
     whole: bytes
     words: bytes
@@ -35,7 +35,7 @@ class Print(NamedTuple):
 
 
 def line(record: dict[str, Any]) -> bytes:
-    """Return a record as one line of ASCII; what is no JSON is written as its text."""
+    """Return a record as one line of ASCII; a value that is no JSON is written as its text."""
     return _json(record) + b"\n"
 
 
@@ -44,28 +44,30 @@ def _json(value: Any) -> bytes:
 
 
 def cut_line(at: int) -> bytes:
-    """Return the line that says what the list has no more."""
+    """Return the line that removes the messages from a number on."""
     return line({"type": "cut", "at": at})
 
 
-class Written(NamedTuple):
+class WrittenMessage(NamedTuple):
     """A message as it is written, and its fingerprint."""
 
     items: bytes
-    print: Print
+    fingerprint: Fingerprint
 
     def line(self, at: int) -> bytes:
         """Return the line that puts it at a place."""
         return b'{"type":"message","at":%d,"items":%s}\n' % (at, self.items)
 
 
-def written(items: Sequence[Item]) -> Written:
+def written(items: Sequence[Item]) -> WrittenMessage:
     """Return a message's items as they are written."""
     content = _json(list(items))
     whole = _digest(content)
     if MARK.encode() not in content:
-        return Written(content, Print(whole, whole))
-    return Written(content, Print(whole, _digest(_json(_without_marks(json.loads(content))))))
+        return WrittenMessage(content, Fingerprint(whole, whole))
+    return WrittenMessage(
+        content, Fingerprint(whole, _digest(_json(_without_marks(json.loads(content)))))
+    )
 
 
 def _digest(content: bytes) -> bytes:
@@ -95,8 +97,8 @@ def parsed(content: bytes) -> Iterator[dict[str, Any]]:
 
 
 @dataclass(slots=True)
-class Conversation:
-    """A conversation as its records tell it, one after the other."""
+class ArchivedConversation:
+    """A conversation, built from its records one after the other."""
 
     session: str = ""
     part: int = 0
@@ -111,7 +113,7 @@ class Conversation:
         return [item for message in self.messages for item in message]
 
     def take(self, record: dict[str, Any]) -> None:
-        """Go on by one record; one that is not known says nothing."""
+        """Apply one record; one of an unknown type changes nothing."""
         match record:
             case {"type": "archive", "session": str(session), "part": int(part)}:
                 self.session, self.part = session, part
@@ -132,16 +134,16 @@ class Context:
 
 
 def contexts(records: Iterable[dict[str, Any]]) -> list[Context]:
-    """Return each list that the host sent, as it stood before a cut that took something away."""
-    told = Conversation()
+    """Return each list that the host sent, as it was before a cut that removed messages."""
+    running = ArchivedConversation()
     found: list[Context] = []
     before: list[Item] = []
     for record in records:
         if record.get("type") == "cut" and not before:
-            before = told.items
-        told.take(record)
+            before = running.items
+        running.take(record)
         if record.get("type") in LISTED and before:
-            if before != told.items[: len(before)]:
-                found.append(Context(before, told.format))
+            if before != running.items[: len(before)]:
+                found.append(Context(before, running.format))
             before = []
-    return [*found, Context(told.items, told.format)]
+    return [*found, Context(running.items, running.format)]

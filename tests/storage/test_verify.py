@@ -1,0 +1,114 @@
+"""Verifying a state directory: what is damaged is a problem, what only costs space is a note."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conversations import EAGER, reading
+
+from hippocampus import Hippocampus, RecallError
+from hippocampus.storage.content_store import DiskStore, MemoryStore
+from hippocampus.storage.ledger import owner_of
+from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.verify import verify
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> StateDir:
+    """A state directory with a file of every kind, one session finished and one running."""
+    state = StateDir(tmp_path)
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("done") as session:
+        session(reading(3))
+        with contextlib.suppress(RecallError):
+            session.recall(query="customer")
+    memory.session("running")(reading(2))
+    memory.facts.remember("The port is 8088.")
+    memory.close()
+    assert owner_of(state, "none") is None
+    assert verify(state) == ([], [])
+    return state
+
+
+def junk(path: Path) -> None:
+    path.write_bytes(b"junk" * 500)
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    path.write_bytes(bytes(content))
+
+
+def tear(path: Path) -> None:
+    lines = path.read_bytes().split(b"\n")
+    path.write_bytes(b"\n".join([lines[0], b"{torn", *lines[2:]]))
+
+
+@pytest.mark.parametrize(
+    ("damaged", "damage", "named"),
+    [
+        (lambda state: state.facts, junk, "fact store"),
+        (lambda state: state.ledger("done"), junk, "ledger"),
+        (lambda state: state.packed_archive("done"), junk, "archive"),
+        (lambda state: state.packed_archive("done"), flip, "archive"),
+        (lambda state: state.journal("running"), tear, "lines are no JSON"),
+        (lambda state: state.contents / "cache.db", junk, "content store"),
+    ],
+)
+def test_what_is_damaged_is_a_problem(
+    state: StateDir,
+    damaged: Callable[[StateDir], Path],
+    damage: Callable[[Path], None],
+    named: str,
+) -> None:
+    path = damaged(state)
+    for ending in ("-wal", "-shm"):
+        Path(f"{path}{ending}").unlink(missing_ok=True)
+    damage(path)
+    report = verify(state)
+    assert any(named in each for each in report.problems)
+
+
+def test_a_last_line_that_a_crash_has_torn_is_no_problem(state: StateDir) -> None:
+    with state.journal("running").open("ab") as journal:
+        journal.write(b'{"type": "mess')
+    assert verify(state) == ([], [])
+
+
+def test_what_is_made_again_or_only_costs_space_is_a_note(state: StateDir) -> None:
+    with contextlib.closing(DiskStore(state.contents)) as store:
+        key = store.put(b"no session refers to it")
+    junk(state.search_index("done"))
+    junk(state.entry_index)
+    report = verify(state)
+    assert report.problems == []
+    assert len(report.notes) == 3
+    assert any(f"content {key[:12]} is an orphan" in each for each in report.notes)
+
+
+def test_a_store_of_the_hosts_is_verified(tmp_path: Path) -> None:
+    store = MemoryStore()
+    memory = Hippocampus(tmp_path, policy=EAGER, store=store)
+    with memory.session("s") as session:
+        session(reading(3))
+        first = session.records()[0]
+        assert session.text(first.entry.id)
+    memory.close()
+    assert not (tmp_path / "contents").exists()
+    assert verify(StateDir(tmp_path), store) == ([], [])
+    store.delete(first.content)
+    [problem] = verify(StateDir(tmp_path), store).problems
+    assert f"content {first.content[:12]} is lost" in problem
+
+
+def test_verifying_writes_no_ledger(state: StateDir) -> None:
+    before = state.ledger("done").read_bytes()
+    with contextlib.closing(sqlite3.connect(state.ledger("done"))) as db:
+        verify(state)
+        db.execute("SELECT 1")
+    assert state.ledger("done").read_bytes() == before
