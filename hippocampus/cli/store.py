@@ -157,7 +157,7 @@ def _key(held: Sequence[Holding], named: str) -> str:
 
 @app.command("verify")
 def verify(state_dir: Folder) -> None:
-    """Read every file and list damaged or lost objects, exit status 1 if there are any, and orphans."""
+    """Read every file and list damaged, lost and orphaned objects; exit status 1 on damage or loss."""
     from hippocampus.storage.verify import verify
 
     report = verify(expect_state(state_dir))
