@@ -153,7 +153,7 @@ class DiskStore:
             if len(content) > packing.max_bytes(len(packed)):
                 raise StoreError(
                     f"content store {self._folder}: a payload of {len(content):,} bytes packs into "
-                    f"{len(packed):,}, and could not be told from a decompression bomb"
+                    f"{len(packed):,}, and could not be distinguished from a decompression bomb"
                 )
             with self._cache.transact(retry=True):
                 if self._cache.get(key) == packed:
@@ -264,7 +264,7 @@ class MemoryStore:
 
 
 def damage(store: ContentStore, key: str) -> str:
-    """Return what is wrong with the payload of a key, in a sentence; empty when nothing is."""
+    """Return a sentence on the damage of the payload of a key; empty when there is none."""
     try:
         return "" if store.get(key) is not None else f"content {key[:12]} has lost its file"
     except StoreError as failure:

@@ -101,8 +101,8 @@ def _locked(path: Path, seconds: float) -> Iterator[None]:
     try:
         lock.acquire()
     except filelock.Timeout as failure:
-        told = f"held by another process for {seconds:g} seconds"
-        raise OSError(errno.EAGAIN, told, str(path)) from failure
+        reason = f"held by another process for {seconds:g} seconds"
+        raise OSError(errno.EAGAIN, reason, str(path)) from failure
     try:
         yield
     finally:
@@ -113,7 +113,7 @@ def opened_for_append(path: Path) -> int:
     """Open a private file, created where it is missing, and return its descriptor.
 
     Raises:
-        OSError: it cannot be opened, or is a link: what is written would land elsewhere.
+        OSError: it cannot be opened, or is a link, behind which another file would be written.
 
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)

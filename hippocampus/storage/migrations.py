@@ -70,9 +70,9 @@ def migrate(db: sqlite3.Connection, path: str, schema: Schema) -> None:
     found = _columns(db)
     for table, columns in _versions(schema)[-1].items():
         if found.get(table) != columns:
-            told = f"the columns {', '.join(found[table])}" if table in found else "no columns"
+            has = f"the columns {', '.join(found[table])}" if table in found else "no columns"
             raise StoreError(
-                f"{schema.kind} {path}: its table {table!r} has {told}, and not "
+                f"{schema.kind} {path}: its table {table!r} has {has}, and not "
                 f"{', '.join(columns)}: restore it from a backup, or move it away to begin a new one"
             )
 

@@ -82,7 +82,7 @@ def _payloads(
         if (wrong := damage(store, key))
     ]
     for key in sorted(set(entries) - set(keys)):
-        with contextlib.suppress(StoreError):  # told by the check of the file itself
+        with contextlib.suppress(StoreError):  # the check of the file itself names it
             if tombstones.tombstone(state, key) is None:
                 problems += [f"{each}: its content {key[:12]} is lost" for each in entries[key]]
     unused = sorted(set(keys) - set(entries)) if orphans else []

@@ -184,3 +184,24 @@ def test_a_half_written_file_of_a_killed_process_is_written_over(tmp_path: Path)
     files.replace_file(path, b"whole")
     assert path.read_bytes() == b"whole"
     assert [each.name for each in tmp_path.iterdir()] == ["MEMORY.md"]
+
+
+COUNTING = """
+import sys
+sys.modules["fcntl"] = None
+from pathlib import Path
+from hippocampus.storage import files
+
+count = Path(sys.argv[1]) / "count"
+for _ in range(100):
+    with files.held(count.with_name("lock")):
+        count.write_text(str(int(count.read_text()) + 1))
+"""
+
+
+def test_a_lock_holds_where_fcntl_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "count").write_text("0")
+    command = [sys.executable, "-W", "ignore", "-c", COUNTING, str(tmp_path)]
+    counting = [subprocess.Popen(command) for _ in range(3)]
+    assert [each.wait() for each in counting] == [0, 0, 0]
+    assert (tmp_path / "count").read_text() == "300"

@@ -1,4 +1,4 @@
-"""The journal of a running session: what is new in its list is appended to one file, turn by turn.
+"""The journal of a running session: the new messages of its list are appended to one file each turn.
 
 One write a turn and no wait for the disk. The format of the lines is in `records`.
 """
@@ -47,7 +47,7 @@ class Journal:
         self._fingerprints: list[Fingerprint] = []
         self._same = 0
 
-    def append(  # noqa: PLR0913, PLR0917 - each is one field of what is written
+    def append(  # noqa: PLR0913, PLR0917 - each is one field of the record
         self,
         messages: Sequence[Message],
         kept: int,
@@ -96,7 +96,7 @@ class Journal:
         self._end += done
 
     def _lines(self, start: int, new: Sequence[WrittenMessage]) -> list[bytes]:
-        """Return the lines that lead from what is written to these messages."""
+        """Return the lines that turn the written list into these messages."""
         lines: list[bytes] = []
         known = self._fingerprints[start:]
         for at, each in enumerate(new):
@@ -111,7 +111,7 @@ class Journal:
         return lines
 
     def close(self) -> None:
-        """Pack what is written into the session's archive, in one step, and close the files.
+        """Pack the journal into the session's archive, in one step, and close the files.
 
         Raises:
             StoreError: the archive cannot be written; the journal stays as it is.
@@ -181,13 +181,13 @@ class Journal:
             os.ftruncate(descriptor, 0)
 
     def _earlier_parts(self) -> bytes:
-        """Return the packed parts; a damaged archive is renamed, and a new one is begun."""
+        """Return the packed parts; a damaged archive is renamed, and a new one is started."""
         try:
             return packing.unpacked(written(self._packed))
         except packing.DamagedError as damage:
             aside = set_aside(self._packed)
             LOG.warning(
-                "session %s: archive %s is damaged: %s; it is renamed to %s, and a new one is begun",
+                "session %s: archive %s is damaged: %s; it is renamed to %s, and a new one is started",
                 self._session,
                 self._packed,
                 damage,
