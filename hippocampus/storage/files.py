@@ -73,11 +73,11 @@ def temporary_folder(name: str) -> Iterator[Path]:
             found = left.lstat()
             is_ours = stat.S_ISDIR(found.st_mode) and os.access(left, os.W_OK)
             if is_ours and time.time() - found.st_mtime > MIN_LEFT_SECONDS:
-                with _locked(left / LOCK_NAME, 0):
+                with holding(file_lock(left / LOCK_NAME), 0):
                     shutil.rmtree(left, ignore_errors=True)
     with (
         tempfile.TemporaryDirectory(prefix=f"{name}-") as folder,
-        _locked(Path(folder) / LOCK_NAME, MAX_WAIT_SECONDS),
+        holding(file_lock(Path(folder) / LOCK_NAME)),
     ):
         yield Path(folder)
 
@@ -91,18 +91,24 @@ def held(path: Path) -> Iterator[None]:
 
     """
     private_folder(path.parent)
-    with _locked(path, MAX_WAIT_SECONDS):
+    with holding(file_lock(path)):
         yield
 
 
+def file_lock(path: Path) -> filelock.BaseFileLock:
+    """Return the lock of a file, for `holding` again and again; its folder must exist by then."""
+    return filelock.FileLock(path, mode=0o600, poll_interval=POLL_SECONDS)
+
+
 @contextlib.contextmanager
-def _locked(path: Path, seconds: float) -> Iterator[None]:
-    lock = filelock.FileLock(path, seconds, mode=0o600, poll_interval=POLL_SECONDS)
+def holding(lock: filelock.BaseFileLock, max_seconds: float | None = None) -> Iterator[None]:
+    """Hold a lock as `held` does, waiting for `max_seconds` where that is given."""
+    seconds = MAX_WAIT_SECONDS if max_seconds is None else max_seconds
     try:
-        lock.acquire()
+        lock.acquire(seconds)
     except filelock.Timeout as failure:
         reason = f"held by another process for {seconds:g} seconds"
-        raise OSError(errno.EAGAIN, reason, str(path)) from failure
+        raise OSError(errno.EAGAIN, reason, lock.lock_file) from failure
     try:
         yield
     finally:

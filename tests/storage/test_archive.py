@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import stat
 import subprocess
 import sys
@@ -344,3 +345,15 @@ def test_only_its_owner_may_read_an_archive(tmp_path: Path) -> None:
     folder = StateDir(tmp_path).archive
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())]
     assert modes == [0o700, 0o600, 0o600]
+
+
+def test_an_archive_folder_that_disappears_is_made_again(tmp_path: Path) -> None:
+    items = reading(6)
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session, no_fallback():
+        session(items[:3])
+        shutil.rmtree(StateDir(tmp_path).archive)
+        session(items[:5])
+        session(items)
+    memory.close()
+    assert conversation(tmp_path, "s").items == items

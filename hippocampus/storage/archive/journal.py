@@ -40,7 +40,7 @@ class Journal:
         self._policy = policy
         self._journal = state.journal(session)
         self._packed = state.packed_archive(session)
-        self._lock = state.journal_lock(session)
+        self._lock = files.file_lock(state.journal_lock(session))
         self._descriptor: int | None = None
         self._end = 0
         self._part = 0
@@ -141,11 +141,14 @@ class Journal:
     def _held(self) -> Iterator[int]:
         """Hold the journal as it stands on disk, what another process wrote into it taken in."""
         try:
-            with files.held(self._lock):
+            if self._descriptor is None:
+                files.private_folder(self._journal.parent)
+            with files.holding(self._lock):
                 descriptor = self._opened()
                 self._catch_up(descriptor)
                 yield descriptor
         except OSError as failure:
+            self._let_go()  # the next turn begins with the files as they are then
             raise StoreError(f"archive {self._journal}: {failure}") from failure
 
     def _opened(self) -> int:
