@@ -14,8 +14,6 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
     from hippocampus.storage.gc import FileRemoval, GcRules, Holding, Removal
     from hippocampus.storage.state_dir import StateDir
 
@@ -193,4 +191,3 @@ def _holdings(state: StateDir) -> list[Holding]:
 
     with contextlib.closing(DiskStore(state.contents)) as store:
         return gc.holdings(state, store)
-
