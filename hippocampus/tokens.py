@@ -67,6 +67,18 @@ def encoding_for(model: str | None) -> str:
     return name if name in ("cl100k_base", DEFAULT_ENCODING) else DEFAULT_ENCODING
 
 
+def digest(text: str) -> bytes:
+    """Return the hash of a text, 16 bytes, by which long texts are cached."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def remember(counts: dict[bytes, int], encoding: str) -> None:
+    """Take in token counts of long texts by their `digest`, so that these are not counted again."""
+    seen = _counter(encoding).seen
+    for key, tokens in counts.items():
+        seen[key] = tokens
+
+
 @functools.cache
 def _counter(encoding: str) -> _Counter:
     return _Counter(encoding)
@@ -77,17 +89,15 @@ class _Counter:
 
     def __init__(self, encoding: str) -> None:
         self._encoding = _load(encoding)
-        self._seen: dict[str | bytes, int] = {}
+        self.seen: dict[str | bytes, int] = {}
 
     def __call__(self, text: str) -> int:
-        key: str | bytes = text
-        if len(text) > SMALL_TEXT:
-            key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        counted = self._seen.get(key)
+        key = digest(text) if len(text) > SMALL_TEXT else text
+        counted = self.seen.get(key)
         if counted is None:
             whole = len(text) < LONG_RUN_CHARACTERS
             counted = self._length(text) if whole else sum(map(self._length, _pieces(text)))
-            self._seen[key] = counted
+            self.seen[key] = counted
         return counted
 
     def _length(self, piece: str) -> int:

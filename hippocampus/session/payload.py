@@ -75,6 +75,8 @@ class Payload:
         modifiers = self.record.entry.modifiers
         known = dict.fromkeys([*modifiers.associations, *others])
         known.pop(self.id, None)
+        if len(known) == len(modifiers.associations):
+            return self
         named = modifiers.model_copy(update={"associations": list(known)[-MAX_ASSOCIATIONS:]})
         entry = self.record.entry.model_copy(update={"modifiers": named})
         return replace(self, record=replace(self.record, entry=entry))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hippocampus import indexing, tokens
 from hippocampus.policy import Policy
@@ -23,6 +23,8 @@ class Rules:
     summaries: TurnSummaries | None = None
     redacts: bool = False
     """Whether any rule of the policy redacts."""
+    kinds: dict[bytes, str] = field(default_factory=dict)
+    """By the digest of a text its kind: a cache, filled as texts are asked about."""
 
     @property
     def limit_tokens(self) -> int:
@@ -36,7 +38,10 @@ class Rules:
 
     def kind_of(self, text: str) -> str:
         """Return the kind of a content, such as `json`."""
-        return indexing.kind_of(text)
+        key = tokens.digest(text)
+        if key not in self.kinds:
+            self.kinds[key] = indexing.kind_of(text)
+        return self.kinds[key]
 
     def summary_of(self, name: str, text: Callable[[], str]) -> str | None:
         """Return a line for a text by the host's summariser, where there is one in time."""

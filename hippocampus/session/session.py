@@ -46,7 +46,7 @@ from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, keys_of, read
 from hippocampus.session.turn import Turn, due, excess_tokens, take_turn
 from hippocampus.storage import archive, ledger
-from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.ledger import Ledger, Measure, ModelCall
 
 LOG = logging.getLogger("hippocampus")
 MAX_RECALL_FACTOR = 4
@@ -100,6 +100,16 @@ class Session:
         self._handed: dict[int, Item] = {}
         """Copies of edited items that stand in the views handed out."""
         self._state = State.of_ledger(self._ledger, self._rules)
+        self._last_call: ModelCall | None = None
+        """The request that this session wrote down last, as the ledger has it."""
+        measures = self._ledger.measures()
+        self._measured = {each.digest for each in measures}
+        """The digests of the long texts that the ledger has measures of."""
+        own = {
+            each.digest: each.tokens for each in measures if each.encoding == self._rules.encoding
+        }
+        tokens.remember(own, self._rules.encoding)
+        self._rules.kinds.update({each.digest: each.kind for each in measures if each.kind})
         ports = RefetchPorts(self.records, self._redacted, self._add_version)
         self._refetcher = Refetcher(
             session_id, resources.policy, resources.sources, self._retrieval, ports
@@ -140,7 +150,7 @@ class Session:
 
         """
         if self._ledger.has_changed():
-            self._state = State.of_ledger(self._ledger, self._rules)
+            self._take_up()
         before = self._state.history
         history = before.extended(items)
         costs = Costs.after(self._ledger.last_call(history.turn))
@@ -152,6 +162,17 @@ class Session:
         self._consolidate_beside(before, compacted=turn.compacted)
         return turn.state.view.write(items, self._handed)
 
+    def _take_up(self) -> None:
+        """Take up what another process has written: entries, or whole turns.
+
+        Of entries alone, such as those that it recalled, the list need not be read again.
+        """
+        last = self._ledger.last_call()
+        if last is not None and last == self._last_call:
+            self._state = self._state.with_saved(self._ledger.records(), self._rules)
+        else:
+            self._state = State.of_ledger(self._ledger, self._rules)
+
     def _rules_of_turn(self) -> Rules:
         summaries = self._resources.summaries
         return replace(self._rules, summaries=summaries.of_turn()) if summaries else self._rules
@@ -162,9 +183,12 @@ class Session:
             self._resources.store.put(original)
         state, before = turn.state, self._state.history
         keys, stored = state.history.keys, state.stored_keys
+        measures = self._new_measures(turn)
         self._ledger.commit(
-            turn.records, turn.decisions, turn.call, turn.again, (stored, keys[stored:])
+            turn.records, turn.decisions, turn.call, turn.again, (stored, keys[stored:]), measures
         )
+        self._measured.update(each.digest for each in measures)
+        self._last_call = self._ledger.last_call()
         self._state = replace(state.with_committed(turn.records, turn.again), stored_keys=len(keys))
         self._after(turn.records, turn.kept, before)
         self._archive(
@@ -177,6 +201,19 @@ class Session:
                 turn.records,
             )
         )
+
+    def _new_measures(self, turn: Turn) -> list[Measure]:
+        """Return the measures of the long texts that a turn brought, and that are not written down."""
+        texts = {record.shown for record in turn.records}
+        for message in turn.state.history.raw[turn.kept :]:
+            texts.update(part.text for part in message.parts)
+        found = []
+        for text in texts:
+            key = tokens.digest(text) if len(text) > tokens.SMALL_TEXT else b""
+            if key and key not in self._measured:
+                count, kind = self._rules.count_tokens(text), self._rules.kinds.get(key, "")
+                found.append(Measure(key, self._rules.encoding, count, kind))
+        return found
 
     def _after(self, records: Sequence[Record], kept: int, before: History) -> None:
         """Index entries that are written down, and note whether the list is another by now."""

@@ -72,6 +72,14 @@ class State:
         payloads = self.payloads.updated(record, rules)
         return replace(self.with_committed([record], ()), payloads=payloads)
 
+    def with_saved(self, records: Iterable[Record], rules: Rules) -> State:
+        """Return the state with the entries of which another process has written other records."""
+        state = self
+        for record in records:
+            if state.records.get(record.origin) != record:
+                state = state.with_record(record, rules)
+        return state
+
     def sent_raw(self, history: History, costs: Costs) -> State:
         """Return the state after a request that sent a list as it is."""
         view = replace(self.view, sent=len(history.raw))

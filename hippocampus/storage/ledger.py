@@ -107,6 +107,17 @@ SCHEMA = Schema(
         Migration(
             "sent", "CREATE TABLE sent (number INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT"
         ),
+        Migration(
+            "measures",
+            """
+            CREATE TABLE measure (
+                digest BLOB PRIMARY KEY,
+                encoding TEXT NOT NULL,
+                tokens INTEGER NOT NULL,
+                kind TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID
+            """,
+        ),
     ),
 )
 SAVE = """
@@ -223,6 +234,18 @@ class Reactivation(NamedTuple):
     shown: str
 
 
+class Measure(NamedTuple):
+    """What a long text is, by its hash, so that it is determined once and not at each start."""
+
+    digest: bytes
+    """As `tokens.digest` makes it."""
+    encoding: str
+    """The vocabulary that counted it."""
+    tokens: int
+    kind: str
+    """The kind of content, such as `json`; empty where no turn has asked for it."""
+
+
 class Ledger:
     """The entries and commitments of one session."""
 
@@ -253,6 +276,12 @@ class Ledger:
             (changes,) = self._db.execute(CHANGES).fetchone()
         before, self._seen_changes = self._seen_changes, changes
         return bool(changes != before)
+
+    def measures(self) -> list[Measure]:
+        """Return the measures of the session's long texts."""
+        with _as_store_error(self._path):
+            rows = self._db.execute("SELECT digest, encoding, tokens, kind FROM measure").fetchall()
+        return [Measure(*row) for row in rows]
 
     def decisions(self) -> list[tuple[int, Decision]]:
         """Return every decision with its turn, in the order of commitment."""
@@ -285,15 +314,16 @@ class Ledger:
             rows = self._db.execute("SELECT * FROM reactivation ORDER BY rowid").fetchall()
         return [Reactivation(*row) for row in rows]
 
-    def commit(
+    def commit(  # noqa: PLR0913, PLR0917 - each is one table
         self,
         records: Iterable[Record],
         decisions: Iterable[Decision],
         call: ModelCall,
         again: Iterable[Reactivation] = (),
         sent: tuple[int, Sequence[str]] = (0, ()),
+        measures: Iterable[Measure] = (),
     ) -> None:
-        """Write entries, decisions, reactivations and the call in one transaction.
+        """Write entries, decisions, reactivations, measures and the call in one transaction.
 
         `sent` is a number and the keys of the messages of the call from it on: those before are in the
         ledger already, and those after are removed. So are calls of later turns, which belong to a
@@ -310,6 +340,7 @@ class Ledger:
                 [(call.turn, d.entry_id, d.stage, d.reason, d.saves, d.costs) for d in decisions],
             )
             self._db.executemany("INSERT INTO reactivation VALUES (?, ?, ?, ?, ?)", again)
+            self._db.executemany("INSERT OR REPLACE INTO measure VALUES (?, ?, ?, ?)", measures)
             self._db.execute("DELETE FROM call WHERE turn > ?", (call.turn,))
             self._db.execute(WRITE_CALL, astuple(call))
             first, keys = sent
