@@ -1,11 +1,9 @@
-"""Bytes packed with zstandard or gzip, and unpacked within a bound.
+"""Bytes packed with zstandard, and unpacked within a bound.
 
 Bytes in, bytes out; which file they are in is not known here.
 """
 
 from __future__ import annotations
-
-import zlib
 
 import zstandard
 
@@ -15,8 +13,6 @@ MAX_RATIO = 256
 """A file may unpack to this many times its size; conversations reach 5 to 30."""
 PIECE_BYTES = 1 << 10
 """The bytes that are unpacked at once: a hostile piece unpacks to 32 MiB at most."""
-GZIP_WINDOW = 31
-"""As zlib calls the gzip format with its largest window."""
 
 
 class DamagedError(ValueError):
@@ -55,28 +51,6 @@ def unpacked(content: bytes) -> bytes:
                 at += len(piece)
             at -= len(frame.unused_data)
     except zstandard.ZstdError as failure:
-        raise DamagedError(str(failure)) from failure
-    return b"".join(parts)
-
-
-def unzipped(content: bytes) -> bytes:
-    """Return the bytes of all gzip members.
-
-    Raises:
-        DamagedError: a member is cut short or damaged, or unpacks to more than `max_bytes`.
-
-    """
-    left, parts, at = max_bytes(len(content)), [], 0
-    try:
-        while at < len(content) and content[at]:  # zeros may pad the last member
-            member = zlib.decompressobj(GZIP_WINDOW)
-            while not member.eof:
-                piece = content[at : at + PIECE_BYTES]
-                parts.append(_bounded(member.decompress(piece), piece, left))
-                left -= len(parts[-1])
-                at += len(piece)
-            at -= len(member.unused_data)
-    except zlib.error as failure:
         raise DamagedError(str(failure)) from failure
     return b"".join(parts)
 
