@@ -534,7 +534,6 @@ IDIOM = re.compile(
 redacted, reloaded, returns, replaces, N, the X that, payload, anyone, next to, stored, return whether."""
 NOT_YET_CLEAN = {
     "consolidation",
-    "entries",
     "facts",
     "formats",
     "indexing",
@@ -542,7 +541,6 @@ NOT_YET_CLEAN = {
     "recall",
     "replay",
     "session",
-    "storage",
 }
 """Rooms whose docstrings still have such words. Take a room out once it is clean; add none."""
 

@@ -1,6 +1,6 @@
 """Adoption: an entry of one session, taken over by another. Pure.
 
-The host decides what is adopted; a model's recall reaches its own session alone.
+The host decides which entries are adopted; a model's recall reaches its own session alone.
 """
 
 from __future__ import annotations

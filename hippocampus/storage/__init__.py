@@ -1,1 +1,1 @@
-"""What is on disk: content, ledgers, archives, and the files that hold them."""
+"""The files on disk: payloads, ledgers, archives, and the files that hold them."""

@@ -1,6 +1,6 @@
 """Files that several processes write: private, replaced whole, or held by one of them at a time.
 
-What is in a file is not known here.
+The content of a file is not known here.
 """
 
 from __future__ import annotations

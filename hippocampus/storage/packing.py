@@ -20,7 +20,7 @@ class DamagedError(ValueError):
 
 
 def packed(content: bytes, level: int) -> bytes:
-    """Return a content as one zstandard frame with a checksum.
+    """Return bytes as one zstandard frame with a checksum.
 
     >>> unpacked(packed(b"one ", 3) + packed(b"two", 9))
     b'one two'

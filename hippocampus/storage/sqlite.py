@@ -67,7 +67,7 @@ def use_write_ahead_log(db: sqlite3.Connection, busy_seconds: float) -> None:
 
 @contextlib.contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Write all of what follows, or none of it where anything fails, the commit too.
+    """Write all statements of the block, or none where anything fails, the commit too.
 
     Raises:
         sqlite3.Error: the file is full, damaged, or locked for longer than `BUSY_SECONDS`.

@@ -152,12 +152,12 @@ class StateDir:
 
     @property
     def undo_record(self) -> Path:
-        """Return the record of what the last `defrag` did."""
+        """Return the record of the last `defrag`."""
         return self.defrag / "undo.json"
 
     @property
     def undo_contents(self) -> Path:
-        """Return the content store of what the last `defrag` removed."""
+        """Return the store of the payloads that the last `defrag` removed."""
         return self.defrag / "contents"
 
 

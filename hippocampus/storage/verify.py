@@ -19,7 +19,7 @@ from hippocampus.storage.state_dir import StateDir
 
 
 class Report(NamedTuple):
-    """What is wrong in a state directory, in sentences."""
+    """The findings in a state directory, in sentences."""
 
     problems: list[str]
     """Data that is damaged or lost."""
