@@ -1,6 +1,6 @@
-"""Deep compaction: which old turns become digests when entries alone no longer fit the view.
+"""Compaction: the old turns that digests replace when entries alone do not fit the limit. Pure.
 
-Pure over a view: runs in, records out. The user's own words stay where they are while they fit.
+Spans of messages in, records out. The user's own messages stay while they fit.
 """
 
 from __future__ import annotations
@@ -35,48 +35,48 @@ from hippocampus.session.rules import Rules
 from hippocampus.session.view import View
 
 KIND = "digest"
-SMALLEST_RUN_TOKENS = 200
-"""A shorter run is left as it is: its digest would be no shorter."""
+MIN_SPAN_TOKENS = 200
+"""A shorter span is left as it is: its digest would be no shorter."""
 DIGESTS_SHARE = 0.25
-"""How much of the limit all digests together may take."""
+"""The share of the limit that all digests together may take."""
 FRAME_TOKENS = 60
-"""What a digest weighs beside its lines, at most."""
+"""The tokens of a digest besides its lines, at most."""
 
 
 class Level(NamedTuple):
-    """How deep a compaction goes."""
+    """A depth of compaction."""
 
     tail_share: float
-    """How much of the limit the newest turns may keep for themselves."""
-    tells_user: bool
-    """Whether digests tell the user's words too; else they stay where they are."""
+    """The share of the limit that the newest turns may keep."""
+    with_user: bool
+    """Whether digests replace the user's messages too; else these stay."""
 
 
 LEVELS = (
-    Level(0.5, tells_user=False),
-    Level(0.5, tells_user=True),
-    Level(0.25, tells_user=True),
-    Level(0.0, tells_user=True),
+    Level(0.5, with_user=False),
+    Level(0.5, with_user=True),
+    Level(0.25, with_user=True),
+    Level(0.0, with_user=True),
 )
 """Tried in this order until the view fits; the opening and the newest round always stay."""
 
 
-class Folding(NamedTuple):
-    """Which messages digests are to stand for, and how many tokens each of these may have."""
+class CompactionPlan(NamedTuple):
+    """The spans of messages that digests replace, and the budget of each digest."""
 
     spans: list[Span]
-    rooms: list[int]
+    budgets_tokens: list[int]
 
 
-def folding(view: View, limit_tokens: int, pinned: Collection[int] = ()) -> Folding:
-    """Return what to tell as digests so that a view fits under a limit, or fits best.
+def plan_compaction(view: View, limit_tokens: int, pinned: Collection[int] = ()) -> CompactionPlan:
+    """Return the digests with which a view fits under a limit, or fits best.
 
     `pinned` are messages that stay, with the round of calls and results that they belong to.
     """
     closed = [at for at in digest.boundaries(view.history.raw) if not view.is_inside_fold(at)]
-    best = Folding([], [])
+    best = CompactionPlan([], [])
     for level in LEVELS:
-        best = _folding_at(level, view, limit_tokens, closed, pinned)
+        best = _plan_at(level, view, limit_tokens, closed, pinned)
         if _weight_after(view, best) <= limit_tokens:
             break
     return best
@@ -92,42 +92,44 @@ def rounds_of(staying: Iterable[int], closed: Sequence[int]) -> set[int]:
     return found
 
 
-def _folding_at(
+def _plan_at(
     level: Level, view: View, limit_tokens: int, closed: Sequence[int], pinned: Collection[int]
-) -> Folding:
+) -> CompactionPlan:
     def stays(number: int) -> bool:
         message = view.history.raw[number]
         if view.is_folded(number):
             return False
-        said = not level.tells_user and digest.is_said_by_user(message)
-        return number in pinned or message.role == "system" or said
+        own = not level.with_user and digest.is_said_by_user(message)
+        return number in pinned or message.role == "system" or own
 
     start = digest.opening_end(view.history.raw)
     tail = _tail_start(view, level.tail_share * limit_tokens)
     end = max((number for number in closed if number <= tail), default=0)
     kept = rounds_of(filter(stays, range(start, end)), closed)
-    runs = digest.spans_of(start, end, kept.__contains__)
-    runs = [run for run in runs if is_worth(view, run)]
-    share = int(DIGESTS_SHARE * limit_tokens) // max(1, len(runs))
-    most = min(digest.MOST_TOKENS, max(digest.LEAST_TOKENS, share))
-    return Folding(runs, [digest.room_for(_raw_weight(view, run), most) for run in runs])
+    spans = digest.spans_of(start, end, kept.__contains__)
+    spans = [span for span in spans if is_worth(view, span)]
+    share = int(DIGESTS_SHARE * limit_tokens) // max(1, len(spans))
+    most = min(digest.MAX_TOKENS, max(digest.MIN_TOKENS, share))
+    return CompactionPlan(
+        spans, [digest.budget_of(_raw_weight(view, span), most) for span in spans]
+    )
 
 
 def _tail_start(view: View, most_tokens: float) -> int:
-    """Return the message from which on the newest ones weigh so much at most."""
+    """Return the first of the newest messages that together have `most_tokens` at most."""
     at = len(view.history.raw)
-    room = most_tokens
-    while at > 0 and view.shown_tokens[at - 1] <= room:
+    left = most_tokens
+    while at > 0 and view.shown_tokens[at - 1] <= left:
         at -= 1
-        room -= view.shown_tokens[at]
+        left -= view.shown_tokens[at]
     return at
 
 
-def _weight_after(view: View, folding: Folding) -> int:
-    """Return what the view will weigh at most."""
+def _weight_after(view: View, planned: CompactionPlan) -> int:
+    """Return the tokens of the view after a plan, at most."""
     total = view.shown_total
-    for span, room in zip(*folding, strict=True):
-        total += room + FRAME_TOKENS - sum(view.shown_tokens[span.start : span.end])
+    for span, budget_tokens in zip(*planned, strict=True):
+        total += budget_tokens + FRAME_TOKENS - sum(view.shown_tokens[span.start : span.end])
     return total
 
 
@@ -136,10 +138,10 @@ def _raw_weight(view: View, span: Span) -> int:
 
 
 def is_worth(view: View, span: Span) -> bool:
-    """Say whether a run is long enough to be told, and not one digest that stands already."""
+    """Return whether a digest would shorten a span, which is not one digest already."""
     weight = sum(view.shown_tokens[span.start : span.end])
     alone = view.is_folded(span.start) and view.shown_tokens[span.start] == weight
-    return weight > SMALLEST_RUN_TOKENS and not alone
+    return weight > MIN_SPAN_TOKENS and not alone
 
 
 class _NameCounts:
@@ -153,7 +155,7 @@ class _NameCounts:
         """Return the identifiers that a view has in a span alone, the most frequent first."""
         inside = _names_in(self._view.shown[span.start : span.end])
         lost = {name for name, count in inside.items() if self._counts[name] == count}
-        named = _names_in(self._view.history.telling(0, span.end), lost)
+        named = _names_in(self._view.history.quotable_range(0, span.end), lost)
         return sorted(lost, key=lambda name: (-named[name], name))
 
     def replace(self, span: Span, text: str) -> None:
@@ -171,8 +173,8 @@ def _names_in(messages: Iterable[Message], wanted: AbstractSet[str] | None = Non
 
 
 def original_of(view: View, span: Span) -> bytes:
-    """Return the provider's own items of a span, as JSON; redacted where a rule says so."""
-    items: list[Item] = write(view.history.telling(span.start, span.end))
+    """Return the provider's own items of a span, as JSON; redacted where a rule does so."""
+    items: list[Item] = write(view.history.quotable_range(span.start, span.end))
     return json.dumps(items, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
@@ -182,7 +184,7 @@ def content_of(view: View, span: Span) -> str:
 
 
 def span_of(record: Record) -> Span | None:
-    """Return the messages that a digest stands for."""
+    """Return the messages that a digest replaces."""
     origin = record.origin
     return Span(origin.start, origin.end) if isinstance(origin, DigestOrigin) else None
 
@@ -200,19 +202,19 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, what is known of it, and wha
     payloads: Payloads,
     records: Mapping[EntryOrigin, Record],
     ids: AbstractSet[str],
-    folding: Folding,
+    planned: CompactionPlan,
     rules: Rules,
 ) -> list[Digest]:
-    """Return the digests that replace the spans of a folding, each in as many tokens as it says.
+    """Return the digests of a plan, each within its budget.
 
     `records` are the entries of the session by their origin, and `ids` their ids.
     """
     taken = set(ids)
-    if not folding.spans:
+    if not planned.spans:
         return []
     counts = _NameCounts(view)
     found: list[Digest] = []
-    for span, room in zip(*folding, strict=True):
+    for span, budget_tokens in zip(*planned, strict=True):
         original = original_of(view, span)
         origin = DigestOrigin(span.start, span.end, content_key(original))
         record = records.get(origin)
@@ -226,7 +228,7 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, what is known of it, and wha
                 inner,
                 counts.lost(span),
                 taken,
-                room,
+                budget_tokens,
                 rules,
             )
         counts.replace(span, record.shown)
@@ -235,7 +237,7 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, what is known of it, and wha
     return found
 
 
-def _record(  # noqa: PLR0913, PLR0917 - what a digest says, under which id, and how long
+def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget
     view: View,
     span: Span,
     origin: DigestOrigin,
@@ -243,7 +245,7 @@ def _record(  # noqa: PLR0913, PLR0917 - what a digest says, under which id, and
     ids: Mapping[str, Sequence[str]],
     names: Sequence[str],
     taken: AbstractSet[str],
-    room: int,
+    budget_tokens: int,
     rules: Rules,
 ) -> Record:
     history = view.history
@@ -251,8 +253,8 @@ def _record(  # noqa: PLR0913, PLR0917 - what a digest says, under which id, and
     named = next(each for each in tries if each not in taken)
     weight = _raw_weight(view, span)
     first, last = history.turns[span.start], history.turns[span.end - 1]
-    messages = history.telling(span.start, span.end)
-    lines = digest.tell(messages, ids, names, room)
+    messages = history.quotable_range(span.start, span.end)
+    lines = digest.lines_of(messages, ids, names, budget_tokens)
     opening = f"[{named} · digest · turns {first}–{last} · {weight} tokens · {KIND}]"
     closing = frame.last_line(named, (), span.end - span.start + 1)
     entry = Entry(

@@ -1,6 +1,6 @@
-"""Old turns told in a few lines: what was asked of which tool, what came of it, under which ids.
+"""The text of a digest: which tools were called, with which outcome, under which ids. Pure.
 
-Pure text over messages that were read; which turns are old enough is the session's to decide.
+Which turns are old enough is decided in `planner` and `compaction`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ CALL_CHARACTERS = 70
 OUTCOME_CHARACTERS = 70
 WORDS_CHARACTERS = 160
 SHARE = 12
-"""A digest has at most a twelfth of the tokens of what it stands for."""
-LEAST_TOKENS = 120
-MOST_TOKENS = 2_000
+"""A digest has at most a twelfth of the tokens that it replaces."""
+MIN_TOKENS = 120
+MAX_TOKENS = 2_000
 NAMES_SHARE = 0.4
-"""How much of a digest is kept for names that no other text of the view has."""
+"""The share of a digest for names that no other text of the view has."""
 
 
 class Span(NamedTuple):
@@ -52,12 +52,12 @@ def spans_of(start: int, end: int, stays: Callable[[int], bool]) -> list[Span]:
 
 
 def is_said_by_user(message: Message) -> bool:
-    """Say whether a message holds the user's own words, and no tool's results."""
+    """Return whether a message holds the user's own words, and no tool's results."""
     return message.role == "user" and all(part.kind != "result" for part in message.parts)
 
 
 def boundaries(messages: Sequence[Message]) -> list[int]:
-    """Return the numbers of messages before which no tool call is still open."""
+    """Return the numbers of the messages before which no tool call is open."""
     open_calls: set[str] = set()
     found: list[int] = []
     for number, message in enumerate(messages):
@@ -81,46 +81,51 @@ def opening_end(messages: Sequence[Message]) -> int:
     return len(messages)
 
 
-def room_for(raw_tokens: int, most_tokens: int = MOST_TOKENS) -> int:
-    """Return how many tokens the lines of a digest may have for what it stands for."""
-    return min(most_tokens, max(LEAST_TOKENS, raw_tokens // SHARE))
+def budget_of(raw_tokens: int, most_tokens: int = MAX_TOKENS) -> int:
+    """Return the budget, in tokens, of the lines of a digest of messages with `raw_tokens`."""
+    return min(most_tokens, max(MIN_TOKENS, raw_tokens // SHARE))
 
 
-def tell(
-    messages: Sequence[Message], ids: Mapping[str, Sequence[str]], names: Iterable[str], room: int
+def lines_of(
+    messages: Sequence[Message],
+    ids: Mapping[str, Sequence[str]],
+    names: Iterable[str],
+    budget_tokens: int,
 ) -> str:
-    """Return a digest of so many tokens; `ids` names the entries of a call id.
+    """Return the lines of a digest, within a budget in tokens.
 
-    `names` are what it would be a loss not to name, the worst loss first.
+    `ids` has the entries of a call id, and `names` the identifiers that would be lost, the worst
+    loss first.
     """
     lines = [line for message in messages for line in _lines(message, ids)]
-    chosen, left_room = _fitting(_telling_first(lines), int(room * (1 - NAMES_SHARE)))
-    told = [line for line in lines if line in chosen]
-    left = len(lines) - len(told)
+    chosen, left_tokens = _fitting(_by_worth(lines), int(budget_tokens * (1 - NAMES_SHARE)))
+    kept = [line for line in lines if line in chosen]
+    left = len(lines) - len(kept)
     if left:
-        told.append(f"… {left} more steps")
-    shown = {name for line in told for name in identifiers(line)}
+        kept.append(f"… {left} more steps")
+    shown = {name for line in kept for name in identifiers(line)}
     named, _ = _fitting(
-        (name for name in names if name not in shown), left_room + int(room * NAMES_SHARE)
+        (name for name in names if name not in shown),
+        left_tokens + int(budget_tokens * NAMES_SHARE),
     )
     if named:
-        told.append(f"named there: {' '.join(sorted(named))}")
-    return "\n".join(told)
+        kept.append(f"named there: {' '.join(sorted(named))}")
+    return "\n".join(kept)
 
 
-def _fitting(texts: Iterable[str], room: int) -> tuple[set[str], int]:
-    """Return the leading texts that fit into so many tokens, and the tokens that are left."""
+def _fitting(texts: Iterable[str], budget_tokens: int) -> tuple[set[str], int]:
+    """Return the leading texts that fit a budget, and the tokens that are left of it."""
     kept: set[str] = set()
     for text in texts:
         weight = tokens.count(text) + 1
-        if weight > room:
+        if weight > budget_tokens:
             break
         kept.add(text)
-        room -= weight
-    return kept, room
+        budget_tokens -= weight
+    return kept, budget_tokens
 
 
-def _telling_first(lines: Sequence[str]) -> list[str]:
+def _by_worth(lines: Sequence[str]) -> list[str]:
     """Return the lines in the order in which they are worth keeping: errors, words, then calls."""
     rank = {"!": 0, '"': 1}
     return sorted(dict.fromkeys(lines), key=lambda line: rank.get(line[:1], 2))
@@ -153,10 +158,10 @@ def _cut(text: str, most: int) -> str:
 
 def transcript(messages: Sequence[Message]) -> str:
     """Return messages as a text that can be searched and paged: every part whole."""
-    told = []
+    lines = []
     for message in messages:
         for part in message.parts:
             head = f"{part.tool} {part.call_id}" if part.kind in ("call", "result") else ""
-            told.append(" ".join(f"--- {message.role} {part.kind} {head}".split()))
-            told.append(as_words(part.text))
-    return "\n".join(told)
+            lines.append(" ".join(f"--- {message.role} {part.kind} {head}".split()))
+            lines.append(as_words(part.text))
+    return "\n".join(lines)

@@ -21,7 +21,7 @@ KEY_CHARACTERS = 16
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A message list: the messages, what each weighs, in which turn it came, and what it says."""
+    """A message list: the messages, what each weighs, in which turn it came, and its words."""
 
     encoding: str
     reading: Reading = field(default_factory=Reading)
@@ -84,7 +84,7 @@ class History:
             return self
         redacted, raw = dict(self.redacted), list(self.raw)
         for number, parts in texts.items():
-            redacted[number] = with_texts(self.told_of(number), parts)
+            redacted[number] = with_texts(self.quotable(number), parts)
         for number, part in originals:
             raw[number] = with_texts(raw[number], {part: texts[number][part]})
         return replace(self, redacted=redacted, raw=raw)
@@ -93,15 +93,15 @@ class History:
         """Return the history as it was read."""
         return replace(self, raw=self.reading.messages, redacted={}) if self.redacted else self
 
-    def told_of(self, number: int) -> Message:
+    def quotable(self, number: int) -> Message:
         """Return a message as entries, digests, facts and archives may quote it."""
         return self.redacted.get(number) or self.raw[number]
 
-    def telling(self, start: int, end: int) -> Sequence[Message]:
+    def quotable_range(self, start: int, end: int) -> Sequence[Message]:
         """Return messages as entries, digests, facts and archives may quote them."""
         if not self.redacted:
             return self.raw[start:end]
-        return [self.told_of(number) for number in range(start, end)]
+        return [self.quotable(number) for number in range(start, end)]
 
     def asked_before(self, number: int) -> Sequence[int]:
         """Return the numbers of the user's messages before a message."""
@@ -132,7 +132,7 @@ class History:
 
 
 def key_of(message: Message) -> str:
-    """Return what a message says, as a hash: what else its items carry, such as marks, may move."""
+    """Return a hash of the words of a message: what else its items carry, such as marks, may move."""
     parts = ((part.kind, part.call_id, part.tool, part.text) for part in message.parts)
     said = "\0".join((message.role, *itertools.chain.from_iterable(parts)))
     return content_key(said.encode("utf-8", "surrogatepass"))[:KEY_CHARACTERS]

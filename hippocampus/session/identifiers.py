@@ -35,8 +35,8 @@ Holders = dict[str, tuple[int, ...]]
 class Sums(Generic[V]):
     """A mapping whose values are summed as it grows: a value, so that an older version stays.
 
-    It is held in parts of doubling size, newest last, so that adding to a mapping of any size costs
-    what is added (log-structured merge).
+    It is held in parts of doubling size, newest last, so that an addition to a mapping of any size costs
+    its size alone (log-structured merge).
     """
 
     parts: tuple[Mapping[str, V], ...] = ()

@@ -267,9 +267,9 @@ def arrived(  # noqa: PLR0913, PLR0917 - a list, what is known of it, and by whi
 
     `records` are the entries of the session by their origin, and `ids` their ids.
 
-    Messages from `read_again` on say what they said before, and may carry other marks.
+    Messages from `read_again` on have the words that they had, and may carry other marks.
     """
-    draft = _Draft(history, payloads, records, ids, rules)
+    draft = _PayloadsDraft(history, payloads, records, ids, rules)
     for number in range(read_again, start):
         draft.redact(number)
     again = [
@@ -283,7 +283,7 @@ def arrived(  # noqa: PLR0913, PLR0917 - a list, what is known of it, and by whi
     return draft.arrival()
 
 
-class _Draft:
+class _PayloadsDraft:
     """Payloads while new messages are taken in: copies of their tables, for the time of one call."""
 
     def __init__(
@@ -369,7 +369,7 @@ class _Draft:
             self._see_accesses(message, self._history.turns[number])
         for at, part in enumerate(message.parts):
             if part.kind == "call":
-                quoted = self._history.told_of(number).parts[at]
+                quoted = self._history.quotable(number).parts[at]
                 self._calls[part.call_id] = CallSite(number, at, quoted)
             elif part.kind == "result":
                 self._take_result(number, at, part)
@@ -379,7 +379,7 @@ class _Draft:
                 self._counts.update(identifiers(part.text))
 
     def _see_accesses(self, message: Message, turn: int) -> None:
-        """Reset the strength of what a message points at, and associate what it names together."""
+        """Reset the strength of the payloads that a message points at, and associate these."""
         said = [part.text for part in message.parts if part.kind != "result"]
         cited = self._in_order(self._index.cited_by(said))
         if message.role == "user" and said:
@@ -416,7 +416,7 @@ class _Draft:
         if origin in self._records:
             return
         entry = self._new_entry(number, part, origin, key, resolution)
-        text = self._history.told_of(number).parts[at].text
+        text = self._history.quotable(number).parts[at].text
         quoted = entry.model_copy(update={"summary": storable(text[:200])})
         record = Record(quoted, origin, key, "text", "message", "user", "", weight, Stage.FULL, "")
         self._noted.append((record, original))

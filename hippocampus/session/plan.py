@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 FORCED = "the view passed its limit: the weakest go first"
 ROOMY_SHARE = 0.75
-"""Forced to shrink, a view goes down to so much of its limit."""
+"""The share of its limit to which a forced view shrinks."""
 LEAST_FADED_TOKENS = 30
 """What fading must save at least for one content; many of them go in one edit."""
 CAUTION = 0.4
-"""Other contents that an edit rewrites count so much more: the calls to come are a guess."""
+"""A factor on other payloads that an edit rewrites: the calls to come are a guess."""
 SCARCITY = 1.0
-"""What is written again counts so much more: edits are rationed, and a later one may gain more."""
+"""A factor on tokens that are written again: edits are rationed, and a later one may gain more."""
 LEAST_SHARE = 0.25
 """What an entry must save of its content: one that keeps nearly all breaks it up for nothing."""
 
 
 class Candidate(NamedTuple):
-    """A content that stands in full in the view and may become an index entry."""
+    """A payload that may become shorter in the view."""
 
     entry_id: str
     message: int
@@ -59,8 +59,8 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How the view stands before this call."""
+class PlanInput:
+    """The view and the sums before this call."""
 
     turn: int
     sent_messages: int
@@ -70,7 +70,7 @@ class Standing:
     balance: float = float("inf")
     """What the session has saved so far, and a little: no edit may cost more than this."""
     edits_left: float = float("inf")
-    """What may be written again of what is cached, in base input tokens, unless it must be."""
+    """The cached tokens that may be written again, in base input tokens, unless the limit forces more."""
     limit_tokens: int = 0
     """What the view may weigh; 0 is no limit."""
     cold: bool = False
@@ -85,43 +85,43 @@ class Standing:
         return sent if self.rewritten_from is None else min(sent, self.rewritten_from)
 
 
-def first_open(due: Sequence[int], standing: Standing, prices: Prices) -> int:
+def first_open(due: Sequence[int], given: PlanInput, prices: Prices) -> int:
     """Return the first message of which a plan may shorten anything, `due` being those that could.
 
-    Whatever is edited of what is cached, all behind the last of these is written again. Where that
+    Any edit of the cached part rewrites all that is behind the last of these. Where that
     alone is more than edits may cost, none of their next texts need be written to be weighed.
     """
-    sent = standing.cached_messages
+    sent = given.cached_messages
     last = max((number for number in due if number < sent), default=sent)
-    over = standing.limit_tokens and sum(standing.message_tokens) > standing.limit_tokens
-    behind = sum(standing.message_tokens[last + 1 : sent])
-    return sent if prices.edit_cost(behind, behind) > standing.edits_left and not over else 0
+    over = given.limit_tokens and sum(given.message_tokens) > given.limit_tokens
+    behind = sum(given.message_tokens[last + 1 : sent])
+    return sent if prices.edit_cost(behind, behind) > given.edits_left and not over else 0
 
 
 def plan(
-    candidates: Sequence[Candidate], standing: Standing, prices: Prices, policy: Policy
+    candidates: Sequence[Candidate], given: PlanInput, prices: Prices, policy: Policy
 ) -> list[Decision]:
     """Return what to commit now: arrivals at once, older content where the edit pays or must be."""
-    due = _due(candidates, standing.turn, policy)
-    sent = standing.cached_messages
+    due = _due(candidates, given.turn, policy)
+    sent = given.cached_messages
     decisions = [
-        Decision(each.entry_id, each.stage, _reason(each, standing), each.saves, 0.0)
+        Decision(each.entry_id, each.stage, _reason(each, given), each.saves, 0.0)
         for each in due
         if each.message >= sent
     ]
-    if standing.rewritten_from is None:  # two edits in one call would be one, from the first on
+    if given.rewritten_from is None:  # two edits in one call would be one, from the first on
         cached = [each for each in due if each.message < sent]
         gone = sum(each.saves for each in decisions)
-        arrived = sum(standing.message_tokens[sent:]) - gone
-        decisions += _worth_an_edit(cached, standing, prices, policy, arrived)
-    return decisions + _forced(due, decisions, standing, prices)
+        arrived = sum(given.message_tokens[sent:]) - gone
+        decisions += _worth_an_edit(cached, given, prices, policy, arrived)
+    return decisions + _forced(due, decisions, given, prices)
 
 
-def _reason(candidate: Candidate, standing: Standing) -> str:
-    """Return why a content that is not cached is shortened."""
-    if standing.cold:
+def _reason(candidate: Candidate, given: PlanInput) -> str:
+    """Return why a payload that is not cached is shortened."""
+    if given.cold:
         return "the cache is cold"
-    if candidate.message >= standing.sent_messages:
+    if candidate.message >= given.sent_messages:
         return "on arrival: nothing is cached yet"
     return "behind another edit: it is written again anyway"
 
@@ -132,19 +132,19 @@ def calls_to_come(turn: int, policy: Policy) -> int:
 
 
 def _forced(
-    due: list[Candidate], decided: list[Decision], standing: Standing, prices: Prices
+    due: list[Candidate], decided: list[Decision], given: PlanInput, prices: Prices
 ) -> list[Decision]:
     """Return what else must be shortened so that the view keeps its limit, the weakest first.
 
     It makes room for some turns to come, since each edit rewrites what stands behind it. Where what
     is due cannot, nothing is: old turns have to go.
     """
-    if not standing.limit_tokens:
+    if not given.limit_tokens:
         return []
-    weight = sum(standing.message_tokens) - sum(each.saves for each in decided)
-    if weight <= standing.limit_tokens:
+    weight = sum(given.message_tokens) - sum(each.saves for each in decided)
+    if weight <= given.limit_tokens:
         return []
-    excess = weight - ROOMY_SHARE * standing.limit_tokens
+    excess = weight - ROOMY_SHARE * given.limit_tokens
     chosen = {each.entry_id for each in decided}
     forced: list[Candidate] = []
     for each in sorted(due, key=attrgetter("risk", "message")):
@@ -153,7 +153,7 @@ def _forced(
             excess -= each.saves
     if excess > 0:
         return []
-    once = _tails(sorted(forced, key=attrgetter("message"), reverse=True), standing, prices).once
+    once = _tails(sorted(forced, key=attrgetter("message"), reverse=True), given, prices).once
     costs = max(0.0, float(once[-1])) / len(forced)
     return [Decision(each.entry_id, each.stage, FORCED, each.saves, costs) for each in forced]
 
@@ -171,28 +171,28 @@ def _due(candidates: Sequence[Candidate], turn: int, policy: Policy) -> list[Can
 
 def _worth_an_edit(
     cached: list[Candidate],
-    standing: Standing,
+    given: PlanInput,
     prices: Prices,
     policy: Policy,
     arrived_tokens: int,
 ) -> list[Decision]:
-    """Return the batch of cached contents, from some place on, whose edit gains the most.
+    """Return the batch of cached payloads, from some place on, whose edit gains the most.
 
-    An edit rewrites all that stands behind it, so whoever edits at a place edits everything due
-    behind it too. What edits may cost is scarce, so that each has to gain what it costs again.
+    An edit rewrites all that is behind it, so an edit at a place takes everything due behind it
+    along. What edits may cost is scarce, so that each has to gain what it costs again.
     """
     if not cached:
         return []
     import numpy as np
 
-    calls = calls_to_come(standing.turn, policy)
+    calls = calls_to_come(given.turn, policy)
     ordered = sorted(cached, key=attrgetter("message"), reverse=True)
-    tails = _tails(ordered, standing, prices)
+    tails = _tails(ordered, given, prices)
     lost = (prices.write - prices.read) * CAUTION * tails.others
     written = np.minimum(tails.behind, tails.behind - tails.saved + arrived_tokens)
     edits = (prices.write - prices.read) * np.maximum(0.0, written)
     gain = calls * prices.read * tails.saved - tails.once - tails.risk - lost - SCARCITY * edits
-    gain[(tails.once + tails.risk > standing.balance) | (edits > standing.edits_left)] = 0.0
+    gain[(tails.once + tails.risk > given.balance) | (edits > given.edits_left)] = 0.0
     best = int(gain.argmax())
     if gain[best] <= 0:
         return []
@@ -206,19 +206,19 @@ def _worth_an_edit(
 
 
 class _Tails(NamedTuple):
-    """Of each number of contents, counted from the newest, what it means to edit these."""
+    """The savings and costs of editing the newest payload, the newest two, and so on."""
 
     saved: Counts
     risk: Floats
     behind: Counts
     """The tokens of the last request from the first of them on."""
     others: Floats
-    """The tokens of other contents that are rewritten."""
+    """The tokens of other payloads that are rewritten."""
     once: Floats
-    """What the edit costs once, beside leaving the request as it is."""
+    """The cost of the edit over that of leaving the request as it is."""
 
 
-def _tails(ordered: list[Candidate], standing: Standing, prices: Prices) -> _Tails:
+def _tails(ordered: list[Candidate], given: PlanInput, prices: Prices) -> _Tails:
     """Return what each batch saves and costs.
 
     All behind the edit is written instead of read; and what stands before it is too where it is
@@ -229,7 +229,7 @@ def _tails(ordered: list[Candidate], standing: Standing, prices: Prices) -> _Tai
     def column(values: list[int]) -> Counts:
         return np.fromiter(values, np.int64, len(values))
 
-    sent = np.asarray(standing.message_tokens[: standing.sent_messages], np.int64)
+    sent = np.asarray(given.message_tokens[: given.sent_messages], np.int64)
     total = int(sent.sum())
     before = (sent.cumsum() - sent)[column([each.message for each in ordered])]
     full = column([each.full_tokens for each in ordered]).cumsum()

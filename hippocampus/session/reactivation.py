@@ -1,7 +1,7 @@
-"""What new messages point at and the view no longer shows, put back at its end. Pure over a window.
+"""What new messages point at and the view no longer shows, put back at its end. Pure.
 
-Strong cues alone count: an id, a value that few contents have and no text of the view, or words
-that describe one content clearly. What was sent is never touched; committing is the turn's.
+Strong cues alone count: an id, a value that few payloads have and no text of the view, or words
+that describe one payload clearly. What was sent is never touched; committing is the turn's.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ CHANCE_OF_USE = 0.33
 """How likely what a strong cue points at is needed: on recordings 10 of 31 saved a recall."""
 CONTEXT_LINES = (8, 4, 2, 0)
 """Lines around a value, which are most often of the same record: as many as leave room for it."""
-MOST_PLACES = 3
-"""A value that stands in more places of a content points at none of them."""
-MOST_NAMES = 3
-"""A reason tells no more of the names that point at an entry."""
+MAX_PLACES = 3
+"""A value that stands in more places of a payload points at none of them."""
+MAX_NAMES = 3
+"""The most names that a reason has."""
 
 
 @dataclass(slots=True)
 class Cue:
-    """A content that is pointed at, and by what."""
+    """A payload that is pointed at, and by what."""
 
     payload: Payload
     names: list[str] = field(default_factory=list)
@@ -53,11 +53,11 @@ class Cue:
     @property
     def reason(self) -> str:
         """Say what points at it, without the words of any message."""
-        named = ", ".join(self.names[:MOST_NAMES])
+        named = ", ".join(self.names[:MAX_NAMES])
         return f"a message names {named}" if named else "a message points at it"
 
     def slice(self, text: str, max_tokens: int) -> str:
-        """Return the part of a content that is meant, or nothing where there is none that fits."""
+        """Return the part of a payload that is meant, or nothing where there is none that fits."""
         pattern = "|".join(map(re2.escape, self.names))
         around = (recall.Request(pattern=pattern, context=lines) for lines in CONTEXT_LINES)
         found = ""
@@ -72,7 +72,7 @@ class Cue:
 
 
 def key_of(message: Message) -> str:
-    """Return what names a message beside its number: all that it says."""
+    """Return the hash that names a message together with its number: of all its words."""
     said = "\0".join(f"{part.kind}:{part.call_id}:{part.text}" for part in message.parts)
     return content_key(said.encode("utf-8", "surrogatepass"))
 
@@ -149,7 +149,7 @@ def _stands(cue: Cue, shown: set[str]) -> bool:
 
 
 def _said(messages: Sequence[Message], *, recalls: bool = False) -> Iterator[str]:
-    """Yield what the user and the assistant said, calls of tools too; or the recalls alone."""
+    """Yield the words of user and assistant, calls of tools too; or the recalls alone."""
     for message in messages:
         for part in message.parts:
             spoken = part.kind in ("text", "call") and message.role in ("user", "assistant")
@@ -158,20 +158,20 @@ def _said(messages: Sequence[Message], *, recalls: bool = False) -> Iterator[str
 
 
 def _is_away(payload: Payload, first: int) -> bool:
-    """Say whether a result has left the view, before these messages came."""
+    """Return whether a result has left the view, before these messages came."""
     record = payload.record
     is_result = isinstance(record.origin, PartOrigin) and record.origin.kind == "result"
     return is_result and record.stage is not Stage.FULL and payload.message < first
 
 
 def _tells(name: str, payload: Payload, history: History) -> bool:
-    """Say whether a name points at one place of a content, and not at half of its lines."""
-    return 0 < _content(payload, history).count(name) <= MOST_PLACES
+    """Return whether a name points at one place of a payload, and not at half of its lines."""
+    return 0 < _content(payload, history).count(name) <= MAX_PLACES
 
 
 def _content(payload: Payload, history: History) -> str:
-    """Return the text of a content as it may be told."""
-    return history.told_of(payload.message).parts[payload.part].text
+    """Return the text of a payload as it may be quoted."""
+    return history.quotable(payload.message).parts[payload.part].text
 
 
 def _is_visible(name: str, shown: Sequence[Message], first: int) -> bool:

@@ -1,6 +1,6 @@
 """What the policy's rules take out of a message as it arrives, before anything else reads it. Pure.
 
-What is taken out, and which words decide it, is the policy's.
+Which parts are taken out, and by which words, is the policy's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How entries read: the text that stands for a content at each stage. Pure over a window."""
+"""The texts of entries: what replaces a payload in the view at each stage. Pure."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from hippocampus.session.payloads import names_of
 from hippocampus.session.rules import Rules
 
 TASK_CHARACTERS = 4_000
-"""How much of the user's latest words tells what an entry should keep."""
+"""The end of the user's words by which the lines of an entry are chosen."""
 SLEEPING_SHARE = 15
-"""A dormant entry of a large content may have a token more for so many of the content."""
+"""A dormant entry may have one token more for this many tokens of its payload."""
 NAMES_OF_SLEEPING_ARGUMENTS = 8
 
 
@@ -47,7 +47,7 @@ class EntryRenderer:
             known = self._known_beside(payload)
             text = payload.resolution.redacted_json(part.text)
             shown = call_arguments.shorten(text, _short_frame(record), known=known)
-            return _told(record, shown, f"arguments of {record.tool}", {})
+            return _written(record, shown, f"arguments of {record.tool}", {})
         faded = self.rules.policy.faded_tokens
         compression = (
             self.rules.policy.compression_of(payload.resolution) if payload.large else faded
@@ -55,7 +55,7 @@ class EntryRenderer:
         lines, summary, key_data, ways = self._index(payload, part, compression)
         if payload.large:
             lines.append(frame.last_line(record.entry.id, ways, part.text.count("\n") + 1))
-        return _told(record, "\n".join(lines), summary, key_data)
+        return _written(record, "\n".join(lines), summary, key_data)
 
     def asleep(self, payload: Payload) -> Record:
         """Return the record as the line or two that a dormant entry leaves in its place."""
@@ -88,19 +88,19 @@ class EntryRenderer:
             record.entry.id, record.tool, record.entry.source.turn, record.tokens, record.kind
         )
         note = [payload.note] if payload.note else []
-        told = map(screen, kept.lines[1:])  # again, since what markup parts is joined in them
-        lines = [opening, *note, frame.as_content(summary), *told]
+        rest = map(screen, kept.lines[1:])  # again, since what markup parts is joined in them
+        lines = [opening, *note, frame.as_content(summary), *rest]
         return lines, summary, payload.resolution.redacted_data(kept.key_data), kept.ways
 
     def part_of(self, payload: Payload) -> Part:
-        """Return the part of the list that a content is."""
+        """Return the part of the list that a payload is."""
         return self.history.raw[payload.message].parts[payload.part]
 
     def _known_beside(self, payload: Payload) -> Elsewhere:
         return Elsewhere(self.named, names_of(payload, self.history))
 
     def _hints(self, payload: Payload, text: str) -> Hints:
-        """Return what was said before a content arrived, and what was taken from it since."""
+        """Return the words before a payload arrived, and the identifiers taken from it since."""
         said = self.history.raw
         return Hints(
             tool=payload.record.tool,
@@ -117,9 +117,9 @@ def _short_frame(record: Record) -> str:
     return f"[{record.entry.id} · {record.tokens} tokens]"
 
 
-def _told(record: Record, shown: str, summary: str, key_data: dict[str, Any]) -> Record:
-    told = {"summary": summary, "key_data": key_data or None}
-    return replace(record, entry=record.entry.model_copy(update=told), shown=storable(shown))
+def _written(record: Record, shown: str, summary: str, key_data: dict[str, Any]) -> Record:
+    index = {"summary": summary, "key_data": key_data or None}
+    return replace(record, entry=record.entry.model_copy(update=index), shown=storable(shown))
 
 
 def _task(asked: Iterable[Message]) -> str:

@@ -37,7 +37,7 @@ class Rules:
         return tokens.count(text, self.encoding)
 
     def kind_of(self, text: str) -> str:
-        """Return the kind of a content, such as `json`."""
+        """Return the kind of a text, such as `json`."""
         key = tokens.digest(text)
         if key not in self.kinds:
             self.kinds[key] = indexing.kind_of(text)

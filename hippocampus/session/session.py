@@ -56,7 +56,7 @@ MAX_LARGEST = 3
 
 
 def _text_in(record: Record, content: bytes) -> str:
-    """Return the text of a content as the model would read it."""
+    """Return the text of a payload as the model reads it."""
     if record.form == "messages":
         return digest.transcript(reader.read(json.loads(content.decode("utf-8", "surrogatepass"))))
     return retrieval.text_in(record, content)
@@ -269,10 +269,10 @@ class Session:
 
     def _messages(self) -> Sequence[Message]:
         """Return the messages of the list as an archive or a fact may quote them."""
-        return self._state.history.telling(0, len(self._state.history.raw))
+        return self._state.history.quotable_range(0, len(self._state.history.raw))
 
     def _archive(self, write: Callable[[archive.Journal], None]) -> None:
-        """Append what is new to the archive; a turn is committed whether or not that works."""
+        """Append the new messages to the archive; a turn is committed whether or not that works."""
         if self._journal is None:
             return
         try:
@@ -298,9 +298,9 @@ class Session:
         ]
 
     def _consolidate_beside(self, before: History, *, compacted: bool) -> None:
-        """Start on what is to last where the view was compacted, or the host has cut its list."""
+        """Start a consolidation where the view was compacted, or the host has cut its list."""
         is_cut = len(self._state.history.raw) < len(before.raw)
-        cut = before.telling(0, len(before.raw)) if is_cut else None
+        cut = before.quotable_range(0, len(before.raw)) if is_cut else None
         if compacted or cut is not None:  # the protocol's `context_threshold`
             self._resources.consolidator.start(self._snapshot(cut), last=cut is not None)
 
@@ -352,19 +352,19 @@ class Session:
         context: int = 0,
         max_tokens: int | None = None,
     ) -> str:
-        """Return a slice of what an entry stands for, within `max_tokens` (the policy's default).
+        """Return a slice of the payload of an entry, within `max_tokens` (the policy's default).
 
         `lines` counts from 1 and includes both ends; `pattern` is an RE2 expression, shown with
         `context` lines around each match; `path` names a part of JSON (`$.items[3].id`), of a table
         (`rows[3]`, `columns.name`), of code (a symbol) or of a page (a ref, a selector, a heading);
         `query` are words. Without a selector the whole content comes back, byte for byte, where it
-        fits. Without an id, `query` searches everything that was put away. Where a rule of the
+        fits. Without an id, `query` searches every stored payload. Where a rule of the
         policy declares a source, that is asked first; if it has changed, both versions are offered.
 
         What a model writes in their place is read as `answer` reads it.
 
         Raises:
-            RecallError: nothing can be served; `reason` says why, and the text what to do instead.
+            RecallError: nothing can be served; `reason` has the cause, and the text names what to do instead.
 
         """
         selectors = {"pattern": pattern, "lines": lines, "path": path, "query": query}
@@ -402,7 +402,7 @@ class Session:
         return min(bound, room)
 
     def _search(self, query: str | None, bound: int) -> str:
-        """Return the best lines of everything that was put away."""
+        """Return the best lines of every stored payload."""
         if not query:
             raise RecallError("bad_request", "name an entry_id, or a query to search everything")
         every = self._known()
@@ -418,7 +418,7 @@ class Session:
     def handle(self, items: Iterable[Any]) -> list[Item]:
         """Return the messages to append that answer the recalls pending at the end of a list.
 
-        Each call is answered: what cannot be served is told in words. In Anthropic's format, where
+        Each call is answered: one that cannot be served, with the reason. In Anthropic's format, where
         all results of an answer belong into one message, put your own tools' results into it.
 
         Raises:
@@ -436,7 +436,7 @@ class Session:
         """Return the stored result of a call that was made before, or nothing where it may differ.
 
         The call is a tool call of any of the three formats, or a mapping of `name` and `arguments`;
-        the result is as the message list held it. Nothing comes back for what was not put away, has
+        the result is as the message list held it. Nothing comes back for a result that was not stored, has
         failed, had another result since, or names a file that a call has written since. A file that
         the policy declares as the source is read and compared; other sources are not asked, and
         nothing comes back. For a call without a declared source the caller answers: ask only for
@@ -472,7 +472,7 @@ class Session:
         """Return the whole content of an entry exactly as the message list held it.
 
         Raises:
-            RecallError: nothing can be served; `reason` says why.
+            RecallError: nothing can be served; `reason` has the cause.
 
         """
         record = self._record_of(entry_id)
@@ -483,20 +483,20 @@ class Session:
         """Return the whole text of an entry's content as the model would read it.
 
         Raises:
-            RecallError: nothing can be served; `reason` says why.
+            RecallError: nothing can be served; `reason` has the cause.
 
         """
         return self._retrieval.text(self._record_of(entry_id))
 
     def _known(self) -> dict[str, Record]:
-        """Return the entries by id, those that another process put away too."""
+        """Return the entries by id, those of other processes too."""
         with self._lock:
             written = self._ledger.records()
         return {record.entry.id: record for record in (*written, *self.records())}
 
     def _record_of(self, entry_id: str) -> Record:
         known = {record.entry.id: record for record in self.records()}
-        if entry_id not in known:  # another process may have put it away
+        if entry_id not in known:  # another process may have stored it
             known = self._known()
         return self._retrieval.record_of(entry_id, known)
 
@@ -519,7 +519,7 @@ class Session:
         except StoreError as failure:  # the content was found; that counts more than its strength
             LOG.warning("session %s: access not written down: %s", self.id, failure)
 
-    # What the host says
+    # What the host declares
 
     def pin(self, entry_id: str) -> None:
         """Keep an entry as it stands: it does not fade any more, and it outlives the session.
@@ -563,7 +563,7 @@ class Session:
         if not text.strip():
             raise ValueError("a state needs words, such as 'deploying to staging'")
         with self._lock:
-            if self._is_closed:  # before its content is stored, which nobody would refer to
+            if self._is_closed:  # before its content is stored, to which nothing would refer
                 raise StoreError(f"session {self.id!r} is closed; open it again to note a state")
             content = self._resources.store.put(text.encode("utf-8", "surrogatepass"))
             turn = self._state.history.turn
@@ -595,7 +595,7 @@ class Session:
             return list(self._state.records.values())
 
     def beside(self) -> list[tuple[Message, Message]]:
-        """Return each message of the list beside what is shown of it; of folded ones, nothing."""
+        """Return each message of the list with the message that is sent for it; empty where a digest is."""
         with self._lock:
             return list(zip(self._state.history.raw, self._state.view.shown, strict=True))
 
@@ -609,7 +609,7 @@ class Session:
 
         Turn and failures; tokens of the list and of its view; what all calls would have cost
         without us and what they cost, in base input tokens, and the difference in dollars; entries
-        by stage; contents that are due but not shortened, since the edit does not pay yet; the
+        by stage; payloads that are due but not shortened, since the edit does not pay yet; the
         tokens by which the view passes its limit, 0 where it fits, and then its largest messages;
         and how many recalls had the full content, its summary only (partial), or nothing (failed).
         """
@@ -636,7 +636,7 @@ class Session:
         }
 
     def consolidate(self, messages: Iterable[Any] | None = None) -> ConsolidationOutcome:
-        """Keep what is worth it in the fact store; where nothing is new, nothing changes.
+        """Keep the facts worth it in the fact store; where nothing is new, nothing changes.
 
         `messages` is the list as it ended, with the answer that came behind the last call: it is
         archived and consolidated too. A list that cannot be read is logged, and what was sent
@@ -706,7 +706,7 @@ class Session:
             self._save(adoption.adopted(record, owner, self._state.history.turn))
 
     def close(self, messages: Iterable[Any] | None = None) -> None:
-        """End the session, once what is worth keeping is kept; the same id opens it again.
+        """End the session, once its facts are kept; the same id opens it again.
 
         `messages` is the list as it ended: with it the answer behind the last call, and whatever
         else no call has sent, is archived and kept too. Never raises because of its own failures:

@@ -109,9 +109,9 @@ class ReadList:
 
 
 def read(state: State, history: History, opening: str, rules: Rules) -> ReadList:
-    """Take a list in: append what is new, or branch where it differs from the list before.
+    """Take a list in: append its new messages, or branch where it differs from the list before.
 
-    A list that says something else than before is read whole, as after a restart; so is one of
+    A list with other words than before is read whole, as after a restart; so is one of
     which a digest would have to stand again.
     """
     before, kept = len(state.history.raw), history.reading.kept
@@ -146,7 +146,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
 
 
 def _goes_on(state: State, history: History, kept: int) -> bool:
-    """Return whether a list only grows, or says what it said under other marks."""
+    """Return whether a list only grows, or has the same words under other marks."""
     before = len(state.history.raw)
     if kept == before:
         return True

@@ -1,6 +1,6 @@
-"""Summary lines that somebody else writes, a model for instance: beside the turn, in bounded time.
+"""Summary lines by the host's function, such as a model: in threads, and awaited for a bounded time.
 
-Whoever writes them may fail, be late or say nonsense; then the entry keeps its own line.
+The function may fail, be late or return nonsense; then the entry keeps its own line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LONGEST_CHARACTERS = 400
 
 
 class Summaries:
-    """Asks for a line when a content arrives, and takes it when its entry is written."""
+    """Asks for a line when a payload arrives, and takes it when its entry is written."""
 
     def __init__(self, summarise: Callable[[str], str], patience_seconds: float) -> None:
         self._summarise = summarise
@@ -27,7 +27,7 @@ class Summaries:
         self._asked: dict[str, Future[str]] = {}
 
     def ask(self, name: str, text: str) -> None:
-        """Start on the line for a content; a second request for it changes nothing."""
+        """Start on the line for a payload; a second request for it changes nothing."""
         if name not in self._asked:
             self._asked[name] = self._pool.submit(self._summarise, text)
 
@@ -51,7 +51,7 @@ class Summaries:
         return line or None
 
     def close(self) -> None:
-        """Stop asking; what is under way is not waited for."""
+        """Stop asking; lines under way are not awaited."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
@@ -64,7 +64,7 @@ class TurnSummaries:
     """In seconds of the monotonic clock."""
 
     def ask(self, name: str, text: str) -> None:
-        """Start on the line for a content; a second request for it changes nothing."""
+        """Start on the line for a payload; a second request for it changes nothing."""
         self.summaries.ask(name, text)
 
     def take(self, name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Calls that were made before: which result answers one again, and what speaks against it. Pure."""
+"""Calls that were made before: which result answers one again, and what outdates it. Pure."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def asked(call: Mapping[str, Any]) -> Asked:
 
 
 def newest(records: Iterable[Record], wanted: Asked) -> Record | None:
-    """Return the entry of the last result of a call that was put away and did not fail."""
+    """Return the entry of the last result of a call that was stored and did not fail."""
     found = None
     for record in records:
         if _result(record) and Asked(record.tool, normal(record.arguments or "{}")) == wanted:
@@ -59,9 +59,9 @@ def newest(records: Iterable[Record], wanted: Asked) -> Record | None:
 
 
 def is_overtaken(record: Record, messages: Sequence[Message], wanted: Asked) -> bool:
-    """Say whether a list speaks against a result: a newer one differs, or its file was written.
+    """Return whether a list outdates a result: a newer one differs, or its file was written.
 
-    A list without it says nothing for it either.
+    A list without the call outdates it too.
     """
     origin = _result(record)
     results = [each for each in _results(messages) if each.asked == wanted]
@@ -73,7 +73,7 @@ def is_overtaken(record: Record, messages: Sequence[Message], wanted: Asked) -> 
 
 
 def has_changed_before(messages: Sequence[Message], wanted: Asked) -> bool:
-    """Say whether the same call had different results in a list."""
+    """Return whether the same call had different results in a list."""
     return len({each.text_key for each in _results(messages) if each.asked == wanted}) > 1
 
 
@@ -95,7 +95,7 @@ def _result(record: Record) -> PartOrigin | None:
 
 
 def _writes(part: Part, name: str) -> bool:
-    """Say whether a call writes a file of that name, wherever it lies: folders are told in many ways."""
+    """Return whether a call writes a file of that name, wherever it lies: folders are written in many ways."""
     if part.kind != "call":
         return False
     other, written = file_of(part.text)

@@ -17,14 +17,14 @@ from hippocampus.session.costs import Costs, call_of
 from hippocampus.session.history import History
 from hippocampus.session.payload import Payload
 from hippocampus.session.payloads import Payloads
-from hippocampus.session.plan import Candidate, Standing, first_open, plan
+from hippocampus.session.plan import Candidate, PlanInput, first_open, plan
 from hippocampus.session.renderer import EntryRenderer
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, read
 from hippocampus.session.view import Rendered, View
 from hippocampus.storage.ledger import ModelCall, Reactivation
 
-LIMIT_REASON = "the view passed its limit: old turns told in short"
+LIMIT_REASON = "the view passed its limit: old turns became digests"
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
 CHANCE_OF_USE = 0.05
 """How likely a payload at full strength is needed in a form that its shorter text does not show."""
@@ -77,7 +77,7 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
     """Return what a call sends for a list: the state with its view, and what to commit.
 
     `history` is the list, extended from that of `state`; `costs` are the sums before this turn;
-    `opening` stands in front of the user's first words; `cold` says that the provider's cache has
+    `opening` stands in front of the user's first words; `cold` means that the provider's cache has
     expired, so that an edit rewrites nothing.
     """
     taken = read(state, history, opening, rules)
@@ -109,7 +109,7 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
     """Return the changes of a turn: digests that pay, edits, and what the limit forces."""
     view, policy, prices = state.view, rules.policy, rules.prices
     changes = _Changes(view, state.payloads)
-    standing = Standing(
+    given = PlanInput(
         view.history.turn,
         view.sent,
         view.shown_tokens,
@@ -118,32 +118,32 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
         rules.limit_tokens,
         cold,
     )
-    if planner.may_pay(view, standing, prices, policy):
-        stay = changes.payloads.staying(planner.newest_due(standing.turn, policy), rules)
-        folding = planner.worth(view, standing, prices, policy, stay)
-        changes = _with_digests(changes, state, folding, planner.REASON, rules)
+    if planner.may_pay(view, given, prices, policy):
+        stay = changes.payloads.staying(planner.newest_due(given.turn, policy), rules)
+        planned = planner.worth(view, given, prices, policy, stay)
+        changes = _with_digests(changes, state, planned, planner.REASON, rules)
     if changes.folds:
-        standing = replace(
-            standing,
+        given = replace(
+            given,
             message_tokens=changes.view.shown_tokens,
             rewritten_from=changes.view.unchanged,
         )
-    changes, candidates = _weighed(changes, _open(changes, standing, rules), rules)
-    changes = _with_edits(changes, plan(candidates, standing, prices, policy), state, rules)
+    changes, candidates = _weighed(changes, _open(changes, given, rules), rules)
+    changes = _with_edits(changes, plan(candidates, given, prices, policy), state, rules)
     if excess_tokens(changes.view, rules):
         pinned = changes.payloads.pinned()
-        folding = compaction.folding(changes.view, rules.limit_tokens, pinned)
-        changes = _with_digests(changes, state, folding, LIMIT_REASON, rules)
+        planned = compaction.plan_compaction(changes.view, rules.limit_tokens, pinned)
+        changes = _with_digests(changes, state, planned, LIMIT_REASON, rules)
     if excess_tokens(changes.view, rules):
         changes = _last_resort(changes, state, rules)
     return changes
 
 
-def _open(changes: _Changes, standing: Standing, rules: Rules) -> list[int]:
+def _open(changes: _Changes, given: PlanInput, rules: Rules) -> list[int]:
     """Return the payloads that are due, and of which an edit can be afforded."""
     payloads = changes.payloads
-    due = payloads.due(standing.turn, changes.view.shown_total, rules)
-    first = first_open([payloads.items[each].message for each in due], standing, rules.prices)
+    due = payloads.due(given.turn, changes.view.shown_total, rules)
+    first = first_open([payloads.items[each].message for each in due], given, rules.prices)
     return [each for each in due if payloads.items[each].message >= first]
 
 
@@ -214,12 +214,12 @@ def _with_edits(
 
 
 def _with_digests(
-    changes: _Changes, state: State, folding: compaction.Folding, reason: str, rules: Rules
+    changes: _Changes, state: State, planned: compaction.CompactionPlan, reason: str, rules: Rules
 ) -> _Changes:
-    """Return the changes with digests in place of the spans of a folding."""
+    """Return the changes with digests in place of the spans of a plan."""
     view, prices = changes.view, rules.prices
     digests = compaction.digests_of(
-        view, changes.payloads, state.records, state.ids, folding, rules
+        view, changes.payloads, state.records, state.ids, planned, rules
     )
     if not digests:
         return changes

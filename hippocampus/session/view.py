@@ -74,7 +74,7 @@ class View:
 
     def with_texts(self, texts: Iterable[Rendered]) -> View:
         """Return the view with texts in place of parts of messages."""
-        draft = _Draft(self)
+        draft = _ViewDraft(self)
         for number, part, text in texts:
             front = self.opening if (number, part) == self.opened else ""
             draft.put(number, with_texts(draft.shown[number], {part: front + text}))
@@ -86,14 +86,14 @@ class View:
         if place is None:
             return self
         number, part = place
-        draft = _Draft(replace(self, opening=text, opened=place))
+        draft = _ViewDraft(replace(self, opening=text, opened=place))
         said = self.shown[number].parts[part].text
         draft.stand(number, with_texts(self.shown[number], {part: text + said}))
         return draft.view()
 
     def with_digests(self, digests: Iterable[tuple[Span, str]]) -> View:
         """Return the view with one message of the assistant in place of each span of messages."""
-        draft = _Draft(self)
+        draft = _ViewDraft(self)
         folds = list(self.folds)
         for span, text in digests:
             item: Item = {"role": "assistant", "content": text}
@@ -106,7 +106,7 @@ class View:
 
     def with_appended(self, texts: Iterable[tuple[int, str]]) -> View:
         """Return the view with texts of ours behind messages, where one may stand there."""
-        draft = _Draft(self)
+        draft = _ViewDraft(self)
         for number, text in texts:
             extended = writing.with_text_after(
                 draft.shown[number], text, self.history.reading.adapter
@@ -163,7 +163,7 @@ class View:
             yield end_of(number), end_of(number), put
 
 
-class _Draft:
+class _ViewDraft:
     """A view while it is edited: copies of its columns, for the time of one call."""
 
     def __init__(self, view: View) -> None:

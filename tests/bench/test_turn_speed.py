@@ -25,7 +25,7 @@ from hippocampus.entries.entry import Decay, Entry, Modifiers, Source
 from hippocampus.memory import Hippocampus
 from hippocampus.policy import Policy
 from hippocampus.prices import TABLES
-from hippocampus.session.plan import Candidate, Standing, plan
+from hippocampus.session.plan import Candidate, PlanInput, plan
 from hippocampus.session.session import Session
 
 Items = list[dict[str, Any]]
@@ -219,7 +219,7 @@ def test_ten_thousand_entries_decay_and_are_planned_in_time(benchmark: Benchmark
         )
         for number in range(ENTRIES)
     ]
-    standing = Standing(ENTRIES, len(sizes), sizes)
+    standing = PlanInput(ENTRIES, len(sizes), sizes)
     policy, prices = Policy(), TABLES["anthropic-5m"]
 
     def turn() -> int:

@@ -15,7 +15,7 @@ from hippocampus.session.plan import (
     LEAST_SHARE,
     SCARCITY,
     Candidate,
-    Standing,
+    PlanInput,
     first_open,
     plan,
 )
@@ -29,13 +29,13 @@ def candidate(message: int, full: int, indexed: int = 50, due: int = 0) -> Candi
 
 
 def test_what_has_not_been_sent_is_shortened_at_once() -> None:
-    [decision] = plan([candidate(2, 1_000)], Standing(1, 2, [10, 10, 1_000]), PRICES, POLICY)
+    [decision] = plan([candidate(2, 1_000)], PlanInput(1, 2, [10, 10, 1_000]), PRICES, POLICY)
     assert (decision.saves, decision.costs) == (950, 0)
 
 
 def test_what_saves_little_or_is_not_due_stays() -> None:
     waiting = [candidate(2, 149), candidate(2, 1_000, due=5)]
-    assert plan(waiting, Standing(1, 2, [10, 10, 1_000]), PRICES, POLICY) == []
+    assert plan(waiting, PlanInput(1, 2, [10, 10, 1_000]), PRICES, POLICY) == []
 
 
 def test_the_past_is_left_alone_until_the_edit_pays() -> None:
@@ -43,30 +43,30 @@ def test_the_past_is_left_alone_until_the_edit_pays() -> None:
     sizes = [1_000, 9_000]
     policy = Policy(smallest_gain_tokens=100, horizon_calls=1_000)
     for turn, edits in ((1, 0), (250, 0), (270, 1)):
-        found = plan([candidate(0, 1_000)], Standing(turn, 2, sizes), PRICES, policy)
+        found = plan([candidate(0, 1_000)], PlanInput(turn, 2, sizes), PRICES, policy)
         assert len(found) == edits
 
 
 def test_a_last_message_is_edited_as_soon_as_it_is_due() -> None:
-    [decision] = plan([candidate(1, 4_000)], Standing(3, 2, [9_000, 4_000]), PRICES, POLICY)
+    [decision] = plan([candidate(1, 4_000)], PlanInput(3, 2, [9_000, 4_000]), PRICES, POLICY)
     assert "pays over the 3 calls" in decision.reason
 
 
 @st.composite
-def standings(draw: st.DrawFn) -> tuple[list[Candidate], Standing, Prices]:
+def standings(draw: st.DrawFn) -> tuple[list[Candidate], PlanInput, Prices]:
     sizes = draw(st.lists(st.integers(1, 20_000), min_size=1, max_size=12))
     chosen = draw(st.sets(st.integers(0, len(sizes) - 1)))
     candidates = [
         candidate(at, sizes[at], draw(st.integers(1, sizes[at])), draw(st.integers(0, 3)))
         for at in sorted(chosen)
     ]
-    standing = Standing(draw(st.integers(0, 300)), draw(st.integers(0, len(sizes))), sizes)
+    standing = PlanInput(draw(st.integers(0, 300)), draw(st.integers(0, len(sizes))), sizes)
     return candidates, standing, draw(st.sampled_from(list(TABLES.values())))
 
 
 @given(standings())
 def test_the_batch_is_the_best_of_all_tails(
-    drawn: tuple[list[Candidate], Standing, Prices],
+    drawn: tuple[list[Candidate], PlanInput, Prices],
 ) -> None:
     """A slow sum for each tail of the due entries is the oracle."""
     candidates, standing, prices = drawn
@@ -102,7 +102,7 @@ def test_the_batch_is_the_best_of_all_tails(
 
 @given(standings(), st.floats(0, 50_000), st.sampled_from([0, 5_000]))
 def test_what_is_written_again_stays_within_what_is_left_unless_it_must(
-    drawn: tuple[list[Candidate], Standing, Prices], left: float, limit: int
+    drawn: tuple[list[Candidate], PlanInput, Prices], left: float, limit: int
 ) -> None:
     candidates, standing, prices = drawn
     standing = replace(standing, edits_left=left, limit_tokens=limit)
@@ -117,7 +117,7 @@ def test_what_is_written_again_stays_within_what_is_left_unless_it_must(
 
 @given(standings(), st.floats(0, 50_000), st.sampled_from([0, 5_000]), st.booleans())
 def test_what_stands_before_the_first_open_message_is_in_no_plan(
-    drawn: tuple[list[Candidate], Standing, Prices], left: float, limit: int, cold: bool
+    drawn: tuple[list[Candidate], PlanInput, Prices], left: float, limit: int, cold: bool
 ) -> None:
     candidates, standing, prices = drawn
     standing = replace(standing, edits_left=left, limit_tokens=limit, cold=cold)
@@ -128,12 +128,12 @@ def test_what_stands_before_the_first_open_message_is_in_no_plan(
 
 def test_what_keeps_nearly_all_of_a_content_is_no_entry() -> None:
     waiting = [candidate(2, 1_000, indexed=800)]
-    assert plan(waiting, Standing(1, 2, [10, 10, 1_000]), PRICES, POLICY) == []
+    assert plan(waiting, PlanInput(1, 2, [10, 10, 1_000]), PRICES, POLICY) == []
 
 
 def test_behind_another_edit_what_is_due_goes_with_it() -> None:
     sizes = [4_000, 1_000, 9_000]
-    standing = Standing(1, 3, sizes, edits_left=0.0, rewritten_from=1)
+    standing = PlanInput(1, 3, sizes, edits_left=0.0, rewritten_from=1)
     [decision] = plan([candidate(0, 4_000), candidate(1, 1_000)], standing, PRICES, POLICY)
     assert decision.entry_id == "e1"
     assert "behind another edit" in decision.reason
@@ -141,7 +141,7 @@ def test_behind_another_edit_what_is_due_goes_with_it() -> None:
 
 @given(standings())
 def test_after_the_plan_is_carried_out_there_is_nothing_left_to_do(
-    drawn: tuple[list[Candidate], Standing, Prices],
+    drawn: tuple[list[Candidate], PlanInput, Prices],
 ) -> None:
     """A second call at the same turn makes no second edit."""
     candidates, standing, prices = drawn
@@ -151,19 +151,19 @@ def test_after_the_plan_is_carried_out_there_is_nothing_left_to_do(
         if each.entry_id in decisions:
             sizes[each.message] -= each.saves
     left = [each for each in candidates if each.entry_id not in decisions]
-    assert plan(left, Standing(standing.turn, len(sizes), sizes), prices, POLICY) == []
+    assert plan(left, PlanInput(standing.turn, len(sizes), sizes), prices, POLICY) == []
 
 
 def test_over_its_limit_the_weakest_go_first_and_make_room() -> None:
     """What pays by itself is not asked for; the batch goes down to three quarters of the limit."""
     sizes = [4_000] * 10
     weak = [Candidate(f"e{at}", at, 4_000, 2_000, 0, risk=100 - at) for at in range(10)]
-    standing = Standing(1, 10, sizes, limit_tokens=39_000)
+    standing = PlanInput(1, 10, sizes, limit_tokens=39_000)
     forced = plan(weak, standing, PRICES, POLICY)
     assert [each.entry_id for each in forced] == ["e9", "e8", "e7", "e6", "e5", "e4"]
     assert all("weakest" in each.reason and each.costs > 0 for each in forced)
 
 
 def test_where_what_is_due_makes_no_room_nothing_is_forced() -> None:
-    standing = Standing(1, 2, [30_000, 30_000], limit_tokens=20_000)
+    standing = PlanInput(1, 2, [30_000, 30_000], limit_tokens=20_000)
     assert plan([candidate(0, 300)], standing, PRICES, POLICY) == []
