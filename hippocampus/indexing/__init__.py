@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from hippocampus import tokens
-from hippocampus.indexing.draft import Hints
+from hippocampus.indexing.extraction import ExtractionContext
 from hippocampus.indexing.failures import with_message
 from hippocampus.indexing.frame import as_content
 from hippocampus.indexing.select import choose
-from hippocampus.indexing.sniff import draft_of, kind_of
+from hippocampus.indexing.sniff import extraction_of, kind_of
 from hippocampus.indexing.worth import Price, price_of
 
-__all__ = ["Hints", "Index", "Price", "index", "kind_of", "price_of"]
+__all__ = ["ExtractionContext", "Index", "Price", "index", "kind_of", "price_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +29,17 @@ class Index:
     key_data: dict[str, Any]
     lines: tuple[str, ...]
     """What stands in the view below the first line."""
-    ways: tuple[str, ...] = ()
+    selectors: tuple[str, ...] = ()
     """Selectors that make sense for a recall of it."""
 
 
-def index(text: str, hints: Hints, price: Price) -> Index:
+def index(text: str, context: ExtractionContext, price: Price) -> Index:
     """Return what to keep of a content at a price."""
-    draft = draft_of(text, hints)
-    if hints.is_error:
-        draft = with_message(draft, text)
-    chosen = choose(draft, hints, price.without(tokens.count(draft.summary)))
-    lines = tuple(as_content(line) for line in (draft.summary, *chosen))
-    return Index(draft.kind, draft.summary, draft.key_data, lines, draft.ways)
+    extraction = extraction_of(text, context)
+    if context.is_error:
+        extraction = with_message(extraction, text)
+    chosen = choose(extraction, context, price.without(tokens.count(extraction.summary)))
+    lines = tuple(as_content(line) for line in (extraction.summary, *chosen))
+    return Index(
+        extraction.kind, extraction.summary, extraction.key_data, lines, extraction.selectors
+    )

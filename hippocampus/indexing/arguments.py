@@ -15,7 +15,7 @@ HEAD_CHARACTERS = 40
 """What is kept of a long string, from its start."""
 
 MOST_NAMES = 12
-"""How many names of a cut string are told: what was written is named again later."""
+"""How many names of a cut string are written: what was written is named again later."""
 
 
 def shorten(
@@ -63,8 +63,8 @@ class _Cutter:
         if isinstance(value, str) and len(value) > 2 * HEAD_CHARACTERS:
             frame, self._frame = self._frame, ""
             kept = f"{as_content(value[: self._head])}… (+{len(value) - self._head} chars)"
-            told = [each for each in (frame, kept, self._named(value)) if each]
-            return "\n".join(told)
+            rendered = [each for each in (frame, kept, self._named(value)) if each]
+            return "\n".join(rendered)
         return value
 
     def _named(self, value: str) -> str:

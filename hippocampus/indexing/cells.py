@@ -18,7 +18,7 @@ Cells = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FlatRecord:
     """A record as a table reads it."""
 
     cells: Cells
@@ -42,14 +42,14 @@ def flat(record: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, A
         yield prefix, record
 
 
-def read_row(record: Any) -> Row:
+def read_row(record: Any) -> FlatRecord:
     """Return a record as a table reads it; one of scalars alone is flat already."""
     if isinstance(record, dict) and CONTAINERS.isdisjoint(map(type, record.values())):
-        return Row(record, ())
+        return FlatRecord(record, ())
     found = list(flat(record))
     cells = {path: value for path, value in found if not isinstance(value, list | dict)}
     lists = tuple((path, value) for path, value in found if isinstance(value, list))
-    return Row(cells, lists)
+    return FlatRecord(cells, lists)
 
 
 def packed(items: Sequence[str], opening: str = "") -> Iterator[str]:
@@ -81,7 +81,7 @@ def cell(value: Any) -> str:
 
 
 def short_names(paths: Sequence[str]) -> dict[str, str]:
-    """Return for each path its last steps, as few as tell it from the others."""
+    """Return for each path its last steps, as few as distinguish it from the others."""
     taken = Counter(ending(path, steps) for path in paths for steps in range(1, MOST_DEPTH))
     return {
         path: next(

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from hippocampus.indexing.draft import Draft, Hints, Line
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.lines import counted, cut
 from hippocampus.indexing.thin import LIGHT, put, thinned
 
@@ -37,7 +37,7 @@ SIGNAL_WORDS = ("diff --", "@@ -", "*** ", "--- ", "Index: ")
 SAMPLE_CHARACTERS = 20_000
 SHOWN_CHARACTERS = 200
 MANY_FILES = 25
-"""From here on the files are told by folder, too."""
+"""From here on the files are summed by folder, too."""
 MOST_NOTED = 4_000
 """Changed lines that are looked at one by one; behind them, the first of each hunk."""
 MOST_OF_HUNK = 80
@@ -61,7 +61,7 @@ class Hunk:
     """One changed place in a file."""
 
     start: int
-    """The line where it starts in the new file; 0 where the patch tells none."""
+    """The line where it starts in the new file; 0 where the patch has none."""
     heading: str
     added: int = 0
     removed: int = 0
@@ -72,7 +72,7 @@ class Hunk:
 
 
 @dataclass(slots=True)
-class File:
+class ChangedFile:
     """One file of a diff."""
 
     name: str
@@ -111,12 +111,12 @@ def _is_header(line: str) -> bool:
     ) or bool(COMMIT.match(line))
 
 
-def extract(text: str, hints: Hints) -> Draft | None:
+def extract(text: str, context: ExtractionContext) -> Extraction | None:
     """Read a diff into its files, hunks and changed lines."""
-    del hints
+    del context
     if SIGNALS.search(text) is None:
         return None
-    reader = _Reader()
+    reader = _DiffReader()
     for line in text.split("\n"):
         reader.read(line)
     files = reader.files
@@ -124,21 +124,21 @@ def extract(text: str, hints: Hints) -> Draft | None:
         return None
     added, removed = sum(file.added for file in files), sum(file.removed for file in files)
     facts = {"files": len(files), "added": added, "removed": removed}
-    return Draft(
+    return Extraction(
         "diff",
         _summary(files, added, removed),
         _lines(reader),
         facts,
-        _ways(files),
+        _selectors(files),
         "changed lines",
     )
 
 
-class _Reader:
+class _DiffReader:
     """Reads a diff line by line; what a hunk's counts promise is never taken for a header."""
 
     def __init__(self) -> None:
-        self.files: list[File] = []
+        self.files: list[ChangedFile] = []
         self.notes: list[str] = []
         """Lines about the commit."""
         self._old = 0
@@ -147,7 +147,7 @@ class _Reader:
         self._new_number = 0
         self._noted = 0
         self._free = False
-        """Whether the hunk told no counts."""
+        """Whether the hunk has no counts."""
 
     def read(self, line: str) -> None:
         """Take in the next line."""
@@ -175,8 +175,8 @@ class _Reader:
     def _change(self, hunk: Hunk, line: str, number: int) -> None:
         """Note a changed line with its number; of a long diff, only the first of each hunk."""
         if len(hunk.changes) < (MOST_OF_HUNK if self._noted < MOST_NOTED else FIRST_CHANGES):
-            told = str(number) if hunk.start or hunk.length else ""
-            hunk.changes.append(f"{line[0]}{told} {line[1:SHOWN_CHARACTERS].strip()}")
+            rendered = str(number) if hunk.start or hunk.length else ""
+            hunk.changes.append(f"{line[0]}{rendered} {line[1:SHOWN_CHARACTERS].strip()}")
             self._noted += 1
 
     def _header(self, line: str) -> None:
@@ -214,14 +214,14 @@ class _Reader:
     def file(self, line: str) -> None:
         match = GIT_NAMES.match(line)
         name = (match[1] or match[2]) if match else line.rsplit(" ", maxsplit=1)[-1]
-        self.files.append(File(name.strip()))
+        self.files.append(ChangedFile(name.strip()))
         self._free = False
 
     def old_name(self, line: str) -> None:
         """A `---` opens a file where no `diff --git` did."""
         self._free = False
         if not self.files or self.files[-1].hunks:
-            self.files.append(File(_name(line)))
+            self.files.append(ChangedFile(_name(line)))
         if line.startswith("--- /dev/null"):
             self.files[-1].status = "added"
 
@@ -236,7 +236,7 @@ class _Reader:
     def patched(self, line: str) -> None:
         match = PATCHED.match(line)
         if match:
-            self.files.append(File(match[2].strip(), PATCH_STATUS[match[1]]))
+            self.files.append(ChangedFile(match[2].strip(), PATCH_STATUS[match[1]]))
             self.files[-1].hunks.append(Hunk(0, ""))
             self._free = True
         elif line.startswith("*** Move to: ") and self.files:
@@ -251,30 +251,30 @@ def _name(line: str) -> str:
 
 
 HEADERS = {
-    "diff ": _Reader.file,
-    "--- ": _Reader.old_name,
-    "+++ ": _Reader.new_name,
-    "@@": _Reader.hunk,
-    "*** ": _Reader.patched,
+    "diff ": _DiffReader.file,
+    "--- ": _DiffReader.old_name,
+    "+++ ": _DiffReader.new_name,
+    "@@": _DiffReader.hunk,
+    "*** ": _DiffReader.patched,
 }
 
 
-def _summary(files: Sequence[File], added: int, removed: int) -> str:
+def _summary(files: Sequence[ChangedFile], added: int, removed: int) -> str:
     statuses = Counter(file.status for file in files if file.status != "modified")
-    told = "".join(f", {number} {status}" for status, number in sorted(statuses.items()))
-    return f"{counted(len(files), 'file')}{told}, +{added:,} −{removed:,}"
+    rendered = "".join(f", {number} {status}" for status, number in sorted(statuses.items()))
+    return f"{counted(len(files), 'file')}{rendered}, +{added:,} −{removed:,}"
 
 
-def _ways(files: Sequence[File]) -> tuple[str, ...]:
+def _selectors(files: Sequence[ChangedFile]) -> tuple[str, ...]:
     return (f'pattern="{cut(files[0].name, SHOWN_CHARACTERS)}"',)
 
 
-def _lines(reader: _Reader) -> tuple[Line, ...]:
-    lines = [Line(cut(note, SHOWN_CHARACTERS), 1.8, count=0) for note in reader.notes]
+def _lines(reader: _DiffReader) -> tuple[EntryLine, ...]:
+    lines = [EntryLine(cut(note, SHOWN_CHARACTERS), 1.8, count=0) for note in reader.notes]
     if len(reader.files) > MANY_FILES:
-        lines.append(Line(_folders(reader.files), 2.5, count=0))
+        lines.append(EntryLine(_folders(reader.files), 2.5, count=0))
     for file in reader.files:
-        parent = put(lines, Line(_file_line(file), 2.5, count=0))
+        parent = put(lines, EntryLine(_file_line(file), 2.5, count=0))
         for hunk in _written(file.hunks):
             _put_hunk(lines, hunk, parent)
     return thinned(lines)
@@ -284,41 +284,43 @@ def _written(hunks: Sequence[Hunk]) -> Iterator[Hunk]:
     return (hunk for hunk in hunks if hunk.changes or hunk.heading)
 
 
-def _folders(files: Sequence[File]) -> str:
+def _folders(files: Sequence[ChangedFile]) -> str:
     """Return the folders with their files and counts, the most changed first."""
     found: dict[str, list[int]] = {}
     for file in files:
         total = found.setdefault(file.name.rpartition("/")[0] + "/", [0, 0, 0])
         total[0], total[1], total[2] = total[0] + 1, total[1] + file.added, total[2] + file.removed
     most = sorted(found.items(), key=lambda pair: (-pair[1][1] - pair[1][2], pair[0]))
-    told = ", ".join(f"{name} {n} files +{plus} −{minus}" for name, (n, plus, minus) in most[:8])
-    return f"folders: {told}" + (f", {len(most) - 8} others" if len(most) > 8 else "")
+    rendered = ", ".join(
+        f"{name} {n} files +{plus} −{minus}" for name, (n, plus, minus) in most[:8]
+    )
+    return f"folders: {rendered}" + (f", {len(most) - 8} others" if len(most) > 8 else "")
 
 
-def _file_line(file: File) -> str:
+def _file_line(file: ChangedFile) -> str:
     status = "" if file.status == "modified" else f" ({file.status})"
     before = f" from {file.before}" if file.before else ""
     return f"{file.name}{status}{before} +{file.added:,} −{file.removed:,}"
 
 
-def _put_hunk(lines: list[Line], hunk: Hunk, parent: int) -> None:
+def _put_hunk(lines: list[EntryLine], hunk: Hunk, parent: int) -> None:
     """Write a hunk's head, then its changed lines with definitions before others."""
     if hunk.start or hunk.heading:
         at = f"{hunk.start}-{hunk.start + max(0, hunk.length - 1)}" if hunk.start else ""
-        told = (
+        rendered = (
             f"  @@ {at} {cut(hunk.heading, SHOWN_CHARACTERS)}".rstrip()
             + f" +{hunk.added} −{hunk.removed}"
         )
-        parent = put(lines, Line(told, 1.2, parent=parent, count=0))
+        parent = put(lines, EntryLine(rendered, 1.2, parent=parent, count=0))
     bearing = 0
     for change in hunk.changes:
         bears = BEARING.search(change, change.find(" ")) is not None
         lines.append(
-            Line("    " + change, _weight(change, bearing) if bears else 0.05, parent=parent)
+            EntryLine("    " + change, _weight(change, bearing) if bears else 0.05, parent=parent)
         )
         bearing += bears
     if rest := hunk.added + hunk.removed - len(hunk.changes):
-        lines.append(Line(f"    … {rest:,} more", LIGHT, parent=parent, count=rest))
+        lines.append(EntryLine(f"    … {rest:,} more", LIGHT, parent=parent, count=rest))
 
 
 def _weight(change: str, bearing: int) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hippocampus.indexing.cells import cell, packed, short_names
-from hippocampus.indexing.draft import Draft, Line
+from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.records import table
 from hippocampus.indexing.shapes import TELLING, Shape, shape_of
 
@@ -19,7 +19,7 @@ KEYS_SHOWN = 40
 TELLING_KEYS = re.compile(
     r"(?i)error|message|status|state|total|count|next|cursor|token|has_?more|page"
 )
-"""Key names under which APIs of all kinds say how it went and how to go on."""
+"""Key names that APIs of all kinds use for the outcome and for what comes next."""
 WEIGHTS: dict[Shape, float] = {
     "id": 1.8,
     "path": 1.5,
@@ -48,14 +48,14 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """A JSON value as read: its draft, and the long texts in it by path."""
+class JsonDocument:
+    """A JSON value as read: its extraction, and the long texts in it by path."""
 
-    draft: Draft
+    extraction: Extraction
     texts: list[tuple[str, str]]
 
 
-def read(value: Any) -> Document:
+def read(value: Any) -> JsonDocument:
     """Read a JSON value."""
     found = _Found()
     _walk(value, "", found, 0)
@@ -65,13 +65,16 @@ def read(value: Any) -> Document:
     for name, items in found.lists.items():
         lines += _list_lines(name or "list", items, len(lines))
     lines += [
-        Line(f"{name}: {cell(text)} ({len(text):,} characters)", 0.8) for name, text in found.texts
+        EntryLine(f"{name}: {cell(text)} ({len(text):,} characters)", 0.8)
+        for name, text in found.texts
     ]
     telling = [key for key in found.keys if TELLING.search(key)][:KEYS_SHOWN]
-    lines += [Line(text, 0.8, count=0) for text in packed(telling, "keys: ")]
+    lines += [EntryLine(text, 0.8, count=0) for text in packed(telling, "keys: ")]
     data = _key_data(found)
-    draft = Draft("json", _summary(value, found), tuple(lines), data, _ways(value), "values")
-    return Document(draft, found.texts)
+    extraction = Extraction(
+        "json", _summary(value, found), tuple(lines), data, _selectors(value), "values"
+    )
+    return JsonDocument(extraction, found.texts)
 
 
 def _walk(value: Any, path: str, found: _Found, depth: int) -> None:
@@ -124,7 +127,7 @@ def _inner_keys(value: Any, depth: int) -> Iterator[str]:
 
 
 def _is_map_of_records(value: dict[str, Any]) -> bool:
-    """Say whether an object's keys are names of like records, as ids in a lookup table are."""
+    """Return whether an object's keys are names of like records, as ids in a lookup table are."""
     if len(value) < 5:
         return False
     inner = list(value.values())[:20]
@@ -134,7 +137,7 @@ def _is_map_of_records(value: dict[str, Any]) -> bool:
     return len(common) * 2 >= max(len(each) for each in inner) > 0
 
 
-def _scalar_lines(scalars: list[tuple[str, Any]]) -> list[Line]:
+def _scalar_lines(scalars: list[tuple[str, Any]]) -> list[EntryLine]:
     """Return the scalars of an object as lines of pairs, an object at a time, each value once."""
     groups: dict[str, list[tuple[str, Any]]] = {}
     seen: set[str] = set()
@@ -144,14 +147,14 @@ def _scalar_lines(scalars: list[tuple[str, Any]]) -> list[Line]:
         parent, _, name = path.rpartition(".")
         groups.setdefault(parent, []).append((name or "value", value))
     names = short_names(list(groups))
-    lines: list[Line] = []
+    lines: list[EntryLine] = []
     for parent, pairs in groups.items():
         lines += _pair_lines(names[parent], pairs)
     return lines
 
 
 def _is_news(value: Any, seen: set[str]) -> bool:
-    """Say whether a value says something that was not said before in this document."""
+    """Return whether a value has not occurred before in this document."""
     shape = shape_of(value)
     if shape in ("empty", "flag"):
         return shape == "flag"
@@ -164,16 +167,16 @@ def _is_news(value: Any, seen: set[str]) -> bool:
     return True
 
 
-def _pair_lines(name: str, pairs: list[tuple[str, Any]]) -> list[Line]:
+def _pair_lines(name: str, pairs: list[tuple[str, Any]]) -> list[EntryLine]:
     """Return one object's pairs: telling ones line by line, the rest together, addresses last."""
     depth = name.count(".")
     opening = f"{name}: " if name else ""
     weights = {key: _pair_weight(key, value) for key, value in pairs}
-    lines: list[Line] = []
-    for low, high, told in BANDS:
+    lines: list[EntryLine] = []
+    for low, high, rendered in BANDS:
         chosen = [f"{key}={cell(value)}" for key, value in pairs if low <= weights[key] < high]
-        weight = told / (1 + 0.3 * depth)
-        lines += [Line(text, weight, count=0) for text in packed(chosen, opening)]
+        weight = rendered / (1 + 0.3 * depth)
+        lines += [EntryLine(text, weight, count=0) for text in packed(chosen, opening)]
     return lines
 
 
@@ -182,10 +185,10 @@ def _pair_weight(key: str, value: Any) -> float:
     return weight * (2.0 if TELLING_KEYS.search(key) and value not in (None, "", False) else 1.0)
 
 
-def _list_lines(name: str, items: list[Any], first: int) -> list[Line]:
-    lines = [Line(f"{name}: {len(items)} items", 2.0, count=0)]
-    told = packed([cell(item) for item in items], "  ")
-    lines += [Line(text, 0.8, parent=first, count=text.count(", ") + 1) for text in told]
+def _list_lines(name: str, items: list[Any], first: int) -> list[EntryLine]:
+    lines = [EntryLine(f"{name}: {len(items)} items", 2.0, count=0)]
+    rendered = packed([cell(item) for item in items], "  ")
+    lines += [EntryLine(text, 0.8, parent=first, count=text.count(", ") + 1) for text in rendered]
     return lines
 
 
@@ -204,7 +207,7 @@ def _key_data(found: _Found) -> dict[str, Any]:
     }
 
 
-def _ways(value: Any) -> tuple[str, ...]:
+def _selectors(value: Any) -> tuple[str, ...]:
     if isinstance(value, dict):
         return tuple(f'path="$.{key}"' for key in list(value)[:3])
     return ('path="$[0]"',)

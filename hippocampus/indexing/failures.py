@@ -1,11 +1,11 @@
-"""What a failed tool said, kept whole in its entry whatever kind of content it is. Pure."""
+"""The message of a failed tool, whole in its entry whatever the kind of content. Pure."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 
-from hippocampus.indexing.draft import Draft, Line
+from hippocampus.indexing.extraction import EntryLine, Extraction
 
 SAYS_SO = re.compile(
     r"(?i)\b(?:\w*error|\w*exception|fail(?:ed|ure)?|fatal|denied|not found|invalid)\b"
@@ -16,19 +16,19 @@ MESSAGE_CHARACTERS = 1_200
 SCANNED_CHARACTERS = 2_000_000
 
 
-def with_message(draft: Draft, text: str) -> Draft:
-    """Return a draft whose first lines are the message of a failure, which always stand."""
-    said = [Line(line, keep=True, count=0) for line in message_of(text)]
-    shift = len(said)
+def with_message(extraction: Extraction, text: str) -> Extraction:
+    """Return a extraction whose first lines are the message of a failure, which always stand."""
+    message = [EntryLine(line, keep=True, count=0) for line in message_of(text)]
+    shift = len(message)
     moved = (
         line if line.parent is None else replace(line, parent=line.parent + shift)
-        for line in draft.lines
+        for line in extraction.lines
     )
-    return replace(draft, lines=(*said, *moved))
+    return replace(extraction, lines=(*message, *moved))
 
 
 def message_of(text: str) -> list[str]:
-    """Return the lines that tell what went wrong: the first, those that say so, and the last."""
+    """Return the first line, those with a word of failure, and the last."""
     lines = [line.strip() for line in text[:SCANNED_CHARACTERS].splitlines() if line.strip()]
     if not lines:
         return []

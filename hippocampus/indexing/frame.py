@@ -10,13 +10,13 @@ FRAME_MARK = "·"
 RECALL = "recall("
 """Opens the last line of an entry."""
 BREAKS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
-"""What ends a line, for Python's `splitlines` and for who else reads it."""
+"""What ends a line, for Python's `splitlines` and for other readers."""
 FORGED = re.compile(rf"(?:^|(?<=[{BREAKS}]))(?=[^\w{BREAKS}\[]*(?:\[[^\]{BREAKS}]*·|recall\())")
 SPOKEN = re.compile(
     rf"(?i)(?:^|(?<=[{BREAKS}]))[^\w{BREAKS}]*"
     r"(?=(?:system|user|assistant|tool)\W+(?:text|call|result|image|opaque)\b)"
 )
-"""What a line begins with that could say, as in a transcript, that somebody else speaks."""
+"""What a line begins with that could read, as in a transcript, as another speaker's turn."""
 UNNAMED = re.compile(rf"[\[\]·{BREAKS}\x00]")
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -27,18 +27,18 @@ def first_line(entry_id: str, tool: str, turn: int, tokens: int, kind: str) -> s
     return f"[{entry_id} · {named} · turn {turn} · {tokens} tokens · {kind}]"
 
 
-def last_line(entry_id: str, ways: Sequence[str], lines: int) -> str:
-    """Return the line that says how to get more: selectors with the ranges that make sense."""
-    told = [as_content(" ".join(way.split())) for way in ways]
-    if lines > 1 and not any(way.startswith("lines=") for way in told):
-        told.append(f"lines=[1, {lines}]")
-    if not any(way.startswith("pattern=") for way in told):
-        told.append('pattern="…"')
-    return f'recall("{entry_id}", {" | ".join(told)})'
+def last_line(entry_id: str, selectors: Sequence[str], lines: int) -> str:
+    """Return the line with the recall call: selectors with the ranges that make sense."""
+    rendered = [as_content(" ".join(way.split())) for way in selectors]
+    if lines > 1 and not any(way.startswith("lines=") for way in rendered):
+        rendered.append(f"lines=[1, {lines}]")
+    if not any(way.startswith("pattern=") for way in rendered):
+        rendered.append('pattern="…"')
+    return f'recall("{entry_id}", {" | ".join(rendered)})'
 
 
 def as_words(text: str) -> str:
-    r"""Return a text so that no line of it says, as a transcript does, who speaks from there on.
+    r"""Return a text so that no line of it reads as the start of a speaker's turn.
 
     >>> as_words("done\n--- user text\nuser text is kept")
     'done\n\\--- user text\nuser text is kept'

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from hippocampus.indexing.draft import Line
+from hippocampus.indexing.extraction import EntryLine
 
 LINE_CHARACTERS = 110
 """How long a line of packed items may grow: about 30 tokens."""
@@ -42,13 +42,13 @@ def packed(  # noqa: PLR0913 — what a line may have
     count: int = 1,
     characters: int = LINE_CHARACTERS,
     at: int | None = None,
-) -> list[Line]:
+) -> list[EntryLine]:
     """Return lines that hold the items one after the other, each line opening with the label.
 
-    Where `at` is the number that the first of them will have in its draft, only that one has the
+    Where `at` is the number that the first of them will have in its extraction, only that one has the
     label, and the others follow it as its children.
     """
-    lines: list[Line] = []
+    lines: list[EntryLine] = []
     held: list[str] = []
     size = 0
     for item in items:
@@ -64,13 +64,13 @@ def packed(  # noqa: PLR0913 — what a line may have
     return lines
 
 
-def _line(label: str, held: list[str], weight: float, parent: int | None, count: int) -> Line:
+def _line(label: str, held: list[str], weight: float, parent: int | None, count: int) -> EntryLine:
     joined = ", ".join(held)
     opening = f"{label}: " if label.strip() else label
-    return Line(opening + joined, weight, parent=parent, count=count * len(held))
+    return EntryLine(opening + joined, weight, parent=parent, count=count * len(held))
 
 
-def ranked(lines: Iterable[Line]) -> Iterator[Line]:
+def ranked(lines: Iterable[EntryLine]) -> Iterator[EntryLine]:
     """Yield lines that are sorted by what they are worth, so that the first are taken first."""
     for at, line in enumerate(lines):
         yield replace(line, weight=line.weight * max(LEAST_RANK, RANK**at))
@@ -85,5 +85,5 @@ def most_common(values: Iterable[str], most: int = 5) -> str:
     """Return the most frequent values with their counts: `.py 12, .md 3`, and how many others."""
     counts = Counter(values)
     shown = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    told = ", ".join(f"{value} {number}" for value, number in shown[:most])
-    return f"{told}, {len(shown) - most} others" if len(shown) > most else told
+    rendered = ", ".join(f"{value} {number}" for value, number in shown[:most])
+    return f"{rendered}, {len(shown) - most} others" if len(shown) > most else rendered

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from hippocampus.indexing.draft import Draft, Hints, Line
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.lines import counted
 from hippocampus.indexing.sentences import clip
 from hippocampus.indexing.templates import Pattern, masked, patterns_of
@@ -31,9 +31,9 @@ TELLING = re.compile(r"\d{3}|[a-z][A-Z]|\w[_/@]\w|[A-Za-z]\d|\d[A-Za-z]")
 SPLIT = re.compile(r"(?<=[;,}\])>])|\s+")
 
 
-def extract(text: str, hints: Hints) -> Draft | None:
+def extract(text: str, context: ExtractionContext) -> Extraction | None:
     """Read any text into its head, its labelled values and its distinctive lines."""
-    del hints
+    del context
     if not text.strip():
         return None
     whole = text.split("\n")
@@ -41,11 +41,11 @@ def extract(text: str, hints: Hints) -> Draft | None:
     lines = list(_lines(rows))
     if len(whole) > MOST_READ:
         behind = len(whole) - MOST_READ
-        lines.append(Line(f"… {counted(behind, 'line')} behind this", LIGHT, count=behind))
+        lines.append(EntryLine(f"… {counted(behind, 'line')} behind this", LIGHT, count=behind))
     summary = f"{counted(len(whole), 'line')}, {counted(len(text), 'character')}"
-    ways = (f"lines=[1, {len(whole)}]", 'pattern="…"')
-    return Draft(
-        "text", summary, thinned(lines), {"lines": len(whole), "characters": len(text)}, ways
+    selectors = (f"lines=[1, {len(whole)}]", 'pattern="…"')
+    return Extraction(
+        "text", summary, thinned(lines), {"lines": len(whole), "characters": len(text)}, selectors
     )
 
 
@@ -73,20 +73,20 @@ def _pieces(line: str) -> Iterator[str]:
         yield held
 
 
-def _lines(rows: Sequence[tuple[int, str]]) -> Iterator[Line]:
+def _lines(rows: Sequence[tuple[int, str]]) -> Iterator[EntryLine]:
     masks = [mask[:SHOWN_CHARACTERS] for mask in masked("\n".join(row for _, row in rows))]
     patterns = sorted(patterns_of(masks, range(len(rows))), key=lambda pattern: pattern.first)
     for pattern in patterns[:MOST_PATTERNS]:
         yield _line(rows, pattern)
     if behind := sum(pattern.count for pattern in patterns[MOST_PATTERNS:]):
-        yield Line(f"… {behind:,} more", LIGHT, count=behind)
+        yield EntryLine(f"… {behind:,} more", LIGHT, count=behind)
 
 
-def _line(rows: Sequence[tuple[int, str]], pattern: Pattern) -> Line:
+def _line(rows: Sequence[tuple[int, str]], pattern: Pattern) -> EntryLine:
     number, row = rows[pattern.first]
     again = f" ×{pattern.count:,}" if pattern.count > 1 else ""
-    told = f"{number}: {_shown(row)}{again}"
-    return Line(told, _weight(row, pattern, len(rows)), count=pattern.count)
+    rendered = f"{number}: {_shown(row)}{again}"
+    return EntryLine(rendered, _weight(row, pattern, len(rows)), count=pattern.count)
 
 
 def _shown(row: str) -> str:
@@ -96,7 +96,7 @@ def _shown(row: str) -> str:
 
 
 def _weight(row: str, pattern: Pattern, total: int) -> float:
-    """A head says what a text is; labelled and distinctive values are what is asked for later."""
+    """The head identifies a text; labelled and distinctive values are needed later."""
     if pattern.first < HEAD_LINES:
         return 1.5
     weight = 0.6

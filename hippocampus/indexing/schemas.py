@@ -1,6 +1,6 @@
 """Schemas: OpenAPI documents and JSON Schemas, as their operations, definitions and what is required.
 
-Pure. A star behind a name says that it is required.
+Pure. A star behind a name marks it as required.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hippocampus.indexing.cells import cell, packed
-from hippocampus.indexing.draft import Draft, Line
+from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import ranked
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
@@ -26,12 +26,12 @@ TELLING = re.compile(r"[(\[=]")
 """A member with choices, bounds or a default."""
 USUAL_MEDIA = "application/json"
 Operation = tuple[str, str, dict[str, Any]]
-"""Path, method, and what the document says of it."""
+"""Path, method, and its object in the document."""
 Operations = Sequence[Operation]
 
 
-def read(value: Any) -> Draft | None:
-    """Return the draft of a schema, or nothing where a value is none."""
+def read(value: Any) -> Extraction | None:
+    """Return the extraction of a schema, or nothing where a value is none."""
     if not isinstance(value, dict):
         return None
     if isinstance(value.get("paths"), dict) and ("openapi" in value or "swagger" in value):
@@ -42,30 +42,32 @@ def read(value: Any) -> Draft | None:
     return None
 
 
-def _openapi(document: dict[str, Any]) -> Draft:
+def _openapi(document: dict[str, Any]) -> Extraction:
     info = _dict(document.get("info"))
     operations = list(_operations(_dict(document["paths"])))
     definitions = _definitions(document)
     overview = (_head(document, info), *_answers(document, operations))
-    lines = [Line(text, OVERVIEW_WEIGHT, count=0) for text in overview if text]
+    lines = [EntryLine(text, OVERVIEW_WEIGHT, count=0) for text in overview if text]
     lines += _places(document["paths"])
     lines += _definition_lines(definitions, operations)
     lines += _names(definitions)
-    lines += _told(operations)
+    lines += _render(operations)
     title = cell(info.get("title", "without title"))
     summary = (
         f"OpenAPI {cell(document.get('openapi') or document.get('swagger'))}, {title}, "
         f"{len(operations):,} operations on {len(document['paths']):,} paths, "
         f"{len(definitions):,} schemas"
     )
-    ways = ('path="$.paths"', 'pattern="<path or schema>"')
-    return Draft("schema", summary, tuple(lines), {"title": title}, ways, "operations and schemas")
+    selectors = ('path="$.paths"', 'pattern="<path or schema>"')
+    return Extraction(
+        "schema", summary, tuple(lines), {"title": title}, selectors, "operations and schemas"
+    )
 
 
 def _head(document: dict[str, Any], info: dict[str, Any]) -> str:
     servers = [each.get("url") for each in _list(document.get("servers")) if isinstance(each, dict)]
     servers = servers or [document.get("host")]
-    told = {
+    rendered = {
         "version": info.get("version"),
         "servers": " ".join(str(each) for each in servers[:3] if each),
         "security": ", ".join(_security(document)),
@@ -73,15 +75,15 @@ def _head(document: dict[str, Any], info: dict[str, Any]) -> str:
         "license": _dict(info.get("license")).get("name"),
         "tags": len(_list(document.get("tags"))),
     }
-    return ", ".join(f"{name}={cell(each)}" for name, each in told.items() if each)
+    return ", ".join(f"{name}={cell(each)}" for name, each in rendered.items() if each)
 
 
 def _security(document: dict[str, Any]) -> Iterator[str]:
-    """Yield the ways to sign in, with where the secret goes."""
+    """Yield the selectors to sign in, with where the secret goes."""
     schemes = _dict(document.get("components")).get("securitySchemes")
     for name, scheme in _dict(schemes or document.get("securityDefinitions")).items():
-        told = (_dict(scheme).get(key) for key in ("type", "scheme", "in", "name"))
-        yield f"{name} ({' '.join(str(each) for each in told if each)})"
+        rendered = (_dict(scheme).get(key) for key in ("type", "scheme", "in", "name"))
+        yield f"{name} ({' '.join(str(each) for each in rendered if each)})"
 
 
 def _answers(document: dict[str, Any], operations: Operations) -> Iterator[str]:
@@ -90,8 +92,8 @@ def _answers(document: dict[str, Any], operations: Operations) -> Iterator[str]:
     yield _counted("parameters", _parameters(operations))
     yield _counted("responses", (code for *_, each in operations for code in _responses(each)))
     for name, response in _dict(_dict(document.get("components")).get("responses")).items():
-        told = cell(_dict(response).get("description", ""))
-        yield f"response {name}: {told} {' '.join(sorted(_coded(name, operations)))}".rstrip()
+        rendered = cell(_dict(response).get("description", ""))
+        yield f"response {name}: {rendered} {' '.join(sorted(_coded(name, operations)))}".rstrip()
     yield _counted("request bodies", (media for *_, each in operations for media in _media(each)))
     old = [
         f"{method.upper()} {path}" for path, method, each in operations if each.get("deprecated")
@@ -102,9 +104,9 @@ def _answers(document: dict[str, Any], operations: Operations) -> Iterator[str]:
 
 def _counted(label: str, values: Iterable[str]) -> str:
     counts = Counter(values).most_common()
-    told = [f"{value} {count}" for value, count in counts[:MOST_COUNTED]]
-    told += [f"{len(counts) - MOST_COUNTED} others"] if len(counts) > MOST_COUNTED else []
-    return f"{label}: {', '.join(told)}" if told else ""
+    rendered = [f"{value} {count}" for value, count in counts[:MOST_COUNTED]]
+    rendered += [f"{len(counts) - MOST_COUNTED} others"] if len(counts) > MOST_COUNTED else []
+    return f"{label}: {', '.join(rendered)}" if rendered else ""
 
 
 def _parameters(operations: Operations) -> Iterator[str]:
@@ -133,11 +135,11 @@ def _media(operation: dict[str, Any]) -> Iterator[str]:
     yield from map(str, _dict(_dict(operation.get("requestBody")).get("content")))
 
 
-def _places(paths: dict[str, Any]) -> list[Line]:
+def _places(paths: dict[str, Any]) -> list[EntryLine]:
     """Return the first steps of the paths with how many there are below each."""
     counts = Counter("/".join(str(path).split("/")[:2]) for path in paths)
-    told = [f"{place} {count}" if count > 1 else place for place, count in counts.most_common()]
-    lines = [Line(text, PLACES_WEIGHT, count=0) for text in packed(told, "paths: ")]
+    rendered = [f"{place} {count}" if count > 1 else place for place, count in counts.most_common()]
+    lines = [EntryLine(text, PLACES_WEIGHT, count=0) for text in packed(rendered, "paths: ")]
     return list(ranked(lines))
 
 
@@ -150,31 +152,35 @@ def _operations(paths: dict[str, Any]) -> Iterator[Operation]:
                 yield str(path), method, {**operation, "_shared": shared}
 
 
-def _told(operations: Operations) -> Iterator[Line]:
+def _render(operations: Operations) -> Iterator[EntryLine]:
     """Yield a line for each operation; those of one path, and those that take nothing, share it."""
     found: dict[tuple[str, str], list[str]] = {}
     for path, method, operation in operations:
         found.setdefault((path, _operation(operation, path)), []).append(method.upper())
     bare: dict[str, list[str]] = {}
-    for (path, told), methods in found.items():
-        if told:
-            yield Line(f"{' '.join(methods)} {path}{told}", OPERATION_WEIGHT, count=len(methods))
+    for (path, rendered), methods in found.items():
+        if rendered:
+            yield EntryLine(
+                f"{' '.join(methods)} {path}{rendered}", OPERATION_WEIGHT, count=len(methods)
+            )
         else:
             bare.setdefault(" ".join(methods), []).append(path)
     for taken, paths in bare.items():
         for text in packed(paths, f"{taken} "):
-            yield Line(text, OPERATION_WEIGHT, count=(text.count(", ") + 1) * len(taken.split()))
+            yield EntryLine(
+                text, OPERATION_WEIGHT, count=(text.count(", ") + 1) * len(taken.split())
+            )
 
 
 def _operation(operation: dict[str, Any], path: str) -> str:
-    """Return what an operation takes; a parameter that its path names is told by the path."""
+    """Return what an operation takes; a parameter that its path names is left out."""
     parameters = [*_list(operation["_shared"]), *_list(operation.get("parameters"))]
-    told = [_parameter(_dict(each)) for each in parameters]
-    told = [each for each in told if f"{{{each.rstrip('*')}}}" not in path]
+    rendered = [_parameter(_dict(each)) for each in parameters]
+    rendered = [each for each in rendered if f"{{{each.rstrip('*')}}}" not in path]
     body = _dict(operation.get("requestBody"))
     if body and (taken := _body(body)):
-        told.append(f"body{'*' if body.get('required') else ''} {taken}")
-    return f" {', '.join(told)}" if told else ""
+        rendered.append(f"body{'*' if body.get('required') else ''} {taken}")
+    return f" {', '.join(rendered)}" if rendered else ""
 
 
 def _parameter(parameter: dict[str, Any]) -> str:
@@ -191,26 +197,28 @@ def _body(body: dict[str, Any]) -> str:
     return _last(body.get("$ref", "any"))
 
 
-def _json_schema(schema: dict[str, Any]) -> Draft:
+def _json_schema(schema: dict[str, Any]) -> Extraction:
     definitions = _definitions(schema)
     properties = _dict(schema["properties"])
     required = _list(schema.get("required"))
-    lines = [Line(f"required: {', '.join(map(str, required))}", OVERVIEW_WEIGHT, count=0)]
+    lines = [EntryLine(f"required: {', '.join(map(str, required))}", OVERVIEW_WEIGHT, count=0)]
     lines = lines if required else []
-    lines += [Line(text, OVERVIEW_WEIGHT, count=0) for text in packed(list(properties), "top: ")]
+    lines += [
+        EntryLine(text, OVERVIEW_WEIGHT, count=0) for text in packed(list(properties), "top: ")
+    ]
     lines += _names(definitions)
     lines += _property_lines("", schema, 0)
     lines += _definition_lines(definitions)
     title = cell(schema.get("title") or schema.get("$id") or "without title")
     summary = f"JSON Schema, {title}, {len(properties)} properties, {len(definitions)} definitions"
-    ways = ('path="$.properties.<name>"', 'pattern="<name>"')
-    return Draft("schema", summary, tuple(lines), {"title": title}, ways, "properties")
+    selectors = ('path="$.properties.<name>"', 'pattern="<name>"')
+    return Extraction("schema", summary, tuple(lines), {"title": title}, selectors, "properties")
 
 
-def _property_lines(path: str, schema: dict[str, Any], depth: int) -> list[Line]:
+def _property_lines(path: str, schema: dict[str, Any], depth: int) -> list[EntryLine]:
     """Return a line for each object of the schema, with its members and what is required."""
     lines = [
-        Line(text, 1.5 / (1 + depth))
+        EntryLine(text, 1.5 / (1 + depth))
         for text in packed(list(_members(schema)), f"{path or 'root'}: ")
     ]
     if depth < MOST_DEPTH:
@@ -238,18 +246,18 @@ def _type(schema: dict[str, Any]) -> str:
         if key in schema:
             return "|".join(_type(_dict(each)) for each in _list(schema[key])[:4])
     kind = schema.get("type", "")
-    told = "|".join(map(str, kind)) if isinstance(kind, list) else str(kind)
-    told = str(schema["format"]) if told == "string" and "format" in schema else told
-    if told == "array":
-        told = f"[{_type(_dict(schema.get('items')))}]"
+    rendered = "|".join(map(str, kind)) if isinstance(kind, list) else str(kind)
+    rendered = str(schema["format"]) if rendered == "string" and "format" in schema else rendered
+    if rendered == "array":
+        rendered = f"[{_type(_dict(schema.get('items')))}]"
     if choices := _list(schema.get("enum")):
-        told += "(" + "|".join(cell(each) for each in choices[:MOST_CHOICES]) + ")"
+        rendered += "(" + "|".join(cell(each) for each in choices[:MOST_CHOICES]) + ")"
     if schema.get("default") not in (None, "", [], {}):
-        told += f"={cell(schema['default'])}"
+        rendered += f"={cell(schema['default'])}"
     bounds = [schema.get(key) for key in ("minimum", "maximum")]
     if any(bound is not None for bound in bounds):
-        told += f"[{'..'.join('' if bound is None else str(bound) for bound in bounds)}]"
-    return told
+        rendered += f"[{'..'.join('' if bound is None else str(bound) for bound in bounds)}]"
+    return rendered
 
 
 def _definitions(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -261,25 +269,25 @@ def _definitions(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _names(definitions: dict[str, dict[str, Any]]) -> list[Line]:
+def _names(definitions: dict[str, dict[str, Any]]) -> list[EntryLine]:
     return [
-        Line(text, 0.8, count=0)
+        EntryLine(text, 0.8, count=0)
         for text in packed(list(definitions)[:MOST_DEFINITIONS], "schemas: ")
     ]
 
 
 def _definition_lines(
     definitions: dict[str, dict[str, Any]], operations: Operations = ()
-) -> list[Line]:
-    """Return the members of each definition; those that say what values may be come first."""
+) -> list[EntryLine]:
+    """Return the members of each definition; those with choices or bounds come first."""
     paths = {path for path, *_ in operations}
-    lines: list[Line] = []
+    lines: list[EntryLine] = []
     for name, schema in list(definitions.items())[:MOST_DEFINITIONS]:
         members = list(_members(schema)) or [_type(schema) or "any"]
         telling = sum(1 for each in members if TELLING.search(each))
         apart = bool(operations) and f"/{name.replace('.', '/')}" not in paths
         weight = DEFINITION_WEIGHT * (1 + telling) * (2.0 if apart else 1.0)
-        lines += [Line(text, weight) for text in packed(members, f"{name}: ")]
+        lines += [EntryLine(text, weight) for text in packed(members, f"{name}: ")]
     return lines
 
 

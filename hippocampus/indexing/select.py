@@ -1,6 +1,6 @@
-"""Which lines of a draft stand in the entry: those whose chance of use is worth their price.
+"""Which lines of a extraction stand in the entry: those whose chance of use is worth their price.
 
-Pure arithmetic over a draft. Every signal comes from before the content arrived.
+Pure arithmetic over a extraction. Every signal comes from before the content arrived.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Container, Iterator, Sequence
 
 from hippocampus import tokens
-from hippocampus.indexing.draft import Draft, Hints, Line
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.worth import Price
 
@@ -36,7 +36,7 @@ CHANCE = {
 }
 """Coefficients of a logistic model of use, fitted on recordings with one server left out in turn:
 
-- `weight`: logarithm of what the extractor says of the line;
+- `weight`: logarithm of the extractor's weight of the line;
 - `size`: logarithm of the whole content's tokens; of a larger content each line is needed less;
 - `new`: logarithm of 1 and the identifiers in the line that the view does not show yet;
 - `old`: 1 where the line names something and the view shows all of it already;
@@ -50,10 +50,10 @@ KIND = {"hits": -0.8, "listing": -1.2, "log": -0.4}
 """Of some kinds each line is needed less often than the others would have it; added to `bias`."""
 
 
-def choose(draft: Draft, hints: Hints, price: Price) -> list[str]:
-    """Return the lines that pay, the best for their size first, in content order, gaps told."""
-    lines = draft.lines[:MOST_LINES]
-    chances = chances_of(draft, hints)
+def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> list[str]:
+    """Return the lines that pay, the best for their size first, in content order, with its gaps."""
+    lines = extraction.lines[:MOST_LINES]
+    chances = chances_of(extraction, context)
     sizes = [LINE_TOKENS + len(line.text) // CHARACTERS_PER_TOKEN for line in lines]
     order = sorted(range(len(lines)), key=lambda at: (-chances[at] / sizes[at], at))
     chosen = _Chosen(lines, price.most_tokens)
@@ -64,9 +64,9 @@ def choose(draft: Draft, hints: Hints, price: Price) -> list[str]:
         pays = chances[at] * price.recall > sizes[at] * price.carry
         if pays or chosen.room.spent_under(price.least_tokens):
             chosen.add(at)
-    gaps = _fitting(_gaps(lines, chosen.numbers), draft.unit, chosen.room)
-    told = list(_told(lines, chosen.numbers, gaps))
-    return told + _cited(told, hints.cited)
+    gaps = _fitting(_gaps(lines, chosen.numbers), extraction.unit, chosen.room)
+    rendered = list(_render(lines, chosen.numbers, gaps))
+    return rendered + _cited(rendered, context.cited)
 
 
 class _Room:
@@ -83,7 +83,7 @@ class _Room:
         self._at_most = 0
 
     def take(self, texts: Sequence[str]) -> bool:
-        """Take lines where they fit together, and say whether they do."""
+        """Take lines where they fit together, and return whether they do."""
         at_most = sum(len(text.encode("utf-8", "surrogatepass")) + 1 for text in texts)
         at_least = sum(_words(text) + 1 for text in texts)
         if self._spent + self._at_most + at_most <= self._most:
@@ -101,7 +101,7 @@ class _Room:
         return True
 
     def spent_under(self, bound: int) -> bool:
-        """Say whether fewer tokens than a bound were taken."""
+        """Return whether fewer tokens than a bound were taken."""
         if self._spent + self._at_least >= bound:
             return False
         if self._spent + self._at_most >= bound:
@@ -120,14 +120,14 @@ def _words(text: str) -> int:
 class _Chosen:
     """The lines taken so far, with the lines that they need to be read."""
 
-    def __init__(self, lines: Sequence[Line], most_tokens: int) -> None:
+    def __init__(self, lines: Sequence[EntryLine], most_tokens: int) -> None:
         self._lines = lines
         self._texts: set[str] = set()
         self.numbers: set[int] = set()
         self.room = _Room(most_tokens)
 
     def add(self, number: int) -> None:
-        """Take a line and its headings, where they fit together; what is said already is not."""
+        """Take a line and its headings, where they fit together; a repeated text is not taken."""
         if self._lines[number].text in self._texts:
             return
         wanted: list[int] = []
@@ -141,7 +141,7 @@ class _Chosen:
             self._texts.update(texts)
 
 
-def _told(lines: Sequence[Line], chosen: set[int], gaps: dict[int, str]) -> Iterator[str]:
+def _render(lines: Sequence[EntryLine], chosen: set[int], gaps: dict[int, str]) -> Iterator[str]:
     """Yield the chosen lines, and behind each group how much of it was left out."""
     if -1 in gaps:
         yield gaps[-1]
@@ -153,17 +153,17 @@ def _told(lines: Sequence[Line], chosen: set[int], gaps: dict[int, str]) -> Iter
 
 
 def _fitting(gaps: dict[int, int], unit: str, room: _Room) -> dict[int, str]:
-    """Return the gaps as they are told, the largest first, while they fit."""
-    told: dict[int, str] = {}
+    """Return the text of the gaps, the largest first, while they fit."""
+    rendered: dict[int, str] = {}
     for at, count in sorted(gaps.items(), key=lambda gap: -gap[1]):
         text = f"… {count} more {unit}"
         if not room.take([text]):
             break
-        told[at] = text
-    return told
+        rendered[at] = text
+    return rendered
 
 
-def _gaps(lines: Sequence[Line], chosen: set[int]) -> dict[int, int]:
+def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[int, int]:
     """Return how much was left out behind each line; behind -1 where nothing was chosen."""
     left: dict[int | None, int] = {}
     last: dict[int | None, int] = {None: -1}
@@ -179,19 +179,19 @@ def _gaps(lines: Sequence[Line], chosen: set[int]) -> dict[int, int]:
     return gaps
 
 
-def _cited(told: Sequence[str], cited: frozenset[str] | set[str]) -> list[str]:
+def _cited(rendered: Sequence[str], cited: frozenset[str] | set[str]) -> list[str]:
     """Return a line with what the agent has already taken from the content and no line shows."""
-    shown = "\n".join(told)
+    shown = "\n".join(rendered)
     missing = sorted(value for value in cited if value not in shown)[:MOST_CITED]
     return [f"used before: {', '.join(missing)}"] if missing else []
 
 
-def chances_of(draft: Draft, hints: Hints) -> list[float]:
+def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float]:
     """Return for each line how likely it is that a value in it is needed later."""
-    lines = draft.lines[:MOST_LINES]
-    bias = CHANCE["bias"] + KIND.get(draft.kind, 0.0)
-    relevance = _relevance(lines, hints.task)
-    size = math.log(max(hints.content_tokens, 1))
+    lines = extraction.lines[:MOST_LINES]
+    bias = CHANCE["bias"] + KIND.get(extraction.kind, 0.0)
+    relevance = _relevance(lines, context.task)
+    size = math.log(max(context.content_tokens, 1))
     return [
         _chance(
             bias,
@@ -199,7 +199,7 @@ def chances_of(draft: Draft, hints: Hints) -> list[float]:
             + CHANCE["size"] * size
             + CHANCE["task"] * (min(task, MOST_RELEVANCE) / 4),
             identifiers(line.text),
-            hints.known,
+            context.known,
         )
         for line, task in zip(lines, relevance, strict=True)
     ]
@@ -214,7 +214,7 @@ def _chance(bias: float, signals: float, found: frozenset[str], known: Container
     return 1 / (1 + math.exp(-(bias + signals)))
 
 
-def _relevance(lines: Sequence[Line], words: str) -> list[float]:
+def _relevance(lines: Sequence[EntryLine], words: str) -> list[float]:
     """Return the BM25 of each line for some words (Robertson & Zaragoza 2009).
 
     A line is a document. Lines are short and repeat no word, so neither length nor frequency is

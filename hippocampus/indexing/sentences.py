@@ -21,7 +21,7 @@ SHORT_LINE = 50
 SHORT = 25
 """A piece shorter than this is no sentence: an abbreviation, an initial, a number."""
 SHORT_LINKS = 90
-"""Addresses up to here stand beside their label in its own line."""
+"""Addresses up to here stand next to their label in its own line."""
 
 
 def clip(text: str, most: int) -> str:

@@ -16,7 +16,7 @@ PATH = re.compile(r"~?/?[\w@.+-]+(?:/[\w@.+-]+)+/?|[\w-]+\.[a-z][a-z0-9]{0,4}")
 CODED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@#-]*")
 TELLING = re.compile(r"[0-9_:@#]|[a-z][A-Z]|\w\.\w|\w-\w")
 OPAQUE = re.compile(r"[A-Za-z0-9+/_=-]{40,}")
-"""Long and without a word in it: encoded bytes, which nobody types again."""
+"""Long and without a word in it: encoded bytes, which are not typed again."""
 SHORT_CHARACTERS = 80
 LONGEST_ID_CHARACTERS = 80
 REMEMBERED_CHARACTERS = 500
@@ -38,7 +38,7 @@ def _identifiers(text: str) -> frozenset[str]:
 
 _just_remembered = functools.lru_cache(maxsize=8)(_identifiers)
 _remembered = functools.lru_cache(maxsize=2_048)(_identifiers)
-"""What was said is asked again for each content that leaves, and a line when its entry shrinks."""
+"""Messages are searched again for each content that leaves, and a line when its entry shrinks."""
 
 
 def shape_of(value: object) -> Shape:

@@ -1,6 +1,6 @@
-"""Which kind of content a text is, and the draft that the extractor of that kind makes of it.
+"""Which kind of content a text is, and the extraction that the extractor of that kind makes of it.
 
-Told from the text itself; the tool's name and arguments are hints to an extractor and decide
+SignRule from the text itself; the tool's name and arguments are context to an extractor and decide
 nothing. Wrappings come off first.
 """
 
@@ -25,47 +25,47 @@ from hippocampus.indexing import (
     tables,
     unwrap,
 )
-from hippocampus.indexing.documents import Document
-from hippocampus.indexing.draft import Draft, Extractor, Hints, Line
+from hippocampus.indexing.documents import JsonDocument
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext, Extractor
 
 LEAST_CONFIDENCE = 0.25
 DOMINANT_SHARE = 0.5
 """A text inside a JSON document that is this much of it is read as what it is."""
 DOMINANT_CHARACTERS = 1_500
 SMALL_CHARACTERS = 16_000
-"""Drafts of contents up to this size are kept for as many turns as it takes them to fade."""
+"""Extractions of contents up to this size are kept for as many turns as it takes them to fade."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Reader:
-    """An extractor and its say on whether a text is of its kind."""
+class _KindReader:
+    """A kind of content: how sure it is of a text, and its extractor."""
 
     kind: str
-    recognises: Callable[[str, Hints], float]
+    recognises: Callable[[str, ExtractionContext], float]
     extract: Extractor
     surest: float = 1.0
     """It is never surer than this."""
 
 
 READERS = (
-    _Reader("binary", lambda text, _: binary.recognises(text), binary.extract, binary.SUREST),
-    _Reader("page", lambda text, _: html.recognises(text), html.extract),
-    _Reader("diff", lambda text, _: diffs.recognises(text), diffs.extract),
-    _Reader("log", lambda text, _: logs.recognises(text), logs.extract),
-    _Reader("listing", lambda text, _: listings.recognises(text), listings.extract),
-    _Reader("table", lambda text, _: tables.recognises(text), tables.extract, tables.SUREST),
-    _Reader("code", code.recognises, code.extract),
-    _Reader("prose", lambda text, _: prose.recognises(text), prose.extract, prose.SUREST),
+    _KindReader("binary", lambda text, _: binary.recognises(text), binary.extract, binary.SUREST),
+    _KindReader("page", lambda text, _: html.recognises(text), html.extract),
+    _KindReader("diff", lambda text, _: diffs.recognises(text), diffs.extract),
+    _KindReader("log", lambda text, _: logs.recognises(text), logs.extract),
+    _KindReader("listing", lambda text, _: listings.recognises(text), listings.extract),
+    _KindReader("table", lambda text, _: tables.recognises(text), tables.extract, tables.SUREST),
+    _KindReader("code", code.recognises, code.extract),
+    _KindReader("prose", lambda text, _: prose.recognises(text), prose.extract, prose.SUREST),
 )
 """In the order in which they are believed where two are equally sure."""
 ASKED = sorted(enumerate(READERS), key=lambda ranked: -ranked[1].surest)
-"""With their ranks in that order; who may be surest is asked first, and may spare the others."""
-FALLBACK = _Reader("text", lambda _text, _hints: 0.0, plain.extract)
+"""With their ranks in that order; the one with the highest bound comes first and may make the others unnecessary."""
+FALLBACK = _KindReader("text", lambda _text, _hints: 0.0, plain.extract)
 
 
-def draft_of(text: str, hints: Hints) -> Draft:
+def extraction_of(text: str, context: ExtractionContext) -> Extraction:
     """Return a content as the extractor of its kind reads it."""
-    return _read(text, hints.tool, hints.arguments)
+    return _read(text, context.tool, context.arguments)
 
 
 def kind_of(text: str) -> str:
@@ -73,54 +73,56 @@ def kind_of(text: str) -> str:
     return _read(text, "", "").kind
 
 
-def _read(text: str, tool: str, arguments: str) -> Draft:
+def _read(text: str, tool: str, arguments: str) -> Extraction:
     """Read a content once for its arrival, its entry and what is left of that many turns later."""
     read = _read_small if len(text) <= SMALL_CHARACTERS else _read_large
     return read(text, tool, arguments)
 
 
-def _draft(text: str, tool: str, arguments: str) -> Draft:
-    hints = Hints(tool=tool, arguments=arguments)
+def _extraction(text: str, tool: str, arguments: str) -> Extraction:
+    context = ExtractionContext(tool=tool, arguments=arguments)
     found = _document_of(text)
     if isinstance(found, str):
-        return _draft_of_text(found, hints)
-    return _draft_of_document(found, len(text), hints)
+        return _extract_text(found, context)
+    return _extract_document(found, len(text), context)
 
 
-_read_small = functools.lru_cache(maxsize=128)(_draft)
-_read_large = functools.lru_cache(maxsize=4)(_draft)
-"""A large content's draft may take many times its size; few of them are kept."""
+_read_small = functools.lru_cache(maxsize=128)(_extraction)
+_read_large = functools.lru_cache(maxsize=4)(_extraction)
+"""A large content's extraction may take many times its size; few of them are kept."""
 
 
 @functools.lru_cache(maxsize=4)
-def _document_of(text: str) -> str | Document:
-    """Return the document that a JSON text is, else the text; what the call said does not matter."""
+def _document_of(text: str) -> str | JsonDocument:
+    """Return the document of a JSON text, else the text; the arguments of the call do not matter."""
     value = unwrap.json_value(text)
     if value is None or isinstance(value, str):
         return text if value is None else value
     return _read_value(value)
 
 
-def _read_value(value: Any) -> Document:
+def _read_value(value: Any) -> JsonDocument:
     schema = schemas.read(value)
-    return documents.read(value) if schema is None else Document(schema, [])
+    return documents.read(value) if schema is None else JsonDocument(schema, [])
 
 
-def _draft_of_document(document: Document, characters: int, hints: Hints) -> Draft:
-    """Return the draft of a document; a long text in it is read too, as what it is."""
+def _extract_document(
+    document: JsonDocument, characters: int, context: ExtractionContext
+) -> Extraction:
+    """Return the extraction of a document; a long text in it is read too, as what it is."""
     if not document.texts:
-        return document.draft
+        return document.extraction
     path, longest = max(document.texts, key=lambda each: len(each[1]))
     if len(longest) < max(DOMINANT_CHARACTERS, DOMINANT_SHARE * characters):
-        return document.draft
-    inner = draft_of(longest, hints)
-    return joined(document.draft, path, inner)
+        return document.extraction
+    inner = extraction_of(longest, context)
+    return joined(document.extraction, path, inner)
 
 
-def joined(outer: Draft, path: str, inner: Draft) -> Draft:
-    """Return a document's draft with the draft of the text in it, which gives it its kind."""
+def joined(outer: Extraction, path: str, inner: Extraction) -> Extraction:
+    """Return a document's extraction with the extraction of the text in it, which gives it its kind."""
     first = len(outer.lines) + 1
-    heading = Line(f"{path or 'text'}: {inner.summary}", 2.0, count=0)
+    heading = EntryLine(f"{path or 'text'}: {inner.summary}", 2.0, count=0)
     shifted = (
         replace(line, parent=first - 1 if line.parent is None else line.parent + first)
         for line in inner.lines
@@ -133,63 +135,63 @@ def joined(outer: Draft, path: str, inner: Draft) -> Draft:
     )
 
 
-def _draft_of_text(text: str, hints: Hints) -> Draft:
+def _extract_text(text: str, context: ExtractionContext) -> Extraction:
     stripped = unwrap.plain(text)
     dump = unwrap.numbered_dump(stripped)
     if dump is not None:
         inside, first_line = dump
         value = unwrap.json_value(inside)
         if value is not None and not isinstance(value, str):
-            return _draft_of_document(_read_value(value), len(inside), hints)
-        numbered = code.extract_numbered(inside, hints, first_line)
+            return _extract_document(_read_value(value), len(inside), context)
+        numbered = code.extract_numbered(inside, context, first_line)
         if numbered is not None:
             return numbered
         stripped = inside
-    for reader in _ranked(stripped, hints):
-        draft = _extracted(reader, stripped, hints)
-        if draft is not None:
-            return draft
-    return Draft("empty", "empty", ())
+    for reader in _ranked(stripped, context):
+        extraction = _extracted(reader, stripped, context)
+        if extraction is not None:
+            return extraction
+    return Extraction("empty", "empty", ())
 
 
-def _extracted(reader: _Reader, text: str, hints: Hints) -> Draft | None:
-    """Return what a reader makes of a text; only code asks what the call said."""
-    return reader.extract(text, hints) if reader.kind == "code" else _extracted_once(reader, text)
+def _extracted(reader: _KindReader, text: str, context: ExtractionContext) -> Extraction | None:
+    """Return the extraction by one reader; only code depends on the arguments of the call."""
+    return reader.extract(text, context) if reader.kind == "code" else _extracted_once(reader, text)
 
 
 @functools.lru_cache(maxsize=8)
-def _extracted_once(reader: _Reader, text: str) -> Draft | None:
-    return reader.extract(text, Hints())
+def _extracted_once(reader: _KindReader, text: str) -> Extraction | None:
+    return reader.extract(text, ExtractionContext())
 
 
-def _ranked(text: str, hints: Hints) -> Iterator[_Reader]:
-    """Yield the readers to try, the surest first; the fallback takes what nobody knows."""
-    surest = _surest(text, hints)
+def _ranked(text: str, context: ExtractionContext) -> Iterator[_KindReader]:
+    """Yield the readers to try, the surest first; the fallback takes every text."""
+    surest = _surest(text, context)
     if surest:
         yield surest
-        sure = [(_confidence(reader, text, hints), reader) for reader in READERS]
+        sure = [(_confidence(reader, text, context), reader) for reader in READERS]
         believed = [each for each in sure if each[0] >= LEAST_CONFIDENCE and each[1] != surest]
         yield from (reader for _, reader in sorted(believed, key=lambda each: -each[0]))
     yield FALLBACK
 
 
-def _surest(text: str, hints: Hints) -> _Reader | None:
-    """Return the reader that is surest; who cannot be surer than another is not asked."""
+def _surest(text: str, context: ExtractionContext) -> _KindReader | None:
+    """Return the surest reader; one that cannot be surer than another is not run."""
     best: tuple[float, int] = (LEAST_CONFIDENCE, -len(READERS))
     for rank, reader in ASKED:
         if (reader.surest, -rank) > best:
-            best = max(best, (_confidence(reader, text, hints), -rank))
+            best = max(best, (_confidence(reader, text, context), -rank))
     return READERS[-best[1]] if best[1] > -len(READERS) else None
 
 
-def _confidence(reader: _Reader, text: str, hints: Hints) -> float:
-    """Return how sure a reader is; only code asks what the call said."""
+def _confidence(reader: _KindReader, text: str, context: ExtractionContext) -> float:
+    """Return how sure a reader is; only code depends on the arguments of the call."""
     if reader.kind == "code":
-        return reader.recognises(text, hints)
+        return reader.recognises(text, context)
     return _confidence_without_hints(reader, text)
 
 
 @functools.lru_cache(maxsize=8 * len(READERS))
-def _confidence_without_hints(reader: _Reader, text: str) -> float:
+def _confidence_without_hints(reader: _KindReader, text: str) -> float:
     """A content is read when it arrives, when its entry is made and when that is shortened."""
-    return reader.recognises(text, Hints())
+    return reader.recognises(text, ExtractionContext())

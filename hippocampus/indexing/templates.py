@@ -1,4 +1,4 @@
-"""Lines that differ in their numbers, ids and names only, told as one pattern with a count.
+"""Lines that differ in their numbers, ids and names only, as one pattern with a count.
 
 After Drain (He et al. 2017): words with digits are variables, then lines of equal length and first
 word are merged by similarity. Linear, and bounded in memory. Pure.
@@ -46,12 +46,12 @@ def alike(lines: Sequence[str]) -> list[tuple[str, int]]:
     return [(examples[mask], count) for mask, count in Counter(masks).items()]
 
 
-def told_of(lines: Sequence[str], tell: Callable[[str], T]) -> list[T]:
-    """Return what is told of each line; of those that differ in their digits only, it is the same."""
+def map_alike(lines: Sequence[str], describe: Callable[[str], T]) -> list[T]:
+    """Return the value of each line; lines that differ in their digits only share one."""
     masks = masked("\n".join(lines)) if lines else []
     examples = dict(zip(masks, lines, strict=True))
-    told = {mask: tell(line) for mask, line in examples.items()}
-    return [told[mask] for mask in masks]
+    rendered = {mask: describe(line) for mask, line in examples.items()}
+    return [rendered[mask] for mask in masks]
 
 
 def patterns_of(

@@ -1,4 +1,4 @@
-"""Long drafts made bounded: the heaviest lines stay, runs of the others become counts. Pure."""
+"""Long extractions made bounded: the heaviest lines stay, runs of the others become counts. Pure."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hippocampus.indexing.draft import Line
+from hippocampus.indexing.extraction import EntryLine
 
 MOST_LINES = 2_000
-"""A draft needs no more: an entry holds some hundred lines at the most."""
+"""A extraction needs no more: an entry holds some hundred lines at the most."""
 LIGHT = 0.01
-"""The weight of a line that stands for dropped ones."""
+"""The weight of a line that replaces dropped ones."""
 
 
-def put(lines: list[Line], line: Line) -> int:
+def put(lines: list[EntryLine], line: EntryLine) -> int:
     """Append a line and return its number, for those that name it as their parent."""
     lines.append(line)
     return len(lines) - 1
 
 
-def thinned(lines: Sequence[Line], most: int = MOST_LINES) -> tuple[Line, ...]:
+def thinned(lines: Sequence[EntryLine], most: int = MOST_LINES) -> tuple[EntryLine, ...]:
     """Return about `most` lines, the heaviest with their parents, the rest as counts.
 
-    A run of dropped lines becomes one light line that stands for as many things as they did.
+    A run of dropped lines becomes one light line with the count of all of them.
     """
     if len(lines) <= most:
         return tuple(lines)
@@ -31,18 +31,18 @@ def thinned(lines: Sequence[Line], most: int = MOST_LINES) -> tuple[Line, ...]:
     wanted.update(at for at, line in enumerate(lines) if line.keep)
     for at in sorted(wanted):
         _want_parents(lines, at, wanted)
-    return tuple(_told(lines, wanted))
+    return tuple(_render(lines, wanted))
 
 
-def _want_parents(lines: Sequence[Line], at: int, wanted: set[int]) -> None:
+def _want_parents(lines: Sequence[EntryLine], at: int, wanted: set[int]) -> None:
     parent = lines[at].parent
     while parent is not None and parent not in wanted:
         wanted.add(parent)
         parent = lines[parent].parent
 
 
-def _told(lines: Sequence[Line], wanted: set[int]) -> list[Line]:
-    kept: list[Line] = []
+def _render(lines: Sequence[EntryLine], wanted: set[int]) -> list[EntryLine]:
+    kept: list[EntryLine] = []
     places: dict[int, int] = {}
     dropped = 0
     for at, line in enumerate(lines):
@@ -57,5 +57,5 @@ def _told(lines: Sequence[Line], wanted: set[int]) -> list[Line]:
     return [*kept, _gap(dropped)] if dropped else kept
 
 
-def _gap(dropped: int) -> Line:
-    return Line(f"… {dropped:,} more", LIGHT, count=dropped)
+def _gap(dropped: int) -> EntryLine:
+    return EntryLine(f"… {dropped:,} more", LIGHT, count=dropped)

@@ -115,7 +115,7 @@ def _inner(value: Any, layers: int) -> Any:
 
 
 def _may_hold(value: Any) -> bool:
-    """Say whether a value can have others in it: told fast, since most of a large one cannot."""
+    """Return whether a value can have others in it; fast, since most of a large one cannot."""
     if isinstance(value, str):
         return len(value) >= SMALLEST_INNER and ("{" in value or "[" in value or '"' in value)
     return isinstance(value, CONTAINERS)

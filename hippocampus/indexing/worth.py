@@ -13,11 +13,11 @@ from hippocampus.prices import Prices
 SLICE_TOKENS = 400
 """What a recall is taken to return."""
 FEWEST_CALLS_AHEAD = 8
-"""Early in a session at least so many calls are taken to follow; later as many as there were."""
+"""The least number of calls that is assumed to follow; later as many as there were."""
 SMALLEST_VIEW_TOKENS = 6_000
 """A view that is still smaller will grow: a recall is priced as if it had."""
 HIDING = 1.5
-"""What a hidden value costs beside its recall: a turn of waiting, and that a model may not think
+"""What a hidden value costs on top of its recall: a turn of waiting, and that a model may not think
 of asking. Where price and visibility pull apart, visibility wins."""
 
 BOUNDS: dict[str, tuple[int, int, float]] = {

@@ -9,7 +9,7 @@ from dataclasses import replace
 from hippocampus import tokens
 from hippocampus.entries.entry import Entry, Record, Source, Stage, content_key, entry_id, storable
 from hippocampus.entries.origin import SourceOrigin
-from hippocampus.indexing import Hints, frame, index, kind_of, price_of
+from hippocampus.indexing import ExtractionContext, frame, index, kind_of, price_of
 from hippocampus.prices import Prices
 
 
@@ -46,10 +46,10 @@ def version(  # noqa: PLR0913, PLR0917 - an entry is made of all of these
     tries = (entry_id(session, origin, content, attempt) for attempt in itertools.count())
     named = next(each for each in tries if each not in taken)
     count, kind = tokens.count(text, encoding), kind_of(text)
-    hints = Hints(record.tool, record.arguments, content_tokens=count)
+    hints = ExtractionContext(record.tool, record.arguments, content_tokens=count)
     kept = index(text, hints, price_of(kind, "normal", prices, count, turn))
     opening = frame.first_line(named, record.tool, turn, count, kind)
-    closing = frame.last_line(named, kept.ways, text.count("\n") + 1)
+    closing = frame.last_line(named, kept.selectors, text.count("\n") + 1)
     modifiers = record.entry.modifiers.model_copy(update={"associations": [record.entry.id]})
     entry = Entry(
         id=named,

@@ -1,4 +1,4 @@
-"""What a session has cost so far, and what it would have cost without us. Values; pure; no clock.
+"""The cost of a session so far, and its cost without us. Values; pure; no clock.
 
 An edit of the past is a bet on the calls still to come; it may cost no more than what was won
 before, and a little. So a wrong bet loses little (ski rental). And all edits together stay a small

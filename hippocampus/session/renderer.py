@@ -9,7 +9,7 @@ from typing import Any
 
 from hippocampus.entries.entry import Compression, Record, Stage, storable
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.indexing import Hints, frame, index, price_of
+from hippocampus.indexing import ExtractionContext, frame, index, price_of
 from hippocampus.indexing import arguments as call_arguments
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.session.history import History
@@ -81,7 +81,7 @@ class EntryRenderer:
         )
         screen = payload.resolution.redacted
         text = screen(part.text)
-        kept = index(text, self._hints(payload, text), price)
+        kept = index(text, self._context_of(payload, text), price)
         asked = self.rules.summaries and self.rules.summaries.take(str(record.origin))
         summary = screen(asked or kept.summary)
         opening = frame.first_line(
@@ -90,7 +90,7 @@ class EntryRenderer:
         note = [payload.note] if payload.note else []
         rest = map(screen, kept.lines[1:])  # again, since what markup parts is joined in them
         lines = [opening, *note, frame.as_content(summary), *rest]
-        return lines, summary, payload.resolution.redacted_data(kept.key_data), kept.ways
+        return lines, summary, payload.resolution.redacted_data(kept.key_data), kept.selectors
 
     def part_of(self, payload: Payload) -> Part:
         """Return the part of the list that a payload is."""
@@ -99,10 +99,10 @@ class EntryRenderer:
     def _known_beside(self, payload: Payload) -> Elsewhere:
         return Elsewhere(self.named, names_of(payload, self.history))
 
-    def _hints(self, payload: Payload, text: str) -> Hints:
+    def _context_of(self, payload: Payload, text: str) -> ExtractionContext:
         """Return the words before a payload arrived, and the identifiers taken from it since."""
         said = self.history.raw
-        return Hints(
+        return ExtractionContext(
             tool=payload.record.tool,
             arguments=payload.record.arguments,
             is_error=self.part_of(payload).is_error,

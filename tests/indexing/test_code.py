@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from hippocampus.indexing import code
 from hippocampus.indexing.code import keywords, python, trees
 from hippocampus.indexing.code.languages import BY_EXTENSION
-from hippocampus.indexing.draft import Hints
+from hippocampus.indexing.extraction import ExtractionContext
 
-NO_HINTS = Hints()
+NO_HINTS = ExtractionContext()
 SOURCES = {
     "py": '''
         """Keeps users."""
@@ -232,9 +232,11 @@ def source(extension: str) -> str:
 
 
 def reads(text: str, extension: str = "") -> list[str]:
-    draft = code.extract(text, Hints(arguments=f'{{"path": "src/file.{extension}"}}'))
-    assert draft is not None
-    return [line.text for line in draft.lines]
+    extraction = code.extract(
+        text, ExtractionContext(arguments=f'{{"path": "src/file.{extension}"}}')
+    )
+    assert extraction is not None
+    return [line.text for line in extraction.lines]
 
 
 @pytest.mark.parametrize("extension", SOURCES)
@@ -287,10 +289,12 @@ def test_a_part_that_does_not_parse_is_outlined_by_keywords_with_the_files_numbe
     start = next(at for at, line in enumerate(whole.split("\n")) if at > 400 and line[:8].isspace())
     part = "\n".join(whole.split("\n")[start : start + 300])
     assert python.outline(part) is None
-    draft = code.extract_numbered(part, NO_HINTS, first_line=start + 1)
-    assert draft is not None
+    extraction = code.extract_numbered(part, NO_HINTS, first_line=start + 1)
+    assert extraction is not None
     lines = whole.split("\n")
-    told = [pair for line in draft.lines if line.weight > 2 for pair in LISTED.findall(line.text)]
+    told = [
+        pair for line in extraction.lines if line.weight > 2 for pair in LISTED.findall(line.text)
+    ]
     assert told
     assert all(name.split(".")[-1] in lines[int(number) - 1] for name, number in told)
 
@@ -334,8 +338,8 @@ def test_a_configuration_is_told_section_by_section() -> None:
 @pytest.mark.parametrize("extension", ["py", "ts", "go", "yaml", ""])
 @given(text=st.text(alphabet="def class(){}:=\n\t \"'<>#.,;0aZ_-é[]", max_size=400))
 def test_no_text_makes_it_fail(extension: str, text: str) -> None:
-    hints = Hints(arguments=f"file.{extension}")
-    assert code.extract(text, hints) == code.extract(text, hints)
+    context = ExtractionContext(arguments=f"file.{extension}")
+    assert code.extract(text, context) == code.extract(text, context)
     assert 0 <= code.recognises(text) <= 1
 
 
@@ -352,7 +356,7 @@ def test_no_text_makes_it_fail(extension: str, text: str) -> None:
     ],
 )
 def test_hostile_sources_are_survived(text: str) -> None:
-    code.extract(text, Hints(arguments="x.py"))
+    code.extract(text, ExtractionContext(arguments="x.py"))
     code.extract(text, NO_HINTS)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.indexing import diffs
-from hippocampus.indexing.draft import Draft, Hints
+from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
 GIT = """commit 45ffe0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7
 Author: A B <a@b.c>
@@ -51,23 +51,23 @@ PATCH = """*** Begin Patch
 """
 
 
-def read(text: str) -> Draft:
-    draft = diffs.extract(text, Hints())
-    assert draft is not None
-    return draft
+def read(text: str) -> Extraction:
+    extraction = diffs.extract(text, ExtractionContext())
+    assert extraction is not None
+    return extraction
 
 
-def texts(draft: Draft) -> list[str]:
-    return [line.text.strip() for line in draft.lines]
+def texts(extraction: Extraction) -> list[str]:
+    return [line.text.strip() for line in extraction.lines]
 
 
 def test_git_tells_status_names_and_counts_of_each_file() -> None:
-    draft = read(GIT)
-    assert draft.key_data == {"files": 3, "added": 3, "removed": 3}
-    assert "src/y.py (renamed) from src/x.py +3 −2" in texts(draft)
-    assert "gone.txt (deleted) +0 −1" in texts(draft)
-    assert any(line.startswith("logo.png (") for line in texts(draft))
-    assert "commit 45ffe0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7" in texts(draft)
+    extraction = read(GIT)
+    assert extraction.key_data == {"files": 3, "added": 3, "removed": 3}
+    assert "src/y.py (renamed) from src/x.py +3 −2" in texts(extraction)
+    assert "gone.txt (deleted) +0 −1" in texts(extraction)
+    assert any(line.startswith("logo.png (") for line in texts(extraction))
+    assert "commit 45ffe0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7" in texts(extraction)
 
 
 def test_a_removed_line_of_dashes_is_no_header() -> None:
@@ -75,10 +75,10 @@ def test_a_removed_line_of_dashes_is_no_header() -> None:
 
 
 def test_a_hunk_stands_below_its_file_with_its_lines_and_function() -> None:
-    draft = read(GIT)
-    hunk = next(line for line in draft.lines if "class Foo" in line.text)
+    extraction = read(GIT)
+    hunk = next(line for line in extraction.lines if "class Foo" in line.text)
     assert hunk.text.strip().startswith("@@ 10-13 class Foo: +3 −2")
-    assert draft.lines[hunk.parent or 0].text.startswith("src/y.py")
+    assert extraction.lines[hunk.parent or 0].text.startswith("src/y.py")
 
 
 def test_a_definition_weighs_more_than_another_changed_line() -> None:
@@ -87,23 +87,23 @@ def test_a_definition_weighs_more_than_another_changed_line() -> None:
 
 
 def test_a_patch_without_line_numbers_is_read() -> None:
-    draft = read(PATCH)
+    extraction = read(PATCH)
     assert diffs.recognises(PATCH) > 0.9
-    assert draft.key_data == {"files": 3, "added": 2, "removed": 1}
-    assert "src/new.ts (added) +1 −0" in texts(draft)
-    assert "x.md (deleted) +0 −0" in texts(draft)
-    assert "+ fresh()" in texts(draft)
+    assert extraction.key_data == {"files": 3, "added": 2, "removed": 1}
+    assert "src/new.ts (added) +1 −0" in texts(extraction)
+    assert "x.md (deleted) +0 −0" in texts(extraction)
+    assert "+ fresh()" in texts(extraction)
 
 
 def test_counts_and_line_numbers_are_true_for_a_diff_of_real_source() -> None:
     old = inspect.getsource(textwrap).split("\n")
     new = [line.replace("width", "columns") for line in old if "fix_sentence" not in line]
     text = "\n".join(difflib.unified_diff(old, new, "a/textwrap.py", "b/textwrap.py", lineterm=""))
-    draft = read(text)
+    extraction = read(text)
     added = sum(line.startswith("+") and not line.startswith("+++ ") for line in text.split("\n"))
     removed = sum(line.startswith("-") and not line.startswith("--- ") for line in text.split("\n"))
-    assert (draft.key_data["added"], draft.key_data["removed"]) == (added, removed)
-    for line in texts(draft):
+    assert (extraction.key_data["added"], extraction.key_data["removed"]) == (added, removed)
+    for line in texts(extraction):
         number, _, rest = line[1:].partition(" ")
         if line[0] in "+-" and number.isdigit() and not rest.endswith("…"):
             assert rest == (new if line[0] == "+" else old)[int(number) - 1].strip()
@@ -115,14 +115,14 @@ lines = st.lists(st.sampled_from(["a", "b", "- c", "+ d", "", "@@ e"]), max_size
 @given(old=lines, new=lines)
 def test_any_unified_diff_is_counted_right(old: list[str], new: list[str]) -> None:
     rows = list(difflib.unified_diff(old, new, "a/f", "b/f", lineterm=""))
-    draft = diffs.extract("\n".join(rows), Hints())
+    extraction = diffs.extract("\n".join(rows), ExtractionContext())
     matcher = difflib.SequenceMatcher(None, old, new)
     kept = sum(block.size for block in matcher.get_matching_blocks())
-    if draft is None:
+    if extraction is None:
         assert old == new
     else:
-        assert draft.key_data["added"] == len(new) - kept
-        assert draft.key_data["removed"] == len(old) - kept
+        assert extraction.key_data["added"] == len(new) - kept
+        assert extraction.key_data["removed"] == len(old) - kept
 
 
 def test_many_files_are_told_by_folder_too() -> None:
@@ -137,4 +137,4 @@ def test_many_files_are_told_by_folder_too() -> None:
 def test_other_text_is_not_taken_for_a_diff() -> None:
     assert diffs.recognises(inspect.getsource(difflib)) < 0.5
     assert diffs.recognises("- a list\n- of things\n+ and more\n") == 0.0
-    assert diffs.extract("nothing\n--- here\n", Hints()) is None
+    assert diffs.extract("nothing\n--- here\n", ExtractionContext()) is None

@@ -19,7 +19,7 @@ values = st.recursive(
 
 
 def told(value: Any) -> list[str]:
-    return [line.text for line in documents.read(value).draft.lines]
+    return [line.text for line in documents.read(value).extraction.lines]
 
 
 def test_an_answer_with_paging_tells_its_cursor_before_its_rows() -> None:
@@ -28,8 +28,8 @@ def test_an_answer_with_paging_tells_its_cursor_before_its_rows() -> None:
 
 
 def test_the_summary_counts_keys_and_records() -> None:
-    draft = documents.read({"a": [{"n": 1}, {"n": 2}, {"n": 3}], "b": 1}).draft
-    assert draft.summary == "JSON, 2 keys, 3 records in 1 lists"
+    extraction = documents.read({"a": [{"n": 1}, {"n": 2}, {"n": 3}], "b": 1}).extraction
+    assert extraction.summary == "JSON, 2 keys, 3 records in 1 lists"
 
 
 def test_a_value_that_comes_again_is_told_once() -> None:
@@ -56,13 +56,13 @@ def test_long_texts_are_kept_by_path() -> None:
 
 
 def test_facts_for_code_have_the_cursor_and_the_total() -> None:
-    draft = documents.read({"next_page_token": "t-9", "total": 4, "name": "x"}).draft
-    assert draft.key_data == {"next_page_token": "t-9", "total": 4}
+    extraction = documents.read({"next_page_token": "t-9", "total": 4, "name": "x"}).extraction
+    assert extraction.key_data == {"next_page_token": "t-9", "total": 4}
 
 
 @given(value=st.dictionaries(st.text(max_size=8), values) | st.lists(values))
 def test_any_document_is_read_and_its_parents_come_first(value: Any) -> None:
-    lines = documents.read(json.loads(json.dumps(value))).draft.lines
+    lines = documents.read(json.loads(json.dumps(value))).extraction.lines
     assert all(line.parent is None or line.parent < at for at, line in enumerate(lines))
 
 
@@ -71,4 +71,4 @@ def test_deep_nesting_never_raises() -> None:
         value: Any = 1
         for at in range(depth):
             value = {"k": value} if at % 2 else [value]
-        assert documents.read([value]).draft.kind == "json"
+        assert documents.read([value]).extraction.kind == "json"

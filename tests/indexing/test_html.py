@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.indexing import html
-from hippocampus.indexing.draft import Draft, Hints
+from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
-NO_HINTS = Hints()
+NO_HINTS = ExtractionContext()
 PAGE = """<!DOCTYPE html><html><head><title>Shop &amp; more</title>
 <meta name="description" content="Buy things"><script>var a = "<a href=x>no</a>"</script></head>
 <body><nav aria-label="Top"><a href="/">Home</a> <a href="/cart">Cart (3)</a></nav>
@@ -57,14 +57,14 @@ ELEMENTS = """<element ref="e1" role="banner">
 """
 
 
-def draft_of(text: str) -> Draft:
-    draft = html.extract(text, NO_HINTS)
-    assert draft is not None
-    return draft
+def extraction_of(text: str) -> Extraction:
+    extraction = html.extract(text, NO_HINTS)
+    assert extraction is not None
+    return extraction
 
 
 def reads(text: str) -> list[str]:
-    return [line.text for line in draft_of(text).lines]
+    return [line.text for line in extraction_of(text).lines]
 
 
 @pytest.mark.parametrize("text", [PAGE, YAML, UIDS, NUMBERED, ELEMENTS])
@@ -73,7 +73,7 @@ def test_a_page_is_recognised_by_itself(text: str) -> None:
 
 
 def test_a_page_reads_well() -> None:
-    assert draft_of(PAGE).summary.startswith('page "Shop & more": 2 headings, 5 links')
+    assert extraction_of(PAGE).summary.startswith('page "Shop & more": 2 headings, 5 links')
     assert reads(PAGE) == [
         "about: Buy things",
         "[navigation] Top",
@@ -96,7 +96,7 @@ def test_a_page_reads_well() -> None:
 
 
 def test_messages_stand_whatever_the_budget() -> None:
-    assert [line.text for line in draft_of(PAGE).lines if line.keep] == [
+    assert [line.text for line in extraction_of(PAGE).lines if line.keep] == [
         "! Payment failed for order 4711"
     ]
 
@@ -127,13 +127,13 @@ def test_refs_stand_beside_their_labels(text: str, told: list[str]) -> None:
 
 
 def test_a_snapshot_tells_its_title_and_address() -> None:
-    assert draft_of(YAML).summary.startswith('snapshot "Orders" https://shop.example/orders')
-    assert draft_of(UIDS).summary.startswith('snapshot "Orders" https://shop.example/')
+    assert extraction_of(YAML).summary.startswith('snapshot "Orders" https://shop.example/orders')
+    assert extraction_of(UIDS).summary.startswith('snapshot "Orders" https://shop.example/')
 
 
 def test_controls_of_one_name_are_counted_first() -> None:
     text = "\n".join(f'- button "Reply" [ref=e{number}]' for number in range(30))
-    lines = draft_of(text).lines
+    lines = extraction_of(text).lines
     assert lines[0].text == "30 × button Reply e0 … e29"
     assert all(f"Reply e{number}" in " ".join(line.text for line in lines) for number in range(30))
     assert max(line.weight for line in lines[1:]) < lines[0].weight
@@ -141,7 +141,7 @@ def test_controls_of_one_name_are_counted_first() -> None:
 
 def test_every_ref_told_stands_in_the_content_with_its_label() -> None:
     text = "\n".join(f'  - link "Item {number}" [ref=e{number}]' for number in range(500))
-    for line in draft_of(text).lines[1:]:
+    for line in extraction_of(text).lines[1:]:
         for label, ref in re.findall(r"(Item \d+) (e\d+)", line.text):
             assert f'link "{label}" [ref={ref}]' in text
 
@@ -162,8 +162,8 @@ def test_no_text_makes_it_fail(text: str) -> None:
 
 @given(st.lists(st.sampled_from(re.findall(r"<[^>]*>|[^<]+", PAGE)), max_size=60))
 def test_no_order_of_tags_makes_it_fail(parts: list[str]) -> None:
-    draft = html.extract("<!doctype html>" + "".join(parts), NO_HINTS)
-    for number, line in enumerate(draft.lines if draft else ()):
+    extraction = html.extract("<!doctype html>" + "".join(parts), NO_HINTS)
+    for number, line in enumerate(extraction.lines if extraction else ()):
         assert line.parent is None or line.parent < number
 
 

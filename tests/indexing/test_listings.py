@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.indexing import listings
-from hippocampus.indexing.draft import Draft, Hints
+from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
-NO_HINTS = Hints()
+NO_HINTS = ExtractionContext()
 LIBRARY = Path(inspect.getfile(argparse)).parent
 LONG = """total 24
 drwxr-xr-x  3 ann staff  4096 Jan  5 10:22 src
@@ -79,14 +79,14 @@ Untracked files:
 SAMPLES = [LONG, TREE, HITS, CONTEXT, HEADED, LOG, STATUS]
 
 
-def draft_of(text: str) -> Draft:
-    draft = listings.extract(text, NO_HINTS)
-    assert draft is not None
-    return draft
+def extraction_of(text: str) -> Extraction:
+    extraction = listings.extract(text, NO_HINTS)
+    assert extraction is not None
+    return extraction
 
 
 def reads(text: str) -> list[str]:
-    return [line.text for line in draft_of(text).lines]
+    return [line.text for line in extraction_of(text).lines]
 
 
 @pytest.mark.parametrize("text", SAMPLES)
@@ -96,14 +96,14 @@ def test_a_listing_is_recognised_by_itself(text: str) -> None:
 
 def test_a_long_listing_keeps_sizes() -> None:
     assert reads(LONG) == ["src/, README.md 1234, run me.sh* 99, docs -> ../docs 7"]
-    assert draft_of(LONG).summary.startswith("listing: 3 files, 1 folder, 1,340 bytes")
+    assert extraction_of(LONG).summary.startswith("listing: 3 files, 1 folder, 1,340 bytes")
 
 
 def test_a_tree_is_told_by_folder() -> None:
     assert reads(TREE) == ["README.md, src/, test.py", "src/: main.py, deep/", "src/deep/inner.py"]
 
 
-def test_every_name_of_a_folder_stands_in_its_draft() -> None:
+def test_every_name_of_a_folder_stands_in_its_extraction() -> None:
     names = sorted(path.name for path in LIBRARY.iterdir() if path.suffix == ".py")
     told = " ".join(reads("\n".join(names)))
     assert all(name in told for name in names)
@@ -127,13 +127,15 @@ def test_the_folders_counts_add_up() -> None:
         for kind in "xyz"
         for number in range(7)
     ]
-    draft = draft_of("\n".join(paths))
+    extraction = extraction_of("\n".join(paths))
     overview = [
-        line.text.removeprefix("files: ") for line in draft.lines if line.text.startswith("files: ")
+        line.text.removeprefix("files: ")
+        for line in extraction.lines
+        if line.text.startswith("files: ")
     ]
     counts = [int(item.rpartition(" ")[2]) for line in overview for item in line.split(", ")]
     assert sum(counts) == len(paths)
-    assert sum(line.count for line in draft.lines) == len(paths)
+    assert sum(line.count for line in extraction.lines) == len(paths)
 
 
 def test_numbered_names_are_told_as_a_range() -> None:
@@ -152,9 +154,9 @@ def test_hits_are_grouped_by_file_with_their_lines() -> None:
 
 
 def test_context_weighs_less_than_hits() -> None:
-    draft = draft_of(CONTEXT)
-    assert draft.summary == "search: 2 hits in 2 files"
-    weights = {line.text.strip(): line.weight for line in draft.lines}
+    extraction = extraction_of(CONTEXT)
+    assert extraction.summary == "search: 2 hits in 2 files"
+    weights = {line.text.strip(): line.weight for line in extraction.lines}
     assert weights["13 return path"] < weights["12 def load(path):"]
 
 
@@ -163,13 +165,13 @@ def test_hits_of_one_file_need_no_name() -> None:
 
 
 def test_a_log_keeps_hashes_whole_beside_their_subjects() -> None:
-    draft = draft_of(LOG)
-    assert "2 commits, Jan 4 09:00 to Jan 5 10:22 2024" in draft.summary
-    assert draft.lines[0].text == (
+    extraction = extraction_of(LOG)
+    assert "2 commits, Jan 4 09:00 to Jan 5 10:22 2024" in extraction.summary
+    assert extraction.lines[0].text == (
         "4f1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c (HEAD -> main) Read files lazily"
         " (Ann, Jan 5 10:22)"
     )
-    assert " files: src/a.py 12" in [line.text for line in draft.lines]
+    assert " files: src/a.py 12" in [line.text for line in extraction.lines]
 
 
 def test_a_log_of_one_line_each_is_read() -> None:
@@ -189,8 +191,8 @@ def test_a_status_says_the_same_long_and_short() -> None:
 
 
 def test_branches_tell_the_current_one() -> None:
-    draft = draft_of("  feature/a\n* main\n  remotes/origin/main\n")
-    assert draft.summary == "3 branches, on main"
+    extraction = extraction_of("  feature/a\n* main\n  remotes/origin/main\n")
+    assert extraction.summary == "3 branches, on main"
 
 
 @given(st.text(alphabet="ab/.:-12 \n\tcommit├─│rwx~*", max_size=400))
@@ -203,9 +205,9 @@ def test_no_text_makes_it_fail(text: str) -> None:
     st.lists(st.sampled_from([line for text in SAMPLES for line in text.split("\n")]), max_size=40)
 )
 def test_no_mixture_of_listings_makes_it_fail(lines: list[str]) -> None:
-    draft = listings.extract("\n".join(lines), NO_HINTS)
-    for line in draft.lines if draft else ():
-        assert line.parent is None or draft.lines[line.parent].parent is None
+    extraction = listings.extract("\n".join(lines), NO_HINTS)
+    for line in extraction.lines if extraction else ():
+        assert line.parent is None or extraction.lines[line.parent].parent is None
 
 
 @pytest.mark.parametrize(

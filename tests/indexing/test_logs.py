@@ -8,7 +8,7 @@ import traceback
 import unittest
 
 from hippocampus.indexing import logs
-from hippocampus.indexing.draft import Draft, Hints
+from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
 JEST = """
  PASS  src/a.test.ts
@@ -65,22 +65,22 @@ TSC = "".join(
 TAP = "TAP version 13\n1..2\nok 1 - opens\nnot ok 2 - closes the file\n# pass 1\n# fail 1\n"
 
 
-def read(text: str) -> Draft:
-    draft = logs.extract(text, Hints())
-    assert draft is not None
-    return draft
+def read(text: str) -> Extraction:
+    extraction = logs.extract(text, ExtractionContext())
+    assert extraction is not None
+    return extraction
 
 
-def texts(draft: Draft) -> str:
-    return "\n".join(line.text for line in draft.lines)
+def texts(extraction: Extraction) -> str:
+    return "\n".join(line.text for line in extraction.lines)
 
 
-def kept(draft: Draft) -> str:
-    return "\n".join(line.text for line in draft.lines if line.keep)
+def kept(extraction: Extraction) -> str:
+    return "\n".join(line.text for line in extraction.lines if line.keep)
 
 
-def heavy(draft: Draft) -> str:
-    return "\n".join(line.text for line in draft.lines if line.weight >= 2.5)
+def heavy(extraction: Extraction) -> str:
+    return "\n".join(line.text for line in extraction.lines if line.weight >= 2.5)
 
 
 class Sums(unittest.TestCase):
@@ -103,24 +103,27 @@ def test_a_run_of_unittest_keeps_its_failures_messages_and_verdict() -> None:
     unittest.TextTestRunner(out, verbosity=2).run(
         unittest.defaultTestLoader.loadTestsFromTestCase(Sums)
     )
-    draft = read(out.getvalue())
+    extraction = read(out.getvalue())
     assert logs.recognises(out.getvalue()) > 0.6
-    assert draft.key_data["failures"] == 2
-    assert [name.split()[0] for name in draft.key_data["failed"]] == ["test_fails", "test_raises"]
-    assert "AssertionError: 2 != 3 : sums differ" in kept(draft)
-    assert "JSONDecodeError" in kept(draft)
-    assert "FAILED (failures=1, errors=1)" in kept(draft)
+    assert extraction.key_data["failures"] == 2
+    assert [name.split()[0] for name in extraction.key_data["failed"]] == [
+        "test_fails",
+        "test_raises",
+    ]
+    assert "AssertionError: 2 != 3 : sums differ" in kept(extraction)
+    assert "JSONDecodeError" in kept(extraction)
+    assert "FAILED (failures=1, errors=1)" in kept(extraction)
 
 
 def test_a_traceback_keeps_the_exception_and_weighs_the_innermost_frame_most() -> None:
     try:
         json.loads("[1, ")
     except ValueError:
-        draft = read(traceback.format_exc())
-    raised = next(line for line in draft.lines if line.keep)
-    frames = [line for line in draft.lines if line.parent is not None]
+        extraction = read(traceback.format_exc())
+    raised = next(line for line in extraction.lines if line.keep)
+    frames = [line for line in extraction.lines if line.parent is not None]
     assert "JSONDecodeError: Expecting value" in raised.text
-    assert draft.key_data["exception"].startswith("json.decoder.JSONDecodeError")
+    assert extraction.key_data["exception"].startswith("json.decoder.JSONDecodeError")
     assert "decoder.py:" in frames[0].text
     assert " in raw_decode" in frames[0].text
     assert [line.weight for line in frames] == sorted(
@@ -129,64 +132,64 @@ def test_a_traceback_keeps_the_exception_and_weighs_the_innermost_frame_most() -
 
 
 def test_jest_names_the_failed_test_and_its_totals() -> None:
-    draft = read(JEST)
-    assert draft.key_data["failed"] == ["sum › adds 1 + 2 to equal 3"]
-    assert "Tests: 1 failed, 5 passed, 6 total" in kept(draft)
-    assert "src/sum.test.ts:4:21" in texts(draft)
+    extraction = read(JEST)
+    assert extraction.key_data["failed"] == ["sum › adds 1 + 2 to equal 3"]
+    assert "Tests: 1 failed, 5 passed, 6 total" in kept(extraction)
+    assert "src/sum.test.ts:4:21" in texts(extraction)
 
 
 def test_go_tells_the_failed_test_the_panic_and_the_exit_code() -> None:
-    draft = read(GO)
-    assert draft.key_data["failed"] == ["TestAdd", "example.com/app"]
-    assert draft.key_data["exit_code"] == 2
-    assert "panic: runtime error: index out of range [5] with length 3" in kept(draft)
-    assert "/home/u/app/main.go:14" in heavy(draft)
+    extraction = read(GO)
+    assert extraction.key_data["failed"] == ["TestAdd", "example.com/app"]
+    assert extraction.key_data["exit_code"] == 2
+    assert "panic: runtime error: index out of range [5] with length 3" in kept(extraction)
+    assert "/home/u/app/main.go:14" in heavy(extraction)
 
 
 def test_java_tells_each_cause_and_the_span_of_time() -> None:
-    draft = read(JAVA)
-    assert "no stock for sku-991" in kept(draft)
-    assert "Caused by: java.sql.SQLException: timeout after 30s" in kept(draft)
-    assert "order 5512-AB failed" in heavy(draft)
-    assert draft.key_data["span"] == "2025-11-21 10:00:01,123 to 10:00:03,000"
+    extraction = read(JAVA)
+    assert "no stock for sku-991" in kept(extraction)
+    assert "Caused by: java.sql.SQLException: timeout after 30s" in kept(extraction)
+    assert "order 5512-AB failed" in heavy(extraction)
+    assert extraction.key_data["span"] == "2025-11-21 10:00:01,123 to 10:00:03,000"
 
 
 def test_cargo_sets_the_place_beside_the_error() -> None:
-    draft = read(CARGO)
-    assert "error[E0308]: mismatched types src/main.rs:12:5" in heavy(draft)
-    assert draft.key_data["failed"] == ["tests::subs"]
-    assert "test result: FAILED. 1 passed; 1 failed" in kept(draft)
+    extraction = read(CARGO)
+    assert "error[E0308]: mismatched types src/main.rs:12:5" in heavy(extraction)
+    assert extraction.key_data["failed"] == ["tests::subs"]
+    assert "test result: FAILED. 1 passed; 1 failed" in kept(extraction)
 
 
 def test_gcc_groups_findings_by_file_and_errors_weigh_more_than_warnings() -> None:
-    draft = read(GCC)
-    error = next(line for line in draft.lines if "undeclared" in line.text)
-    warning = next(line for line in draft.lines if "unused" in line.text)
+    extraction = read(GCC)
+    error = next(line for line in extraction.lines if "undeclared" in line.text)
+    warning = next(line for line in extraction.lines if "unused" in line.text)
     assert error.parent == warning.parent
-    assert draft.lines[error.parent or 0].text == "src/a.c: 2 findings, 1 severe"
+    assert extraction.lines[error.parent or 0].text == "src/a.c: 2 findings, 1 severe"
     assert error.weight > warning.weight
-    assert "Error 1" in kept(draft)
+    assert "Error 1" in kept(extraction)
 
 
 def test_equal_findings_of_a_file_share_a_line_with_all_their_positions() -> None:
-    draft = read(TSC)
-    assert "src/m1.ts:1:7, 3:7, 5:7, 7:7 error TS2554" in heavy(draft)
-    assert "8 findings in 2 files: TS2554 ×8" in heavy(draft)
+    extraction = read(TSC)
+    assert "src/m1.ts:1:7, 3:7, 5:7, 7:7 error TS2554" in heavy(extraction)
+    assert "8 findings in 2 files: TS2554 ×8" in heavy(extraction)
 
 
 def test_tap_names_what_failed() -> None:
-    draft = read(TAP)
-    assert draft.key_data["failed"] == ["2 - closes the file"]
-    assert "fail 1" in kept(draft)
+    extraction = read(TAP)
+    assert extraction.key_data["failed"] == ["2 - closes the file"]
+    assert "fail 1" in kept(extraction)
 
 
 def test_a_test_is_named_once_and_with_its_message() -> None:
     name = "tests/test_a.py::TestB::test_c[x y]"
     run = f"{name} FAILED [ 50%]\ntests/test_a.py::test_d PASSED [100%]\nFAILED {name} - assert 1 == 2\n1 failed, 1 passed in 0.10s\n"
-    draft = read(run)
-    lines = [line.text for line in draft.lines if name in line.text]
+    extraction = read(run)
+    lines = [line.text for line in extraction.lines if name in line.text]
     assert lines == [f"FAILED {name} - assert 1 == 2"]
-    assert draft.key_data["failed"] == [name]
+    assert extraction.key_data["failed"] == [name]
 
 
 def test_repeats_are_told_once_with_their_true_count() -> None:
@@ -195,18 +198,18 @@ def test_repeats_are_told_once_with_their_true_count() -> None:
         for at in range(500)
     ]
     log[250] = "2025-01-01 00:04:10 ERROR lost connection to db-7 after 3 tries"
-    draft = read("\n".join(log))
-    served = next(line for line in draft.lines if "served" in line.text)
+    extraction = read("\n".join(log))
+    served = next(line for line in extraction.lines if "served" in line.text)
     assert served.count == 499
     assert served.text.endswith("×499")
-    assert "251: 00:04:10 ERROR lost connection to db-7 after 3 tries" in heavy(draft)
-    assert sum(line.count for line in draft.lines) == 500
+    assert "251: 00:04:10 ERROR lost connection to db-7 after 3 tries" in heavy(extraction)
+    assert sum(line.count for line in extraction.lines) == 500
 
 
 def test_line_numbers_are_those_of_the_content() -> None:
-    draft = read(JAVA)
+    extraction = read(JAVA)
     rows = JAVA.split("\n")
-    for line in draft.lines:
+    for line in extraction.lines:
         number, colon, rest = line.text.partition(": ")
         if colon and number.isdigit():
             assert rest.split()[0] in rows[int(number) - 1]
@@ -218,5 +221,5 @@ def test_prose_and_code_are_not_taken_for_logs() -> None:
 
 
 def test_a_line_that_calls_itself_information_is_no_error() -> None:
-    draft = read("INFO retry failed once, trying again\nERROR gave up\nINFO bye\n")
-    assert draft.key_data["errors"] == 1
+    extraction = read("INFO retry failed once, trying again\nERROR gave up\nINFO bye\n")
+    assert extraction.key_data["errors"] == 1

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from hippocampus.indexing import plain
-from hippocampus.indexing.draft import Draft, Hints
+from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
 
-def read(text: str) -> Draft:
-    draft = plain.extract(text, Hints())
-    assert draft is not None
-    return draft
+def read(text: str) -> Extraction:
+    extraction = plain.extract(text, ExtractionContext())
+    assert extraction is not None
+    return extraction
 
 
 def test_an_empty_text_is_nothing() -> None:
-    assert plain.extract(" \n\n", Hints()) is None
+    assert plain.extract(" \n\n", ExtractionContext()) is None
 
 
 def test_every_filled_line_is_accounted_for_and_repeats_are_counted() -> None:
     text = "alpha\n" + "loaded 3 of 9\n" * 40 + "\nbeta\n"
-    draft = read(text)
-    assert sum(line.count for line in draft.lines) == 42
-    assert [line.text for line in draft.lines] == ["1: alpha", "2: loaded 3 of 9 ×40", "43: beta"]
+    extraction = read(text)
+    assert sum(line.count for line in extraction.lines) == 42
+    assert [line.text for line in extraction.lines] == [
+        "1: alpha",
+        "2: loaded 3 of 9 ×40",
+        "43: beta",
+    ]
 
 
 def test_labelled_and_distinctive_values_weigh_more() -> None:
@@ -51,6 +55,6 @@ def test_one_long_address_stands_whole() -> None:
 
 
 def test_one_long_line_is_read_in_pieces() -> None:
-    draft = read(" ".join(f"word{at}" for at in range(2_000)))
-    assert len(draft.lines) > 3
-    assert all(len(line.text) < 260 for line in draft.lines)
+    extraction = read(" ".join(f"word{at}" for at in range(2_000)))
+    assert len(extraction.lines) > 3
+    assert all(len(line.text) < 260 for line in extraction.lines)

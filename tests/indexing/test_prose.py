@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hippocampus.indexing import prose
-from hippocampus.indexing.draft import Draft, Hints
+from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
 PAGE = """# The bridges of Königsberg
 
@@ -31,14 +31,14 @@ make walk
 CHINESE = "# 长江\n\n长江是亚洲第一长河，全长约6397公里。它发源于青藏高原。《水经注》提到了它。《水经注》很有名。\n\n## 历史\n\n2003年三峡水库开始蓄水。没有数字的句子在这里！\n"
 
 
-def read(text: str) -> Draft:
-    draft = prose.extract(text, Hints())
-    assert draft is not None
-    return draft
+def read(text: str) -> Extraction:
+    extraction = prose.extract(text, ExtractionContext())
+    assert extraction is not None
+    return extraction
 
 
-def weights(draft: Draft) -> dict[str, float]:
-    return {line.text.strip(): line.weight for line in draft.lines}
+def weights(extraction: Extraction) -> dict[str, float]:
+    return {line.text.strip(): line.weight for line in extraction.lines}
 
 
 def test_the_summary_opens_with_the_title() -> None:
@@ -77,18 +77,18 @@ def test_names_that_come_again_are_listed() -> None:
 
 
 def test_sentences_belong_to_their_heading() -> None:
-    draft = read(PAGE)
-    bombed = next(line for line in draft.lines if "bombed" in line.text)
-    assert draft.lines[bombed.parent or 0].text == "14: ## Today"
+    extraction = read(PAGE)
+    bombed = next(line for line in extraction.lines if "bombed" in line.text)
+    assert extraction.lines[bombed.parent or 0].text == "14: ## Today"
 
 
 def test_a_language_without_spaces_is_read_by_sentences() -> None:
-    draft = read(CHINESE)
-    told = weights(draft)
+    extraction = read(CHINESE)
+    told = weights(extraction)
     assert prose.recognises(CHINESE) > 0.6
     assert "长江是亚洲第一长河，全长约6397公里。" in told
     assert told["2003年三峡水库开始蓄水。"] > told["没有数字的句子在这里！"]
-    assert draft.lines[0].text == "names: 水经注"
+    assert extraction.lines[0].text == "names: 水经注"
 
 
 @pytest.mark.parametrize(
@@ -109,6 +109,8 @@ def test_a_long_text_keeps_all_its_headings_within_bounds() -> None:
         f"## Part {at}\n\nSome words stand here, nothing more. And others {at}.\n\n"
         for at in range(800)
     )
-    draft = read(text)
-    assert sum(": ## Part" in line.text for line in draft.lines) == 799  # the first is the title
-    assert len(draft.lines) < 4_000
+    extraction = read(text)
+    assert (
+        sum(": ## Part" in line.text for line in extraction.lines) == 799
+    )  # the first is the title
+    assert len(extraction.lines) < 4_000

@@ -61,9 +61,9 @@ HEAD = (
 
 
 def told(value: Any) -> list[str]:
-    draft = schemas.read(value)
-    assert draft is not None
-    return [line.text for line in draft.lines]
+    extraction = schemas.read(value)
+    assert extraction is not None
+    return [line.text for line in extraction.lines]
 
 
 def test_an_api_reads_well() -> None:
@@ -85,9 +85,9 @@ def test_an_api_reads_well() -> None:
 
 
 def test_the_summary_counts_operations_paths_and_schemas() -> None:
-    draft = schemas.read(API)
-    assert draft is not None
-    assert draft.summary == "OpenAPI 3.1.0, Shop, 4 operations on 2 paths, 1 schemas"
+    extraction = schemas.read(API)
+    assert extraction is not None
+    assert extraction.summary == "OpenAPI 3.1.0, Shop, 4 operations on 2 paths, 1 schemas"
 
 
 def test_a_json_schema_marks_what_is_required() -> None:

@@ -1,4 +1,4 @@
-"""Which lines of a draft stand: within the bound, with their headings, the most telling first."""
+"""Which lines of a extraction stand: within the bound, with their headings, the most telling first."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus import tokens
-from hippocampus.indexing import Hints, Price
-from hippocampus.indexing.draft import Draft, Line
+from hippocampus.indexing import ExtractionContext, Price
+from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.select import _Room, chances_of, choose
 
-HINTS = Hints(content_tokens=2_000)
+HINTS = ExtractionContext(content_tokens=2_000)
 
 
 def priced(most: int, *, carry: float = 2.0, recall: float = 1_500.0, least: int = 0) -> Price:
     return Price(carry, recall, least, most)
 
 
-def draft(*lines: Line) -> Draft:
-    return Draft("text", "", lines)
+def extraction(*lines: EntryLine) -> Extraction:
+    return Extraction("text", "", lines)
 
 
 words = st.text("abcde 0123/_", min_size=1, max_size=60)
-drafts = st.lists(
-    st.builds(Line, words, st.floats(0.01, 9), st.booleans(), st.none(), st.integers(0, 3)),
+extractions = st.lists(
+    st.builds(EntryLine, words, st.floats(0.01, 9), st.booleans(), st.none(), st.integers(0, 3)),
     max_size=40,
-).map(lambda lines: draft(*lines))
+).map(lambda lines: extraction(*lines))
 
 
-@given(read=drafts, most=st.integers(0, 400), least=st.integers(0, 400))
-def test_what_is_chosen_fits_and_keeps_its_order(read: Draft, most: int, least: int) -> None:
+@given(read=extractions, most=st.integers(0, 400), least=st.integers(0, 400))
+def test_what_is_chosen_fits_and_keeps_its_order(read: Extraction, most: int, least: int) -> None:
     chosen = choose(read, HINTS, priced(most, least=least))
     assert sum(tokens.count(line) + 1 for line in chosen) <= most
     known = iter(line.text for line in read.lines)
     assert all(line in known for line in chosen if not line.startswith("… "))
 
 
-@given(read=drafts, most=st.integers(0, 400))
-def test_the_same_draft_gives_the_same_lines(read: Draft, most: int) -> None:
+@given(read=extractions, most=st.integers(0, 400))
+def test_the_same_draft_gives_the_same_lines(read: Extraction, most: int) -> None:
     assert choose(read, HINTS, priced(most)) == choose(read, HINTS, priced(most))
 
 
@@ -62,33 +62,39 @@ def test_what_fits_is_told_as_if_every_text_were_counted(
 
 
 def test_a_line_stands_below_its_heading() -> None:
-    read = draft(Line("the heading", 0.01), Line("order-771 failed", 9.0, parent=0))
+    read = extraction(EntryLine("the heading", 0.01), EntryLine("order-771 failed", 9.0, parent=0))
     assert choose(read, HINTS, priced(200)) == ["the heading", "order-771 failed"]
 
 
 def test_what_must_be_kept_comes_before_what_weighs_more() -> None:
-    read = draft(Line("heavy_line " * 5, 9.0), Line("the error", 0.01, keep=True))
+    read = extraction(EntryLine("heavy_line " * 5, 9.0), EntryLine("the error", 0.01, keep=True))
     assert choose(read, HINTS, priced(6)) == ["the error"]
 
 
 def test_a_gap_says_how_much_was_left_out() -> None:
-    read = draft(Line("total: 9_000", 9.0), *(Line("dull words", 0.01) for _ in range(30)))
+    read = extraction(
+        EntryLine("total: 9_000", 9.0), *(EntryLine("dull words", 0.01) for _ in range(30))
+    )
     assert choose(read, HINTS, priced(60)) == ["total: 9_000", "… 30 more lines"]
 
 
 def test_what_the_agent_has_cited_stands_whatever_the_budget() -> None:
-    hints = Hints(cited={"ord-17"}, content_tokens=2_000)
-    assert choose(draft(Line("ord-17 is late")), hints, priced(0)) == ["used before: ord-17"]
+    context = ExtractionContext(cited={"ord-17"}, content_tokens=2_000)
+    assert choose(extraction(EntryLine("ord-17 is late")), context, priced(0)) == [
+        "used before: ord-17"
+    ]
 
 
 def test_each_signal_moves_the_chance_as_it_should() -> None:
-    read = draft(Line("id-1001 open"), Line("id-2002 open"))
-    task = Hints(task="what of id-2002, the one on the open_list?", content_tokens=2_000)
-    known = Hints(known={"id-1001"}, content_tokens=2_000)
-    larger = Hints(content_tokens=50_000)
+    read = extraction(EntryLine("id-1001 open"), EntryLine("id-2002 open"))
+    task = ExtractionContext(
+        task="what of id-2002, the one on the open_list?", content_tokens=2_000
+    )
+    known = ExtractionContext(known={"id-1001"}, content_tokens=2_000)
+    larger = ExtractionContext(content_tokens=50_000)
     base = chances_of(read, HINTS)
     assert base[0] == base[1]
     assert chances_of(read, task)[1] > base[1]
     assert chances_of(read, known)[0] < base[0]
     assert chances_of(read, larger)[0] < base[0]
-    assert chances_of(draft(Line("id-1001 open", 3.0)), HINTS)[0] > base[0]
+    assert chances_of(extraction(EntryLine("id-1001 open", 3.0)), HINTS)[0] > base[0]

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.indexing import kind_of
-from hippocampus.indexing.draft import Draft, Hints, Line
-from hippocampus.indexing.sniff import draft_of, joined
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
+from hippocampus.indexing.sniff import extraction_of, joined
 
 CODE = "import os\n\n\nclass Reader:\n    def read(self, path: str) -> str:\n        return path\n"
 DIFF = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-a = 1\n+a = 2\n b = 3\n"
@@ -40,27 +40,29 @@ def test_a_text_block_around_it_changes_nothing(kind: str) -> None:
 
 def test_line_numbers_around_code_are_taken_for_its_lines() -> None:
     dump = "\n".join(f"{at:5}\t{line}" for at, line in enumerate(CODE.split("\n"), 101))
-    draft = draft_of(dump, Hints())
-    assert draft.kind == "code"
-    assert any("104" in line.text for line in draft.lines)
+    extraction = extraction_of(dump, ExtractionContext())
+    assert extraction.kind == "code"
+    assert any("104" in line.text for line in extraction.lines)
 
 
 def test_a_long_text_in_a_document_gives_it_its_kind() -> None:
     document = json.dumps({"sha": "0fae11c2", "content": CONTENTS["log"] * 6})
-    draft = draft_of(document, Hints())
-    assert draft.kind == "log"
-    assert any("0fae11c2" in line.text for line in draft.lines)
+    extraction = extraction_of(document, ExtractionContext())
+    assert extraction.kind == "log"
+    assert any("0fae11c2" in line.text for line in extraction.lines)
 
 
 def test_joined_drafts_keep_their_parents() -> None:
-    inner = Draft("prose", "text", (Line("a"), Line("b", parent=0)))
-    lines = joined(Draft("json", "document", (Line("x"), Line("y", parent=0))), "body", inner).lines
+    inner = Extraction("prose", "text", (EntryLine("a"), EntryLine("b", parent=0)))
+    lines = joined(
+        Extraction("json", "document", (EntryLine("x"), EntryLine("y", parent=0))), "body", inner
+    ).lines
     assert [line.parent for line in lines] == [None, 0, None, 2, 3]
 
 
 @given(text=st.text(max_size=400))
 def test_every_text_has_a_draft_whose_parents_come_first(text: str) -> None:
-    lines = draft_of(text, Hints()).lines
+    lines = extraction_of(text, ExtractionContext()).lines
     assert all(line.parent is None or line.parent < at for at, line in enumerate(lines))
 
 
@@ -68,6 +70,6 @@ def test_json_in_a_numbered_dump_is_read_as_json() -> None:
     rows = [{"id": f"row-{n}", "hash": f"{n:064x}"} for n in range(30)]
     lines = json.dumps(rows, indent=1).split("\n")
     dump = "\n".join(f"{number:5}→{line}" for number, line in enumerate(lines, start=1))
-    draft = draft_of(dump, Hints())
-    assert draft.kind == "json"
-    assert any("row-29" in line.text and f"{29:064x}" in line.text for line in draft.lines)
+    extraction = extraction_of(dump, ExtractionContext())
+    assert extraction.kind == "json"
+    assert any("row-29" in line.text and f"{29:064x}" in line.text for line in extraction.lines)

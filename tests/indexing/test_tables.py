@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.indexing import tables
-from hippocampus.indexing.draft import Draft, Hints
+from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
 ORDERS = 'id,name,status,amount,day\nord-1,"Ann, B",paid,12.50,2024-01-02\nord-2,Bob,paid,3.10,2024-01-03\nord-3,Cy,failed,1200,2024-02-03\n'
 PSQL = " id | name | n \n----+------+---\n  1 | ann  | 5\n  2 | bob  | 7\n(2 rows)\n"
@@ -24,14 +24,14 @@ TABBED = "id\twho\n1\tann\n2\tbob\n"
 ALIGNED = "NAME        READY   STATUS\nweb-7d9f    1/1     Running\ndb-0        0/1     Pending\napi-1       1/1     Running\n"
 
 
-def read(text: str) -> Draft:
-    draft = tables.extract(text, Hints())
-    assert draft is not None
-    return draft
+def read(text: str) -> Extraction:
+    extraction = tables.extract(text, ExtractionContext())
+    assert extraction is not None
+    return extraction
 
 
-def rows(draft: Draft) -> list[str]:
-    return [line.text for line in draft.lines if line.parent is not None]
+def rows(extraction: Extraction) -> list[str]:
+    return [line.text for line in extraction.lines if line.parent is not None]
 
 
 def written(count: int) -> str:
@@ -52,11 +52,11 @@ def written(count: int) -> str:
     ids=["psql", "boxed", "drawn", "markdown", "ruled", "tabbed"],
 )
 def test_each_style_gives_its_rows_under_their_header(text: str) -> None:
-    draft = read(text)
+    extraction = read(text)
     assert tables.recognises(text) > 0.6
-    assert draft.key_data["rows"] == 2
-    assert [row.split(" | ")[:2] for row in rows(draft)] == [["1", "ann"], ["2", "bob"]]
-    assert any(line.text.startswith("rows: id | ") for line in draft.lines)
+    assert extraction.key_data["rows"] == 2
+    assert [row.split(" | ")[:2] for row in rows(extraction)] == [["1", "ann"], ["2", "bob"]]
+    assert any(line.text.startswith("rows: id | ") for line in extraction.lines)
 
 
 def test_columns_tell_types_ranges_values_and_the_key() -> None:
@@ -68,8 +68,8 @@ def test_columns_tell_types_ranges_values_and_the_key() -> None:
 
 
 def test_columns_set_apart_by_gaps_are_read() -> None:
-    draft = read(ALIGNED)
-    assert rows(draft) == [
+    extraction = read(ALIGNED)
+    assert rows(extraction) == [
         "web-7d9f | 1/1 | Running",
         "db-0 | 0/1 | Pending",
         "api-1 | 1/1 | Running",
@@ -77,25 +77,25 @@ def test_columns_set_apart_by_gaps_are_read() -> None:
 
 
 def test_values_of_few_kinds_are_counted_and_rare_rows_weigh_more() -> None:
-    draft = read(written(400))
-    assert "state: text up ×399, down ×1" in [line.text for line in draft.lines]
-    weights = {line.text.split(" | ")[0]: line.weight for line in draft.lines}
+    extraction = read(written(400))
+    assert "state: text up ×399, down ×1" in [line.text for line in extraction.lines]
+    weights = {line.text.split(" | ")[0]: line.weight for line in extraction.lines}
     assert weights["node-200"] > weights["node-201"]
     assert weights["node-133"] > weights["node-134"]
 
 
 def test_rows_of_a_large_table_are_all_accounted_for() -> None:
-    draft = read(written(5_000))
-    assert sum(line.count for line in draft.lines if line.parent is not None) == 5_000
+    extraction = read(written(5_000))
+    assert sum(line.count for line in extraction.lines if line.parent is not None) == 5_000
     assert {"node-0", "node-2500", "node-1666", "node-4999"} <= {
-        row.split(" | ")[0] for row in rows(draft)
+        row.split(" | ")[0] for row in rows(extraction)
     }
 
 
 def test_a_constant_column_is_told_once_and_not_in_each_row() -> None:
-    draft = read("id,kind,n\n" + "".join(f"{at},same,{at * 3}\n" for at in range(9)))
-    assert "kind: text always same" in [line.text for line in draft.lines]
-    assert rows(draft)[2] == "2 | 6"
+    extraction = read("id,kind,n\n" + "".join(f"{at},same,{at * 3}\n" for at in range(9)))
+    assert "kind: text always same" in [line.text for line in extraction.lines]
+    assert rows(extraction)[2] == "2 | 6"
 
 
 def test_an_identifier_stands_whole_in_its_row() -> None:
@@ -113,9 +113,9 @@ def test_what_a_database_prints_agrees_with_what_it_holds() -> None:
     ).fetchone()
     text = "id | n\n---+---\n" + "".join(f"{a} | {b}\n" for a, b in base.execute("select * from t"))
     base.close()
-    draft = read(text)
-    assert draft.key_data["rows"] == count
-    assert f"n: int {low} ({first}) to {high} ({last})" in [line.text for line in draft.lines]
+    extraction = read(text)
+    assert extraction.key_data["rows"] == count
+    assert f"n: int {low} ({first}) to {high} ({last})" in [line.text for line in extraction.lines]
 
 
 cells = st.text("abcxyz019 ", min_size=1, max_size=6).filter(lambda cell: cell.strip())
@@ -125,10 +125,10 @@ cells = st.text("abcxyz019 ", min_size=1, max_size=6).filter(lambda cell: cell.s
 def test_any_csv_is_counted_right(values: list[tuple[str, str, str]]) -> None:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([("first", "second", "third"), *values])
-    draft = tables.extract(out.getvalue(), Hints())
-    if draft is not None:
-        assert draft.key_data["rows"] == len(values)
-        assert len(rows(draft)) == len(values)
+    extraction = tables.extract(out.getvalue(), ExtractionContext())
+    if extraction is not None:
+        assert extraction.key_data["rows"] == len(values)
+        assert len(rows(extraction)) == len(values)
 
 
 def test_prose_with_commas_is_no_table() -> None:

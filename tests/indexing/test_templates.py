@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.indexing.templates import alike, told_of
+from hippocampus.indexing.templates import alike, map_alike
 
 some_lines = st.lists(st.sampled_from(["a 1", "a 2", "a 30", "b", "", "é 4", "\ud800 5"]))
 
@@ -19,12 +19,12 @@ def test_what_does_not_read_digits_is_told_of_each_line_as_if_it_were_asked(
     def tell(line: str) -> list[str]:
         return re.findall(r"\w+ \d", line)
 
-    assert list(map(len, told_of(lines, tell))) == [len(tell(line)) for line in lines]
+    assert list(map(len, map_alike(lines, tell))) == [len(tell(line)) for line in lines]
 
 
 def test_lines_that_differ_in_their_digits_are_asked_about_once() -> None:
     asked: list[str] = []
-    assert told_of(["row 1", "row 2", "end"], lambda line: asked.append(line) or "") == [""] * 3
+    assert map_alike(["row 1", "row 2", "end"], lambda line: asked.append(line) or "") == [""] * 3
     assert len(asked) == 2
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hippocampus.indexing import binary, diffs, logs, plain, prose, tables
-from hippocampus.indexing.draft import Draft, Hints
+from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
 EXTRACTORS = (logs, diffs, tables, prose, plain, binary)
 RECOGNISED = tuple(kind for kind in EXTRACTORS if kind is not plain)
@@ -32,16 +32,16 @@ hostile = st.one_of(
 each = pytest.mark.parametrize("kind", EXTRACTORS, ids=lambda kind: kind.__name__.split(".")[-1])
 
 
-def draft(kind: ModuleType, text: str) -> Draft | None:
-    return kind.extract(text, Hints())
+def extraction(kind: ModuleType, text: str) -> Extraction | None:
+    return kind.extract(text, ExtractionContext())
 
 
 @each
 @settings(max_examples=300, deadline=None)
 @given(text=hostile)
 def test_any_text_is_read_without_an_error_and_twice_alike(kind: ModuleType, text: str) -> None:
-    first = draft(kind, text)
-    assert first == draft(kind, text)
+    first = extraction(kind, text)
+    assert first == extraction(kind, text)
 
 
 @pytest.mark.parametrize("kind", RECOGNISED, ids=lambda kind: kind.__name__.split(".")[-1])
@@ -58,7 +58,7 @@ def test_how_sure_a_kind_is_of_a_text_is_a_share_and_twice_the_same(
 @settings(max_examples=200, deadline=None)
 @given(text=hostile)
 def test_each_parent_stands_before_its_line(kind: ModuleType, text: str) -> None:
-    found = draft(kind, text)
+    found = extraction(kind, text)
     for at, line in enumerate(found.lines if found else ()):
         assert line.parent is None or 0 <= line.parent < at
         assert line.weight > 0
@@ -76,7 +76,7 @@ def test_each_parent_stands_before_its_line(kind: ModuleType, text: str) -> None
 )  # fmt: skip
 def test_hostile_text_costs_linear_time(kind: ModuleType, text: str) -> None:
     started = time.thread_time()
-    found = draft(kind, text)
+    found = extraction(kind, text)
     assert time.thread_time() - started < 3.0
     assert sum(len(line.text) for line in found.lines) < 1_200_000 if found else True
 
@@ -85,11 +85,11 @@ def test_hostile_text_costs_linear_time(kind: ModuleType, text: str) -> None:
 def test_bytes_read_as_text_are_read_without_an_error(kind: ModuleType) -> None:
     data = random.Random(7).randbytes(20_000)
     for text in (data.decode("latin-1"), data.decode("utf-8", "surrogateescape")):
-        assert draft(kind, text) == draft(kind, text)
+        assert extraction(kind, text) == extraction(kind, text)
 
 
 @each
 def test_a_long_draft_stays_bounded(kind: ModuleType) -> None:
     text = "".join(f"{number},{number * 7 % 13},word{number}\n" for number in range(30_000))
-    found = draft(kind, text)
+    found = extraction(kind, text)
     assert found is None or len(found.lines) < 6_000

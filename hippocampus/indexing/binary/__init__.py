@@ -16,7 +16,7 @@ from hippocampus.indexing.binary.blobs import (
     marked,
     text_in,
 )
-from hippocampus.indexing.draft import Draft, Hints, Line
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.lines import counted
 from hippocampus.indexing.thin import thinned
 
@@ -59,20 +59,20 @@ def _encoded_share(text: str, sample: str) -> float:
     rest, more = marked(tail)
     if not blobs and not more:
         return 0.0
-    left = len(bare) + len(rest) - sum(len(blob.told()) for blob in (*blobs, *more))
+    left = len(bare) + len(rest) - sum(len(blob.label()) for blob in (*blobs, *more))
     share = 1 - left / max(1, len(sample) + len(tail))
     return min(SUREST, share) if share > 0.5 else 0.0
 
 
-def extract(text: str, hints: Hints) -> Draft | None:
+def extract(text: str, context: ExtractionContext) -> Extraction | None:
     """Read bytes into their kind and size, and a text with encoded bytes into its other lines."""
-    del hints
+    del context
     whole = _whole(text)
     if whole is not None:
-        return _draft(blob_of(*whole), _text_lines(whole[0]))
+        return _extraction(blob_of(*whole), _text_lines(whole[0]))
     if _unprintable(text):
         blob = blob_of(_bytes_of(text))
-        return _draft(blob, _strings(text), len(text))
+        return _extraction(blob, _strings(text), len(text))
     bare, blobs = marked(text)
     return _around(bare, blobs) if blobs else None
 
@@ -101,14 +101,14 @@ def _whole(text: str) -> tuple[bytes, str] | None:
     return (data, (opening[1] or "") if opening else "") if data else None
 
 
-def _text_lines(data: bytes) -> tuple[Line, ...]:
-    """Return the lines of encoded text, decoded: who asked for a file meant what is in it."""
+def _text_lines(data: bytes) -> tuple[EntryLine, ...]:
+    """Return the lines of encoded text, decoded."""
     filled = [line.strip() for line in text_in(data).split("\n") if line.strip()]
-    told = [
-        Line(line[: 2 * SHOWN_CHARACTERS], 1.0 if at < HEAD_LINES else 0.5)
+    rendered = [
+        EntryLine(line[: 2 * SHOWN_CHARACTERS], 1.0 if at < HEAD_LINES else 0.5)
         for at, line in enumerate(filled)
     ]
-    return thinned(told, MOST_STRINGS)
+    return thinned(rendered, MOST_STRINGS)
 
 
 def _bytes_of(text: str) -> bytes:
@@ -123,29 +123,35 @@ def _bytes_of(text: str) -> bytes:
         return text.encode("utf-8", "surrogatepass")
 
 
-def _draft(blob: Blob, strings: tuple[Line, ...], characters: int = 0) -> Draft:
+def _extraction(blob: Blob, strings: tuple[EntryLine, ...], characters: int = 0) -> Extraction:
     size = f"{blob.size:,} bytes" if not characters else f"{counted(characters, 'character')}"
     pixels = f"{blob.pixels[0]}×{blob.pixels[1]} pixels" if blob.pixels else ""
     parts = [blob.kind, *([pixels] if pixels else []), size, f"sha256 {blob.digest}"]
     facts = {"kind": blob.kind, "bytes": blob.size, "sha256": blob.digest}
     if blob.pixels:
         facts |= {"width": blob.pixels[0], "height": blob.pixels[1]}
-    return Draft("binary", ", ".join(parts), thinned(strings), facts, (), "strings")
+    return Extraction("binary", ", ".join(parts), thinned(strings), facts, (), "strings")
 
 
-def _strings(text: str) -> tuple[Line, ...]:
+def _strings(text: str) -> tuple[EntryLine, ...]:
     """Return the readable runs of some bytes, as `strings` does, each once."""
     found = dict.fromkeys(READABLE.findall(text[:STRING_CHARACTERS]))
-    told = [run.strip()[:SHOWN_CHARACTERS] for run in found if WORDY.search(run[:SHOWN_CHARACTERS])]
-    lines = [Line(run, 0.6) for run in told[:MOST_STRINGS]]
+    rendered = [
+        run.strip()[:SHOWN_CHARACTERS] for run in found if WORDY.search(run[:SHOWN_CHARACTERS])
+    ]
+    lines = [EntryLine(run, 0.6) for run in rendered[:MOST_STRINGS]]
     behind = len(found) - len(lines)
-    return (*lines, Line(f"… {behind:,} more", 0.01, count=behind)) if behind > 0 else tuple(lines)
+    return (
+        (*lines, EntryLine(f"… {behind:,} more", 0.01, count=behind))
+        if behind > 0
+        else tuple(lines)
+    )
 
 
-def _around(bare: str, blobs: list[Blob]) -> Draft:
+def _around(bare: str, blobs: list[Blob]) -> Extraction:
     """Return the lines of a text with marks in place of its encoded bytes."""
     lines = [
-        Line(_around_mark(line), 1.5 if "‹" in line and "sha256" in line else 0.8)
+        EntryLine(_around_mark(line), 1.5 if "‹" in line and "sha256" in line else 0.8)
         for line in bare.split("\n")
         if line.strip()
     ]
@@ -153,7 +159,7 @@ def _around(bare: str, blobs: list[Blob]) -> Draft:
     kinds = ", ".join(dict.fromkeys(blob.kind for blob in blobs[:20]))
     summary = f"text with {counted(len(blobs), 'encoded blob')}: {kinds}, {total:,} bytes"
     facts = {"blobs": len(blobs), "bytes": total, "sha256": [blob.digest for blob in blobs[:20]]}
-    return Draft("binary", summary, thinned(lines), facts, ('pattern="…"',))
+    return Extraction("binary", summary, thinned(lines), facts, ('pattern="…"',))
 
 
 def _around_mark(line: str) -> str:

@@ -1,6 +1,6 @@
 """Encoded bytes in text: base64 and hexadecimal runs, `data:` addresses, and what they hold.
 
-Pure; a mark tells the kind by its magic bytes, the size, the pixels and a hash.
+Pure; a mark has the kind by its magic bytes, the size, the pixels and a hash.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
 OPENINGS = tuple(magic for at, magic, _ in MAGIC if at == 0)
 LATER = tuple((magic, at) for at, magic, _ in MAGIC if at)
 WEAK = frozenset({b"BM", b"MZ", b"\xff\xfb", b"BZh", b"ID3"})
-"""Too short to name bytes that nothing else says are bytes."""
+"""Too short to identify bytes without another sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Blob:
     """The first digits of their SHA-256."""
     pixels: tuple[int, int] | None
 
-    def told(self) -> str:
+    def label(self) -> str:
         """Return the blob as a mark."""
         pixels = f", {self.pixels[0]}×{self.pixels[1]} pixels" if self.pixels else ""
         return f"‹{self.kind}{pixels}, {self.size:,} bytes, sha256 {self.digest}›"
@@ -169,6 +169,6 @@ def marked(text: str) -> tuple[str, list[Blob]]:
             return match[0]
         named = opening[1] if opening and opening.end() == match.start() and opening[1] else ""
         blobs.append(blob_of(data, named))
-        return blobs[-1].told() + rest
+        return blobs[-1].label() + rest
 
     return RUN.sub(mark, text), blobs

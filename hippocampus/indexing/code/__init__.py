@@ -12,28 +12,30 @@ from hippocampus.indexing.code.outline import Outline
 from hippocampus.indexing.code.recognition import read_language
 from hippocampus.indexing.code.settings import settings
 from hippocampus.indexing.code.writing import write_outline, write_settings
-from hippocampus.indexing.draft import Draft, Hints
+from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
 __all__ = ["extract", "extract_numbered", "outline_of", "recognises"]
 
 
-def recognises(text: str, hints: Hints | None = None) -> float:
+def recognises(text: str, context: ExtractionContext | None = None) -> float:
     """Return how sure it is, from 0 to 1, that a text is source code or configuration.
 
     A file's name in the call's arguments makes it surer, and where both agree no comment counts.
     """
-    reading = read_language(text, hints)
+    reading = read_language(text, context)
     return reading.confidence if reading else 0.0
 
 
-def extract(text: str, hints: Hints) -> Draft | None:
-    """Return the draft of source code, or nothing where a text is none."""
-    return extract_numbered(text, hints)
+def extract(text: str, context: ExtractionContext) -> Extraction | None:
+    """Return the extraction of source code, or nothing where a text is none."""
+    return extract_numbered(text, context)
 
 
-def extract_numbered(text: str, hints: Hints, first_line: int = 1) -> Draft | None:
-    """Return the draft of a part of a source whose first line has this number in its file."""
-    reading = read_language(text, hints)
+def extract_numbered(
+    text: str, context: ExtractionContext, first_line: int = 1
+) -> Extraction | None:
+    """Return the extraction of a part of a source whose first line has this number in its file."""
+    reading = read_language(text, context)
     if reading is None:
         return None
     if reading.language is None:

@@ -1,4 +1,4 @@
-"""What tells a programming language, and which lines of it make a name: tables of patterns.
+"""The signs of each programming language, and which lines of it define a name: tables of patterns.
 
 Every pattern starts at a line's start and takes back nothing (possessive), so that it is linear.
 The one group that matches names the symbol's kind.

@@ -48,7 +48,7 @@ class Outline(NamedTuple):
 
 
 def nested(symbols: Iterable[Symbol]) -> list[Symbol]:
-    """Return the symbols with their parents, told from how far they are indented."""
+    """Return the symbols with their parents, from their indentation."""
     placed: list[Symbol] = []
     open_at: list[int] = []
     for symbol in symbols:

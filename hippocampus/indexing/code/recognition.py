@@ -19,8 +19,8 @@ from hippocampus.indexing.code.languages import (
     SOME_LANGUAGE,
     Language,
 )
-from hippocampus.indexing.draft import Hints
-from hippocampus.indexing.templates import told_of
+from hippocampus.indexing.extraction import ExtractionContext
+from hippocampus.indexing.templates import map_alike
 
 SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 150
@@ -30,7 +30,7 @@ PLAIN_COMMENT = re.compile(r"^\s*(?://|/\*|\*/?(?:\s|$)|#(?!#)|--\s)")
 SETTING = re.compile(
     r"^\s*(?:- )?(?:[\w.\"'/$@*-]{1,60}(?: ?= ?\S|: *[^\s,;{(]|:\s*$)|\[\[?[\w.\"' -]+\]\]?$)|^\s*- [\w\"'./]"
 )
-SAID_BY_A_TOOL = re.compile(
+TOOL_OUTPUT = re.compile(
     r"\b(?:error|warning)\b(?: \w{1,12})?:|^Traceback \(|^(?:\+\+\+|---|@@) ", re.IGNORECASE
 )
 """Compilers and differences quote code and are none."""
@@ -52,7 +52,7 @@ EXTENSION_BONUS = 0.35
 LEAST_LINES = 3
 
 
-class Reading(NamedTuple):
+class LanguageGuess(NamedTuple):
     """What a text is read as."""
 
     language: Language | None
@@ -60,20 +60,20 @@ class Reading(NamedTuple):
     confidence: float
 
 
-def read_language(text: str, hints: Hints | None = None) -> Reading | None:
+def read_language(text: str, context: ExtractionContext | None = None) -> LanguageGuess | None:
     """Return the language of a text, or nothing where it is none."""
-    return _read_named(text, _extension(hints))
+    return _read_named(text, _extension(context))
 
 
 @functools.lru_cache(maxsize=4)
-def _read_named(text: str, extension: str) -> Reading | None:
+def _read_named(text: str, extension: str) -> LanguageGuess | None:
     """Who recognises a text reads it next."""
     sample = _sample(text)
     if len(sample.lines) < LEAST_LINES:
         return None
     found = sample.settings
     if found >= SETTINGS_SHARE or (extension in SETTING_EXTENSIONS and found >= 0.3):
-        return Reading(None, min(0.9, found * 0.8))
+        return LanguageGuess(None, min(0.9, found * 0.8))
     return _best(sample, BY_EXTENSION.get(extension))
 
 
@@ -84,23 +84,23 @@ def _sample(text: str) -> _Sample:
     A text is looked at when it arrives, and when its entry is made with its file's name.
     """
     lines = text[:SAMPLE_CHARACTERS].split("\n")
-    told = [line[:LINE_CHARACTERS] for line in lines if line.strip()]
-    return _Sample(told[:: 1 + len(told) // SAMPLE_LINES])
+    rendered = [line[:LINE_CHARACTERS] for line in lines if line.strip()]
+    return _Sample(rendered[:: 1 + len(rendered) // SAMPLE_LINES])
 
 
 class _Sample:
-    """Lines of a text, and what they say by themselves, whatever the name of its file."""
+    """Lines of a text, and their signs of a language whatever the name of its file."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
-        self._told = [line for line in lines if not PLAIN_COMMENT.match(line)]
+        self._render = [line for line in lines if not PLAIN_COMMENT.match(line)]
 
     @functools.cached_property
     def settings(self) -> float:
         """The share of the lines that set something."""
-        if len(self._told) < LEAST_LINES:
+        if len(self._render) < LEAST_LINES:
             return 0.0
-        return sum(told_of(self._told, _sets)) / len(self._told)
+        return sum(map_alike(self._render, _sets)) / len(self._render)
 
     @functools.cached_property
     def shares(self) -> list[float]:
@@ -108,35 +108,37 @@ class _Sample:
         marks = _all_marks()
         found = Counter(
             itertools.chain.from_iterable(
-                told_of(self.lines, lambda line: marks.Match(line.encode("utf-8", "replace")) or ())
+                map_alike(
+                    self.lines, lambda line: marks.Match(line.encode("utf-8", "replace")) or ()
+                )
             )
         )
-        rest = max(LEAST_LINES, len(self._told))
+        rest = max(LEAST_LINES, len(self._render))
         return [found[number] / rest for number in range(len(ALL_LANGUAGES))]
 
     @functools.cached_property
-    def is_said_by_a_tool(self) -> bool:
+    def is_tool_output(self) -> bool:
         """Whether a compiler or a difference quotes the code."""
         whole = "\n".join(self.lines).lower()
         if not any(word in whole for word in WORDS_OF_TOOLS):
             return False
-        said = sum(1 for line in self.lines if SAID_BY_A_TOOL.search(line))
-        return said > TOOL_SHARE * len(self.lines)
+        found = sum(1 for line in self.lines if TOOL_OUTPUT.search(line))
+        return found > TOOL_SHARE * len(self.lines)
 
     def prose_share(self, language: Language) -> float:
         """Return the share of lines that read as sentences and not as the language."""
-        said = told_of(
+        found = map_alike(
             self.lines,
             lambda line: SENTENCE.match(line) is not None and not language.marks.search(line),
         )
-        return sum(said) / len(self.lines)
+        return sum(found) / len(self.lines)
 
 
-def _extension(hints: Hints | None) -> str:
+def _extension(context: ExtractionContext | None) -> str:
     """Return the last file ending in the call's arguments that is known."""
-    if hints is None:
+    if context is None:
         return ""
-    found = [each.lower() for each in EXTENSION.findall(hints.arguments[:4_000])]
+    found = [each.lower() for each in EXTENSION.findall(context.arguments[:4_000])]
     known = [each for each in found if each in BY_EXTENSION or each in SETTING_EXTENSIONS]
     return known[-1] if known else ""
 
@@ -160,7 +162,7 @@ def _all_marks() -> re2.Set:
     return marks
 
 
-def _best(sample: _Sample, expected: Language | None) -> Reading | None:
+def _best(sample: _Sample, expected: Language | None) -> LanguageGuess | None:
     shares = list(sample.shares)
     if expected is not None:
         shares[ALL_LANGUAGES.index(expected)] += EXTENSION_BONUS
@@ -173,6 +175,6 @@ def _best(sample: _Sample, expected: Language | None) -> Reading | None:
     confidence = min(1.0, most / CERTAIN_SHARE)
     if confidence > LEAST_CONFIDENCE and best is not expected:
         confidence *= max(0.0, 1 - 3 * sample.prose_share(best))
-    if confidence > LEAST_CONFIDENCE and sample.is_said_by_a_tool:
+    if confidence > LEAST_CONFIDENCE and sample.is_tool_output:
         confidence *= 0.4
-    return Reading(best, confidence) if confidence > LEAST_CONFIDENCE else None
+    return LanguageGuess(best, confidence) if confidence > LEAST_CONFIDENCE else None

@@ -23,7 +23,7 @@ MOST_SETTINGS = 20_000
 MOST_LEVELS = 12
 
 
-class Setting(NamedTuple):
+class ConfigSetting(NamedTuple):
     """One value and where it stands."""
 
     line: int
@@ -35,9 +35,9 @@ class Setting(NamedTuple):
     """Empty where a section opens."""
 
 
-def settings(text: str, first_line: int = 1) -> list[Setting]:
+def settings(text: str, first_line: int = 1) -> list[ConfigSetting]:
     """Return the settings of a configuration file, in order."""
-    reader = _Reader()
+    reader = _SettingsReader()
     for number, line in enumerate(text.split("\n"), first_line):
         if len(reader.found) >= MOST_SETTINGS:
             break
@@ -45,11 +45,11 @@ def settings(text: str, first_line: int = 1) -> list[Setting]:
     return reader.found
 
 
-class _Reader:
+class _SettingsReader:
     """Knows which sections are open while lines pass."""
 
     def __init__(self) -> None:
-        self.found: list[Setting] = []
+        self.found: list[ConfigSetting] = []
         self._section = ""
         self._open: list[tuple[int, str]] = []
         self._text_below: int | None = None
@@ -63,7 +63,7 @@ class _Reader:
         section = SECTION.match(start) if start[0] == "[" else None
         if section:
             self._section, self._open = section[1].strip("\"' "), []
-            self.found.append(Setting(number, self._section, "", ""))
+            self.found.append(ConfigSetting(number, self._section, "", ""))
         elif entry := ENTRY.match(line):
             self._entry(number, entry)
         elif item := ITEM.match(line):
@@ -71,7 +71,7 @@ class _Reader:
             self._add(number, "", item["value"])
 
     def _in_text(self, indent: int) -> bool:
-        """Say whether a line belongs to a block of text that a key opened with `|` or `>`."""
+        """Return whether a line belongs to a block of text that a key opened with `|` or `>`."""
         if self._text_below is not None and indent > self._text_below:
             return True
         self._text_below = None
@@ -94,4 +94,6 @@ class _Reader:
     def _add(self, number: int, key: str, value: str) -> None:
         names = [self._section] if self._section else []
         path = ".".join(names + [name for _, name in self._open])
-        self.found.append(Setting(number, path, key, cut(value, VALUE_CHARACTERS).strip("\"'")))
+        self.found.append(
+            ConfigSetting(number, path, key, cut(value, VALUE_CHARACTERS).strip("\"'"))
+        )

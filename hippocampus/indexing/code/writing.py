@@ -1,4 +1,4 @@
-"""An outline written as a draft: names with line numbers first, then signatures, then names used.
+"""An outline written as a extraction: names with line numbers first, then signatures, then names used.
 
 Pure; which lines stand is chosen elsewhere.
 """
@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from hippocampus.indexing.code.outline import Outline, Symbol, qualified
-from hippocampus.indexing.code.settings import Setting
-from hippocampus.indexing.draft import Draft, Line
+from hippocampus.indexing.code.settings import ConfigSetting
+from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, cut, packed, ranked
 
 TITLE, TOP, MEMBERS, CONSTANTS = 1.0, 20.0, 20.0, 2.0
@@ -41,11 +41,11 @@ TASK_NOTE = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b[^\n]{0,140}")
 MOST_TASKS = 60
 
 
-def write_outline(text: str, outline: Outline, first_line: int = 1) -> Draft:
-    """Return the draft of a source."""
+def write_outline(text: str, outline: Outline, first_line: int = 1) -> Extraction:
+    """Return the extraction of a source."""
     symbols = outline.symbols
     last = first_line + text.count("\n")
-    lines = [Line(f"about: {outline.title}", TITLE)] if outline.title else []
+    lines = [EntryLine(f"about: {outline.title}", TITLE)] if outline.title else []
     lines += _overview(symbols)
     _add_members(lines, symbols)
     lines += _imports(symbols)
@@ -56,7 +56,9 @@ def write_outline(text: str, outline: Outline, first_line: int = 1) -> Draft:
     summary = f"{outline.language} source, lines {first_line}–{last}"
     summary += f": {counts}" if counts else ""
     data = {"language": outline.language, "lines": [first_line, last], "symbols": len(symbols)}
-    return Draft("code", summary, tuple(lines), data, (f"lines=[{first_line}, {last}]",), "names")
+    return Extraction(
+        "code", summary, tuple(lines), data, (f"lines=[{first_line}, {last}]",), "names"
+    )
 
 
 def _counts(symbols: list[Symbol]) -> str:
@@ -64,7 +66,7 @@ def _counts(symbols: list[Symbol]) -> str:
     return ", ".join(counted(counts[kind], *NOUNS[kind]) for kind in NOUNS if counts[kind])
 
 
-def _overview(symbols: list[Symbol]) -> Iterator[Line]:
+def _overview(symbols: list[Symbol]) -> Iterator[EntryLine]:
     """Yield lists of the names that belong to the whole source, with their lines."""
     holding = {symbol.parent for symbol in symbols if symbol.kind == "def"}
     for kind, label in LABELS.items():
@@ -88,7 +90,7 @@ def _overview(symbols: list[Symbol]) -> Iterator[Line]:
 
 def _named(
     symbols: list[Symbol], label: str, weight: float, at: int | None = None
-) -> Iterator[Line]:
+) -> Iterator[EntryLine]:
     """Yield names with their lines, those that others may use first."""
     public = [f"{each.name} {each.line}" for each in symbols if each.name[:1] != "_"]
     private = [f"{each.name} {each.line}" for each in symbols if each.name[:1] == "_"]
@@ -102,7 +104,7 @@ def _value(symbol: Symbol) -> str:
     return f" {value}" if value.startswith(("=", ":")) and len(value) <= 40 else ""
 
 
-def _add_members(lines: list[Line], symbols: list[Symbol]) -> None:
+def _add_members(lines: list[EntryLine], symbols: list[Symbol]) -> None:
     """Add, for each symbol that holds others, the list of them."""
     held: dict[int, list[Symbol]] = {}
     for symbol in symbols:
@@ -125,7 +127,7 @@ def _holder(symbols: list[Symbol], number: int) -> str:
     return f"{word} {qualified(symbols, number)}{bases if bases[:1] == '(' else ''} {symbol.line}"
 
 
-def _imports(symbols: list[Symbol]) -> list[Line]:
+def _imports(symbols: list[Symbol]) -> list[EntryLine]:
     imported = dict.fromkeys(
         f"{symbol.name}{symbol.signature if symbol.signature[:2] == ' (' else ''}"
         for symbol in symbols
@@ -134,34 +136,34 @@ def _imports(symbols: list[Symbol]) -> list[Line]:
     return packed(imported, "import", weight=IMPORTS)
 
 
-def _signatures(symbols: list[Symbol]) -> Iterator[Line]:
-    """Yield a line for each symbol of which there is more to say than its name and line."""
+def _signatures(symbols: list[Symbol]) -> Iterator[EntryLine]:
+    """Yield a line for each symbol that has more than its name and line."""
     told_above = {each.parent for each in symbols if each.kind == "def"}
     told_above = {at for at in told_above if at is not None and symbols[at].kind == "class"}
     for number, symbol in enumerate(symbols):
         if symbol.kind in ("import", "const", "main") or number in told_above:
             continue
-        told = symbol.signature.strip() not in ("", "()", "(self)", "(")
-        if told or symbol.note:
+        rendered = symbol.signature.strip() not in ("", "()", "(self)", "(")
+        if rendered or symbol.note:
             weight = SIGNATURE if symbol.parent is None else MEMBER
             note = f" {symbol.note}" if symbol.note else ""
             name = qualified(symbols, number)
             space = " " if symbol.signature[:1].isalnum() else ""
-            yield Line(f"{symbol.line} {name}{space}{symbol.signature}{note}", weight)
+            yield EntryLine(f"{symbol.line} {name}{space}{symbol.signature}{note}", weight)
 
 
-def _tasks(text: str, first_line: int) -> Iterator[Line]:
-    """Yield what the source itself says is left to do."""
+def _tasks(text: str, first_line: int) -> Iterator[EntryLine]:
+    """Yield the notes of open work in the source."""
     line, seen_to = first_line, 0
     for count, match in enumerate(TASK_NOTE.finditer(text)):
         if count == MOST_TASKS:
             break
         line += text.count("\n", seen_to, match.start())
         seen_to = match.start()
-        yield Line(f"{line} {cut(match[0], 110)}", TASK)
+        yield EntryLine(f"{line} {cut(match[0], 110)}", TASK)
 
 
-def _add_used(lines: list[Line], text: str, symbols: list[Symbol], first_line: int) -> None:
+def _add_used(lines: list[EntryLine], text: str, symbols: list[Symbol], first_line: int) -> None:
     """Add the telling names that a source uses, below the symbol where each first stands."""
     seen = {symbol.name for symbol in symbols}
     imports = " ".join(symbol.name for symbol in symbols if symbol.kind == "import")
@@ -195,18 +197,18 @@ def _blocks(text: str, symbols: list[Symbol], first_line: int) -> Iterator[tuple
             yield label, "\n".join(lines[start - first_line : end - first_line])
 
 
-def write_settings(text: str, found: list[Setting], first_line: int = 1) -> Draft:
-    """Return the draft of a configuration file."""
+def write_settings(text: str, found: list[ConfigSetting], first_line: int = 1) -> Extraction:
+    """Return the extraction of a configuration file."""
     last = first_line + text.count("\n")
     summary = f"configuration, lines {first_line}–{last}: {counted(len(found), 'setting')}"
     lines = [*_sections(found), *_values(found)]
     data = {"lines": [first_line, last], "settings": len(found)}
-    return Draft(
+    return Extraction(
         "config", summary, tuple(lines), data, (f"lines=[{first_line}, {last}]",), "settings"
     )
 
 
-def _sections(found: list[Setting]) -> list[Line]:
+def _sections(found: list[ConfigSetting]) -> list[EntryLine]:
     opened = [
         f"{each.key or each.path} {each.line}"
         for each in found
@@ -215,7 +217,7 @@ def _sections(found: list[Setting]) -> list[Line]:
     return packed(opened, "sections", weight=TOP, count=0)
 
 
-def _values(found: list[Setting]) -> Iterator[Line]:
+def _values(found: list[ConfigSetting]) -> Iterator[EntryLine]:
     """Yield the values of each section in one or more lines that open with its path."""
     group: list[str] = []
     opened: tuple[str, int] | None = None
@@ -229,7 +231,7 @@ def _values(found: list[Setting]) -> Iterator[Line]:
     yield from _group(opened, group)
 
 
-def _group(opened: tuple[str, int] | None, group: list[str]) -> list[Line]:
+def _group(opened: tuple[str, int] | None, group: list[str]) -> list[EntryLine]:
     if opened is None:
         return []
     path, line = opened

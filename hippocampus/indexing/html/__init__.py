@@ -1,17 +1,17 @@
 """Pages: HTML, accessibility trees and browser snapshots, read into what a later call may name.
 
-Told from the text itself; nothing is fetched, and no script is run.
+SignRule from the text itself; nothing is fetched, and no script is run.
 """
 
 from __future__ import annotations
 
 import re
 
-from hippocampus.indexing.draft import Draft, Hints
+from hippocampus.indexing.extraction import Extraction, ExtractionContext
 from hippocampus.indexing.html.items import write_page
 from hippocampus.indexing.html.page import read_page
 from hippocampus.indexing.html.snapshot import LINE_CHARACTERS, read_snapshot, snapshot_line
-from hippocampus.indexing.templates import told_of
+from hippocampus.indexing.templates import map_alike
 
 __all__ = ["extract", "recognises"]
 
@@ -33,8 +33,8 @@ def recognises(text: str) -> float:
     return max(_is_markup(text), _is_snapshot(text))
 
 
-def extract(text: str, hints: Hints) -> Draft | None:  # noqa: ARG001 — the shape of an extractor
-    """Return the draft of a page, or nothing where a text is none."""
+def extract(text: str, context: ExtractionContext) -> Extraction | None:  # noqa: ARG001 — the shape of an extractor
+    """Return the extraction of a page, or nothing where a text is none."""
     markup, snapshot = _is_markup(text), _is_snapshot(text)
     if max(markup, snapshot) < LEAST_CONFIDENCE:
         return None
@@ -61,5 +61,5 @@ def _is_snapshot(text: str) -> float:
     sample = [line for line in lines if line.strip()][:SAMPLE_LINES]
     if len(sample) < 3:
         return 0.0
-    share = sum(told_of(sample, snapshot_line)) / len(sample)
+    share = sum(map_alike(sample, snapshot_line)) / len(sample)
     return min(1.0, share * 1.2) if share >= 0.35 else 0.0

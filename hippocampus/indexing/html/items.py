@@ -1,6 +1,6 @@
-"""What a page or a snapshot of one is read into, and how that is written as a draft.
+"""What a page or a snapshot of one is read into, and how that is written as a extraction.
 
-Pure; refs, addresses and values stand beside their labels.
+Pure; refs, addresses and values stand next to their labels.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from hippocampus.indexing.draft import Draft, Line
+from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, cut, most_common, packed, ranked
 
-ItemKind = Literal["heading", "landmark", "control", "link", "message", "head", "row", "text"]
+ElementKind = Literal["heading", "landmark", "control", "link", "message", "head", "row", "text"]
 MOST_ITEMS = 10_000
 MOST_LINES = 5_000
 LABEL_CHARACTERS = 70
@@ -21,7 +21,7 @@ TEXT_CHARACTERS = 220
 MESSAGE_CHARACTERS = 300
 MOST_KEPT_MESSAGES = 5
 REPEATED = 4
-"""A control whose name stands so often is told by its count first."""
+"""A control whose name occurs this often is written with its count first."""
 HEADING_WEIGHTS = (2.2, 1.8, 1.4, 1.1, 0.9, 0.8)
 CONTROL, FIELD, LINK, SIDE_LINK, AGAIN, MANY = 5.0, 6.0, 0.9, 0.4, 0.3, 2.0
 OUTLINE, OUTLINE_LEVEL, FEW_HEADINGS, REPEATED_HEADING = 12.0, 2, 6, 0.15
@@ -30,16 +30,16 @@ SIDE = re.compile(r"^(?:navigation|nav|footer|contentinfo|complementary|aside|me
 PAGING = 3.0
 PAGES = re.compile(r"(?i)(?:next|prev(?:ious)?|older|newer)\b|[«»‹›]")
 NUMBERED_PAGE = re.compile(r"(?i)\bpage \d+ (?:of|/) \d+|\b\d+ ?[-–] ?\d+ of \d[\d,]*")
-"""How a page says which of many it is."""
+"""How a page numbers itself."""
 FIRST_STEP = re.compile(
     r"(?:[a-z][a-z0-9+.-]*:)?//[^/?#]+|[a-z]+:|[/.]*[^/?#]*[/?#]?", re.IGNORECASE
 )
 
 
-class Item(NamedTuple):
+class PageElement(NamedTuple):
     """One thing on a page."""
 
-    kind: ItemKind
+    kind: ElementKind
     text: str
     role: str = ""
     """Of a control or landmark: button, textbox, navigation."""
@@ -56,18 +56,18 @@ class Item(NamedTuple):
 class Page:
     """A page as it was read."""
 
-    items: list[Item]
+    items: list[PageElement]
     title: str = ""
     url: str = ""
     about: str = ""
     form: str = "page"
 
 
-def write_page(page: Page) -> Draft:
-    """Return the draft of a page."""
-    writer = _Writer(page.items)
+def write_page(page: Page) -> Extraction:
+    """Return the extraction of a page."""
+    writer = _PageWriter(page.items)
     if page.about:
-        writer.lines.append(Line(f"about: {cut(page.about, TEXT_CHARACTERS)}", 1.5, count=0))
+        writer.lines.append(EntryLine(f"about: {cut(page.about, TEXT_CHARACTERS)}", 1.5, count=0))
     writer.overview()
     for item in page.items:
         writer.take(item)
@@ -75,12 +75,12 @@ def write_page(page: Page) -> Draft:
     counts: Counter[str] = Counter(item.kind for item in page.items)
     data: dict[str, object] = {"title": page.title, "url": page.url, **counts}
     lines = tuple(writer.lines[:MOST_LINES])
-    return Draft("page", _summary(page), lines, data, ('pattern="…"',), "items")
+    return Extraction("page", _summary(page), lines, data, ('pattern="…"',), "items")
 
 
 def _summary(page: Page) -> str:
     counts: Counter[str] = Counter(item.kind for item in page.items)
-    told = [
+    rendered = [
         counted(counts[kind], noun)
         for kind, noun in (
             ("heading", "heading"),
@@ -93,21 +93,21 @@ def _summary(page: Page) -> str:
         if counts[kind]
     ]
     if len(page.items) >= MOST_ITEMS:
-        told.append(f"only the first {MOST_ITEMS:,} read")
-    said = [page.form, f'"{cut(page.title, 120)}"' if page.title else "", page.url]
-    return " ".join(filter(None, said)) + (f": {', '.join(told)}" if told else "")
+        rendered.append(f"only the first {MOST_ITEMS:,} read")
+    head = [page.form, f'"{cut(page.title, 120)}"' if page.title else "", page.url]
+    return " ".join(filter(None, head)) + (f": {', '.join(rendered)}" if rendered else "")
 
 
 @dataclass(slots=True)
-class _Writer:
+class _PageWriter:
     """Writes items in order; links and controls wait until their section ends."""
 
-    items: list[Item]
-    lines: list[Line] = field(default_factory=list)
+    items: list[PageElement]
+    lines: list[EntryLine] = field(default_factory=list)
     heading: int | None = None
     is_side: bool = False
     waiting: dict[tuple[str, float], list[str]] = field(default_factory=dict)
-    seen: set[Item] = field(default_factory=set)
+    seen: set[PageElement] = field(default_factory=set)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     headings: Counter[str] = field(default_factory=Counter)
     messages: int = 0
@@ -121,12 +121,12 @@ class _Writer:
                 refs.setdefault((each.role, each.text), []).append(each.ref)
         for (role, text), found in refs.items():
             known = f" {found[0]} … {found[-1]}" if found[0] else ""
-            told = f"{len(found)} × {role} {cut(text, LABEL_CHARACTERS)}{known}"
-            self.lines.append(Line(told, MANY, count=0))
+            rendered = f"{len(found)} × {role} {cut(text, LABEL_CHARACTERS)}{known}"
+            self.lines.append(EntryLine(rendered, MANY, count=0))
         self._outline()
         targets = [_first_step(each.target) for each in self.items if each.target]
         if len(targets) > 3 * REPEATED:
-            self.lines.append(Line(f"links to: {most_common(targets, 6)}", LINKED_TO, count=0))
+            self.lines.append(EntryLine(f"links to: {most_common(targets, 6)}", LINKED_TO, count=0))
 
     def _outline(self) -> None:
         """Write the upper headings in a line or two, where there are many of all levels."""
@@ -140,7 +140,7 @@ class _Writer:
             ]
             self.lines += ranked(packed(upper, "outline", weight=OUTLINE, count=0))
 
-    def take(self, item: Item) -> None:
+    def take(self, item: PageElement) -> None:
         """Take one item."""
         if item.kind in ("control", "link"):
             self._wait(item)
@@ -151,10 +151,10 @@ class _Writer:
         else:
             weight = {"head": HEAD, "row": ROW, "text": TEXT}[item.kind]
             weight = PAGING if NUMBERED_PAGE.search(item.text) else weight
-            told = f"{cut(item.text, TEXT_CHARACTERS)}{_marks(item)}"
-            self.lines.append(Line(told, weight, parent=self.heading))
+            rendered = f"{cut(item.text, TEXT_CHARACTERS)}{_marks(item)}"
+            self.lines.append(EntryLine(rendered, weight, parent=self.heading))
 
-    def _wait(self, item: Item) -> None:
+    def _wait(self, item: PageElement) -> None:
         if item in self.seen:
             return
         self.seen.add(item)
@@ -166,15 +166,15 @@ class _Writer:
             weight = AGAIN
         elif item.is_field:
             weight = FIELD
-        self.waiting.setdefault((label, weight), []).append(_told(item))
+        self.waiting.setdefault((label, weight), []).append(_render(item))
 
     def flush(self) -> None:
         """Write what waits, below the section's heading."""
-        for (label, weight), told in self.waiting.items():
-            self.lines += packed(told, label, weight=weight, parent=self.heading)
+        for (label, weight), rendered in self.waiting.items():
+            self.lines += packed(rendered, label, weight=weight, parent=self.heading)
         self.waiting.clear()
 
-    def _open(self, item: Item) -> None:
+    def _open(self, item: PageElement) -> None:
         self.flush()
         is_heading = item.kind == "heading"
         self.is_side = SIDE.match(item.role) is not None if not is_heading else self.is_side
@@ -185,23 +185,23 @@ class _Writer:
         weight = HEADING_WEIGHTS[min(item.level, 6) - 1] if is_heading else LANDMARK
         if is_heading and self.headings[item.text] >= REPEATED:
             weight = REPEATED_HEADING
-        told = f"{mark} {cut(item.text, LABEL_CHARACTERS * 2)}".strip() + _marks(item)
+        rendered = f"{mark} {cut(item.text, LABEL_CHARACTERS * 2)}".strip() + _marks(item)
         self.heading = len(self.lines)
-        self.lines.append(Line(told, weight))
+        self.lines.append(EntryLine(rendered, weight))
 
-    def _message(self, item: Item) -> None:
+    def _message(self, item: PageElement) -> None:
         self.messages += 1
         kept = self.messages <= MOST_KEPT_MESSAGES
-        told = f"! {cut(item.text, MESSAGE_CHARACTERS)}{_marks(item)}"
-        self.lines.append(Line(told, CONTROL, keep=kept))
+        rendered = f"! {cut(item.text, MESSAGE_CHARACTERS)}{_marks(item)}"
+        self.lines.append(EntryLine(rendered, CONTROL, keep=kept))
 
 
-def _told(item: Item) -> str:
+def _render(item: PageElement) -> str:
     target = f" → {item.target}" if item.target else ""
     return f"{cut(item.text, LABEL_CHARACTERS)}{_marks(item)}{target}".strip()
 
 
-def _marks(item: Item) -> str:
+def _marks(item: PageElement) -> str:
     ref = f" {item.ref}" if item.ref else ""
     value = f' = "{cut(item.value, LABEL_CHARACTERS)}"' if item.value else ""
     return f"{ref}{value}{f' ({item.state})' if item.state else ''}"

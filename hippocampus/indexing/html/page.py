@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from hippocampus.indexing.html.items import MOST_ITEMS, Item, ItemKind, Page
+from hippocampus.indexing.html.items import MOST_ITEMS, ElementKind, Page, PageElement
 from hippocampus.indexing.lines import cut
 
 ATTRIBUTES = r"""(?P<attributes>(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+)>?"""
@@ -94,15 +94,15 @@ BLOCKS = frozenset(
 STATES = ("checked", "disabled", "selected", "required", "readonly")
 MOST_TAGS = 80_000
 MOST_OPTIONS = 6
-"""Choices of a list that are told; of a longer one the chosen only."""
+"""Options of a list that are written; of a longer one only the chosen."""
 LEAST_TEXT = 25
-"""Shorter pieces of running text tell nothing by themselves."""
+"""Shorter pieces of running text carry no information alone."""
 MOST_BUFFERED = 40
 
 
 def read_page(text: str) -> Page:
     """Return what a page shows."""
-    reader = _Reader()
+    reader = _PageReader()
     shown = _shown(text)
     end = 0
     for match in TAG.finditer(shown):
@@ -149,11 +149,11 @@ def plain_text(markup: str) -> str:
     return " ".join((unescape(words) if "&" in words else words).split())
 
 
-class _Reader:
+class _PageReader:
     """Turns the tags and texts that pass into items; open tags are never waited for."""
 
     def __init__(self) -> None:
-        self.items: list[Item] = []
+        self.items: list[PageElement] = []
         self.tags = 0
         self.title = self.url = self.about = ""
         self._buffer: list[str] = []
@@ -200,18 +200,18 @@ class _Reader:
         elif words and block == "title":
             self.title = self.title or words
         elif words and block[0] == "h" and block[1:].isdigit():
-            self.items.append(Item("heading", words, ref=_ref(marks), level=int(block[1])))
+            self.items.append(PageElement("heading", words, ref=_ref(marks), level=int(block[1])))
         elif words and block == "message":
-            self.items.append(Item("message", words, ref=_ref(marks)))
+            self.items.append(PageElement("message", words, ref=_ref(marks)))
         elif len(words) >= LEAST_TEXT and len(words) > linked + LEAST_TEXT:
-            self.items.append(Item("text", words))
+            self.items.append(PageElement("text", words))
 
     def _row_ends(self, name: str) -> None:
         if name not in ("tr", "table") or not self._cells:
             return
-        told = " | ".join(self._cells)
-        if told.strip(" |"):
-            self.items.append(Item("head" if self._is_head else "row", told))
+        rendered = " | ".join(self._cells)
+        if rendered.strip(" |"):
+            self.items.append(PageElement("head" if self._is_head else "row", rendered))
         self._cells, self._is_head = [], False
 
     def _opens(self, name: str, written: str) -> None:
@@ -219,34 +219,34 @@ class _Reader:
             self._block, self._is_head = name, self._is_head or name == "th"
         elif name in BLOCKS or name[1:].isdigit():
             self._block = name
-            self._says(written, attributes_of(written))
+            self._note_attributes(written, attributes_of(written))
         elif name in LANDMARKS:
             label = attributes_of(written).get("aria-label", "")
-            self.items.append(Item("landmark", label, LANDMARKS[name]))
+            self.items.append(PageElement("landmark", label, LANDMARKS[name]))
         elif name in ("meta", "input", "textarea", "form", "element", "textbox", "checkbox"):
             self._single(name, attributes_of(written))
         else:
             known = attributes_of(written)
-            self._says(written, known)
+            self._note_attributes(written, known)
             self._roled(name, known)
 
-    def _says(self, written: str, known: dict[str, str]) -> None:
+    def _note_attributes(self, written: str, known: dict[str, str]) -> None:
         """Remember the block's attributes, and whether it is a message."""
         self._marks = known
         if known and MESSAGE.search(written[:ATTRIBUTE_CHARACTERS]):
             self._block = "message"
 
     def _single(self, name: str, known: dict[str, str]) -> None:
-        """Take a tag that says all it has to say in its attributes."""
+        """Take a tag whose content is its attributes."""
         if name == "meta":
-            said = (known.get("name") or known.get("property") or "").lower()
-            if said in ("description", "og:description"):
+            label_text = (known.get("name") or known.get("property") or "").lower()
+            if label_text in ("description", "og:description"):
                 self.about = self.about or known.get("content", "")
-            elif said == "og:url":
+            elif label_text == "og:url":
                 self.url = self.url or known.get("content", "")
         elif name == "form":
             target = f"{known.get('method', 'get').upper()} {known.get('action', '')}".strip()
-            self.items.append(Item("landmark", target, "form", _ref(known)))
+            self.items.append(PageElement("landmark", target, "form", _ref(known)))
         elif known.get("type", "").lower() != "hidden" and "role" not in known:
             self.items.append(_field(name, known, self._label))
             self._label = ""
@@ -262,12 +262,14 @@ class _Reader:
         if role in CONTROL_ROLES and (label or "ref" in known):
             target = known.get("href", known.get("url", "")) if role == "link" else ""
             value = known.get("value", "")
-            kind: ItemKind = "link" if role == "link" else "control"
-            self.items.append(Item(kind, label, role, _ref(known), target, value, _state(known)))
+            kind: ElementKind = "link" if role == "link" else "control"
+            self.items.append(
+                PageElement(kind, label, role, _ref(known), target, value, _state(known))
+            )
         elif role in LANDMARK_ROLES and name != "body":
-            self.items.append(Item("landmark", label, role, _ref(known)))
+            self.items.append(PageElement("landmark", label, role, _ref(known)))
         elif role == "heading" and label:
-            self.items.append(Item("heading", label, ref=_ref(known), level=2))
+            self.items.append(PageElement("heading", label, ref=_ref(known), level=2))
 
     def _inline(self, name: str, is_end: bool, written: str) -> None:  # noqa: FBT001
         """Take a tag inside running text; one that opens ends the one before."""
@@ -297,7 +299,9 @@ class _Reader:
         self._options += 1
         state = "selected" if "selected" in known else ""
         if words and (state or self._options <= MOST_OPTIONS):
-            self.items.append(Item("control", words, "option", known.get("value", ""), state=state))
+            self.items.append(
+                PageElement("control", words, "option", known.get("value", ""), state=state)
+            )
 
     def _pressed(self, name: str, known: dict[str, str], words: str) -> None:
         label = words or _label(known)
@@ -306,25 +310,25 @@ class _Reader:
         if not label and not target:
             return
         role = "link" if is_link else known.get("role", "button")
-        kind: ItemKind = "link" if is_link else "control"
+        kind: ElementKind = "link" if is_link else "control"
         if target.startswith(("javascript:", "data:")):
             target = ""
         ref = _ref(known) if not is_link or "ref" in known else ""
-        self.items.append(Item(kind, label, role, ref, cut(target, 300), "", _state(known)))
+        self.items.append(PageElement(kind, label, role, ref, cut(target, 300), "", _state(known)))
 
 
-def _field(name: str, known: dict[str, str], label: str) -> Item:
+def _field(name: str, known: dict[str, str], label: str) -> PageElement:
     """Return a form's field with its value."""
     role = known.get("type", "") if name == "input" else name
-    said = _label(known) or label or known.get("placeholder", "") or known.get("name", "")
+    label_text = _label(known) or label or known.get("placeholder", "") or known.get("name", "")
     value = known.get("value", "") if role != "password" else ""
     is_button = role in ("submit", "button", "reset", "image")
     if is_button:
-        said, value = value or said, ""
-    named = known.get("name", "") if known.get("name", "") != said else ""
+        label_text, value = value or label_text, ""
+    named = known.get("name", "") if known.get("name", "") != label_text else ""
     ref = _ref(known) or named
-    return Item(
-        "control", said, role or "text", ref, "", value, _state(known), is_field=not is_button
+    return PageElement(
+        "control", label_text, role or "text", ref, "", value, _state(known), is_field=not is_button
     )
 
 

@@ -1,13 +1,13 @@
 """Accessibility trees and browser snapshots read into items: one element a line, with its ref.
 
-Linear: each line is read by itself, its depth told by its indentation.
+Linear: each line is read by itself, its depth is its indentation.
 """
 
 from __future__ import annotations
 
 import re
 
-from hippocampus.indexing.html.items import MOST_ITEMS, Item, ItemKind, Page
+from hippocampus.indexing.html.items import MOST_ITEMS, ElementKind, Page, PageElement
 
 LINE_CHARACTERS = 1_000
 MOST_LINES = 60_000
@@ -33,7 +33,7 @@ PAGE_LINE = re.compile(
     r"[ \t]*(?:[-*#][ \t]*)*(?:Page |Current |Root)?(?P<what>URL|Title|WebArea)\b[ \t]*[:=]?[ \t]*(?P<value>\S.*)",
     re.IGNORECASE,
 )
-ROLES: dict[ItemKind, str] = {
+ROLES: dict[ElementKind, str] = {
     "heading": "heading h1 h2 h3 h4 h5 h6",
     "link": "link a",
     "message": "alert status alertdialog log",
@@ -47,10 +47,10 @@ ROLES: dict[ItemKind, str] = {
     "li p td th term definition time strong emphasis list rowgroup article figure group iframe "
     "separator RootWebArea document",
 }
-KIND_OF_ROLE: dict[str, ItemKind] = {
+KIND_OF_ROLE: dict[str, ElementKind] = {
     role: kind for kind, roles in ROLES.items() for role in roles.split()
 }
-"""What each role is read as; other roles tell no snapshot."""
+"""What each role is read as; other roles are no sign of a snapshot."""
 FIELDS = frozenset(
     [
         "textbox",
@@ -70,20 +70,20 @@ LEAST_TEXT = 12
 
 
 def snapshot_line(line: str) -> bool:
-    """Say whether a line is an element of a snapshot: a known role with a ref or a quoted name."""
+    """Return whether a line is an element of a snapshot: a known role with a ref or a quoted name."""
     match = ELEMENT.fullmatch(line)
     if match is None or match["role"].lstrip("<") not in KIND_OF_ROLE:
         return URL_LINE.fullmatch(line) is not None
     if match["role"][0] == "<" and match["before"] is None:
         return False
     rest = match["rest"]
-    told = bool(match["before"] or QUOTED.match(rest) or REF.search(rest) or "[" in rest[:3])
-    return told or (line.lstrip()[:2] == "- " and rest[:1] in (":", ""))
+    rendered = bool(match["before"] or QUOTED.match(rest) or REF.search(rest) or "[" in rest[:3])
+    return rendered or (line.lstrip()[:2] == "- " and rest[:1] in (":", ""))
 
 
 def read_snapshot(text: str) -> Page:
     """Return what a snapshot shows."""
-    items: list[Item] = []
+    items: list[PageElement] = []
     known = {"url": "", "title": ""}
     for whole in text.split("\n")[:MOST_LINES]:
         line = whole[:LINE_CHARACTERS].rstrip()
@@ -103,13 +103,15 @@ def _page(match: re.Match[str], known: dict[str, str]) -> None:
     known[what] = known[what] or match["value"].strip("\"'`")
 
 
-def _with_target(item: Item, url: str) -> Item:
+def _with_target(item: PageElement, url: str) -> PageElement:
     if item.target or item.kind not in ("link", "control", "text"):
         return item
-    return Item(item.kind, item.text, item.role, item.ref, url.strip("\"'"), item.value, item.state)
+    return PageElement(
+        item.kind, item.text, item.role, item.ref, url.strip("\"'"), item.value, item.state
+    )
 
 
-def _element(match: re.Match[str], items: list[Item], known: dict[str, str]) -> None:
+def _element(match: re.Match[str], items: list[PageElement], known: dict[str, str]) -> None:
     role = match["role"].lstrip("<")
     item = _tag(match, role) if match["role"][0] == "<" else _line(match, role)
     if role == "RootWebArea":
@@ -121,34 +123,34 @@ def _element(match: re.Match[str], items: list[Item], known: dict[str, str]) -> 
         items.append(item)
 
 
-def _is_idle(item: Item, items: list[Item]) -> bool:
-    """Say whether a text says nothing that the element before it has not said."""
+def _is_idle(item: PageElement, items: list[PageElement]) -> bool:
+    """Return whether a text only repeats the element before it."""
     if len(item.text) < LEAST_TEXT and not (item.kind == "row" and item.ref):
         return True
     return bool(items) and item.text in items[-1].text
 
 
-def _line(match: re.Match[str], role: str) -> Item:
+def _line(match: re.Match[str], role: str) -> PageElement:
     """Read `role "name" [ref=e1] [level=2]: text` in any of its forms."""
     rest = match["rest"]
     quoted = QUOTED.match(rest)
     name = (quoted["double"] or quoted["single"] or "") if quoted else ""
     after = rest[quoted.end() :] if quoted else rest
-    said = AFTER.search(after)
-    marks = after[: said.start()] if said else after
+    content = AFTER.search(after)
+    marks = after[: content.start()] if content else after
     found = REF.search(marks)
     ref = (match["before"] or "").removeprefix("uid=").removeprefix("ref=")
     ref = ref or ((found["ref"] or f"[{found['bare']}]") if found else "")
-    return _item(role, name, ref, marks, said["text"].strip("\"'") if said else "")
+    return _item(role, name, ref, marks, content["text"].strip("\"'") if content else "")
 
 
-def _item(role: str, name: str, ref: str, marks: str, said: str) -> Item:
+def _item(role: str, name: str, ref: str, marks: str, content: str) -> PageElement:
     known = {each["name"]: each["value"].strip("\"'") for each in PROPERTY.finditer(marks)}
     is_field = role in FIELDS
-    value = known.get("value") or known.get("valuetext") or (said if is_field else "")
-    text = name or ("" if is_field else said) or known.get("placeholder", "")
-    if name and said and not is_field and said not in name:
-        text = f"{name}: {said}"
+    value = known.get("value") or known.get("valuetext") or (content if is_field else "")
+    text = name or ("" if is_field else content) or known.get("placeholder", "")
+    if name and content and not is_field and content not in name:
+        text = f"{name}: {content}"
     kind = KIND_OF_ROLE[role]
     level = (
         int(known["level"]) if known.get("level", "").isdecimal() and len(known["level"]) < 3 else 2
@@ -156,10 +158,12 @@ def _item(role: str, name: str, ref: str, marks: str, said: str) -> Item:
     states = " ".join(dict.fromkeys(STATE.findall(marks)))
     target = known.get("url") or known.get("href") or ""
     shown = role if kind in ("landmark", "control") else ""
-    return Item(kind, text, shown, ref, target, value, states, min(max(level, 1), 6), is_field)
+    return PageElement(
+        kind, text, shown, ref, target, value, states, min(max(level, 1), 6), is_field
+    )
 
 
-def _tag(match: re.Match[str], role: str) -> Item:
+def _tag(match: re.Match[str], role: str) -> PageElement:
     """Read `[12]<button name='x'>text</button>`."""
     parts = HTML_ELEMENT.match(match["rest"])
     written = parts["attributes"] if parts else match["rest"]
@@ -178,4 +182,6 @@ def _tag(match: re.Match[str], role: str) -> Item:
     shown = role if kind in ("landmark", "control") else ""
     value = known.get("value", "")
     states = " ".join(dict.fromkeys(STATE.findall(written)))
-    return Item(kind, name, shown, ref, known.get("href", ""), value, states, level, role in FIELDS)
+    return PageElement(
+        kind, name, shown, ref, known.get("href", ""), value, states, level, role in FIELDS
+    )

@@ -1,13 +1,13 @@
 """Listings: files and folders, search hits, commits, the working tree's state, branches.
 
-Told from the lines themselves; no tool's name decides, and nothing is opened.
+SignRule from the lines themselves; no tool's name decides, and nothing is opened.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from hippocampus.indexing.draft import Draft, Hints
+from hippocampus.indexing.extraction import Extraction, ExtractionContext
 from hippocampus.indexing.listings import files, git, hits
 from hippocampus.indexing.listings.folding import write_files
 from hippocampus.indexing.templates import alike
@@ -24,8 +24,8 @@ def recognises(text: str) -> float:
     return _form(text)[1]
 
 
-def extract(text: str, hints: Hints) -> Draft | None:  # noqa: ARG001 — the shape of an extractor
-    """Return the draft of a listing, or nothing where a text is none."""
+def extract(text: str, context: ExtractionContext) -> Extraction | None:  # noqa: ARG001 — the shape of an extractor
+    """Return the extraction of a listing, or nothing where a text is none."""
     form, _ = _form(text)
     if form in files.READERS:
         found = files.read_files(text, form)
@@ -44,15 +44,15 @@ def _form(text: str) -> tuple[str, float]:
         return "", 0.0
     if git.COMMIT_LINE.fullmatch(sample[0]):
         return "log", 1.0
-    forms = {form: told for form, told in TOLD.items() if _may_be(form, sample)}
+    forms = {form: rendered for form, rendered in TOLD.items() if _may_be(form, sample)}
     lines_alike = alike(sample)
-    shares = {form: _share(lines_alike, told) for form, told in forms.items()}
+    shares = {form: _share(lines_alike, rendered) for form, rendered in forms.items()}
     best = max(shares, key=lambda form: shares[form])
     return (best, shares[best]) if shares[best] >= LEAST_SHARE else ("", 0.0)
 
 
 def _may_be(form: str, sample: list[str]) -> bool:
-    """Say whether a sample has what its single lines cannot tell."""
+    """Return whether a sample as a whole can be of a form."""
     if form == "status":
         return any(line.startswith(git.STATUS_OPENINGS) for line in sample)
     if form == "headed hits":
@@ -62,16 +62,16 @@ def _may_be(form: str, sample: list[str]) -> bool:
     return True
 
 
-def _share(sample: list[tuple[str, int]], told: Callable[[str], bool]) -> float:
-    """Return the share of lines that are told; 0 as soon as it is under the least that counts.
+def _share(sample: list[tuple[str, int]], rendered: Callable[[str], bool]) -> float:
+    """Return the share of lines of a form; 0 as soon as it is under the least that counts.
 
-    The sample says of lines that differ in their digits only how many they are.
+    Lines of the sample that differ in their digits only come once, with their count.
     """
     others = 0
     total = sum(count for _, count in sample)
     most = (1 - LEAST_SHARE) * total
     for line, count in sample:
-        if not told(line):
+        if not rendered(line):
             others += count
             if others > most + 1:
                 return 0.0
@@ -102,8 +102,8 @@ TOLD: dict[str, Callable[[str], bool]] = {
     "hits": hits.hit_line,
     "headed hits": _headed,
 }
-"""How the lines of each form are told; of two with an equal share the earlier one is taken."""
-WRITERS: dict[str, Callable[[str], Draft | None]] = {
+"""How the lines of each form are recognised; of two with an equal share the earlier one is taken."""
+WRITERS: dict[str, Callable[[str], Extraction | None]] = {
     "status": git.write_status,
     "short status": git.write_status,
     "branches": git.write_branches,

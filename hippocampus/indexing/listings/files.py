@@ -1,4 +1,4 @@
-"""File listings (`ls -l`, `ls -R`, `tree`, `find`, `du`, bare paths) read into files with folders.
+"""ListedFile listings (`ls -l`, `ls -R`, `tree`, `find`, `du`, bare paths) read into files with folders.
 
 Pure text: no path is ever opened.
 """
@@ -30,7 +30,7 @@ TREE_STEP = 4
 """Characters that `tree` indents a level by."""
 
 
-class File(NamedTuple):
+class ListedFile(NamedTuple):
     """One name in a listing."""
 
     folder: str
@@ -43,25 +43,25 @@ class File(NamedTuple):
 
 
 def long_line(line: str) -> bool:
-    """Say whether a line is one of `ls -l`."""
+    """Return whether a line is one of `ls -l`."""
     return LONG.fullmatch(line) is not None
 
 
 def tree_line(line: str) -> bool:
-    """Say whether a line is one of `tree`."""
+    """Return whether a line is one of `tree`."""
     return BRANCH.fullmatch(line) is not None
 
 
 def path_line(line: str) -> bool:
-    """Say whether a line is a path or a file's name, with or without its weight."""
+    """Return whether a line is a path or a file's name, with or without its weight."""
     weighed = WEIGHED.fullmatch(line)
     name = weighed["name"] if weighed else line
     return PATH.fullmatch(name) is not None and NAMED.search(name) is not None
 
 
-def read_long(lines: list[str]) -> list[File]:
+def read_long(lines: list[str]) -> list[ListedFile]:
     """Return the files of `ls -l`, of each folder under its heading with `-R`."""
-    found: list[File] = []
+    found: list[ListedFile] = []
     folder = ""
     for line in lines:
         if (match := LONG.fullmatch(line)) and match["name"] not in (".", ".."):
@@ -69,15 +69,15 @@ def read_long(lines: list[str]) -> list[File]:
             mark = "*" if match["mode"][0] == "-" and "x" in match["mode"] else ""
             name = match["name"].rstrip("/") + mark
             size = None if is_folder else _bytes(match["size"])
-            found.append(File(folder, name, size, is_folder, match["date"]))
+            found.append(ListedFile(folder, name, size, is_folder, match["date"]))
         elif heading := HEADING.fullmatch(line):
             folder = _folder(heading["folder"])
     return found
 
 
-def read_tree(lines: list[str]) -> list[File]:
+def read_tree(lines: list[str]) -> list[ListedFile]:
     """Return the files of `tree`; a name with others below it is a folder."""
-    found: list[File] = []
+    found: list[ListedFile] = []
     open_folders: list[str] = []
     depths: list[int] = []
     for line in lines:
@@ -89,12 +89,12 @@ def read_tree(lines: list[str]) -> list[File]:
         name, size = (sized["name"], _bytes(sized["size"])) if sized else (match["name"], None)
         folder = "".join(open_folders[:depth])
         open_folders[depth:] = [_folder(name)]
-        found.append(File(folder, name.rstrip("/"), size, name.endswith("/")))
+        found.append(ListedFile(folder, name.rstrip("/"), size, name.endswith("/")))
         depths.append(depth)
     return _with_folders(found, depths)
 
 
-def _with_folders(found: list[File], depths: list[int]) -> list[File]:
+def _with_folders(found: list[ListedFile], depths: list[int]) -> list[ListedFile]:
     following = [*depths[1:], 0][: len(depths)]
     return [
         file._replace(is_folder=True, size=None) if after > depth else file
@@ -102,9 +102,9 @@ def _with_folders(found: list[File], depths: list[int]) -> list[File]:
     ]
 
 
-def read_paths(lines: list[str]) -> list[File]:
+def read_paths(lines: list[str]) -> list[ListedFile]:
     """Return the files of `find`, `du`, or a list of paths; a path above another is a folder."""
-    found: list[File] = []
+    found: list[ListedFile] = []
     for line in lines:
         weighed = WEIGHED.fullmatch(line) if "\t" in line else None
         path, size = (weighed["name"], _bytes(weighed["size"])) if weighed else (line, None)
@@ -113,7 +113,7 @@ def read_paths(lines: list[str]) -> list[File]:
         if not path.strip("./"):
             continue
         before, slash, name = path.rstrip("/").rpartition("/")
-        found.append(File(before + slash, name, size, path.endswith("/")))
+        found.append(ListedFile(before + slash, name, size, path.endswith("/")))
     above = {file.folder.rstrip("/") for file in found}
     return [
         file._replace(is_folder=True) if file.folder + file.name in above else file
@@ -134,15 +134,15 @@ def _bytes(size: str) -> int | None:
         return None
 
 
-READERS: dict[str, tuple[Callable[[str], bool], Callable[[list[str]], list[File]]]] = {
+READERS: dict[str, tuple[Callable[[str], bool], Callable[[list[str]], list[ListedFile]]]] = {
     "long": (long_line, read_long),
     "tree": (tree_line, read_tree),
     "paths": (path_line, read_paths),
 }
-"""How each form of listing is told, by one line, and read."""
+"""How each form of listing is recognised, by one line, and read."""
 
 
-def read_files(text: str, form: str) -> list[File]:
+def read_files(text: str, form: str) -> list[ListedFile]:
     """Return the files of a listing of a known form."""
     lines = [line.rstrip()[:LINE_CHARACTERS] for line in text.split("\n")[:MOST_FILES] if line]
     return READERS[form][1]([line for line in lines if line])

@@ -1,4 +1,4 @@
-"""A listing written as a draft: folders with counts first, then each folder's names.
+"""A listing written as a extraction: folders with counts first, then each folder's names.
 
 Pure; which lines stand is chosen elsewhere.
 """
@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterator
 from operator import itemgetter
 
-from hippocampus.indexing.draft import Draft, Line
+from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, most_common, packed, ranked
-from hippocampus.indexing.listings.files import File
+from hippocampus.indexing.listings.files import ListedFile
 
 MOST_GROUPS = 24
 """Folders in the overview."""
@@ -35,8 +35,8 @@ EXTENSION = re.compile(r"[^./](\.[A-Za-z][\w+-]{0,9})\*?$")
 MOST_LINES = 5_000
 
 
-def write_files(files: list[File], more: int = 0) -> Draft:
-    """Return the draft of a listing, `more` being the lines behind those that were read."""
+def write_files(files: list[ListedFile], more: int = 0) -> Extraction:
+    """Return the extraction of a listing, `more` being the lines behind those that were read."""
     plain = [file for file in files if not file.is_folder]
     lines = [] if len(files) <= FEW_FILES else list(ranked(_overview(plain or files)))
     lines += [*_largest(plain), *_dates(plain), *_marked(plain)]
@@ -46,12 +46,12 @@ def write_files(files: list[File], more: int = 0) -> Draft:
         _add_folder(lines, folder, inside)
     rest = f" (and {more:,} lines more)" if more else ""
     data = {"files": len(plain), "folders": len(files) - len(plain)}
-    return Draft(
+    return Extraction(
         "listing", _summary(files, plain) + rest, tuple(lines), data, ('pattern="…"',), "names"
     )
 
 
-def _summary(files: list[File], plain: list[File]) -> str:
+def _summary(files: list[ListedFile], plain: list[ListedFile]) -> str:
     parts = [f"listing: {counted(len(plain), 'file')}"]
     folders = len(files) - len(plain) or len({file.folder for file in files if file.folder})
     parts += [counted(folders, "folder")] if folders else []
@@ -66,9 +66,9 @@ def _extension(name: str) -> str:
     return match[1] if match else "(no extension)"
 
 
-def _by_folder(files: list[File]) -> dict[str, list[File]]:
+def _by_folder(files: list[ListedFile]) -> dict[str, list[ListedFile]]:
     """Return the files by folder, folders with a single file under the name of none."""
-    found: dict[str, list[File]] = {}
+    found: dict[str, list[ListedFile]] = {}
     for file in files:
         found.setdefault(file.folder, []).append(file)
     alone = [inside[0] for folder, inside in found.items() if len(inside) == 1 and folder]
@@ -78,8 +78,8 @@ def _by_folder(files: list[File]) -> dict[str, list[File]]:
     return kept
 
 
-def _add_folder(lines: list[Line], folder: str, inside: list[File]) -> None:
-    """Add the names of a folder; a folder whose key ends in a zero stands for files alone in theirs."""
+def _add_folder(lines: list[EntryLine], folder: str, inside: list[ListedFile]) -> None:
+    """Add the names of a folder; a key that ends in a zero holds files that are alone in their folder."""
     apart = folder.endswith("\0")
     label = "" if apart or not folder else folder
     weight = _weight(inside[0].folder)
@@ -88,7 +88,7 @@ def _add_folder(lines: list[Line], folder: str, inside: list[File]) -> None:
         alike = _alike(inside, templates)
         for first, last, number in alike.values():
             lines.append(
-                Line(f"{label}{first} … {last}: {number} alike", ALIKE * weight / 2, count=0)
+                EntryLine(f"{label}{first} … {last}: {number} alike", ALIKE * weight / 2, count=0)
             )
         if alike:
             pairs = list(zip(inside, templates, strict=True))
@@ -100,14 +100,14 @@ def _add_folder(lines: list[Line], folder: str, inside: list[File]) -> None:
 
 
 def _add_names(
-    lines: list[Line], label: str, inside: list[File], weight: float, *, apart: bool
+    lines: list[EntryLine], label: str, inside: list[ListedFile], weight: float, *, apart: bool
 ) -> None:
-    names = ((file.folder if apart else "") + _told(file) for file in inside)
+    names = ((file.folder if apart else "") + _render(file) for file in inside)
     at = len(lines) if label else None
     lines += packed(names, label, weight=round(weight, 2), at=at)
 
 
-def _told(file: File) -> str:
+def _render(file: ListedFile) -> str:
     size = f" {file.size}" if file.size is not None else ""
     return f"{file.name}/" if file.is_folder else f"{file.name}{size}"
 
@@ -119,11 +119,11 @@ def _weight(folder: str) -> float:
     return WEIGHT_BY_DEPTH[min(depth, len(WEIGHT_BY_DEPTH) - 1)]
 
 
-def _template(file: File) -> str:
+def _template(file: ListedFile) -> str:
     return DIGITS.sub("#", file.name)
 
 
-def _alike(inside: list[File], templates: list[str]) -> dict[str, tuple[str, str, int]]:
+def _alike(inside: list[ListedFile], templates: list[str]) -> dict[str, tuple[str, str, int]]:
     """Return the templates that many names follow, with the first and the last name and count."""
     counts = Counter(templates)
     found: dict[str, tuple[str, str, int]] = {}
@@ -134,7 +134,7 @@ def _alike(inside: list[File], templates: list[str]) -> dict[str, tuple[str, str
     return found
 
 
-def _largest(plain: list[File]) -> Iterator[Line]:
+def _largest(plain: list[ListedFile]) -> Iterator[EntryLine]:
     sized = [(file.size, _path(file)) for file in plain if file.size is not None]
     if len(sized) < 2 * MOST_NAMED:
         return
@@ -148,25 +148,25 @@ def _largest(plain: list[File]) -> Iterator[Line]:
         yield from packed(empty[:MOST_NAMED], label, weight=LARGEST, count=0)
     least = heapq.nsmallest(2, (pair for pair in sized if pair[0]))
     smallest = ", ".join(f"{name} {size}" for size, name in least)
-    yield Line(f"smallest: {smallest}", LARGEST, count=0)
+    yield EntryLine(f"smallest: {smallest}", LARGEST, count=0)
     yield from _sizes(plain)
 
 
-def _path(file: File) -> str:
+def _path(file: ListedFile) -> str:
     return (file.folder + file.name).removeprefix("./")
 
 
-def _sizes(plain: list[File]) -> Iterator[Line]:
+def _sizes(plain: list[ListedFile]) -> Iterator[EntryLine]:
     """Yield the folders that hold most bytes."""
     sizes: Counter[str] = Counter()
     for file in plain:
         sizes[file.folder or "./"] += file.size or 0
     if len(sizes) > 2:
-        told = [f"{folder} {size}" for folder, size in sizes.most_common(MOST_NAMED)]
-        yield Line(f"bytes: {', '.join(told)}", LARGEST, count=0)
+        rendered = [f"{folder} {size}" for folder, size in sizes.most_common(MOST_NAMED)]
+        yield EntryLine(f"bytes: {', '.join(rendered)}", LARGEST, count=0)
 
 
-def _dates(plain: list[File]) -> Iterator[Line]:
+def _dates(plain: list[ListedFile]) -> Iterator[EntryLine]:
     """Yield the oldest and the newest of the dates, with their files."""
     orders = {date: _order(date) for date in {file.date for file in plain}}
     dated = [(order, file) for file in plain if (order := orders[file.date])]
@@ -176,7 +176,7 @@ def _dates(plain: list[File]) -> Iterator[Line]:
     for label, (order, file) in (("newest", newest), ("oldest", oldest)):
         same = sum(other == order for other, _ in dated) - 1
         more = f" and {same} more" if same else ""
-        yield Line(f"{label}: {file.date} {_path(file)}{more}", LARGEST, count=0)
+        yield EntryLine(f"{label}: {file.date} {_path(file)}{more}", LARGEST, count=0)
 
 
 def _order(date: str) -> tuple[str, ...]:
@@ -191,7 +191,7 @@ def _order(date: str) -> tuple[str, ...]:
     return ("0" + year if year else "1", f"{MONTHS.index(month):02}", f"{int(day):02}", time)
 
 
-def _marked(plain: list[File]) -> Iterator[Line]:
+def _marked(plain: list[ListedFile]) -> Iterator[EntryLine]:
     """Yield the programs, where they are few among others."""
     marked = [_path(file).rstrip("*") for file in plain if file.name.endswith("*")]
     if marked and len(marked) * 4 < len(plain):
@@ -199,31 +199,31 @@ def _marked(plain: list[File]) -> Iterator[Line]:
         yield from ranked(packed(marked, label, weight=LARGEST, count=0))
 
 
-def _overview(files: list[File]) -> list[Line]:
+def _overview(files: list[ListedFile]) -> list[EntryLine]:
     """Return the folders with counts, the largest of them opened while there is room."""
     below = _totals(files)
     waiting = [(-below[""][0], "")]
-    told: dict[str, tuple[int, str]] = {}
-    while waiting and len(waiting) + len(told) < MOST_GROUPS:
+    rendered: dict[str, tuple[int, str]] = {}
+    while waiting and len(waiting) + len(rendered) < MOST_GROUPS:
         _, folder = heapq.heappop(waiting)
         total, inside = below[folder]
-        room = MOST_GROUPS - len(waiting) - len(told) - 1
+        room = MOST_GROUPS - len(waiting) - len(rendered) - 1
         opened = heapq.nlargest(room, inside, key=lambda each: below[each][0])
         rest = total - sum(below[each][0] for each in opened)
         if rest or not opened:
             others = "others " if len(opened) < len(inside) else ""
-            told[folder] = rest, f"{folder or './'} {others}{rest}"
+            rendered[folder] = rest, f"{folder or './'} {others}{rest}"
         for each in opened:
             heapq.heappush(waiting, (-below[each][0], each))
-    told |= {folder: (-total, f"{folder or './'} {-total}") for total, folder in waiting}
-    most = sorted(told, key=lambda folder: (-told[folder][0], folder))
-    return packed((told[folder][1] for folder in most), "files", weight=OVERVIEW, count=0)
+    rendered |= {folder: (-total, f"{folder or './'} {-total}") for total, folder in waiting}
+    most = sorted(rendered, key=lambda folder: (-rendered[folder][0], folder))
+    return packed((rendered[folder][1] for folder in most), "files", weight=OVERVIEW, count=0)
 
 
 Totals = dict[str, tuple[int, list[str]]]
 
 
-def _totals(files: list[File]) -> Totals:
+def _totals(files: list[ListedFile]) -> Totals:
     """Return for each folder how many files lie below it, and its folders."""
     counts = Counter(file.folder for file in files)
     totals: dict[str, int] = {"": 0}

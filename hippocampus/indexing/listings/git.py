@@ -1,6 +1,6 @@
 """What a version control tool lists: commits, the working tree's state, branches.
 
-Pure text. Hashes stay whole, beside their subjects.
+Pure text. Hashes stay whole, next to their subjects.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from hippocampus.indexing.draft import Draft, Line
+from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, cut, most_common, packed, ranked
 
 SUBJECT_CHARACTERS = 100
@@ -22,7 +22,7 @@ FEW_COMMITS = 12
 SPECIAL, AREAS, MOST_AREAS = 3.0, 9.0, 8
 REVERT = re.compile(r"Revert\b|revert[:(]")
 AREA = re.compile(r"([\w.-]{1,40})(?:/[\w./-]*|\([^)]*\)|!)?:(?=\s)")
-"""What a subject says that it is about: `area: …`, `area/part: …`, `area(part): …`."""
+"""The area that a subject names: `area: …`, `area/part: …`, `area(part): …`."""
 DATE = re.compile(
     r"[A-Z][a-z]{2} (?P<day>[A-Z][a-z]{2} \d{1,2}) (?P<time>\d\d:\d\d):\d\d (?P<year>\d{4})(?: [+-]\d{4})?"
 )
@@ -75,7 +75,7 @@ LETTERS = {
 
 @dataclass(slots=True)
 class Commit:
-    """One commit as far as the log tells it."""
+    """One commit as far as the log has it."""
 
     hash: str
     refs: str = ""
@@ -131,13 +131,13 @@ def _more(commit: Commit, line: str) -> None:
         commit.body.append(line.strip(" |"))
 
 
-def write_log(text: str) -> Draft | None:
-    """Return the draft of a log, or nothing where there is no commit."""
+def write_log(text: str) -> Extraction | None:
+    """Return the extraction of a log, or nothing where there is no commit."""
     commits = read_log(text)
     if not commits:
         return None
     authors = Counter(commit.author for commit in commits if commit.author)
-    lines: list[Line] = list(_overview(commits)) if len(commits) > FEW_COMMITS else []
+    lines: list[EntryLine] = list(_overview(commits)) if len(commits) > FEW_COMMITS else []
     for number, commit in enumerate(commits):
         _add_commit(lines, commit, number, alone=len(authors) < 2)
     dates = [commit.date for commit in commits if commit.date]
@@ -145,17 +145,17 @@ def write_log(text: str) -> Draft | None:
     summary += f", {_day(dates[-1])} to {_dated(dates[0])}" if len(dates) > 1 else ""
     summary += f", by {most_common(c.author for c in commits if c.author)}" if authors else ""
     data = {"commits": len(commits), "first": commits[0].hash, "last": commits[-1].hash}
-    return Draft("commits", summary, tuple(lines), data, ('pattern="<hash>"',), "commits")
+    return Extraction("commits", summary, tuple(lines), data, ('pattern="<hash>"',), "commits")
 
 
-def _overview(commits: list[Commit]) -> Iterator[Line]:
+def _overview(commits: list[Commit]) -> Iterator[EntryLine]:
     """Yield what stands out of a long log: refs, merges, reverts, the last commit, the areas."""
     special = [each for each in commits[1:-1] if _is_special(each)]
-    told = [f"oldest: {_short_line(commits[-1])}", *map(_short_line, special)]
-    yield from ranked(Line(each, SPECIAL, count=0) for each in told)
+    rendered = [f"oldest: {_short_line(commits[-1])}", *map(_short_line, special)]
+    yield from ranked(EntryLine(each, SPECIAL, count=0) for each in rendered)
     areas = [match[1] for commit in commits if (match := AREA.match(commit.subject))]
     if 2 * len(areas) > len(commits):
-        yield Line(f"areas: {most_common(areas, MOST_AREAS)}", AREAS, count=0)
+        yield EntryLine(f"areas: {most_common(areas, MOST_AREAS)}", AREAS, count=0)
 
 
 def _is_special(commit: Commit) -> bool:
@@ -165,9 +165,9 @@ def _is_special(commit: Commit) -> bool:
 def _short_line(commit: Commit) -> str:
     merge = f"merge of {commit.merged}:" if commit.is_merge else ""
     known = ", ".join(filter(None, (commit.author, _day(commit.date))))
-    said = [commit.refs, commit.hash, merge, cut(commit.subject, SUBJECT_CHARACTERS // 2)]
-    said += [f"({known})"] if known else []
-    return " ".join(filter(None, said))
+    parts = [commit.refs, commit.hash, merge, cut(commit.subject, SUBJECT_CHARACTERS // 2)]
+    parts += [f"({known})"] if known else []
+    return " ".join(filter(None, parts))
 
 
 def _dated(date: str) -> str:
@@ -176,45 +176,45 @@ def _dated(date: str) -> str:
 
 
 def _day(date: str) -> str:
-    """Return a date as `log` writes it by default without what the summary tells: `Jun 27 17:42`."""
+    """Return a date as `log` writes it by default without what the summary has: `Jun 27 17:42`."""
     match = DATE.fullmatch(date)
     return f"{match['day']} {match['time']}" if match else date
 
 
-def _add_commit(lines: list[Line], commit: Commit, number: int, *, alone: bool) -> None:
-    said = [commit.hash, commit.refs, cut(commit.subject, SUBJECT_CHARACTERS)]
+def _add_commit(lines: list[EntryLine], commit: Commit, number: int, *, alone: bool) -> None:
+    parts = [commit.hash, commit.refs, cut(commit.subject, SUBJECT_CHARACTERS)]
     known = ", ".join(filter(None, ("" if alone else commit.author, _day(commit.date))))
-    said += [f"({known})"] if known else []
+    parts += [f"({known})"] if known else []
     weight = MERGE if commit.is_merge or commit.subject.startswith("Merge ") else COMMIT
     at = len(lines)
-    lines.append(Line(" ".join(filter(None, said)), NEWEST if number < 3 else weight))
+    lines.append(EntryLine(" ".join(filter(None, parts)), NEWEST if number < 3 else weight))
     lines += packed(commit.files, " files", weight=FILES, parent=at, count=0)
     if commit.body:
         body = cut(" ".join(commit.body[:8]), 2 * SUBJECT_CHARACTERS)
-        lines.append(Line(f"  {body}", BODY, parent=at, count=0))
+        lines.append(EntryLine(f"  {body}", BODY, parent=at, count=0))
 
 
-def write_status(text: str) -> Draft | None:
-    """Return the draft of a working tree's state, long or short."""
+def write_status(text: str) -> Extraction | None:
+    """Return the extraction of a working tree's state, long or short."""
     groups: dict[str, list[str]] = {}
-    said: list[str] = []
+    parts: list[str] = []
     section = ""
     for whole in text.split("\n"):
         line = whole[:LINE_CHARACTERS].rstrip()
         section = next((SECTIONS[each] for each in SECTIONS if line.startswith(each)), section)
         if line.startswith(ONLY_SAID):
-            said.append(line)
+            parts.append(line)
         elif (match := STATUS_LINE.fullmatch(line)) and match["path"]:
             label = " ".join(filter(None, (section, match["state"])))
             groups.setdefault(label, []).append(match["path"])
         elif match := SHORT_STATUS.fullmatch(line):
-            _short(match, groups, said)
-    return _status(groups, said) if groups or said else None
+            _short(match, groups, parts)
+    return _status(groups, parts) if groups or parts else None
 
 
-def _short(match: re.Match[str], groups: dict[str, list[str]], said: list[str]) -> None:
+def _short(match: re.Match[str], groups: dict[str, list[str]], parts: list[str]) -> None:
     if match["branch"]:
-        said.append(f"branch {match['branch']}")
+        parts.append(f"branch {match['branch']}")
         return
     staged, changed = match["state"][0], match["state"][1]
     label = SHORT_STATES.get(match["state"], "")
@@ -227,18 +227,18 @@ def _short(match: re.Match[str], groups: dict[str, list[str]], said: list[str]) 
     groups.setdefault(label, []).append(match["path"])
 
 
-def _status(groups: dict[str, list[str]], said: list[str]) -> Draft:
-    lines = [Line(cut(each, SUBJECT_CHARACTERS), CHANGED, count=0) for each in said]
+def _status(groups: dict[str, list[str]], parts: list[str]) -> Extraction:
+    lines = [EntryLine(cut(each, SUBJECT_CHARACTERS), CHANGED, count=0) for each in parts]
     for label, paths in groups.items():
         lines += packed(paths, f"{label} ({len(paths)})", weight=CHANGED, at=len(lines))
     counts = ", ".join(f"{len(paths)} {label}" for label, paths in groups.items())
     data = {label: len(paths) for label, paths in groups.items()}
     summary = f"working tree: {counts or 'no changes'}"
-    return Draft("status", summary, tuple(lines), data, ('pattern="…"',), "paths")
+    return Extraction("status", summary, tuple(lines), data, ('pattern="…"',), "paths")
 
 
-def write_branches(text: str) -> Draft | None:
-    """Return the draft of a list of branches."""
+def write_branches(text: str) -> Extraction | None:
+    """Return the extraction of a list of branches."""
     names: list[str] = []
     current = ""
     for line in text.split("\n"):
@@ -253,4 +253,4 @@ def write_branches(text: str) -> Draft | None:
         f", on {current}" if current else ""
     )
     lines = packed(names, weight=CHANGED)
-    return Draft("branches", summary, tuple(lines), {"current": current}, (), "branches")
+    return Extraction("branches", summary, tuple(lines), {"current": current}, (), "branches")

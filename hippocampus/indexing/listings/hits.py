@@ -1,6 +1,6 @@
 """Search hits (`grep -n`, ripgrep, heading style) grouped by file, with their line numbers.
 
-Pure text; a hit's line is told as far as it helps to decide whether to read the file.
+Pure text; a hit's line is kept as far as it helps to decide whether to read the file.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from hippocampus.indexing.draft import Draft, Line
+from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, cut, packed, ranked
 
 LINE_CHARACTERS = 400
@@ -38,7 +38,7 @@ MOST_REPEATED, FEW_NUMBERS, LONG_TEXT = 6, 2, 24
 OVERVIEW, FILE, HIT_WEIGHT, MAKER, CONTEXT_WEIGHT = 6.0, 2.0, 1.0, 1.6, 0.25
 
 
-class Hit(NamedTuple):
+class SearchHit(NamedTuple):
     """One line that a search found."""
 
     path: str
@@ -48,7 +48,7 @@ class Hit(NamedTuple):
 
 
 def hit_line(line: str) -> bool:
-    """Say whether a line reads as a hit with its file and line."""
+    """Return whether a line reads as a hit with its file and line."""
     match = HIT.fullmatch(line)
     if match and (match["line"] or "/" in match["path"]):
         return not ERROR.search(line)
@@ -56,12 +56,12 @@ def hit_line(line: str) -> bool:
 
 
 def numbered_line(line: str) -> bool:
-    """Say whether a line reads as a hit with its line only."""
+    """Return whether a line reads as a hit with its line only."""
     return NUMBERED.fullmatch(line) is not None or line == "--"
 
 
 def is_numbered_file(sample: list[str]) -> bool:
-    """Say whether the numbers of some lines follow each other: a file with numbers, no search."""
+    """Return whether the numbers of some lines follow each other: a file with numbers, no search."""
     found = [match for line in sample if (match := NUMBERED.fullmatch(line))]
     numbers = [int(match["line"]) for match in found]
     steps = sum(1 for before, after in pairwise(numbers) if after == before + 1)
@@ -70,9 +70,9 @@ def is_numbered_file(sample: list[str]) -> bool:
     )
 
 
-def read_hits(text: str) -> list[Hit]:
+def read_hits(text: str) -> list[SearchHit]:
     """Return the hits, those under a heading or without a file as well."""
-    found: list[Hit] = []
+    found: list[SearchHit] = []
     heading = ""
     for line in text.split("\n"):
         hit = _hit(line[:LINE_CHARACTERS].rstrip("\r"), heading)
@@ -85,19 +85,21 @@ def read_hits(text: str) -> list[Hit]:
     return found
 
 
-def _hit(line: str, heading: str) -> Hit | None:
+def _hit(line: str, heading: str) -> SearchHit | None:
     if match := NUMBERED.fullmatch(line):
-        return Hit(heading, int(match["line"]), match["text"], match["mark"] == "-")
+        return SearchHit(heading, int(match["line"]), match["text"], match["mark"] == "-")
     if match := HIT.fullmatch(line):
-        return Hit(match["path"], int(match["line"]) if match["line"] else None, match["text"])
+        return SearchHit(
+            match["path"], int(match["line"]) if match["line"] else None, match["text"]
+        )
     if match := CONTEXT.fullmatch(line):
-        return Hit(match["path"], int(match["line"]), match["text"], is_context=True)
+        return SearchHit(match["path"], int(match["line"]), match["text"], is_context=True)
     return None
 
 
-def write_hits(text: str) -> Draft | None:
-    """Return the draft of a search's hits, or nothing where there are none."""
-    by_file: dict[str, list[Hit]] = {}
+def write_hits(text: str) -> Extraction | None:
+    """Return the extraction of a search's hits, or nothing where there are none."""
+    by_file: dict[str, list[SearchHit]] = {}
     for hit in read_hits(text):
         by_file.setdefault(hit.path, []).append(hit)
     matched = sum(1 for hits in by_file.values() for hit in hits if not hit.is_context)
@@ -110,29 +112,31 @@ def write_hits(text: str) -> Draft | None:
     more = f" (of {text.count(chr(10)) + 1:,} lines)" if matched >= MOST_HITS else ""
     summary = f"search: {counted(matched, 'hit')} in {files}{more}"
     data = {"hits": matched, "files": len(by_file)}
-    return Draft("hits", summary, tuple(lines), data, ('pattern="…"',), "hits")
+    return Extraction("hits", summary, tuple(lines), data, ('pattern="…"',), "hits")
 
 
-def _overview(by_file: dict[str, list[Hit]]) -> Iterator[Line]:
+def _overview(by_file: dict[str, list[SearchHit]]) -> Iterator[EntryLine]:
     """Yield the files with how many hits each has, where they are too many to read at a glance."""
     if len(by_file) <= 6:
         return
     counts = {path: sum(not hit.is_context for hit in hits) for path, hits in by_file.items()}
     most = sorted(counts.items(), key=lambda each: -each[1])
-    told = [f"{path} {count}{_where(by_file[path], count)}" for path, count in most if count > 1]
-    yield from ranked(packed(told, "hits", weight=OVERVIEW, count=0))
+    rendered = [
+        f"{path} {count}{_where(by_file[path], count)}" for path, count in most if count > 1
+    ]
+    yield from ranked(packed(rendered, "hits", weight=OVERVIEW, count=0))
     single = sum(count == 1 for count in counts.values())
     if single:
-        yield Line(f"1 hit each: {single} files", OVERVIEW / 2, count=0)
+        yield EntryLine(f"1 hit each: {single} files", OVERVIEW / 2, count=0)
 
 
-def _where(hits: list[Hit], count: int) -> str:
+def _where(hits: list[SearchHit], count: int) -> str:
     """Return the lines of a few hits."""
     numbers = [str(hit.line) for hit in hits if hit.line is not None and not hit.is_context]
     return f" ({' '.join(numbers)})" if len(numbers) == count <= FEW_NUMBERS else ""
 
 
-def _phrases(by_file: dict[str, list[Hit]]) -> Iterator[Line]:
+def _phrases(by_file: dict[str, list[SearchHit]]) -> Iterator[EntryLine]:
     """Yield how the hits begin, with counts, where many begin alike."""
     openings = Counter(
         opening[0]
@@ -140,31 +144,35 @@ def _phrases(by_file: dict[str, list[Hit]]) -> Iterator[Line]:
         for hit in hits
         if not hit.is_context and (opening := OPENING.search(hit.text))
     )
-    told = [f"{text} {count}" for text, count in openings.most_common(MOST_PHRASES) if count > 2]
-    if not told or sum(openings.values()) <= FEW_HITS:
+    rendered = [
+        f"{text} {count}" for text, count in openings.most_common(MOST_PHRASES) if count > 2
+    ]
+    if not rendered or sum(openings.values()) <= FEW_HITS:
         return
-    yield Line(f"begin with: {', '.join(told)}", PHRASES, count=0)
+    yield EntryLine(f"begin with: {', '.join(rendered)}", PHRASES, count=0)
     texts = Counter(hit.text.strip() for hits in by_file.values() for hit in hits)
     for text, count in texts.most_common(MOST_REPEATED):
         if count > 2 and len(text) > LONG_TEXT:
-            yield Line(f"{count} × {cut(text, TEXT_CHARACTERS)}", PHRASES / 2, count=0)
+            yield EntryLine(f"{count} × {cut(text, TEXT_CHARACTERS)}", PHRASES / 2, count=0)
 
 
-def _add_file(lines: list[Line], path: str, hits: list[Hit], *, numbered: bool) -> None:
+def _add_file(lines: list[EntryLine], path: str, hits: list[SearchHit], *, numbered: bool) -> None:
     """Add a file's hits below its name, or a single one on one line with it."""
     if len(hits) == 1 and path:
         line = f"{hits[0].line}:" if hits[0].line is not None else ""
-        lines.append(Line(f"{path}:{line} {cut(hits[0].text, TEXT_CHARACTERS)}", FILE))
+        lines.append(EntryLine(f"{path}:{line} {cut(hits[0].text, TEXT_CHARACTERS)}", FILE))
         return
     parent = len(lines) if path else None
     if path:
         numbers = [str(hit.line) for hit in hits if hit.line is not None and not hit.is_context]
-        told = f": {' '.join(numbers[:40])}{' …' if len(numbers) > 40 else ''}" if numbered else ""
-        lines.append(Line(f"{path}{told}", FILE, count=0))
+        rendered = (
+            f": {' '.join(numbers[:40])}{' …' if len(numbers) > 40 else ''}" if numbered else ""
+        )
+        lines.append(EntryLine(f"{path}{rendered}", FILE, count=0))
     for hit in hits:
         number = f"{hit.line} " if hit.line is not None else ""
         weight = CONTEXT_WEIGHT if hit.is_context else _weight(hit.text)
-        lines.append(Line(f" {number}{cut(hit.text, TEXT_CHARACTERS)}", weight, parent=parent))
+        lines.append(EntryLine(f" {number}{cut(hit.text, TEXT_CHARACTERS)}", weight, parent=parent))
 
 
 def _weight(text: str) -> float:

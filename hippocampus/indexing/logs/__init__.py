@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from hippocampus.indexing.draft import Draft, Hints, Line
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.lines import counted, cut, packed
 from hippocampus.indexing.logs.fields import spread
 from hippocampus.indexing.logs.places import Place, lines_of_places, places_of
 from hippocampus.indexing.logs.signs import ARROW, EXIT, FAILED, Sign, sign_of, signs_for
 from hippocampus.indexing.logs.traces import Trace, lines_of, traces_of
 from hippocampus.indexing.shapes import identifiers
-from hippocampus.indexing.templates import Pattern, masked, patterns_of, told_of
+from hippocampus.indexing.templates import Pattern, map_alike, masked, patterns_of
 from hippocampus.indexing.thin import LIGHT, put, thinned
 
 STAMP = re.compile(
@@ -53,7 +53,7 @@ STAMPED_CHARACTERS = 60
 SHOWN_CHARACTERS = 240
 MESSAGE_CHARACTERS = 400
 MASK_CHARACTERS = 300
-"""Characters of a line that its sign and its pattern are told from."""
+"""Characters of a line that decide its sign and its pattern."""
 OVERVIEW = 12.0
 MOST_KEPT = 4
 """Lines of each sort that stand whatever the budget."""
@@ -74,8 +74,8 @@ class Log:
     day: str = ""
     """The date that opens every stamped line, where they are all of one day."""
 
-    def told(self, number: int) -> str:
-        """Return a line as it is told, without the day that all lines have."""
+    def text(self, number: int) -> str:
+        """Return a line without the day that all lines have."""
         line = self.lines[number]
         return line[len(self.day) :] if self.day and line.startswith(self.day) else line
 
@@ -85,12 +85,12 @@ class Log:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class LogBlock:
     """Lines that belong together; their parents are numbered within the block."""
 
     at: int
     """Where it stands in the content."""
-    lines: Sequence[Line]
+    lines: Sequence[EntryLine]
 
 
 def recognises(text: str) -> float:
@@ -103,17 +103,17 @@ def recognises(text: str) -> float:
     if len(lines) < 2:
         return 0.0
     tests = _tests_for(sample)
-    sure = told_of(lines, lambda line: any(test(line) for test in tests))
+    sure = map_alike(lines, lambda line: any(test(line) for test in tests))
     others = iter(
         _told_by_sign([line for line, is_sure in zip(lines, sure, strict=True) if not is_sure])
     )
-    told = sum(1.0 if is_sure else next(others) for is_sure in sure)
+    rendered = sum(1.0 if is_sure else next(others) for is_sure in sure)
     anchored = 0.4 if ANCHORS.search(sample) else 0.0
-    return min(1.0, told / len(lines) + anchored) if told > 1 else anchored / 2
+    return min(1.0, rendered / len(lines) + anchored) if rendered > 1 else anchored / 2
 
 
 def _tests_for(sample: str) -> tuple[Callable[[str], object], ...]:
-    """Return what tells a line of a log, but for what no line of the sample can have."""
+    """Return the tests of a log's line, without those that no line of the sample can pass."""
     stamped = (_is_stamped,) if CLOCK.search(sample) else ()
     leveled = (_is_leveled,) if any(level in sample for level in LEVELS) else ()
     ended = (OUTCOME.search,) if any(outcome in sample for outcome in OUTCOMES) else ()
@@ -130,7 +130,7 @@ def _is_leveled(line: str) -> bool:
 
 
 def _told_by_sign(lines: Sequence[str]) -> list[float]:
-    """Return how much each line reads as one of a log by what it says."""
+    """Return how much each line reads as one of a log by its sign."""
     masks = masked("\n".join(lines)) if lines else []
     distinct = set(masks)
     signs = signs_for(distinct)
@@ -149,12 +149,12 @@ SIGN_TELLS: dict[Sign, float] = {
     "total": 0.6,
     "exit": 0.5,
 }
-"""How much a sign alone says; errors and commands are spoken of in any text."""
+"""How sure a sign alone is; errors and commands are mentioned in any text."""
 
 
-def extract(text: str, hints: Hints) -> Draft | None:
+def extract(text: str, context: ExtractionContext) -> Extraction | None:
     """Read a log into its failures, their places, its totals, and its patterns with counts."""
-    del hints
+    del context
     if not text.strip():
         return None
     log = read(text)
@@ -164,22 +164,22 @@ def extract(text: str, hints: Hints) -> Draft | None:
     blocks = [*_overview(log)]
     blocks += [block for write in WRITERS for block in write(log, places, traces, failed)]
     facts = _facts(log, places, traces, failed)
-    return Draft("log", _summary(log, facts), _flat(blocks), facts, _ways(log))
+    return Extraction("log", _summary(log, facts), _flat(blocks), facts, _selectors(log))
 
 
-def _overview(log: Log) -> Iterator[Block]:
+def _overview(log: Log) -> Iterator[LogBlock]:
     """Yield how many lines of each level there are, and what the fields of alike lines hold."""
     heads = [mask[:STAMPED_CHARACTERS] for mask in log.masks]
     distinct = set(heads)
     leveled = {head: match[0] for head in distinct if (match := LEVELED.search(head))}
     levels = Counter(leveled[head] for head in heads if head in leveled)
     if len(levels) > 1:
-        told = ", ".join(f"{level} {count}" for level, count in levels.most_common())
-        yield Block(-1, [Line(f"levels: {told}", OVERVIEW, count=0)])
+        rendered = ", ".join(f"{level} {count}" for level, count in levels.most_common())
+        yield LogBlock(-1, [EntryLine(f"levels: {rendered}", OVERVIEW, count=0)])
     stamped = {head for head in distinct if STAMP.search(head)}
     numbers = [at for at, head in enumerate(heads) if head in stamped]
     for line in packed(spread(log.lines, numbers)):
-        yield Block(-1, [replace(line, weight=OVERVIEW, count=0)])
+        yield LogBlock(-1, [replace(line, weight=OVERVIEW, count=0)])
 
 
 def read(text: str) -> Log:
@@ -199,9 +199,9 @@ def _day(lines: Sequence[str]) -> str:
     return days.pop() if len(days) == 1 else ""
 
 
-def _flat(blocks: Iterable[Block]) -> tuple[Line, ...]:
+def _flat(blocks: Iterable[LogBlock]) -> tuple[EntryLine, ...]:
     """Return the lines of all blocks in content order, their parents renumbered."""
-    lines: list[Line] = []
+    lines: list[EntryLine] = []
     for block in sorted(blocks, key=lambda block: block.at):
         start = len(lines)
         for line in block.lines:
@@ -210,7 +210,7 @@ def _flat(blocks: Iterable[Block]) -> tuple[Line, ...]:
 
 
 def _failed_ids(log: Log) -> dict[str, int]:
-    """Return the ids of failed tests and the line that says most of each."""
+    """Return the ids of failed tests and the most complete line of each."""
     found: dict[str, int] = {}
     for number in log.of("failed"):
         match = FAILED.match(log.lines[number][:MESSAGE_CHARACTERS])
@@ -226,26 +226,26 @@ def _failed_ids(log: Log) -> dict[str, int]:
 
 def _write_failed(
     log: Log, places: Sequence[Place], traces: Sequence[Trace], failed: dict[str, int]
-) -> Iterable[Block]:
+) -> Iterable[LogBlock]:
     """Yield a line for each failed test, its id whole."""
     del places, traces
     for name, number in failed.items():
         line = log.lines[number].strip()
-        yield Block(number, [Line(cut(line, max(SHOWN_CHARACTERS, len(name) + 20)), 3.0)])
+        yield LogBlock(number, [EntryLine(cut(line, max(SHOWN_CHARACTERS, len(name) + 20)), 3.0)])
 
 
 def _write_places(
     log: Log, places: Sequence[Place], traces: Sequence[Trace], failed: dict[str, int]
-) -> Iterable[Block]:
+) -> Iterable[LogBlock]:
     """Yield the findings of compilers and linters, by file."""
     del log, traces, failed
     for at, lines in lines_of_places(places):
-        yield Block(at, lines)
+        yield LogBlock(at, lines)
 
 
 def _write_traces(
     log: Log, places: Sequence[Place], traces: Sequence[Trace], failed: dict[str, int]
-) -> Iterable[Block]:
+) -> Iterable[LogBlock]:
     """Yield each stack trace once, with how often it came again."""
     del places, failed
     alike = Counter(_raised(log, trace) for trace in traces)
@@ -255,7 +255,7 @@ def _write_traces(
         if not written[message]:
             written[message] = True
             keep = at < MOST_KEPT or at == len(traces) - 1
-            yield Block(
+            yield LogBlock(
                 trace.start, lines_of(trace, log.lines, keep=keep, again=alike[message] - 1)
             )
 
@@ -266,22 +266,24 @@ def _raised(log: Log, trace: Trace) -> str:
 
 def _write_totals(
     log: Log, places: Sequence[Place], traces: Sequence[Trace], failed: dict[str, int]
-) -> Iterable[Block]:
-    """Yield what the run says of itself as a whole; its last words stand whatever the budget."""
+) -> Iterable[LogBlock]:
+    """Yield the totals of the run; its last ones stand whatever the budget."""
     del places, failed
     used = {trace.raised for trace in traces}
     numbers = [number for number in log.of("total", "exit") if number not in used]
     patterns = patterns_of(log.masks, numbers)
     final = sorted(pattern.last for pattern in patterns)[-MOST_KEPT:]
     for pattern in patterns:
-        told = cut(log.told(pattern.last), SHOWN_CHARACTERS) + _again(pattern)
+        rendered = cut(log.text(pattern.last), SHOWN_CHARACTERS) + _again(pattern)
         keep = pattern.last in final and _is_verdict(log, pattern.last)
-        yield Block(pattern.last, [Line(told, 3.0 if keep else 1.3, keep, count=pattern.count)])
+        yield LogBlock(
+            pattern.last, [EntryLine(rendered, 3.0 if keep else 1.3, keep, count=pattern.count)]
+        )
 
 
 def _write_patterns(
     log: Log, places: Sequence[Place], traces: Sequence[Trace], failed: dict[str, int]
-) -> Iterable[Block]:
+) -> Iterable[LogBlock]:
     """Yield the first line of each pattern with its count, errors before all others."""
     del places, failed
     framed = {at for trace in traces for at in range(trace.start, trace.end)}
@@ -289,17 +291,20 @@ def _write_patterns(
         numbers = [at for at in log.of(sign) if at not in framed and BEARING.search(log.lines[at])]
         patterns = patterns_of(log.masks, numbers, merged=sign != "error")
         if behind := sum(pattern.count for pattern in patterns[MOST_PATTERNS:]):
-            yield Block(
-                patterns[MOST_PATTERNS].first, [Line(f"… {behind:,} more", LIGHT, count=behind)]
+            yield LogBlock(
+                patterns[MOST_PATTERNS].first,
+                [EntryLine(f"… {behind:,} more", LIGHT, count=behind)],
             )
         for pattern in patterns[:MOST_PATTERNS]:
-            yield Block(pattern.first, [_told(log, pattern, _weight(log, pattern, weight))])
+            yield LogBlock(pattern.first, [_render(log, pattern, _weight(log, pattern, weight))])
             if sign == "error" and pattern.count > 1:
-                yield Block(pattern.last, [Line(_numbered(log, pattern.last), weight / 2, count=0)])
+                yield LogBlock(
+                    pattern.last, [EntryLine(_numbered(log, pattern.last), weight / 2, count=0)]
+                )
 
 
 def _is_verdict(log: Log, number: int) -> bool:
-    """Say whether a total is how the run ended: near its end, or told of what passed and failed."""
+    """Return whether a total is how the run ended: near its end, or with words of success or failure."""
     near = number >= len(log.lines) - END_LINES
     return near or VERDICT.search(log.lines[number][:SHOWN_CHARACTERS]) is not None
 
@@ -311,20 +316,20 @@ VERDICT = re.compile(r"(?i)pass|fail|error|\bok\b|exit")
 BEARING = re.compile(r"\w")
 TAIL_LINES = 5
 FEW_FIELDS, WORDY = 3, 2.5
-"""An error told in words says more than one more line of a known form."""
+"""An error in words is worth more than another line of a known form."""
 
 
 def _weight(log: Log, pattern: Pattern, weight: float) -> float:
-    """The first and the last lines say what ran and how it ended; rare lines say more than common."""
+    """The first and the last lines weigh more, and rare lines more than common ones."""
     if pattern.first < HEAD_LINES or pattern.last >= len(log.lines) - TAIL_LINES:
         return max(weight, 1.0)
-    if weight > 1 and len(identifiers(log.told(pattern.first))) <= FEW_FIELDS:
+    if weight > 1 and len(identifiers(log.text(pattern.first))) <= FEW_FIELDS:
         weight *= WORDY
     return weight if pattern.count > 1 or weight > 1 else weight * 0.8
 
 
-def _told(log: Log, pattern: Pattern, weight: float) -> Line:
-    return Line(_numbered(log, pattern.first) + _again(pattern), weight, count=pattern.count)
+def _render(log: Log, pattern: Pattern, weight: float) -> EntryLine:
+    return EntryLine(_numbered(log, pattern.first) + _again(pattern), weight, count=pattern.count)
 
 
 def _again(pattern: Pattern) -> str:
@@ -332,14 +337,14 @@ def _again(pattern: Pattern) -> str:
 
 
 def _numbered(log: Log, number: int) -> str:
-    """Return a line with its number, and the place that an arrow below it tells."""
+    """Return a line with its number, and the place that an arrow below it names."""
     below = log.lines[number + 1][:SHOWN_CHARACTERS] if number + 1 < len(log.lines) else ""
     arrow = ARROW.match(below)
     place = f" {arrow['place']}" if arrow else ""
-    return f"{number + 1}: {cut(log.told(number), SHOWN_CHARACTERS)}{place}"
+    return f"{number + 1}: {cut(log.text(number), SHOWN_CHARACTERS)}{place}"
 
 
-Writer = Callable[[Log, Sequence[Place], Sequence[Trace], dict[str, int]], Iterable[Block]]
+Writer = Callable[[Log, Sequence[Place], Sequence[Trace], dict[str, int]], Iterable[LogBlock]]
 WRITERS: tuple[Writer, ...] = (
     _write_failed,
     _write_places,
@@ -370,7 +375,7 @@ def _facts(
 
 
 def _exit_code(log: Log) -> int | None:
-    """Return the last exit code that is told."""
+    """Return the last exit code in the text."""
     for number in reversed(log.of("exit")):
         match = EXIT.search(log.lines[number][:SHOWN_CHARACTERS])
         if match:
@@ -379,7 +384,7 @@ def _exit_code(log: Log) -> int | None:
 
 
 def _span(log: Log) -> str:
-    """Return the first and the last time told, as they are written."""
+    """Return the first and the last time, as they are written."""
     first = _first_stamp(log.lines)
     last = _first_stamp(reversed(log.lines)) if first else ""
     same_day = DAY.match(first)
@@ -416,5 +421,5 @@ def _summary(log: Log, facts: dict[str, object]) -> str:
     return ", ".join(parts)
 
 
-def _ways(log: Log) -> tuple[str, ...]:
+def _selectors(log: Log) -> tuple[str, ...]:
     return (f"lines=[1, {len(log.lines)}]", 'pattern="…"')

@@ -1,6 +1,6 @@
 """What the fields of alike log lines hold over all of them: counts of few values, ranges of numbers.
 
-Pure and linear; a sample of the lines decides which fields are told.
+Pure and linear; a sample of the lines decides which fields are written.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ FEWEST_LINES = 20
 MOST_LINES = 20_000
 MOST_FIELDS = 30
 MOST_VALUES = 8
-"""Distinct values up to which a field is told by its values."""
+"""Distinct values up to which a field is written as its values."""
 MEASURE = re.compile(
     r"(?P<name>[A-Za-z_][\w.-]{0,30}=)?(?P<number>\d+(?:\.\d+)?)(?P<unit>[A-Za-z%]{1,3})"
 )
 """A number with its unit."""
 FIXED = re.compile(r"(?!(?:INFO|DEBUG|TRACE|NOTICE)\b)[A-Za-z]+")
-"""A word that belongs to a form of lines; a level tells how grave each is."""
+"""A word that belongs to a form of lines; a level belongs to the single line."""
 FIXED_SHARE = 0.9
-Row = tuple[list[str], int]
+SplitLine = tuple[list[str], int]
 """The fields of a line, and its number."""
 
 
@@ -37,12 +37,12 @@ def spread(lines: Sequence[str], numbers: Sequence[int]) -> Iterator[str]:
     more = f" of the first {MOST_LINES:,}" if len(numbers) > MOST_LINES else ""
     yield f"{len(rows)} alike{more}"
     for values in zip(*(row for row, _ in rows), strict=True):
-        told = _field(values, [number for _, number in rows])
-        if told:
-            yield told
+        rendered = _field(values, [number for _, number in rows])
+        if rendered:
+            yield rendered
 
 
-def _alike(rows: Sequence[Row]) -> list[Row]:
+def _alike(rows: Sequence[SplitLine]) -> list[SplitLine]:
     """Return the rows of the usual length that have the words that nearly all of them have."""
     width = Counter(len(row) for row, _ in rows).most_common(1)[0][0]
     kept = [each for each in rows if len(each[0]) == width]

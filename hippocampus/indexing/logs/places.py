@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hippocampus.indexing.draft import Line
+from hippocampus.indexing.extraction import EntryLine
 from hippocampus.indexing.lines import counted, cut
 from hippocampus.indexing.logs.signs import CODE, PLACE, UNDER_FILE
 
 READ_CHARACTERS = 600
 SHOWN_CHARACTERS = 240
 MOST_POSITIONS = 12
-"""Positions of one message in one file that are told."""
+"""Positions of one message in one file that are written."""
 LIGHT_BEHIND = 40
 """Files behind these weigh less: the first findings are mended first."""
 WARNS = ("warning", "note", "info", "hint", "help", "in ")
@@ -27,7 +27,7 @@ class Place:
     """The number of its line, from 0."""
     file: str
     position: str
-    """The line in the file and, where it is told, the column: `12:5`."""
+    """The line in the file and, where it is known, the column: `12:5`."""
     message: str
 
     @property
@@ -37,7 +37,7 @@ class Place:
 
 
 def places_of(lines: Sequence[str], numbers: Sequence[int]) -> list[Place]:
-    """Return the findings that some lines tell."""
+    """Return the findings in some lines."""
     found = (_place(lines, number) for number in numbers)
     return [place for place in found if place is not None]
 
@@ -65,7 +65,7 @@ def _file_above(lines: Sequence[str], number: int) -> str:
     return ""
 
 
-def lines_of_places(places: Sequence[Place]) -> Iterator[tuple[int, list[Line]]]:
+def lines_of_places(places: Sequence[Place]) -> Iterator[tuple[int, list[EntryLine]]]:
     """Yield for each file where it first stands and its lines, and the codes found often."""
     files: dict[str, list[Place]] = {}
     for place in places:
@@ -76,8 +76,8 @@ def lines_of_places(places: Sequence[Place]) -> Iterator[tuple[int, list[Line]]]
         yield found[0].at, _file_lines(file, found, 1.0 if rank < LIGHT_BEHIND else 0.6)
 
 
-def _codes(places: Sequence[Place]) -> Iterator[tuple[int, list[Line]]]:
-    """Yield one line with the codes and their counts, where codes are told."""
+def _codes(places: Sequence[Place]) -> Iterator[tuple[int, list[EntryLine]]]:
+    """Yield one line with the codes and their counts, where there are codes."""
     codes = [
         match[0] for place in places if (match := CODE.search(place.message[:SHOWN_CHARACTERS]))
     ]
@@ -88,31 +88,37 @@ def _codes(places: Sequence[Place]) -> Iterator[tuple[int, list[Line]]]:
     ]
     if often:
         files = len({place.file for place in places})
-        told = f"{counted(len(places), 'finding')} in {counted(files, 'file')}: {', '.join(often)}"
-        yield places[0].at, [Line(told, 2.5, count=0)]
+        rendered = (
+            f"{counted(len(places), 'finding')} in {counted(files, 'file')}: {', '.join(often)}"
+        )
+        yield places[0].at, [EntryLine(rendered, 2.5, count=0)]
 
 
-def _file_lines(file: str, found: Sequence[Place], share: float) -> list[Line]:
+def _file_lines(file: str, found: Sequence[Place], share: float) -> list[EntryLine]:
     messages: dict[str, list[Place]] = {}
     for place in found:
         messages.setdefault(place.message, []).append(place)
     if len(messages) == 1:
         message, alike = next(iter(messages.items()))
         return [
-            Line(f"{file}:{_told(message, alike)}", _weight(alike[0]) * share, count=len(alike))
+            EntryLine(
+                f"{file}:{_render(message, alike)}", _weight(alike[0]) * share, count=len(alike)
+            )
         ]
     severe = sum(place.severe for place in found)
-    told = f"{file}: {counted(len(found), 'finding')}" + (
+    rendered = f"{file}: {counted(len(found), 'finding')}" + (
         f", {severe} severe" if 0 < severe < len(found) else ""
     )
     inner = [
-        Line("  " + _told(message, alike), _weight(alike[0]) * share, parent=0, count=len(alike))
+        EntryLine(
+            "  " + _render(message, alike), _weight(alike[0]) * share, parent=0, count=len(alike)
+        )
         for message, alike in messages.items()
     ]
-    return [Line(told, 1.5 * share, count=0), *inner]
+    return [EntryLine(rendered, 1.5 * share, count=0), *inner]
 
 
-def _told(message: str, alike: Sequence[Place]) -> str:
+def _render(message: str, alike: Sequence[Place]) -> str:
     positions = ", ".join(place.position for place in alike[:MOST_POSITIONS])
     more = f" +{len(alike) - MOST_POSITIONS}" if len(alike) > MOST_POSITIONS else ""
     return f"{positions}{more} {cut(message, SHOWN_CHARACTERS)}"

@@ -1,4 +1,4 @@
-"""What a line of a log, a test run or a build says: a failure, a place, a total, a frame.
+"""What a line of a log, a test run or a build is: a failure, a place, a total, a frame.
 
 Tables only. A sign's words are looked for first (they cost nothing), then its pattern. Pure.
 """
@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 Sign = Literal["frame", "failed", "place", "exit", "total", "error", "warning", "command", "plain"]
 
 
-class Told(NamedTuple):
+class SignRule(NamedTuple):
     """How a sign is recognised."""
 
     sign: Sign
@@ -89,36 +89,36 @@ def _words(listed: str) -> tuple[str, ...]:
     return tuple(word.replace("_", " ") for word in listed.split())
 
 
-SIGNS: tuple[Told, ...] = (
-    Told("frame", ('file "', " at ", "\tat ", ".go:", " 0x", "#0"), FRAME),
-    Told("failed", ("fail", "error", "not ok", "●", "✕", "✗", "✘", "×"), FAILED),
-    Told("place", (":0", "(0", "[0"), PLACE),
-    Told("place", (" error", " warning"), UNDER_FILE),
-    Told("exit", ("exit", "return", "make"), EXIT),
-    Told("total", _words(TOTALS), TOTAL),
-    Told("error", _words(ERRORS), ERROR),
-    Told("warning", ("warn", "deprec", "警告"), WARNING),
-    Told("command", ("$ ", "> ", "+ ", "❯ ", "% "), COMMAND),
+SIGNS: tuple[SignRule, ...] = (
+    SignRule("frame", ('file "', " at ", "\tat ", ".go:", " 0x", "#0"), FRAME),
+    SignRule("failed", ("fail", "error", "not ok", "●", "✕", "✗", "✘", "×"), FAILED),
+    SignRule("place", (":0", "(0", "[0"), PLACE),
+    SignRule("place", (" error", " warning"), UNDER_FILE),
+    SignRule("exit", ("exit", "return", "make"), EXIT),
+    SignRule("total", _words(TOTALS), TOTAL),
+    SignRule("error", _words(ERRORS), ERROR),
+    SignRule("warning", ("warn", "deprec", "警告"), WARNING),
+    SignRule("command", ("$ ", "> ", "+ ", "❯ ", "% "), COMMAND),
 )
 """The first that holds names the line."""
-PARTS = frozenset(part for told in SIGNS for word in told.words for part in word.split())
+PARTS = frozenset(part for rendered in SIGNS for word in rendered.words for part in word.split())
 ANCHORED = frozenset({"frame", "failed", "place", "command"})
 """Signs whose pattern starts where the line starts."""
 
 
-def signs_for(lines: Iterable[str]) -> tuple[Told, ...]:
+def signs_for(lines: Iterable[str]) -> tuple[SignRule, ...]:
     """Return the signs that some of the lines may have: those with a word among theirs."""
     held = "\n".join(set("\n".join(lines).lower().split()))
     there = {part for part in PARTS if part in held}
     found = (
-        (told, tuple(word for word in told.words if there.issuperset(word.split())))
-        for told in SIGNS
+        (rendered, tuple(word for word in rendered.words if there.issuperset(word.split())))
+        for rendered in SIGNS
     )
-    return tuple(told._replace(words=words) for told, words in found if words)
+    return tuple(rendered._replace(words=words) for rendered, words in found if words)
 
 
-def sign_of(line: str, signs: tuple[Told, ...]) -> Sign:
-    """Return what a line says, its digits being 0."""
+def sign_of(line: str, signs: tuple[SignRule, ...]) -> Sign:
+    """Return the sign of a line whose digits are 0."""
     low = line.lower()
     for sign, words, pattern in signs:
         for word in words:

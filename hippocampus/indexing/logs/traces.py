@@ -1,6 +1,6 @@
 """Stack traces in a log: what was raised, and the frames where it happened, innermost first.
 
-Pure; lines are told by their numbers, from 0. Which lines are frames is told by `logs`.
+Pure; lines are named by their numbers, from 0; `logs` decides which of them are frames.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hippocampus.indexing.draft import Line
+from hippocampus.indexing.extraction import EntryLine
 from hippocampus.indexing.lines import cut
 
 PYTHON_FRAME = re.compile(r'\s*File "([^"]+)", line (\d+)(?:, in (.+))?')
@@ -53,16 +53,16 @@ def traces_of(lines: Sequence[str], frames: Sequence[int]) -> list[Trace]:
 
 
 def _one_trace(lines: Sequence[str], before: int, after: int) -> bool:
-    """Say whether no other trace opens between two frames."""
+    """Return whether no other trace opens between two frames."""
     between = [lines[at] for at in range(before + 1, after)]
-    return not any("Traceback" in line[:400] or says_raised(line) for line in between)
+    return not any("Traceback" in line[:400] or is_exception_line(line) for line in between)
 
 
-def says_raised(line: str) -> bool:
-    """Say whether a line tells what was raised: an exception's type, a cause, a panic."""
-    told = line[:400].strip()
-    named = NAMED.match(told)
-    return told.startswith(OPENINGS) or (named is not None and named[1].endswith(ENDINGS))
+def is_exception_line(line: str) -> bool:
+    """Return whether a line names what was raised: an exception's type, a cause, a panic."""
+    rendered = line[:400].strip()
+    named = NAMED.match(rendered)
+    return rendered.startswith(OPENINGS) or (named is not None and named[1].endswith(ENDINGS))
 
 
 def _trace(lines: Sequence[str], run: list[int]) -> Trace:
@@ -87,25 +87,25 @@ def _behind(lines: Sequence[str], run: list[int]) -> int:
 def _before(lines: Sequence[str], first: int) -> int:
     """Return the line of the message before frames that follow it; the nearest that reads so."""
     filled = [at for at in range(max(0, first - SOURCE_LINES), first) if lines[at].strip()]
-    told = [at for at in filled if says_raised(lines[at])]
+    rendered = [at for at in filled if is_exception_line(lines[at])]
     flush = [at for at in filled if _indent(lines[at]) == 0]
-    return (told or flush or [first])[-1]
+    return (rendered or flush or [first])[-1]
 
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def lines_of(trace: Trace, lines: Sequence[str], *, keep: bool, again: int) -> list[Line]:
+def lines_of(trace: Trace, lines: Sequence[str], *, keep: bool, again: int) -> list[EntryLine]:
     """Return a trace as lines: what was raised, then its frames as its children."""
     more = f" ×{again + 1}" if again else ""
     raised = f"{trace.raised + 1}: {cut(lines[trace.raised], SHOWN_CHARACTERS)}{more}"
     outer = max(0, len(trace.frames) - SHOWN_FRAMES)
-    told = [Line(raised, 3.0, keep, count=1 + outer)]
+    rendered = [EntryLine(raised, 3.0, keep, count=1 + outer)]
     for at, number in enumerate(trace.frames[:SHOWN_FRAMES]):
         weight = FRAME_WEIGHTS[at] if at < len(FRAME_WEIGHTS) else OUTER_WEIGHT
-        told.append(Line(_frame(lines, number), weight, parent=0))
-    return told
+        rendered.append(EntryLine(_frame(lines, number), weight, parent=0))
+    return rendered
 
 
 def _frame(lines: Sequence[str], number: int) -> str:
@@ -117,5 +117,5 @@ def _frame(lines: Sequence[str], number: int) -> str:
     file, line, function = python.groups()
     source = lines[number + 1] if number + 1 < len(lines) else ""
     deeper = _indent(source) > _indent(lines[number]) and "^" not in source
-    told = f"{file}:{line} in {function}" if function else f"{file}:{line}"
-    return "  " + cut(f"{told}: {source}" if deeper else told, SHOWN_CHARACTERS)
+    rendered = f"{file}:{line} in {function}" if function else f"{file}:{line}"
+    return "  " + cut(f"{rendered}: {source}" if deeper else rendered, SHOWN_CHARACTERS)

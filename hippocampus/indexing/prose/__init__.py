@@ -1,4 +1,4 @@
-"""Prose and pages as text: title, outline, lead, sentences that tell figures and names, links.
+"""Prose and pages as text: title, outline, lead, sentences with figures and names, links.
 
 Reads Markdown and plain text in any language, also in those without spaces. Pure, linear.
 """
@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from hippocampus.indexing.draft import Draft, Hints, Line
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.lines import counted, packed, ranked
-from hippocampus.indexing.prose.blocks import Block, blocks_of
+from hippocampus.indexing.prose.blocks import ProseBlock, blocks_of
 from hippocampus.indexing.prose.terms import terms_of
 from hippocampus.indexing.sentences import clip, links_of, sentences_of, unlinked, with_links
 from hippocampus.indexing.shapes import identifiers
-from hippocampus.indexing.templates import told_of
+from hippocampus.indexing.templates import map_alike
 from hippocampus.indexing.thin import LIGHT, put, thinned
 
 SUREST = 0.95
@@ -30,11 +30,11 @@ MOST_NAMES = 14
 LEAD_SENTENCES, LEAD = 3, 5.0
 FEW_HEADINGS, OUTLINE_LEVEL, OUTLINE_CHARACTERS, OUTLINE, TERMS = 4, 3, 60, 12.0, 12.0
 CRUMB, CRUMB_CHARACTERS = 0.2, 24
-"""A piece so short says nothing, and costs more than it looks."""
+"""A piece this short carries little, and costs more than it looks."""
 SHORT_SENTENCE = 45
-"""A shorter one says little by itself."""
+"""A shorter one carries little alone."""
 MOST_LINES = 2_500
-"""Behind these a paragraph is told by its first sentence."""
+"""Behind these a paragraph is its first sentence."""
 MOST_WRITTEN = 5_000
 """Behind these blocks are counted only."""
 HEADING_WEIGHTS = (2.0, 2.0, 1.4, 1.0)
@@ -71,8 +71,8 @@ def recognises(text: str) -> float:
     lines = [line[:LINE_CHARACTERS] for line in outside.split("\n") if line.strip()][:SAMPLE_LINES]
     if not lines:
         return 0.0
-    told = sum(told_of(lines, _tells))
-    return max(0.0, min(SUREST, told / len(lines)))
+    rendered = sum(map_alike(lines, _tells))
+    return max(0.0, min(SUREST, rendered / len(lines)))
 
 
 def _tells(line: str) -> float:
@@ -88,43 +88,43 @@ def _is_code(line: str) -> bool:
     return line.rstrip().endswith(ENDS_OF_CODE) or CODE.match(line) is not None
 
 
-def extract(text: str, hints: Hints) -> Draft | None:
+def extract(text: str, context: ExtractionContext) -> Extraction | None:
     """Read prose into its outline, lead, sentences, items and links."""
-    del hints
+    del context
     if not text.strip():
         return None
-    writer = _Writer()
+    writer = _ProseWriter()
     for block in blocks_of(text):
         writer.write(block)
     writer.close()
     above = _outline(writer, text)
     if names := _names(text):
-        above.append(Line(f"names: {', '.join(names)}", 1.2, count=0))
+        above.append(EntryLine(f"names: {', '.join(names)}", 1.2, count=0))
     writer.lines[:0] = above
     title = writer.title or clip(text.strip().split("\n", 1)[0], 120)
     facts = {"title": title, "headings": writer.headings, "links": len(writer.links)}
     summary = ", ".join([f"“{title}”", *_sizes(text, writer)])
-    return Draft(
+    return Extraction(
         "prose",
         summary,
         _shifted(writer.lines, len(above)),
         facts,
-        _ways(text, writer),
+        _selectors(text, writer),
         "sentences",
     )
 
 
-def _outline(writer: _Writer, text: str) -> list[Line]:
+def _outline(writer: _ProseWriter, text: str) -> list[EntryLine]:
     """Return the headings with their lines together, and the terms, where there are many."""
-    told = writer.outline if len(writer.outline) > FEW_HEADINGS else []
-    lines = list(ranked(packed(told, "outline", weight=OUTLINE, count=0)))
+    rendered = writer.outline if len(writer.outline) > FEW_HEADINGS else []
+    lines = list(ranked(packed(rendered, "outline", weight=OUTLINE, count=0)))
     terms = [f"{term} {line}" for line, term in terms_of(text.split("\n"))]
     if len(terms) > FEW_HEADINGS:
         lines += ranked(packed(terms, "terms", weight=TERMS, count=0))
     return lines
 
 
-def _sizes(text: str, writer: _Writer) -> Iterator[str]:
+def _sizes(text: str, writer: _ProseWriter) -> Iterator[str]:
     yield counted(text.count("\n") + 1, "line")
     words = text.count(" ") + text.count("\n")
     yield (
@@ -138,14 +138,14 @@ def _sizes(text: str, writer: _Writer) -> Iterator[str]:
         yield counted(len(writer.links), "link")
 
 
-def _ways(text: str, writer: _Writer) -> tuple[str, ...]:
+def _selectors(text: str, writer: _ProseWriter) -> tuple[str, ...]:
     return (
         f"lines=[1, {text.count(chr(10)) + 1}]",
         *(('pattern="^#"',) if writer.headings else ()),
     )
 
 
-def _shifted(lines: Sequence[Line], by: int) -> tuple[Line, ...]:
+def _shifted(lines: Sequence[EntryLine], by: int) -> tuple[EntryLine, ...]:
     """Return lines whose parents count the lines put before them; those have none."""
     moved = [
         line if line.parent is None else replace(line, parent=line.parent + by) for line in lines
@@ -165,11 +165,11 @@ def _names(text: str) -> list[str]:
     return often[:MOST_NAMES]
 
 
-class _Writer:
+class _ProseWriter:
     """Writes blocks as lines below their headings."""
 
     def __init__(self) -> None:
-        self.lines: list[Line] = []
+        self.lines: list[EntryLine] = []
         self.links: set[str] = set()
         self.title = ""
         self.headings = 0
@@ -181,7 +181,7 @@ class _Writer:
         self._fresh = True
         """Whether nothing stands below the heading yet."""
 
-    def write(self, block: Block) -> None:
+    def write(self, block: ProseBlock) -> None:
         """Write one block."""
         if len(self.lines) > MOST_WRITTEN * (1 + (block.sort == "heading")):
             self._behind += 1
@@ -197,30 +197,30 @@ class _Writer:
     def close(self) -> None:
         """Write how many blocks were only counted."""
         if self._behind:
-            told = f"… {counted(self._behind, 'block')} behind this"
-            self.lines.append(Line(told, LIGHT, count=self._behind))
+            rendered = f"… {counted(self._behind, 'block')} behind this"
+            self.lines.append(EntryLine(rendered, LIGHT, count=self._behind))
 
-    def _write_heading(self, block: Block) -> None:
-        told = clip(unlinked(block.text), SHOWN_CHARACTERS)
-        if not told:
+    def _write_heading(self, block: ProseBlock) -> None:
+        rendered = clip(unlinked(block.text), SHOWN_CHARACTERS)
+        if not rendered:
             return
         titles = not self.title and block.level <= 2
-        self.title = self.title or told
+        self.title = self.title or rendered
         self.headings += 1
         if block.level <= OUTLINE_LEVEL:
-            self.outline.append(f"{block.line} {clip(told, OUTLINE_CHARACTERS)}")
+            self.outline.append(f"{block.line} {clip(rendered, OUTLINE_CHARACTERS)}")
         weight = HEADING_WEIGHTS[min(block.level, len(HEADING_WEIGHTS)) - 1]
-        line = Line(f"{block.line}: {'#' * block.level} {told}", weight, count=0)
+        line = EntryLine(f"{block.line}: {'#' * block.level} {rendered}", weight, count=0)
         self._heading = None if titles else put(self.lines, line)
         self._fresh = True
         self._write_links(list(links_of(block.text)))
 
-    def _write_code(self, block: Block) -> None:
+    def _write_code(self, block: ProseBlock) -> None:
         for at, line in enumerate(block.text.split("\n")):
             if line.strip():
                 self._put("    " + clip(line, SHOWN_CHARACTERS), 0.5 if at < 3 else 0.2)
 
-    def _write_text(self, block: Block) -> None:
+    def _write_text(self, block: ProseBlock) -> None:
         bare, links = unlinked(block.text), list(links_of(block.text))
         if not _mostly_links(links, bare):
             for at, sentence in enumerate(sentences_of(bare)):
@@ -230,7 +230,7 @@ class _Writer:
         self._write_links(links)
 
     def _weight(self, sentence: str) -> float:
-        """A lead says what the text is about; later on, figures, dates and names tell a sentence."""
+        """The lead introduces the text; later on, figures, dates and names distinguish a sentence."""
         first, self._fresh = self._fresh, False
         if self._lead > 0 and len(sentence) > 20:
             self._lead -= 1
@@ -242,7 +242,7 @@ class _Writer:
             )
         return weight
 
-    def _write_item(self, block: Block) -> None:
+    def _write_item(self, block: ProseBlock) -> None:
         """Write a list item or a table's row; the text around its links, then the links."""
         links = list(links_of(block.text))
         inline = with_links(block.text, links)
@@ -261,17 +261,17 @@ class _Writer:
             if url not in self.links:
                 self.links.add(url)
                 weight = 0.9 if "://" in url else 0.3
-                told = f"{clip(label, 120)} <{url}>" if label and label != url else url
-                self._put(f"→ {told}", weight, count=0)
+                rendered = f"{clip(label, 120)} <{url}>" if label and label != url else url
+                self._put(f"→ {rendered}", weight, count=0)
 
     def _put(self, text: str, weight: float, count: int = 1) -> None:
         if text.strip(" -"):
             is_crumb = len(text) < CRUMB_CHARACTERS and not identifiers(text)
             weight = weight * CRUMB if is_crumb else weight
-            self.lines.append(Line(text, weight, parent=self._heading, count=count))
+            self.lines.append(EntryLine(text, weight, parent=self._heading, count=count))
 
 
 def _mostly_links(links: Sequence[tuple[str, str]], bare: str) -> bool:
-    """Say whether a block is its links: their labels are all it tells."""
+    """Return whether a block consists of its links' labels."""
     labels = sum(len(label) for label, _ in links)
     return labels > 0 and labels >= 0.7 * len(bare.strip())

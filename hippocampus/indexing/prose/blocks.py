@@ -24,7 +24,7 @@ MOST_LINES_OF_PARAGRAPH = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ProseBlock:
     """One block of a text."""
 
     sort: Literal["heading", "text", "item", "row", "code"]
@@ -35,25 +35,25 @@ class Block:
     """How deep a heading or an item stands, from 1 and from 0."""
 
 
-def blocks_of(text: str) -> Iterator[Block]:
+def blocks_of(text: str) -> Iterator[ProseBlock]:
     """Yield the blocks of a text in order."""
-    return _Reader(text.split("\n")).read()
+    return _BlockReader(text.split("\n")).read()
 
 
-class _Reader:
+class _BlockReader:
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
         self._held: list[str] = []
         self._start = 0
 
-    def read(self) -> Iterator[Block]:
+    def read(self) -> Iterator[ProseBlock]:
         at = 0
         while at < len(self._lines):
             line = self._lines[at]
             if FENCE.match(line):
                 yield from self._flush()
                 stop = self._fence_end(at)
-                yield Block("code", "\n".join(self._lines[at + 1 : stop]), at + 2)
+                yield ProseBlock("code", "\n".join(self._lines[at + 1 : stop]), at + 2)
                 at = stop
             elif not line.strip():
                 yield from self._flush()
@@ -68,29 +68,29 @@ class _Reader:
                 return stop
         return len(self._lines)
 
-    def _line(self, at: int, line: str) -> Iterator[Block]:
+    def _line(self, at: int, line: str) -> Iterator[ProseBlock]:
         block = self._block(at, line) if len(line) < LONGEST_LINE else None
         if block is not None:
             yield from self._flush()
             yield block
         elif len(self._held) == 1 and UNDERLINE.fullmatch(line[:200]):
             level = LEVELS.get(line.strip()[0], 2)
-            yield Block("heading", self._held.pop(), self._start + 1, level)
+            yield ProseBlock("heading", self._held.pop(), self._start + 1, level)
         elif not _is_rule(line):
             self._hold(at, line)
             if len(self._held) >= MOST_LINES_OF_PARAGRAPH:
                 yield from self._flush()
 
-    def _block(self, at: int, line: str) -> Block | None:
+    def _block(self, at: int, line: str) -> ProseBlock | None:
         heading = HEADING.match(line) if line.lstrip()[:1] == "#" else None
         if heading:
-            return Block("heading", heading[2], at + 1, len(heading[1]))
+            return ProseBlock("heading", heading[2], at + 1, len(heading[1]))
         item = ITEM.match(line)
         if item:
-            return Block("item", item[2], at + 1, min(4, len(item[1].expandtabs(4)) // 2))
+            return ProseBlock("item", item[2], at + 1, min(4, len(item[1].expandtabs(4)) // 2))
         if line.lstrip()[:1] == "|" and line.count("|") > 2:
             row = line.strip().strip("|")
-            return None if _is_rule(line) else Block("row", " | ".join(row.split("|")), at + 1)
+            return None if _is_rule(line) else ProseBlock("row", " | ".join(row.split("|")), at + 1)
         return None
 
     def _hold(self, at: int, line: str) -> None:
@@ -98,17 +98,17 @@ class _Reader:
             self._start = at
         self._held.append(line)
 
-    def _flush(self) -> Iterator[Block]:
+    def _flush(self) -> Iterator[ProseBlock]:
         if not self._held:
             return
         held, self._held = self._held, []
         if len(held) == 1 and self._reads_as_heading(held[0]):
-            yield Block("heading", held[0].strip(" *_"), self._start + 1, 3)
+            yield ProseBlock("heading", held[0].strip(" *_"), self._start + 1, 3)
         else:
-            yield Block("text", "\n".join(held), self._start + 1)
+            yield ProseBlock("text", "\n".join(held), self._start + 1)
 
     def _reads_as_heading(self, line: str) -> bool:
-        """Say whether a line alone between blank ones is a heading: bold, numbered or in capitals."""
+        """Return whether a line alone between blank ones is a heading: bold, numbered or in capitals."""
         bare = line.strip()
         if len(bare) > SHORT_CHARACTERS:
             return False

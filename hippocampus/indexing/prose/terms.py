@@ -31,12 +31,12 @@ def terms_of(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _is_alone(lines: Sequence[str], at: int) -> bool:
-    """Say whether a line begins a paragraph."""
+    """Return whether a line begins a paragraph."""
     return bool(lines[at].strip()) and (at == 0 or not lines[at - 1].strip())
 
 
 def _is_explained(lines: Sequence[str], at: int, indent: str) -> bool:
-    """Say whether indented words follow, at once or behind an empty line."""
+    """Return whether indented words follow, at once or behind an empty line."""
     after = next((line for line in lines[at + 1 : at + 3] if line.strip()), "")
     inner = len(after) - len(after.lstrip(" "))
     words = after.split()

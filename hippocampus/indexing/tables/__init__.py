@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from hippocampus.indexing.draft import Draft, Hints, Line
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.lines import counted, cut
-from hippocampus.indexing.tables.columns import Column, columns_of
+from hippocampus.indexing.tables.columns import TableColumn, columns_of
 from hippocampus.indexing.tables.grids import SUREST, TRAILER, Grid, grid_of
 from hippocampus.indexing.thin import LIGHT, put, thinned
 
@@ -22,7 +22,7 @@ MOST_ROWS = 1_500
 """Rows that are written one by one; of more, the first, the last and the outliers."""
 MOST_OUTLIERS = 300
 FEW_ROWS = 12
-"""Up to here the rows themselves say what a column holds."""
+"""Up to here the rows themselves show what a column holds."""
 ROW_CHARACTERS = 260
 SUMMARY_CHARACTERS = 100
 CELL_CHARACTERS = 60
@@ -49,47 +49,47 @@ def recognises(text: str) -> float:
     return grid.sure * max(0.0, 1 - 1.5 * outside / max(1, filled))
 
 
-def extract(text: str, hints: Hints) -> Draft | None:
+def extract(text: str, context: ExtractionContext) -> Extraction | None:
     """Read a table into its columns and its rows."""
-    del hints
+    del context
     grid = grid_of(text)
     if grid is None or not grid.rows or not grid.header:
         return None
     columns = columns_of(grid.header, grid.rows)
     lines = list(_notes(grid))
     share = 1.0 if len(grid.rows) > FEW_ROWS else 0.4
-    lines += [Line(column.told(), column.weight * share, count=0) for column in columns]
+    lines += [EntryLine(column.describe(), column.weight * share, count=0) for column in columns]
     _put_rows(lines, grid, columns)
     facts = {
         "rows": len(grid.rows),
         "columns": [cut(name, CELL_CHARACTERS) for name in grid.header[:50]],
     }
     summary = f"{counted(len(grid.rows), 'row')}, {counted(len(grid.header), 'column')}: {_names(grid.header)}"
-    return Draft("table", summary, thinned(lines), facts, _ways(text, grid), "rows")
+    return Extraction("table", summary, thinned(lines), facts, _selectors(text, grid), "rows")
 
 
 def _names(header: Sequence[str]) -> str:
     return cut(", ".join(cut(name, CELL_CHARACTERS) for name in header[:20]), SUMMARY_CHARACTERS)
 
 
-def _ways(text: str, grid: Grid) -> tuple[str, ...]:
+def _selectors(text: str, grid: Grid) -> tuple[str, ...]:
     return (f"lines=[{grid.first_line}, {text.count(chr(10)) + 1}]", 'pattern="…"')
 
 
-def _notes(grid: Grid) -> Iterator[Line]:
-    """Yield what stands around the table: a title, the count that a database tells."""
-    told = [note for note in grid.notes if not FILLER.fullmatch(note[:NOTE_CHARACTERS])]
-    for note in told[:MOST_NOTES]:
-        yield Line(cut(note, NOTE_CHARACTERS), 1.0)
-    if (behind := len(told) - MOST_NOTES) > 0:
-        yield Line(f"… {counted(behind, 'line')} around it", LIGHT, count=behind)
+def _notes(grid: Grid) -> Iterator[EntryLine]:
+    """Yield what stands around the table: a title, a database's row count."""
+    rendered = [note for note in grid.notes if not FILLER.fullmatch(note[:NOTE_CHARACTERS])]
+    for note in rendered[:MOST_NOTES]:
+        yield EntryLine(cut(note, NOTE_CHARACTERS), 1.0)
+    if (behind := len(rendered) - MOST_NOTES) > 0:
+        yield EntryLine(f"… {counted(behind, 'line')} around it", LIGHT, count=behind)
 
 
-def _put_rows(lines: list[Line], grid: Grid, columns: Sequence[Column]) -> None:
+def _put_rows(lines: list[EntryLine], grid: Grid, columns: Sequence[TableColumn]) -> None:
     """Write the rows under a line that names their cells."""
     shown = _shown(columns)
     names = " | ".join(columns[at].name for at in shown)
-    parent = put(lines, Line(f"rows: {names}", 1.5, count=0))
+    parent = put(lines, EntryLine(f"rows: {names}", 1.5, count=0))
     total = len(grid.rows)
     odd = {at for column in columns for at in column.odd[:MOST_OUTLIERS]}
     wanted = range(total) if total <= MOST_ROWS else _ends(total, odd)
@@ -98,7 +98,7 @@ def _put_rows(lines: list[Line], grid: Grid, columns: Sequence[Column]) -> None:
         if at - before > 1:
             lines.append(_run(grid, columns, before + 1, at, parent))
         weight = 2.0 if at in odd else 1.2 if at in (0, total - 1) else 1.0
-        lines.append(Line(_row(grid.rows[at], shown), weight, parent=parent))
+        lines.append(EntryLine(_row(grid.rows[at], shown), weight, parent=parent))
         before = at
 
 
@@ -107,15 +107,19 @@ def _ends(total: int, odd: set[int]) -> list[int]:
     return sorted({*range(half), *odd, *range(total - half, total)})
 
 
-def _run(grid: Grid, columns: Sequence[Column], start: int, stop: int, parent: int) -> Line:
+def _run(
+    grid: Grid, columns: Sequence[TableColumn], start: int, stop: int, parent: int
+) -> EntryLine:
     """Return one line for rows that are not written, by their first and last key."""
     key = next((at for at, column in enumerate(columns) if column.key), 0)
     first, last = (_cell(grid.rows[at], key) for at in (start, stop - 1))
-    return Line(f"… {columns[key].name} {first} to {last}", 0.1, parent=parent, count=stop - start)
+    return EntryLine(
+        f"… {columns[key].name} {first} to {last}", 0.1, parent=parent, count=stop - start
+    )
 
 
-def _shown(columns: Sequence[Column]) -> list[int]:
-    """Return the columns that rows are told by: those that vary, identifiers and labels first."""
+def _shown(columns: Sequence[TableColumn]) -> list[int]:
+    """Return the columns of a row's line: those that vary, identifiers and labels first."""
     varying = [at for at, column in enumerate(columns) if column.varies] or list(
         range(len(columns))
     )

@@ -16,7 +16,7 @@ DATE = re.compile(
 NO_NUMBER = re.compile(r"[^\d.,eE+-]", re.ASCII)
 EMPTY = frozenset({"", "NULL", "null", "None", "NaN", "nan", "N/A", "n/a", "-", "NA"})
 FEW_VALUES = 12
-"""Up to here the distinct values of a column are told with their counts."""
+"""Up to here the distinct values of a column are written with their counts."""
 RARE_SHARE = 0.02
 LEAST_ROWS_FOR_RARE = 20
 FAR = 5.0
@@ -32,7 +32,7 @@ LONGEST_SUMMED = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """What is known of a column."""
 
     name: str
@@ -51,7 +51,7 @@ class Column:
     odd: tuple[int, ...]
     """Rows with a value that few others have, or with a number far from the others."""
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Return the column as a line."""
         empty = f", {self.empty:,} empty" if self.empty and self.kind != "empty" else ""
         key = (
@@ -78,12 +78,12 @@ class Column:
         return 1 if self.kind == "text" else 2
 
 
-def columns_of(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Column]:
+def columns_of(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[TableColumn]:
     """Return the columns of a table; rows may be shorter or longer than the header."""
     width = len(header)
     even = rows if set(map(len, rows)) == {width} else [_even(row, width) for row in rows]
     keys: Sequence[str] = ()
-    columns: list[Column] = []
+    columns: list[TableColumn] = []
     for name, cells in zip(header, zip(*even, strict=True), strict=True):
         values = list(map(str.strip, cells))
         columns.append(_column(cut(name, NAME_CHARACTERS), values, keys))
@@ -95,7 +95,7 @@ def _even(row: Sequence[str], width: int) -> Sequence[str]:
     return [*row[:width], *[""] * (width - len(row))]
 
 
-def _column(name: str, values: Sequence[str], keys: Sequence[str]) -> Column:
+def _column(name: str, values: Sequence[str], keys: Sequence[str]) -> TableColumn:
     """Return what is known of a column; `keys` name the rows, where a column before has done so."""
     counts = Counter(values)
     empty = sum(counts[value] for value in EMPTY if value in counts)
@@ -111,7 +111,7 @@ def _column(name: str, values: Sequence[str], keys: Sequence[str]) -> Column:
     note = _note(kind, filled, numbers, counts)
     if numbers and " to " in note and keys:
         note = _span(values, keys, counts, numbers)
-    return Column(name, kind, note, empty, varies, key, _width(filled), ends, odd)
+    return TableColumn(name, kind, note, empty, varies, key, _width(filled), ends, odd)
 
 
 def _numbers(filled: Sequence[str]) -> Sequence[float]:
@@ -172,21 +172,23 @@ def _span(
 
 def _end(value: str, values: Sequence[str], keys: Sequence[str], counts: Counter[str]) -> str:
     """Return an end of a range with its row, or with how many rows have it."""
-    told = cut(value, NAME_CHARACTERS)
+    rendered = cut(value, NAME_CHARACTERS)
     if counts[value] > 1:
-        return f"{told} (×{counts[value]:,})"
-    return f"{told} ({cut(keys[values.index(value)], NAME_CHARACTERS)})"
+        return f"{rendered} (×{counts[value]:,})"
+    return f"{rendered} ({cut(keys[values.index(value)], NAME_CHARACTERS)})"
 
 
 def _frequent(filled: Sequence[str], counts: Counter[str]) -> str:
     """Return how many values there are, and the most frequent where some stand out."""
     most = [(value, count) for value, count in counts.most_common(MOST_FREQUENT + 1) if value]
     least = max(3, FREQUENT_SHARE * counts.total())
-    told = [f"{cut(value, VALUE_CHARACTERS)} ×{count:,}" for value, count in most if count >= least]
+    rendered = [
+        f"{cut(value, VALUE_CHARACTERS)} ×{count:,}" for value, count in most if count >= least
+    ]
     distinct = f"{len(filled):,} distinct"
-    if not told:
-        told = _openings(filled)
-    return f"{', '.join(told[:MOST_FREQUENT])} of {distinct}" if told else distinct
+    if not rendered:
+        rendered = _openings(filled)
+    return f"{', '.join(rendered[:MOST_FREQUENT])} of {distinct}" if rendered else distinct
 
 
 def _openings(filled: Sequence[str]) -> list[str]:

@@ -90,7 +90,7 @@ def _cells(line: str) -> list[str] | None:
 
 
 def _is_rule(line: str) -> bool:
-    """Say whether a line is a rule between rows: dashes, crosses and bars only."""
+    """Return whether a line is a rule between rows: dashes, crosses and bars only."""
     bare = line.strip()
     return len(bare) > 2 and not bare.strip(RULES) and any(dash in bare for dash in "-─━═=")
 
@@ -152,7 +152,7 @@ def _clean(row: Sequence[str]) -> list[str]:
 
 
 def _names(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Say whether a first row names columns: distinct, filled, no numbers, no dates."""
+    """Return whether a first row names columns: distinct, filled, no numbers, no dates."""
     del rows
     plain = all(
         cell.strip() and len(cell) < 80 and not cell.strip()[:1].isdigit() for cell in header

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from time import perf_counter
 
 from hippocampus import tokens
-from hippocampus.indexing import Hints, Price, index, sniff
+from hippocampus.indexing import ExtractionContext, Price, index, sniff
 from hippocampus.indexing.worth import FRAME_TOKENS
 from tests.bench.compression import corpus
 from tests.bench.compression.questions import questions
@@ -78,10 +78,10 @@ def entry_text(content: str, budget_tokens: int) -> str:
     """What stands in the view for a content: the one place that knows how an index is made."""
     for kept in READ_ONCE:
         kept.cache_clear()
-    hints = Hints(content_tokens=tokens.count(content))
+    context = ExtractionContext(content_tokens=tokens.count(content))
     room = budget_tokens - FRAME_TOKENS
     price = Price(carry=CARRY, recall=RECALL, least_tokens=room, most_tokens=room)
-    return "\n".join(index(content, hints, price).lines)
+    return "\n".join(index(content, context, price).lines)
 
 
 def measure(kind: str, level: str, runs: int = RUNS) -> Measured:

@@ -1,6 +1,6 @@
 """What every kind of content is read into: lines that may stand in an entry, in content order.
 
-An extractor writes a `Draft` and does not choose; `select` chooses what fits and what pays.
+An extractor writes a `Extraction` and does not choose; `select` chooses what fits and what pays.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class EntryLine:
     """One line that may stand in an entry."""
 
     text: str
-    """As it would read in the entry: terse, every identifier whole and beside its label."""
+    """As it would read in the entry: terse, every identifier whole and next to its label."""
     weight: float = 1.0
     """How likely it is needed, relative to the other lines of the content; 1 is ordinary."""
     keep: bool = False
@@ -23,33 +23,33 @@ class Line:
     parent: int | None = None
     """The number of the line without which this one does not read (a heading, a file's name)."""
     count: int = 1
-    """How many things of the content this line stands for, so that a gap can say how many."""
+    """How many things of the content this line covers, for the count of a gap."""
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class Extraction:
     """A content as an extractor read it."""
 
     kind: str
     summary: str
     """What it is, in one line: title, counts, sizes, state."""
-    lines: tuple[Line, ...]
+    lines: tuple[EntryLine, ...]
     key_data: dict[str, Any] = field(default_factory=dict)
     """Values that code may want: counts, cursors, the exit code, the error."""
-    ways: tuple[str, ...] = ()
+    selectors: tuple[str, ...] = ()
     """Selectors that make sense for a recall of it, such as `lines=[1, 312]` or `pattern="…"`."""
     unit: str = "lines"
     """What a gap counts: rows, files, links, hits."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hints:
-    """What is known beside the content, all of it from before the content arrived."""
+class ExtractionContext:
+    """What is known of a content besides its text, all of it from before it arrived."""
 
     tool: str = ""
     arguments: str = ""
     is_error: bool = False
-    """The tool said that it failed: its message stays whole."""
+    """The tool reported a failure: its message stays whole."""
     task: str = ""
     """The user's words so far."""
     cited: frozenset[str] | set[str] = frozenset()
@@ -60,5 +60,5 @@ class Hints:
     """What the whole content weighs."""
 
 
-Extractor = Callable[[str, Hints], Draft | None]
+Extractor = Callable[[str, ExtractionContext], Extraction | None]
 """Reads a text that it recognises, or returns nothing; never raises, linear in its length."""
