@@ -18,6 +18,13 @@ from hippocampus.recall.fitting import GAP, NumberedLine
 MAX_PATTERN_CHARACTERS = 2_000
 WHOLE_TEXT_SIGNS = re.compile(r"\\[AzQC]|\(\?[a-zA-Z]*-?[a-zA-Z]*[msU]")
 """Syntax with another meaning for a whole text than for a single line."""
+MISSING = {
+    "lookahead": re.compile(r"\(\?[=!]"),
+    "lookbehind": re.compile(r"\(\?<[=!]"),
+    "backreferences": re.compile(r"\\[1-9]|\(\?P="),
+    "possessive or atomic groups": re.compile(r"\(\?>|[*+?}]\+"),
+}
+"""What other engines have and RE2, which is linear, has not."""
 LONG_LINE_CHARACTERS = 400
 """Of a longer line, only the text around a match is returned."""
 AROUND_CHARACTERS = 150
@@ -74,8 +81,14 @@ def compiled(pattern: str, *, across_lines: bool = False) -> Any:
         return re2.compile(searchable(pattern), options)
     except re2.error as wrong:
         why = wrong.args[0].decode("utf-8", "replace") if wrong.args else ""
-        text = f"pattern {pattern!r} is no regular expression (RE2): {why}"
+        text = f"pattern {pattern!r} is no regular expression (RE2): {why}{_missing(pattern)}"
         raise RecallError("bad_request", text) from None
+
+
+def _missing(pattern: str) -> str:
+    """Return what RE2 lacks of a pattern that other engines take, and what to do instead."""
+    found = next((name for name, sign in MISSING.items() if sign.search(pattern)), "")
+    return f". RE2 has no {found}; match more and read on in the answer" if found else ""
 
 
 def each_line(lines: Iterable[str], wanted: Any) -> Iterator[NumberedLine]:

@@ -75,3 +75,12 @@ def test_what_is_wrong_with_a_pattern_is_told_in_plain_words() -> None:
     with pytest.raises(RecallError) as told:
         compiled("(")
     assert str(told.value).endswith("is no regular expression (RE2): missing ): (")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lacking"),
+    [("def (?!test)", "lookahead"), ("(?<=id: )x", "lookbehind"), (r"(a)\1", "backreferences")],
+)
+def test_what_re2_lacks_is_named(pattern: str, lacking: str) -> None:
+    with pytest.raises(RecallError, match=f"RE2 has no {lacking}"):
+        compiled(pattern)
