@@ -5,7 +5,7 @@ Pure and deterministic; nothing is stored, and nothing that comes later is looke
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hippocampus import tokens
@@ -15,6 +15,11 @@ from hippocampus.indexing.frame import as_content
 from hippocampus.indexing.select import choose
 from hippocampus.indexing.sniff import extraction_of, kind_of
 from hippocampus.indexing.worth import Price, price_of
+
+EXCERPTS = frozenset({"code", "config", "prose", "text"})
+"""Kinds that are read in full while they are new; their entries remind of what was read."""
+EXCERPT_PART, ROWS_PART = 3, 2
+"""The part of its content that an entry weighs at most: rows are looked up, so more of them stand."""
 
 __all__ = ["ExtractionContext", "Index", "Price", "index", "kind_of", "price_of"]
 
@@ -34,11 +39,13 @@ class Index:
 
 
 def index(text: str, context: ExtractionContext, price: Price) -> Index:
-    """Return what to keep of a content at a price."""
+    """Return what to keep of a content at a price, in at most half of its tokens."""
     extraction = extraction_of(text, context)
     if context.is_error:
         extraction = with_message(extraction, text)
-    chosen = choose(extraction, context, price.without(tokens.count(extraction.summary)))
+    share = context.content_tokens // (EXCERPT_PART if extraction.kind in EXCERPTS else ROWS_PART)
+    room = replace(price, most_tokens=min(price.most_tokens, share))
+    chosen = choose(extraction, context, room.without(tokens.count(extraction.summary)))
     lines = tuple(as_content(line) for line in (extraction.summary, *chosen))
     return Index(
         extraction.kind, extraction.summary, extraction.key_data, lines, extraction.selectors

@@ -262,7 +262,8 @@ HEADERS = {
 def _summary(files: Sequence[ChangedFile], added: int, removed: int) -> str:
     statuses = Counter(file.status for file in files if file.status != "modified")
     rendered = "".join(f", {number} {status}" for status, number in sorted(statuses.items()))
-    return f"{counted(len(files), 'file')}{rendered}, +{added:,} −{removed:,}"
+    hunks = counted(sum(len(file.hunks) for file in files), "hunk")
+    return f"{counted(len(files), 'file')}{rendered}, {hunks}, +{added:,} −{removed:,}"
 
 
 def _selectors(files: Sequence[ChangedFile]) -> tuple[str, ...]:
@@ -300,7 +301,8 @@ def _folders(files: Sequence[ChangedFile]) -> str:
 def _file_line(file: ChangedFile) -> str:
     status = "" if file.status == "modified" else f" ({file.status})"
     before = f" from {file.before}" if file.before else ""
-    return f"{file.name}{status}{before} +{file.added:,} −{file.removed:,}"
+    hunks = f" in {len(file.hunks)} hunks" if len(file.hunks) > 1 else ""
+    return f"{file.name}{status}{before} +{file.added:,} −{file.removed:,}{hunks}"
 
 
 def _put_hunk(lines: list[EntryLine], hunk: Hunk, parent: int) -> None:

@@ -1,4 +1,4 @@
-"""JSON documents: their shape, their scalars, and every list of records in them. Pure."""
+"""JSON documents in their own order: scalars, texts, and every list of records as a table. Pure."""
 
 from __future__ import annotations
 
@@ -7,44 +7,42 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from hippocampus.indexing.cells import cell, packed, short_names
+from hippocampus.indexing.excerpt import excerpt, rows_of
 from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.records import table
-from hippocampus.indexing.shapes import TELLING, Shape, shape_of
+from hippocampus.indexing.lines import counted
+from hippocampus.indexing.records import cell, packed, table
+from hippocampus.indexing.shapes import Shape, shape_of
 
+
+@dataclass(frozen=True, slots=True)
+class DocumentWeights:
+    """What the lines of a document are worth, relative to a row of a table; chosen by reading."""
+
+    outcome: float = 9.0
+    """Pairs whose key is about the outcome or what comes next, near the top."""
+    pair: float = 2.0
+    minor: float = 0.2
+    """Flags, addresses, empty values."""
+    depth: float = 0.3
+    """How much less a pair is worth for each step that it lies deeper."""
+    text: float = 0.6
+    items: float = 1.0
+
+
+WEIGHTS = DocumentWeights()
 MOST_VALUES = 60_000
 """Values behind these are counted and not read."""
 MOST_DEPTH = 12
-KEYS_SHOWN = 40
-TELLING_KEYS = re.compile(
-    r"(?i)error|message|status|state|total|count|next|cursor|token|has_?more|page"
+MINOR: tuple[Shape, ...] = ("flag", "url", "empty")
+OUTCOME_KEYS = re.compile(
+    r"(?i)error|message|status|state|total|count|next|cursor|token|has_?more|page|success|result"
 )
 """Key names that APIs of all kinds use for the outcome and for what comes next."""
-WEIGHTS: dict[Shape, float] = {
-    "id": 1.8,
-    "path": 1.5,
-    "words": 1.2,
-    "number": 1.0,
-    "date": 0.8,
-    "text": 0.5,
-    "flag": 0.3,
-    "url": 0.2,
-    "empty": 0.0,
-}
-BANDS = ((2.0, 9.0, 9.0), (1.5, 2.0, 2.0), (0.6, 1.5, 1.0), (0.25, 0.6, 0.4), (0.01, 0.25, 0.1))
-"""Pairs of like weight share lines: from, to, and what such a line weighs."""
-
-
-@dataclass(slots=True)
-class _Found:
-    """What a walk through a document has found."""
-
-    scalars: list[tuple[str, Any]] = field(default_factory=list)
-    tables: dict[str, list[Any]] = field(default_factory=dict)
-    lists: dict[str, list[Any]] = field(default_factory=dict)
-    texts: list[tuple[str, str]] = field(default_factory=list)
-    keys: dict[str, None] = field(default_factory=dict)
-    values: int = 0
+INLINE_CHARACTERS = 240
+"""A longer text stands below its key, by lines."""
+INLINE_ITEMS = 12
+LEAST_MAP = 3
+"""From here on an object whose values are alike objects is a table with a key column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,80 +53,149 @@ class JsonDocument:
     texts: list[tuple[str, str]]
 
 
+@dataclass(slots=True)
+class _Walk:
+    """What a walk through a document has found so far."""
+
+    lines: list[EntryLine] = field(default_factory=list)
+    tables: dict[str, int] = field(default_factory=dict)
+    """How many records each list has, by path."""
+    steps: dict[str, str] = field(default_factory=dict)
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    data: dict[str, Any] = field(default_factory=dict)
+    values: int = 0
+
+    def read(self, value: Any, path: str, depth: int) -> None:
+        """Write the lines of a value, in its own order."""
+        if isinstance(value, dict):
+            self._object(value, path, depth)
+        elif isinstance(value, list):
+            self._list(value, path, depth)
+        elif isinstance(value, str) and len(value) > INLINE_CHARACTERS:
+            self._text(value, path)
+        else:
+            self._pairs([(path or "value", value)], "", depth)
+
+    def _object(self, value: dict[str, Any], path: str, depth: int) -> None:
+        if _is_map_of_records(value):
+            rows = [{"key": key, **inner} for key, inner in value.items()]
+            self._table(path, rows, [""] * len(rows))
+            return
+        pairs: list[tuple[str, Any]] = []
+        for key, inner in value.items():
+            self.values += 1
+            if self.values > MOST_VALUES or depth > MOST_DEPTH:
+                break
+            scalars = dict(_only_scalars(inner, key))
+            if scalars:
+                pairs += scalars.items()
+                continue
+            self._pairs(pairs, path, depth)
+            pairs = []
+            self.read(inner, f"{path}.{key}" if path else str(key), depth + 1)
+        self._pairs(pairs, path, depth)
+
+    def _pairs(self, pairs: list[tuple[str, Any]], path: str, depth: int) -> None:
+        """Write scalars of one object: those that matter in one run of lines, the others behind."""
+        opening = f"{path}: " if path else ""
+        share = 1 / (1 + WEIGHTS.depth * depth)
+        main = [(key, value) for key, value in pairs if shape_of(value) not in MINOR]
+        minor = [(key, value) for key, value in pairs if shape_of(value) in ("flag", "url")]
+        for key, value in main:
+            if OUTCOME_KEYS.search(key.rpartition(".")[2]):
+                self.data[f"{path}.{key}" if path else key] = value
+        for chosen, weight in ((main, WEIGHTS.pair), (minor, WEIGHTS.minor)):
+            for text in packed(
+                [f"{key}={cell(value, INLINE_CHARACTERS)}" for key, value in chosen], opening
+            ):
+                telling = depth < 2 and OUTCOME_KEYS.search(text) is not None and chosen is main
+                line_weight = WEIGHTS.outcome if telling else weight
+                self.lines.append(EntryLine(text, line_weight * share, count=0))
+
+    def _list(self, value: list[Any], path: str, depth: int) -> None:
+        self.values += len(value)
+        if depth > MOST_DEPTH or not value:
+            return
+        if len(value) > 1 and all(isinstance(each, dict) for each in value):
+            self._table(path, value)
+        elif all(isinstance(each, list) and each and isinstance(each[0], dict) for each in value):
+            found = [
+                (f"[{at}][{to}]", one)
+                for at, each in enumerate(value)
+                for to, one in enumerate(each)
+            ]
+            self._table(path, [one for _, one in found], [place for place, _ in found])
+        elif any(isinstance(each, dict | list) for each in value):
+            for at, each in enumerate(value[:MOST_VALUES]):
+                self.read(each, f"{path}[{at}]", depth + 1)
+        elif any(isinstance(each, str) and len(each) > INLINE_CHARACTERS for each in value):
+            for at, each in enumerate(value[:MOST_VALUES]):
+                self.read(each, f"{path}[{at}]", depth)
+        else:
+            first = len(self.lines)
+            self.lines.append(
+                EntryLine(f"{path or 'list'}: {len(value)} items", WEIGHTS.pair, count=0)
+            )
+            texts = packed([cell(item, INLINE_CHARACTERS) for item in value], "  ")
+            self.lines += [
+                EntryLine(text, WEIGHTS.items, parent=first, count=text.count(", ") + 1)
+                for text in texts
+            ]
+
+    def _table(self, path: str, records: list[Any], places: list[str] | None = None) -> None:
+        """Write records as a table; `places` are their steps below the path, where not a list's."""
+        first = "[0]" if places is None else places[0] or f".{next(iter(records[0].values()), '')}"
+        self.tables[path] = len(records)
+        self.steps[path] = first
+        self.lines += table(path or "list", records, len(self.lines), places=places)
+
+    def _text(self, text: str, path: str) -> None:
+        """Write a long text below its key, so that its lines stand as they are."""
+        self.texts.append((path, text))
+        first = len(self.lines)
+        head = f"{path or 'text'}: text, {counted(text.count(chr(10)) + 1, 'line')}, {len(text):,} characters"
+        self.lines.append(EntryLine(head, WEIGHTS.pair, count=0))
+        for line in excerpt(rows_of(text)):
+            weight = WEIGHTS.text * line.weight
+            self.lines.append(
+                EntryLine(
+                    line.text, weight, parent=first, count=0, number=line.number, form="  {}: "
+                )
+            )
+
+
 def read(value: Any) -> JsonDocument:
     """Read a JSON value."""
-    found = _Found()
-    _walk(value, "", found, 0)
-    lines = _scalar_lines(found.scalars)
-    for name, rows in found.tables.items():
-        lines += table(name or "list", rows, len(lines))
-    for name, items in found.lists.items():
-        lines += _list_lines(name or "list", items, len(lines))
-    lines += [
-        EntryLine(f"{name}: {cell(text)} ({len(text):,} characters)", 0.8)
-        for name, text in found.texts
-    ]
-    telling = [key for key in found.keys if TELLING.search(key)][:KEYS_SHOWN]
-    lines += [EntryLine(text, 0.8, count=0) for text in packed(telling, "keys: ")]
-    data = _key_data(found)
-    extraction = Extraction(
-        "json", _summary(value, found), tuple(lines), data, _selectors(value), "values"
-    )
-    return JsonDocument(extraction, found.texts)
+    walk = _Walk()
+    walk.read(value, "", 0)
+    summary, selectors = _summary(value, walk), tuple(_selectors(value, walk))
+    extraction = Extraction("json", summary, tuple(walk.lines), walk.data, selectors, "values")
+    return JsonDocument(extraction, walk.texts)
 
 
-def _walk(value: Any, path: str, found: _Found, depth: int) -> None:
-    if isinstance(value, dict):
-        _walk_object(value, path, found, depth)
+def _only_scalars(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield a short scalar, or those of a small object of scalars under their joined names."""
+    if isinstance(value, dict) and 0 < len(value) <= 2:
+        inner = [
+            pair for key, each in value.items() for pair in _only_scalars(each, f"{path}.{key}")
+        ]
+        yield from inner if len(inner) == len(value) else ()
     elif isinstance(value, list):
-        _walk_list(value, path, found, depth)
-    elif isinstance(value, str) and shape_of(value) == "text":
-        found.texts.append((path, value))
-    else:
-        found.scalars.append((path, value))
-
-
-def _walk_object(value: dict[str, Any], path: str, found: _Found, depth: int) -> None:
-    if _is_map_of_records(value):
-        rows = [{"key": key, **inner} for key, inner in value.items()]
-        found.tables.setdefault(path, []).extend(rows)
-        return
-    for key, inner in value.items():
-        found.values += 1
-        if found.values > MOST_VALUES or depth > MOST_DEPTH:
-            return
-        _walk(inner, f"{path}.{key}" if path else str(key), found, depth + 1)
-
-
-def _walk_list(value: list[Any], path: str, found: _Found, depth: int) -> None:
-    found.values += len(value)
-    if depth > MOST_DEPTH:
-        return
-    if len(value) > 1 and all(isinstance(each, dict) for each in value):
-        found.tables.setdefault(path, []).extend(value)
-        found.keys.update(dict.fromkeys(_inner_keys(value[:20], 0)))
-    elif value and not any(isinstance(each, dict | list) for each in value):
-        found.lists.setdefault(path, []).extend(value)
-    else:
-        for each in value[:MOST_VALUES]:
-            _walk(each, f"{path}[]", found, depth + 1)
-
-
-def _inner_keys(value: Any, depth: int) -> Iterator[str]:
-    """Yield the names of the keys inside records; the tables' own columns show few of them."""
-    if isinstance(value, dict) and depth < MOST_DEPTH:
-        for key, inner in value.items():
-            yield str(key)
-            if isinstance(inner, dict | list):
-                yield from _inner_keys(inner, depth + 1)
-    elif isinstance(value, list):
-        for each in value[:20]:
-            yield from _inner_keys(each, depth + 1)
+        if 0 < len(value) <= INLINE_ITEMS and not any(
+            isinstance(each, dict | list) for each in value
+        ):
+            joined = ", ".join(map(str, value))
+            if len(joined) <= INLINE_CHARACTERS:
+                yield path, f"[{joined}]"
+    elif not isinstance(value, dict | str) or (
+        isinstance(value, str) and len(value) <= INLINE_CHARACTERS
+    ):
+        yield path, value
 
 
 def _is_map_of_records(value: dict[str, Any]) -> bool:
     """Return whether an object's keys are names of like records, as ids in a lookup table are."""
-    if len(value) < 5:
+    if len(value) < LEAST_MAP:
         return False
     inner = list(value.values())[:20]
     if not all(isinstance(each, dict) for each in inner):
@@ -137,77 +204,25 @@ def _is_map_of_records(value: dict[str, Any]) -> bool:
     return len(common) * 2 >= max(len(each) for each in inner) > 0
 
 
-def _scalar_lines(scalars: list[tuple[str, Any]]) -> list[EntryLine]:
-    """Return the scalars of an object as lines of pairs, an object at a time, each value once."""
-    groups: dict[str, list[tuple[str, Any]]] = {}
-    seen: set[str] = set()
-    for path, value in scalars:
-        if not _is_news(value, seen):
-            continue
-        parent, _, name = path.rpartition(".")
-        groups.setdefault(parent, []).append((name or "value", value))
-    names = short_names(list(groups))
-    lines: list[EntryLine] = []
-    for parent, pairs in groups.items():
-        lines += _pair_lines(names[parent], pairs)
-    return lines
+def _summary(value: Any, walk: _Walk) -> str:
+    if not walk.tables:
+        return f"JSON, {counted(len(value), 'key' if isinstance(value, dict) else 'item')}"
+    named = [f"{path or 'list'} {count}" for path, count in list(walk.tables.items())[:6]]
+    more = f", {len(walk.tables) - len(named)} more lists" if len(walk.tables) > len(named) else ""
+    total = sum(walk.tables.values())
+    return f"JSON, {counted(total, 'record')}: {', '.join(named)}{more}"
 
 
-def _is_news(value: Any, seen: set[str]) -> bool:
-    """Return whether a value has not occurred before in this document."""
-    shape = shape_of(value)
-    if shape in ("empty", "flag"):
-        return shape == "flag"
-    if shape == "number":
-        return True
-    text = str(value)
-    if text in seen:
-        return False
-    seen.add(text)
-    return True
-
-
-def _pair_lines(name: str, pairs: list[tuple[str, Any]]) -> list[EntryLine]:
-    """Return one object's pairs: telling ones line by line, the rest together, addresses last."""
-    depth = name.count(".")
-    opening = f"{name}: " if name else ""
-    weights = {key: _pair_weight(key, value) for key, value in pairs}
-    lines: list[EntryLine] = []
-    for low, high, rendered in BANDS:
-        chosen = [f"{key}={cell(value)}" for key, value in pairs if low <= weights[key] < high]
-        weight = rendered / (1 + 0.3 * depth)
-        lines += [EntryLine(text, weight, count=0) for text in packed(chosen, opening)]
-    return lines
-
-
-def _pair_weight(key: str, value: Any) -> float:
-    weight = WEIGHTS[shape_of(value)]
-    return weight * (2.0 if TELLING_KEYS.search(key) and value not in (None, "", False) else 1.0)
-
-
-def _list_lines(name: str, items: list[Any], first: int) -> list[EntryLine]:
-    lines = [EntryLine(f"{name}: {len(items)} items", 2.0, count=0)]
-    rendered = packed([cell(item) for item in items], "  ")
-    lines += [EntryLine(text, 0.8, parent=first, count=text.count(", ") + 1) for text in rendered]
-    return lines
-
-
-def _summary(value: Any, found: _Found) -> str:
-    top = f"{len(value)} keys" if isinstance(value, dict) else f"{len(value)} items"
-    rows = sum(map(len, found.tables.values()))
-    records = f", {rows:,} records in {len(found.tables)} lists" if rows else ""
-    return f"JSON, {top}{records}"
-
-
-def _key_data(found: _Found) -> dict[str, Any]:
-    return {
-        path: value
-        for path, value in found.scalars
-        if TELLING_KEYS.search(path.rpartition(".")[2]) and value not in (None, "")
-    }
-
-
-def _selectors(value: Any) -> tuple[str, ...]:
-    if isinstance(value, dict):
-        return tuple(f'path="$.{key}"' for key in list(value)[:3])
-    return ('path="$[0]"',)
+def _selectors(value: Any, walk: _Walk) -> Iterator[str]:
+    """Yield the path of one record of the largest list, and of the longest text."""
+    if walk.tables:
+        path = max(walk.tables, key=lambda each: walk.tables[each])
+        yield f'path="${"." if path else ""}{path}{walk.steps[path]}"'
+    if walk.texts:
+        path = max(walk.texts, key=lambda each: len(each[1]))[0]
+        yield f'path="$.{path}"' if path else 'path="$"'
+    elif not walk.tables and isinstance(value, dict):
+        deep = next((key for key, each in value.items() if isinstance(each, dict | list)), "")
+        yield f'path="$.{deep or next(iter(value), "")}"'
+    elif not walk.tables:
+        yield 'path="$[0]"'

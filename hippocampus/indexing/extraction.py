@@ -24,6 +24,14 @@ class EntryLine:
     """The number of the line without which this one does not read (a heading, a file's name)."""
     count: int = 1
     """How many things of the content this line covers, for the count of a gap."""
+    number: int | None = None
+    """Its line in the content, from 1, or its place in a list, from 0; none for other lines."""
+    form: str = "{}: "
+    """How the number stands before the line; `[{}] ` for the place in a list."""
+
+    def numbered(self) -> str:
+        """Return the line behind its number in the content."""
+        return self.text if self.number is None else self.form.format(self.number) + self.text
 
 
 @dataclass(frozen=True, slots=True)

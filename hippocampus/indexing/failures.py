@@ -17,7 +17,7 @@ SCANNED_CHARACTERS = 2_000_000
 
 
 def with_message(extraction: Extraction, text: str) -> Extraction:
-    """Return a extraction whose first lines are the message of a failure, which always stand."""
+    """Return an extraction whose first lines are the message of a failure, which always stand."""
     message = [EntryLine(line, keep=True, count=0) for line in message_of(text)]
     shift = len(message)
     moved = (

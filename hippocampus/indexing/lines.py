@@ -20,6 +20,18 @@ SPACES = re.compile(r"\s+")
 UNEVEN = re.compile(r"[^\S ]|  ")
 
 
+def clip(text: str, most: int) -> str:
+    """Return a text on one line of at most `most` characters, cut at a space where there is one.
+
+    Languages without spaces are cut between characters.
+    """
+    flat = " ".join(text[: 4 * most].split())
+    if len(flat) <= most:
+        return flat
+    gap = flat.rfind(" ", most * 2 // 3, most)
+    return flat[: gap if gap > 0 else most] + "…"
+
+
 def cut(text: str, characters: int) -> str:
     """Return a text on one line, cut at a word's end (so that no identifier is halved)."""
     if len(text) <= characters and not UNEVEN.search(text):
@@ -87,3 +99,8 @@ def most_common(values: Iterable[str], most: int = 5) -> str:
     shown = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     rendered = ", ".join(f"{value} {number}" for value, number in shown[:most])
     return f"{rendered}, {len(shown) - most} others" if len(shown) > most else rendered
+
+
+def lines_in(text: str) -> int:
+    """Return how many lines a text has; an end of line at its end begins none."""
+    return text.count("\n") + (not text.endswith("\n"))

@@ -1,7 +1,7 @@
-"""Lists of like records as a table: columns once, one terse line for each row. Pure.
+"""Lists of records as a table: columns once, one line for each row, in the order of the list. Pure.
 
-Ids and labels come first; what is the same in every row stands once; what repeats another column
-is left out.
+Rows of other shapes stay between the others. What is the same in every row stands once; what
+repeats another column is left out.
 """
 
 from __future__ import annotations
@@ -12,40 +12,63 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hippocampus.indexing.cells import (
-    CELL_CHARACTERS,
-    Cells,
-    FlatRecord,
-    cell,
-    ending,
-    packed,
-    read_row,
-    short_names,
-)
 from hippocampus.indexing.extraction import EntryLine
+from hippocampus.indexing.lines import clip
 from hippocampus.indexing.shapes import Shape, shape_of
 
+Cells = dict[str, Any]
+"""A record made flat: dotted path to scalar."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableWeights:
+    """What the lines of a table are worth, relative to one of its rows; chosen by reading."""
+
+    title: float = 2.0
+    columns: float = 1.5
+    same: float = 0.6
+    """What all rows share."""
+    states: float = 16.0
+    """Counts of the few values of a column, and the rows that stand out."""
+    overview: float = 6.0
+    detail: float = 0.3
+    nested: float = 0.8
+    rare: float = 2.5
+    """How much more a row is worth that differs where the others agree."""
+
+
+WEIGHTS = TableWeights()
 MOST_ROWS = 2_000
 """Rows behind these are counted and not read."""
-ALIKE = 0.5
-"""Rows that share this much of their keys are of one group."""
-MOST_GROUPS = 12
-CORE = {"key": 1, "label": 1, "state": 2, "words": 1, "date": 1, "number": 1, "path": 1, "id": 1}
+MOST_DEPTH = 8
+CONTAINERS = frozenset({dict, list})
+LINE_CHARACTERS = 120
+ROW_CHARACTERS = 90
+"""Up to here a usual row has further columns in its own line."""
+CELL_CHARACTERS = 160
+"""A title or a subject stands whole; only a longer text is clipped."""
+DETAIL_CHARACTERS = 240
+NAME_CHARACTERS = 60
+REGULAR = 0.6
+"""A column that this share of the rows has stands in each row without its name."""
+MOST_SAME, MOST_NAMES = 8, 24
+SAMPLED = 100
+BOILERPLATE = re.compile(
+    r"(?i)(?:created|edited|updated)_?by\b|annotations\b|avatar|(?:^|\.)object$"
+)
+"""Names of what is the same in every record of an API and is needed of none."""
+CORE = {"key": 2, "label": 2, "state": 2, "words": 1, "date": 1, "number": 1, "path": 1, "id": 1}
 """How many columns of each role a row's own line has; the others follow in one of lower weight."""
-DETAIL_WEIGHT = 0.3
-OVERVIEW_WEIGHT, STATES_WEIGHT = 6.0, 16.0
 FEWEST_FOR_OVERVIEW = 16
 MOST_STATES = 8
-MOST_STANDING_OUT = 2
+MOST_STANDING_OUT, MOST_FIELDS = 2, 3
+LEAST_IDLE = 3
 FREQUENT = 4
 """A value that this many rows share is written with its count."""
 RARE_SHARE = 0.1
-RARE_FACTOR = 2.5
-"""A row that differs where the others agree is asked about more: the one failed order."""
-NESTED_WEIGHT = 0.5
 MOST_NESTED = 400
 NESTED_COLUMNS = 3
-LABELS = re.compile(r"(?i)(?:name|title|label|subject|message|text|path)s?$")
+LABELS = re.compile(r"(?i)(?:name|title|label|subject|message|text|path|login)s?$")
 """Key names that hold a record's name, in APIs of all kinds."""
 ORDER: dict[Shape, int] = {
     "words": 0,
@@ -72,73 +95,186 @@ class RecordColumn:
     """In how many rows it stands."""
 
 
+@dataclass(frozen=True, slots=True)
+class FlatRecord:
+    """A record as a table reads it."""
+
+    cells: Cells
+    lists: tuple[tuple[str, Sequence[Any]], ...]
+    """The lists of records inside it, by path."""
+
+
+def flat(record: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield path and value of each scalar of a record, and of each list of records inside it."""
+    if isinstance(record, dict) and depth < MOST_DEPTH:
+        for key, value in record.items():
+            yield from flat(value, f"{prefix}.{key}" if prefix else str(key), depth + 1)
+    elif isinstance(record, list) and depth < MOST_DEPTH:
+        if record and not any(isinstance(each, dict | list) for each in record):
+            yield prefix, ", ".join(map(str, record[:8])) + ("…" if len(record) > 8 else "")
+        elif len(record) == 1:
+            yield from flat(record[0], prefix, depth + 1)
+        elif record:
+            yield prefix, record
+    else:
+        yield prefix, record
+
+
+def read_row(record: Any) -> FlatRecord:
+    """Return a record as a table reads it; one of scalars alone is flat already."""
+    if isinstance(record, dict) and CONTAINERS.isdisjoint(map(type, record.values())):
+        return FlatRecord(record, ())
+    found = list(flat(record))
+    cells = {path: value for path, value in found if not isinstance(value, list | dict)}
+    lists = tuple((path, value) for path, value in found if isinstance(value, list))
+    return FlatRecord(cells, lists)
+
+
+def packed(items: Sequence[str], opening: str = "") -> Iterator[str]:
+    """Yield lines of joined items behind an opening, none much over `LINE_CHARACTERS`."""
+    line: list[str] = []
+    size = len(opening)
+    for item in items:
+        if line and size + len(item) > LINE_CHARACTERS:
+            yield opening + ", ".join(line)
+            line, size = [], len(opening)
+        line.append(item)
+        size += len(item) + 2
+    if line:
+        yield opening + ", ".join(line)
+
+
+def cell(value: Any, most: int = CELL_CHARACTERS) -> str:
+    """Return a scalar as it stands in a line; identifiers whole, a longer text clipped."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return str(value)
+    text = str(value)
+    if len(text) <= most and "\n" not in text:
+        return text
+    return text if shape_of(text) in ("id", "path", "url") else clip(text, most)
+
+
+def short_names(paths: Sequence[str]) -> dict[str, str]:
+    """Return for each path its last steps, as few as distinguish it from the others."""
+    taken = Counter(ending(path, steps) for path in paths for steps in range(1, MOST_DEPTH))
+    return {
+        path: next(
+            (
+                ending(path, steps)
+                for steps in range(1, MOST_DEPTH)
+                if taken[ending(path, steps)] == 1 or ending(path, steps) == path
+            ),
+            path,
+        )
+        for path in paths
+    }
+
+
+def ending(path: str, steps: int) -> str:
+    """Return the last steps of a dotted path."""
+    return ".".join(path.split(".")[-steps:])
+
+
 def listed(name: str, records: Sequence[Any], weight: float, parent: int | None) -> list[EntryLine]:
-    """Return a list of records inside a record as terse lines: its label and its id for each."""
+    """Return a list of records inside a record as lines: the label and the id of each."""
     rows = [read_row(record).cells for record in records[:MOST_NESTED]]
-    columns = _worth(rows, [each for each in _columns(rows) if each.distinct > 1])[:NESTED_COLUMNS]
+    columns = _worth(rows, _columns(rows))
+    named = sorted(columns, key=lambda each: not _is_label(each))[:NESTED_COLUMNS]
     items = [
-        " ".join(cell(row[c.name]) for c in columns if row.get(c.name) is not None) for row in rows
+        " ".join(cell(row[c.name]) for c in named if row.get(c.name) is not None) for row in rows
     ]
     lines = packed([item for item in items if item], f"  {name}[{len(records)}]: ")
     return [EntryLine(text, weight, parent=parent, count=0) for text in lines]
 
 
 def table(
-    name: str, records: Sequence[Any], first: int = 0, weight: float = 1.0
+    name: str,
+    records: Sequence[Any],
+    first: int = 0,
+    weight: float = 1.0,
+    *,
+    places: Sequence[str] | None = None,
 ) -> list[EntryLine]:
-    """Return the lines of a list of records, a table for each group of rows of like keys.
+    """Return the lines of a list of records, each row with its place in the list.
 
-    `first` is the number that the first line will have, `weight` what a row's line weighs.
+    `first` is the number that the first line will have, `weight` what a row's line weighs. Rows
+    that stand deeper than in one list have their own `places`.
     """
-    rows = [read_row(record) for record in records[:MOST_ROWS]]
-    title = f"{name}: {len(records)} rows"
-    lines = [EntryLine(title, weight=0.5 * weight, count=0)]
-    for group in _alike(rows):
-        lines += _group_lines(group, first, first + len(lines), weight)
-    return lines
-
-
-def _alike(rows: Sequence[FlatRecord]) -> list[list[FlatRecord]]:
-    """Group rows whose keys are mostly the same, in order of first appearance."""
-    groups: list[tuple[set[str], list[FlatRecord]]] = []
-    for row in rows:
-        keys = set(row.cells)
-        for known, group in groups:
-            if len(keys & known) >= ALIKE * len(keys | known):
-                group.append(row)
-                break
-        else:
-            if len(groups) == MOST_GROUPS:
-                groups[-1][1].append(row)
-            else:
-                groups.append((keys, [row]))
-    return [group for _, group in groups]
-
-
-def _group_lines(
-    group: list[FlatRecord], parent: int, first: int, weight: float
-) -> list[EntryLine]:
-    rows = [row.cells for row in group]
-    columns = _columns(rows)
+    rows = _united([read_row(record) for record in records[:MOST_ROWS]])
+    cells = [row.cells for row in rows]
+    columns = _columns(cells)
     constant = [each for each in columns if each.distinct == 1 and each.present == len(rows) > 1]
-    varying = _worth(rows, [each for each in columns if each not in constant])
-    names = short_names([each.name for each in columns])
-    odd = _odd(rows, varying, names)
-    same = _constants(rows, constant, names)
-    lines = [EntryLine(f"each: {same}", 1.5 * weight, parent=parent, count=0)] if same else []
+    news = [each for each in columns if each not in constant and not _is_idle(each)]
+    varying = _worth(cells, news)
+    paired: dict[str, str] = {}
     if len(rows) >= FEWEST_FOR_OVERVIEW:
-        lines += _together(rows, varying, odd, names, EntryLine("", weight, parent=parent, count=0))
-    core = _core(varying, len(rows))
-    titles = " | ".join(names[each.name] for each in core)
-    head = first + len(lines)
-    lines.append(EntryLine(titles, 0.3 * weight, parent=parent, count=0))
+        varying, paired = _unpaired(cells, varying)
+    names = short_names([each.name for each in columns])
+    odd = _odd(cells, varying, names)
+    core = _core(varying or columns, cells)
+    more = f" (the first {len(rows):,} are read)" if len(records) > len(rows) else ""
+    title = (
+        f"{name}: {len(records):,} records{more}: {' | '.join(names[each.name] for each in core)}"
+    )
+    lines = [EntryLine(title, WEIGHTS.title * weight, count=0)]
+    if same := _constants(cells, constant, names):
+        lines.append(EntryLine(f"all: {same}", WEIGHTS.same * weight, parent=first, count=0))
+    if len(rows) >= FEWEST_FOR_OVERVIEW:
+        blank = EntryLine("", weight, parent=first, count=0)
+        lines += _together(cells, varying, odd, names, blank, paired)
     details = [each for each in varying if each not in core]
-    for number, row in enumerate(group):
-        telling = weight * (RARE_FACTOR if number in odd else 1.0)
+    others = dict.fromkeys(ending(each.name, 1) for each in news if each not in core)
+    for text in packed(list(others)[:MOST_NAMES], "other fields: "):
+        lines.append(EntryLine(text, WEIGHTS.detail * weight, parent=first, count=0))
+    for number, row in enumerate(rows):
+        telling = weight * (WEIGHTS.rare if number in odd else 1.0)
         at = first + len(lines)
-        lines.append(EntryLine(_cells(row.cells, core), telling, parent=head))
+        own = _cells(row.cells, core) or "-"
+        if places is not None:
+            lines.append(
+                EntryLine(f"{places[number]} {own}".strip(), telling, parent=first, count=0)
+            )
+        else:
+            lines.append(
+                EntryLine(own, telling, parent=first, count=0, number=number, form="[{}] ")
+            )
         lines += _below(row, _pairs(row.cells, details, names), at, telling, weight)
     return lines
+
+
+def _united(rows: list[FlatRecord]) -> list[FlatRecord]:
+    """Return rows in which paths of the same last name are one column, where no row has two of them.
+
+    Records of several shapes keep the same thing under another parent: `paragraph.text` and
+    `heading.text`.
+    """
+    paths = dict.fromkeys(path for row in rows for path in row.cells)
+    by_name: dict[str, list[str]] = {}
+    for path in paths:
+        by_name.setdefault(ending(path, 1), []).append(path)
+    several = {name: set(held) for name, held in by_name.items() if len(held) > 1}
+    if not several or len(rows) < 2:
+        return rows
+    for row in rows:
+        held = Counter(ending(path, 1) for path, value in row.cells.items() if value is not None)
+        for name in [name for name in several if held[name] > 1]:
+            del several[name]
+    new = {path: name for name, held in several.items() for path in held}
+    return [
+        replace(
+            row,
+            cells={
+                new.get(path, path): value
+                for path, value in row.cells.items()
+                if value is not None or path not in new
+            },
+        )
+        for row in rows
+    ]
 
 
 def _below(
@@ -146,28 +282,29 @@ def _below(
 ) -> Iterator[EntryLine]:
     """Yield what stands below a row: its other cells, and the lists inside it."""
     if detail:
-        yield EntryLine(f"  {detail}", DETAIL_WEIGHT * telling, parent=at, count=0)
+        yield EntryLine(f"  {detail}", WEIGHTS.detail * telling, parent=at, count=0)
     for path, inner in row.lists:
-        yield from listed(ending(path, 2), inner, NESTED_WEIGHT * weight, at)
+        yield from listed(ending(path, 2), inner, WEIGHTS.nested * weight, at)
 
 
-def _together(
+def _together(  # noqa: PLR0913, PLR0917 - a table's parts
     rows: Sequence[Cells],
     columns: Sequence[RecordColumn],
     odd: dict[int, list[str]],
     names: dict[str, str],
     blank: EntryLine,
+    paired: dict[str, str],
 ) -> Iterator[EntryLine]:
     """Yield what the rows are, taken together, and those that stand out of them.
 
     `blank` has the weight of a row and the parent of all lines.
     """
-    for few, share in ((True, STATES_WEIGHT), (False, OVERVIEW_WEIGHT)):
+    for few, share in ((True, WEIGHTS.states), (False, WEIGHTS.overview)):
         kinds = [each for each in columns if (each.distinct <= MOST_STATES) is few]
-        for text in packed(list(_overview(rows, kinds, _label(columns), names)), "all rows: "):
+        for text in packed(list(_overview(rows, kinds, names, paired)), "all rows: "):
             yield replace(blank, text=text, weight=share * blank.weight)
     for text in _standing_out(rows, columns, odd, names):
-        yield replace(blank, text=text, weight=STATES_WEIGHT * blank.weight)
+        yield replace(blank, text=text, weight=WEIGHTS.states * blank.weight)
 
 
 def _standing_out(
@@ -181,7 +318,7 @@ def _standing_out(
     most = sorted(odd.items(), key=lambda each: -len(each[1]))
     for number, fields in most[:MOST_STANDING_OUT]:
         row = rows[number]
-        rendered = [f"{names[name]}={cell(row[name])}" for name in fields]
+        rendered = [f"{names[name]}={cell(row[name])}" for name in fields[:MOST_FIELDS]]
         named = [cell(row[each.name]) for each in naming if row.get(each.name) is not None]
         yield f"{', '.join(rendered)}: {' '.join(named)}"
 
@@ -189,12 +326,20 @@ def _standing_out(
 def _overview(
     rows: Sequence[Cells],
     columns: Sequence[RecordColumn],
-    label: RecordColumn | None,
     names: dict[str, str],
+    paired: dict[str, str],
 ) -> Iterator[str]:
-    """Yield what a column holds over all rows: counts of few values, the range of many."""
+    """Yield what a column holds over all rows: counts of few values, the range of many.
+
+    A value stands with the identifier that `paired` gives it.
+    """
+    label = _label(columns)
     for column in columns:
-        rendered = "" if 2 * column.present < len(rows) else _spread(rows, column, label)
+        rendered = (
+            ""
+            if 2 * column.present < len(rows)
+            else _spread(rows, column, label, paired.get(column.name, ""))
+        )
         if rendered:
             yield f"{names[column.name]} {rendered}"
 
@@ -203,7 +348,9 @@ def _label(columns: Sequence[RecordColumn]) -> RecordColumn | None:
     return next((each for each in columns if _is_label(each)), None)
 
 
-def _spread(rows: Sequence[Cells], column: RecordColumn, label: RecordColumn | None) -> str:
+def _spread(
+    rows: Sequence[Cells], column: RecordColumn, label: RecordColumn | None, paired: str
+) -> str:
     """Return what a column's values are, taken together."""
     held = [row for row in rows if row.get(column.name) not in (None, "")]
     if column.shape in ("number", "date"):
@@ -214,7 +361,11 @@ def _spread(rows: Sequence[Cells], column: RecordColumn, label: RecordColumn | N
     frequent = [pair for pair in counts if len(counts) <= MOST_STATES or 20 * pair[1] > len(rows)]
     if column.distinct > MOST_STATES and (not frequent or frequent[0][1] < FREQUENT):
         return ""
-    rendered = [f"{value}={count}" for value, count in frequent[:MOST_STATES]]
+    ids = {cell(row[column.name]): cell(row.get(paired)) for row in held} if paired else {}
+    rendered = [
+        f"{value} ({ids[value]})={count}" if ids else f"{value}={count}"
+        for value, count in frequent[:MOST_STATES]
+    ]
     others = [f"{len(counts) - len(rendered)} others"] if len(counts) > len(rendered) else []
     empty = [f"empty={len(rows) - len(held)}"] if len(held) < len(rows) else []
     return " ".join(rendered + others + empty)
@@ -228,7 +379,7 @@ def _ends(held: Sequence[Cells], column: RecordColumn, label: RecordColumn | Non
         return "..".join(cell(end) for end in ends)
     found = [held[values.index(end)].get(label.name) for end in ends]
     rendered = [
-        f"{cell(end)}" + (f" ({cell(name)})" if name and len(str(name)) < CELL_CHARACTERS else "")
+        f"{cell(end)}" + (f" ({cell(name)})" if name and len(str(name)) < NAME_CHARACTERS else "")
         for end, name in zip(ends, found, strict=True)
     ]
     return "..".join(rendered)
@@ -292,7 +443,10 @@ def _worth(rows: Sequence[Cells], columns: list[RecordColumn]) -> list[RecordCol
             continue
         values = tuple([str(row.get(column.name, "")) for row in rows[:100]])
         known = seen.get(values)
-        if known is None or len(column.name) < len(known.name):
+        if known is None or (_is_label(column), -len(column.name)) > (
+            _is_label(known),
+            -len(known.name),
+        ):
             seen[values] = column
     kept = list(seen.values())
     ids = next((values for values, each in seen.items() if _is_key(each, len(rows))), ())
@@ -301,23 +455,74 @@ def _worth(rows: Sequence[Cells], columns: list[RecordColumn]) -> list[RecordCol
     return sorted(own, key=lambda each: (*_rank(each, len(rows)), position[each.name]))
 
 
-def _core(columns: list[RecordColumn], rows: int) -> list[RecordColumn]:
-    """Return the columns of a row's own line: its key, a label, and what distinguishes rows."""
-    keyed = any(_is_key(column, rows) for column in columns)
+def _is_idle(column: RecordColumn) -> bool:
+    """Return whether a column has one value wherever it stands: part of a form, and no news."""
+    return column.distinct == 1 and column.present >= LEAST_IDLE and column.shape != "text"
+
+
+def _unpaired(
+    rows: Sequence[Cells], columns: list[RecordColumn]
+) -> tuple[list[RecordColumn], dict[str, str]]:
+    """Return the columns without those that only stand for another's values, and their ids.
+
+    An option's name, id and colour say the same of a row; the name stays.
+    """
+    kept: dict[tuple[int, ...], RecordColumn] = {}
+    paired: dict[str, str] = {}
+    own: list[RecordColumn] = []
+    for column in sorted(columns, key=lambda each: (not _is_label(each), each.shape == "id")):
+        if not 2 <= column.distinct <= MOST_STATES or column.shape in ("number", "date"):
+            own.append(column)
+            continue
+        places: dict[str, int] = {}
+        form = tuple(places.setdefault(str(row.get(column.name)), len(places)) for row in rows)
+        if form not in kept:
+            own.append(column)
+            if _is_label(column):
+                kept[form] = column
+        elif column.shape == "id":
+            paired.setdefault(kept[form].name, column.name)
+    order = {column.name: at for at, column in enumerate(columns)}
+    return sorted(own, key=lambda each: order[each.name]), paired
+
+
+def _core(columns: list[RecordColumn], rows: Sequence[Cells]) -> list[RecordColumn]:
+    """Return the columns of a row's own line, in the order of the records.
+
+    First a key, a label and what distinguishes rows; then others, while a usual row stays short.
+    """
+    keyed = any(_is_key(column, len(rows)) for column in columns)
     room = {**CORE, "url": 0 if keyed else 1}
     core: list[RecordColumn] = []
     for column in columns:
-        role = _role(column, rows)
+        role = _role(column, len(rows))
         if room.get(role, 0) > 0:
             room[role] -= 1
             core.append(column)
-    return core
+    width = sum(_width(rows, column) for column in core)
+    for column in columns:
+        if column in core or _role(column, len(rows)) in ("seldom", "url", "text"):
+            continue
+        width += _width(rows, column)
+        if width > ROW_CHARACTERS:
+            break
+        core.append(column)
+    order = {
+        name: at for at, name in enumerate(dict.fromkeys(name for row in rows for name in row))
+    }
+    return sorted(core, key=lambda each: order[each.name])
+
+
+def _width(rows: Sequence[Cells], column: RecordColumn) -> int:
+    """Return how wide the cells of a column usually are."""
+    sizes = sorted(len(cell(row.get(column.name))) for row in rows[:SAMPLED])
+    return sizes[len(sizes) * 3 // 4] + len(" | ")
 
 
 def _role(column: RecordColumn, rows: int) -> str:
     if _is_key(column, rows):
         return "key"
-    if 2 * column.present < rows:
+    if column.present < (RARE_SHARE if _is_label(column) else REGULAR) * rows:
         return "seldom"
     if column.shape == "words" and 2 * column.distinct <= rows:
         return "state"
@@ -327,7 +532,7 @@ def _role(column: RecordColumn, rows: int) -> str:
 
 
 def _is_label(column: RecordColumn) -> bool:
-    return bool(LABELS.search(column.name)) and column.shape in ("words", "path", "id")
+    return bool(LABELS.search(column.name)) and column.shape in ("words", "path", "id", "text")
 
 
 def _is_key(column: RecordColumn, rows: int) -> bool:
@@ -356,23 +561,30 @@ def _rank(column: RecordColumn, rows: int) -> tuple[int, int, int]:
 
 
 def _constants(rows: Sequence[Cells], columns: list[RecordColumn], names: dict[str, str]) -> str:
-    rendered = (
-        f"{names[each.name]}={cell(rows[0][each.name])}"
+    """Return what all rows share, without what lies deep in them and what says nothing."""
+    telling = [
+        each
         for each in columns
-        if each.shape not in ("empty", "text")
-    )
-    return ", ".join(rendered)[: 8 * CELL_CHARACTERS]
+        if each.shape in ("id", "words", "path", "number", "date")
+        and each.name.count(".") < 2
+        and not BOILERPLATE.search(each.name)
+    ]
+    telling.sort(key=lambda each: each.shape != "id")
+    pairs = [f"{names[each.name]}={cell(rows[0][each.name], NAME_CHARACTERS)}" for each in telling]
+    return ", ".join(pairs[:MOST_SAME])
 
 
 def _cells(row: Cells, columns: list[RecordColumn]) -> str:
-    return " | ".join([cell(row.get(each.name)) for each in columns])
+    values = ["" if row.get(each.name) is None else cell(row[each.name]) for each in columns]
+    return " | ".join(values).rstrip(" |")
 
 
 def _pairs(row: Cells, columns: list[RecordColumn], names: dict[str, str]) -> str:
     return ", ".join(
         [
-            f"{names[each.name]}={cell(row[each.name])}"
+            f"{names[each.name]}={cell(row[each.name], DETAIL_CHARACTERS)}"
             for each in columns
             if row.get(each.name) not in (None, "", [], {}, False)
+            and not BOILERPLATE.search(each.name)
         ]
     )

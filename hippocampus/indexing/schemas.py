@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from hippocampus.indexing.cells import cell, packed
 from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import ranked
+from hippocampus.indexing.records import cell, packed
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 DEFINITIONS = ("$defs", "definitions", "schemas")

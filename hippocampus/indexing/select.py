@@ -1,13 +1,14 @@
-"""Which lines of a extraction stand in the entry: those whose chance of use is worth their price.
+"""Which lines of an extraction stand in the entry: those whose chance of use is worth their price.
 
-Pure arithmetic over a extraction. Every signal comes from before the content arrived.
+Pure arithmetic over an extraction. Every signal comes from before the content arrived.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from hippocampus import tokens
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
@@ -25,33 +26,49 @@ MOST_RELEVANCE = 12.0
 INHERITED = 0.5
 """The share of a heading's relevance that the lines below it have."""
 MOST_CITED = 60
+FEW_LEFT = 3
+"""Rows of a list up to here are not left out behind a count where they nearly fit."""
+WIDENED = 10
+"""The part of its most tokens that an entry may weigh more for them."""
 
-CHANCE = {
-    "bias": 0.2,
-    "weight": 1.0,
-    "size": -0.4,
-    "new": 0.8,
-    "old": -2.5,
-    "task": 0.3,
-}
-"""Coefficients of a logistic model of use, fitted on recordings with one server left out in turn:
 
-- `weight`: logarithm of the extractor's weight of the line;
-- `size`: logarithm of the whole content's tokens; of a larger content each line is needed less;
-- `new`: logarithm of 1 and the identifiers in the line that the view does not show yet;
-- `old`: 1 where the line names something and the view shows all of it already;
-- `task`: BM25 of the line for the user's words, at most 12, divided by 4.
+@dataclass(frozen=True, slots=True)
+class ChanceModel:
+    """Coefficients of a logistic model of use: is a value of this line needed later?
 
-What each is worth is measured by `tests/bench/ablation.py`. BM25 for the call's arguments and for
-the assistant's last words, position and the count of lines did not hold on servers left out.
-"""
+    Fitted on recordings with one server left out in turn; `python -m tests.bench.ablation FOLDER`
+    measures each by setting it to 0. Position, the count of lines, and BM25 for the call's
+    arguments or the assistant's last words did not hold on servers left out.
+    """
 
+    bias: float = 0.2
+    weight: float = 1.0
+    """Of the logarithm of the extractor's weight of the line."""
+    size: float = -0.4
+    """Of the logarithm of the whole content's tokens; of a larger content each line is needed less."""
+    new: float = 0.8
+    """Of the logarithm of 1 and the identifiers that neither the view nor a line before shows."""
+    old: float = -2.5
+    """Where the line has identifiers and the view shows all of them already."""
+    task: float = 0.3
+    """Of BM25 of the line for the user's words, at most 12, divided by 4."""
+    cited: float = 2.0
+    """Where the agent has used an identifier of the line already; half of it two lines around."""
+
+
+CHANCE = ChanceModel()
 KIND = {"hits": -0.8, "listing": -1.2, "log": -0.4}
 """Of some kinds each line is needed less often than the others would have it; added to `bias`."""
+AROUND_CITED = 2
+"""Lines before and behind a cited one that are needed to read it."""
 
 
 def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> list[str]:
-    """Return the lines that pay, the best for their size first, in content order, with its gaps."""
+    """Return the lines that pay in content order, with counts of what was left out.
+
+    The best lines for their size are taken first. A line with a number shows it where it does not
+    follow the line before.
+    """
     lines = extraction.lines[:MOST_LINES]
     chances = chances_of(extraction, context)
     sizes = [LINE_TOKENS + len(line.text) // CHARACTERS_PER_TOKEN for line in lines]
@@ -64,6 +81,9 @@ def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> 
         pays = chances[at] * price.recall > sizes[at] * price.carry
         if pays or chosen.room.spent_under(price.least_tokens):
             chosen.add(at)
+    chosen.room.widen(price.most_tokens // WIDENED)
+    for at in _last_few(lines, chosen.numbers):
+        chosen.add(at)
     gaps = _fitting(_gaps(lines, chosen.numbers), extraction.unit, chosen.room)
     rendered = list(_render(lines, chosen.numbers, gaps))
     return rendered + _cited(rendered, context.cited)
@@ -100,6 +120,10 @@ class _Room:
         self._spent += cost
         return True
 
+    def widen(self, more_tokens: int) -> None:
+        """Make room for some tokens more."""
+        self._most += more_tokens
+
     def spent_under(self, bound: int) -> bool:
         """Return whether fewer tokens than a bound were taken."""
         if self._spent + self._at_least >= bound:
@@ -135,19 +159,22 @@ class _Chosen:
         while at is not None and at not in self.numbers and at not in wanted:
             wanted.append(at)
             at = self._lines[at].parent
-        texts = [self._lines[each].text for each in wanted]
+        texts = [self._lines[each].numbered() for each in wanted]
+        plain = {self._lines[each].text for each in wanted}
         if self.room.take(texts):
             self.numbers.update(wanted)
-            self._texts.update(texts)
+            self._texts.update(plain)
 
 
 def _render(lines: Sequence[EntryLine], chosen: set[int], gaps: dict[int, str]) -> Iterator[str]:
     """Yield the chosen lines, and behind each group how much of it was left out."""
     if -1 in gaps:
         yield gaps[-1]
+    expected = None
     for at, line in enumerate(lines):
         if at in chosen:
-            yield line.text
+            yield line.text if line.number == expected else line.numbered()
+            expected = None if line.number is None else line.number + 1
         if at in gaps:
             yield gaps[at]
 
@@ -161,6 +188,18 @@ def _fitting(gaps: dict[int, int], unit: str, room: _Room) -> dict[int, str]:
             break
         rendered[at] = text
     return rendered
+
+
+def _last_few(lines: Sequence[EntryLine], chosen: set[int]) -> Iterator[int]:
+    """Yield the rows of each list of which so few are left out that a count is no shorter."""
+    left: dict[int | None, list[int]] = {}
+    for at, line in enumerate(lines):
+        is_row = line.count > 0 or line.number is not None
+        if is_row and at not in chosen and (line.parent is None or line.parent in chosen):
+            left.setdefault(line.parent, []).append(at)
+    for rows in left.values():
+        if len(rows) <= FEW_LEFT:
+            yield from rows
 
 
 def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[int, int]:
@@ -189,29 +228,42 @@ def _cited(rendered: Sequence[str], cited: frozenset[str] | set[str]) -> list[st
 def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float]:
     """Return for each line how likely it is that a value in it is needed later."""
     lines = extraction.lines[:MOST_LINES]
-    bias = CHANCE["bias"] + KIND.get(extraction.kind, 0.0)
+    constant = CHANCE.bias + KIND.get(extraction.kind, 0.0)
+    constant += CHANCE.size * math.log(max(context.content_tokens, 1))
     relevance = _relevance(lines, context.task)
-    size = math.log(max(context.content_tokens, 1))
-    return [
-        _chance(
-            bias,
-            CHANCE["weight"] * math.log(max(line.weight, 0.01))
-            + CHANCE["size"] * size
-            + CHANCE["task"] * (min(task, MOST_RELEVANCE) / 4),
-            identifiers(line.text),
-            context.known,
-        )
-        for line, task in zip(lines, relevance, strict=True)
-    ]
+    named = [identifiers(line.text) for line in lines]
+    cited = _cited_numbers(lines, named, context.cited)
+    seen: set[str] = set()
+    chances: list[float] = []
+    for line, task, found in zip(lines, relevance, named, strict=True):
+        unknown = [name for name in found if name not in context.known]
+        new = sum(name not in seen for name in unknown)
+        seen.update(unknown)
+        signals = constant + CHANCE.weight * math.log(max(line.weight, 0.01))
+        signals += CHANCE.task * (min(task, MOST_RELEVANCE) / 4) + CHANCE.new * math.log1p(new)
+        signals += CHANCE.old if found and not unknown else 0.0
+        if cited:
+            signals += (
+                CHANCE.cited * cited.get(line.number, 0.0) if line.number is not None else 0.0
+            )
+            signals += CHANCE.cited if context.cited & found else 0.0
+        chances.append(1 / (1 + math.exp(-signals)))
+    return chances
 
 
-def _chance(bias: float, signals: float, found: frozenset[str], known: Container[str]) -> float:
-    """Return the chance from the sum of a line's other signals and from what it names."""
-    new = len([name for name in found if name not in known])
-    signals += CHANCE["new"] * math.log1p(new)
-    if found and not new:
-        signals += CHANCE["old"]
-    return 1 / (1 + math.exp(-(bias + signals)))
+def _cited_numbers(
+    lines: Sequence[EntryLine], named: Sequence[frozenset[str]], cited: frozenset[str] | set[str]
+) -> dict[int, float]:
+    """Return the numbers of the lines around those with an identifier that was used."""
+    if not cited:
+        return {}
+    used = [line.number for line, found in zip(lines, named, strict=True) if cited & found]
+    return {
+        at: 0.5
+        for number in used
+        if number is not None
+        for at in range(number - AROUND_CITED, number + AROUND_CITED + 1)
+    }
 
 
 def _relevance(lines: Sequence[EntryLine], words: str) -> list[float]:

@@ -7,7 +7,8 @@ nothing. Wrappings come off first.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,9 +27,15 @@ from hippocampus.indexing import (
     unwrap,
 )
 from hippocampus.indexing.documents import JsonDocument
+from hippocampus.indexing.excerpt import is_notice
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext, Extractor
+from hippocampus.indexing.lines import clip, counted
+from hippocampus.indexing.logs.signs import EXIT
+from hippocampus.indexing.output import NamedPart, output_of, parts_of
 
 LEAST_CONFIDENCE = 0.25
+HEADING_WEIGHT, EXIT_WEIGHT, NOTE_WEIGHT = 6.0, 3.0, 0.15
+NOTE_CHARACTERS, MOST_NOTES, MOST_NAMED = 220, 12, 12
 DOMINANT_SHARE = 0.5
 """A text inside a JSON document that is this much of it is read as what it is."""
 DOMINANT_CHARACTERS = 1_500
@@ -95,15 +102,43 @@ _read_large = functools.lru_cache(maxsize=4)(_extraction)
 @functools.lru_cache(maxsize=4)
 def _document_of(text: str) -> str | JsonDocument:
     """Return the document of a JSON text, else the text; the arguments of the call do not matter."""
-    value = unwrap.json_value(text)
+    value, words = unwrap.json_and_words(text)
     if value is None or isinstance(value, str):
-        return text if value is None else value
-    return _read_value(value)
+        return text if value is None else "\n".join([*words, value])
+    document = _read_value(value)
+    return replace(document, extraction=with_notes(document.extraction, words))
 
 
 def _read_value(value: Any) -> JsonDocument:
     schema = schemas.read(value)
     return documents.read(value) if schema is None else JsonDocument(schema, [])
+
+
+def with_notes(extraction: Extraction, notes: Sequence[str]) -> Extraction:
+    """Return an extraction that opens with what its tool says around the content."""
+    lines = [
+        EntryLine(clip(line, NOTE_CHARACTERS), _note_weight(line), is_notice(line), count=0)
+        for note in notes
+        for line in note.split("\n")[:MOST_NOTES]
+        if line.strip()
+    ]
+    return _with_lines_before(extraction, lines) if lines else extraction
+
+
+def _note_weight(line: str) -> float:
+    """A failed exit matters; that all went well is what one expects."""
+    found = EXIT.search(line)
+    failed = found is not None and any(code and code != "0" for code in found.groups())
+    return EXIT_WEIGHT if failed else NOTE_WEIGHT
+
+
+def _with_lines_before(extraction: Extraction, lines: Sequence[EntryLine]) -> Extraction:
+    shift = len(lines)
+    moved = (
+        line if line.parent is None else replace(line, parent=line.parent + shift)
+        for line in extraction.lines
+    )
+    return replace(extraction, lines=(*lines, *moved))
 
 
 def _extract_document(
@@ -115,48 +150,72 @@ def _extract_document(
     path, longest = max(document.texts, key=lambda each: len(each[1]))
     if len(longest) < max(DOMINANT_CHARACTERS, DOMINANT_SHARE * characters):
         return document.extraction
-    inner = extraction_of(longest, context)
-    return joined(document.extraction, path, inner)
+    inner = _extract_text(longest, context)
+    return joined([document.extraction, inner], ["", path or "text"], inner.kind)
 
 
-def joined(outer: Extraction, path: str, inner: Extraction) -> Extraction:
-    """Return a document's extraction with the extraction of the text in it, which gives it its kind."""
-    first = len(outer.lines) + 1
-    heading = EntryLine(f"{path or 'text'}: {inner.summary}", 2.0, count=0)
-    shifted = (
-        replace(line, parent=first - 1 if line.parent is None else line.parent + first)
-        for line in inner.lines
-    )
-    return replace(
-        inner,
-        summary=f"{outer.summary}; {inner.summary}",
-        lines=(*outer.lines, heading, *shifted),
-        key_data={**outer.key_data, **inner.key_data},
-    )
+def joined(
+    extractions: Sequence[Extraction], names: Sequence[str], kind: str, summary: str = ""
+) -> Extraction:
+    """Return several extractions as one, each below a heading with its name and its summary."""
+    lines: list[EntryLine] = []
+    data: dict[str, Any] = {}
+    for extraction, name in zip(extractions, names, strict=True):
+        at = None
+        if name:
+            at = len(lines)
+            lines.append(EntryLine(f"{name}: {extraction.summary}", HEADING_WEIGHT, count=0))
+        shift = len(lines)
+        lines += (
+            replace(line, parent=at if line.parent is None else line.parent + shift)
+            for line in extraction.lines
+        )
+        data |= extraction.key_data
+    summaries = summary or "; ".join(each.summary for each in extractions)
+    last = extractions[-1]
+    return replace(last, kind=kind, summary=summaries, lines=tuple(lines), key_data=data)
 
 
 def _extract_text(text: str, context: ExtractionContext) -> Extraction:
-    stripped = unwrap.plain(text)
-    dump = unwrap.numbered_dump(stripped)
-    if dump is not None:
-        inside, first_line = dump
-        value = unwrap.json_value(inside)
-        if value is not None and not isinstance(value, str):
-            return _extract_document(_read_value(value), len(inside), context)
-        numbered = code.extract_numbered(inside, context, first_line)
-        if numbered is not None:
-            return numbered
-        stripped = inside
-    for reader in _ranked(stripped, context):
-        extraction = _extracted(reader, stripped, context)
+    """Return the extraction of a text: of each file in it, or of the whole of it."""
+    output = output_of(unwrap.plain(text), context.arguments)
+    if output.is_numbered or output.notes:
+        found = _document_of(output.body)
+        if not isinstance(found, str):
+            return with_notes(_extract_document(found, len(output.body), context), output.notes)
+    parts = [] if output.is_numbered or diffs.recognises(output.body) else parts_of(output.body)
+    if parts:
+        return with_notes(_extract_parts(parts, context), output.notes)
+    extraction = _extract_body(output.body, context, output.first_number)
+    return with_notes(extraction, output.notes)
+
+
+def _extract_parts(parts: Sequence[NamedPart], context: ExtractionContext) -> Extraction:
+    """Return the extraction of several files, each below its name."""
+    found: list[Extraction] = []
+    for part in parts:
+        named = replace(context, arguments=f'"path": "{part.name}"')
+        output = output_of(part.text)
+        first = output.first_number if output.is_numbered else part.first_number
+        found.append(_extract_body(output.body, named, first))
+    names = [part.name or "before" for part in parts]
+    kinds = Counter(each.kind for each in found)
+    files = [name for name in names if name != "before"]
+    summary = f"output with {counted(len(files), 'file')}: {', '.join(files[:MOST_NAMED])}"
+    return joined(found, names, kinds.most_common(1)[0][0], summary)
+
+
+def _extract_body(text: str, context: ExtractionContext, first_number: int) -> Extraction:
+    for reader in _ranked(text, context):
+        if reader.kind == "code":
+            extraction = code.extract(text, context, first_number)
+        elif reader.kind == "text":
+            extraction = plain.extract(text, context, first_number)
+        else:
+            extraction = _extracted_once(reader, text)
         if extraction is not None:
             return extraction
     return Extraction("empty", "empty", ())
-
-
-def _extracted(reader: _KindReader, text: str, context: ExtractionContext) -> Extraction | None:
-    """Return the extraction by one reader; only code depends on the arguments of the call."""
-    return reader.extract(text, context) if reader.kind == "code" else _extracted_once(reader, text)
 
 
 @functools.lru_cache(maxsize=8)

@@ -27,10 +27,8 @@ T = TypeVar("T")
 class Pattern:
     """Lines that read alike."""
 
-    first: int
-    """The number of the first of them, from 0."""
-    last: int
-    count: int = 1
+    numbers: list[int]
+    """Their numbers, from 0."""
 
 
 def masked(text: str) -> list[str]:
@@ -66,12 +64,14 @@ def patterns_of(
     for number in numbers:
         pattern = found.get(lines[number])
         if pattern is None:
-            found[lines[number]] = Pattern(number, number)
+            found[lines[number]] = Pattern([number])
         else:
-            pattern.count += 1
-            pattern.last = number
+            pattern.numbers.append(number)
     alike = _by_words(found)
-    return _merged(alike) if merged else list(alike.values())
+    patterns = _merged(alike) if merged else list(alike.values())
+    for pattern in patterns:
+        pattern.numbers.sort()
+    return patterns
 
 
 def _by_words(found: dict[str, Pattern]) -> dict[tuple[str, ...], Pattern]:
@@ -91,9 +91,7 @@ def _word(word: str) -> str:
 
 
 def _join(into: Pattern, pattern: Pattern) -> None:
-    into.count += pattern.count
-    into.first = min(into.first, pattern.first)
-    into.last = max(into.last, pattern.last)
+    into.numbers += pattern.numbers
 
 
 def _merged(alike: dict[tuple[str, ...], Pattern]) -> list[Pattern]:

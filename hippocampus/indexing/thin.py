@@ -52,8 +52,8 @@ def _render(lines: Sequence[EntryLine], wanted: set[int]) -> list[EntryLine]:
         if dropped:
             kept.append(_gap(dropped))
             dropped = 0
-        parent = None if line.parent is None else places[line.parent]
-        places[at] = put(kept, replace(line, parent=parent))
+        moved = line if line.parent is None else replace(line, parent=places[line.parent])
+        places[at] = put(kept, moved)
     return [*kept, _gap(dropped)] if dropped else kept
 
 

@@ -1,15 +1,15 @@
 """Takes off what content comes wrapped in, so that one extractor serves all wrappings. Pure.
 
-JSON inside a JSON string, blocks of text, code fences, numbered file dumps, terminal colours and
-progress bars.
+JSON inside a JSON string, Python's notation inside JSON, blocks of text, the envelope of MCP, code
+fences, terminal colours and progress bars.
 """
 
 from __future__ import annotations
 
-import itertools
+import ast
 import json
 import re
-from collections.abc import Sequence
+import warnings
 from typing import Any
 
 from hippocampus.formats import json_text
@@ -17,23 +17,28 @@ from hippocampus.formats import json_text
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 PROGRESS = re.compile(r"^[^\n]*\r(?!\n)", re.MULTILINE)
 FENCE = re.compile(r"\A\s*```[\w+-]*\n(.*)\n```\s*\Z", re.DOTALL)
-NUMBERED = re.compile(r"^ {0,8}(\d{1,7})(?:\t|→|: |\| ?|:(?=\S))(.*)$")
-NUMBERED_SHARE = 0.9
-BANNER_LINES = 6
-"""So many lines may stand above the numbered ones: the file's name, how much is left out."""
-SAMPLE_LINES = 60
 DECODER = json.JSONDecoder()
 QUOTE = re.compile(r"\s*\"")
 CONTAINER = re.compile(r"[\[{](?=\s*[\[{\"\d\]}tfn-])")
 LONGEST_PREFACE = 2_000
 """JSON may stand behind some words, as results of query tools often do."""
+LONGEST_AROUND = 1_500
+"""Words around JSON up to here are a note of the tool, whatever the size of the JSON."""
 JSON_SHARE = 0.7
-"""The share of a text that must be its JSON value."""
+"""The share of a text that must be its JSON value where more words stand around it."""
+PYTHON = re.compile(r"[\[{(]\s*(?:[\[{(]\s*)*(?:'|\"|[A-Z][a-z]+\(|\d|None|True|False)")
+LONGEST_PYTHON = 300_000
+"""Python's own notation is read up to here; its parser is slow."""
+CONSTRUCTED = re.compile(
+    r"\b(?:Decimal|UUID|datetime\.\w+|date|PosixPath|OrderedDict)\(((?:'[^']*')|[\d, ]*)\)"
+)
 NOTHING: Any = object()
 CONTAINERS = (dict, list)
 BLOCK_KEYS = {"type", "text", "annotations", "meta", "_meta"}
+ENVELOPE_KEYS = {"meta", "_meta", "content", "structuredContent", "isError"}
+ONLY_RESULT = {"result"}
 MOST_LAYERS = 8
-SMALLEST_INNER = 40
+SMALLEST_INNER = 24
 
 
 def plain(text: str) -> str:
@@ -46,71 +51,138 @@ def plain(text: str) -> str:
     return fenced.group(1) if fenced else text
 
 
-def numbered_dump(text: str) -> tuple[str, int] | None:
-    """Return the file in a line-numbered dump and the number of its first line, or nothing."""
-    found = _numbered(text.split("\n", BANNER_LINES + SAMPLE_LINES)[: BANNER_LINES + SAMPLE_LINES])
-    numbers = [int(match.group(1)) for match in found]
-    if len(found) < 2 or any(after != before + 1 for before, after in itertools.pairwise(numbers)):
-        return None
-    lines = text.split("\n")
-    stripped = [match.group(2) if (match := NUMBERED.match(line)) else line for line in lines]
-    return "\n".join(stripped), numbers[0]
-
-
-def _numbered(lines: Sequence[str]) -> list[re.Match[str]]:
-    """Return the numbered lines of a sample, or nothing as soon as too many others are in it."""
-    start = next((at for at, line in enumerate(lines[:BANNER_LINES]) if NUMBERED.match(line)), 0)
-    sample = [line for line in lines[start : start + SAMPLE_LINES] if line.strip()]
-    found: list[re.Match[str]] = []
-    for at, line in enumerate(sample):
-        if match := NUMBERED.match(line):
-            found.append(match)
-        elif len(sample) - (at + 1 - len(found)) < NUMBERED_SHARE * len(sample):
-            return []
-    return found
-
-
 def json_value(text: str) -> Any:
-    """Return the JSON value that a text is, with the JSON in its strings read too, or nothing.
+    """Return the JSON value in a text, without its envelopes, or nothing.
 
-    Words before and behind it are no hindrance where the value is most of the text.
+    The JSON in its strings is read too. Words around it are no hindrance where they are few;
+    `json_and_words` returns them.
     """
-    found = _embedded(text)
-    return None if found is NOTHING else _inner(found, 0)
+    return json_and_words(text)[0]
 
 
-def _embedded(text: str) -> Any:
+def json_and_words(text: str) -> tuple[Any, list[str]]:
+    """Return the JSON value in a text, or nothing, and the words around it and inside envelopes."""
+    words: list[str] = []
+    found = _embedded(text, words)
+    return (None, []) if found is NOTHING else (_inner(found, 0, words), words)
+
+
+def _embedded(text: str, words: list[str]) -> Any:
+    """Return the value that a text holds; what stands around it is added to the words."""
     head = text[:LONGEST_PREFACE]
     start = QUOTE.match(head) or CONTAINER.search(head)
-    if start is None:
+    value, first, end = NOTHING, 0, 0
+    if start is not None:
+        first = start.start()
+        try:
+            value, end = DECODER.raw_decode(text, first)
+        except json_text.UNREADABLE:
+            value = NOTHING
+    if value is NOTHING:
+        value, first, end = _python(text)
+    if not isinstance(value, dict | list | str):
         return NOTHING
-    try:
-        value, end = DECODER.raw_decode(text, start.start())
-    except json_text.UNREADABLE:
+    around = len(text[:first].strip()) + len(text[end:].strip())
+    is_noted = isinstance(value, dict | list) and around <= LONGEST_AROUND
+    if not is_noted and end - first < JSON_SHARE * len(text):
         return NOTHING
-    if not isinstance(value, dict | list | str) or end - start.start() < JSON_SHARE * len(text):
+    if (
+        is_noted
+        and around > end - first
+        and not (isinstance(value, list | dict) and len(value) > 0 and end - first > 120)
+    ):
         return NOTHING
+    words += [piece for piece in (text[:first].strip(), text[end:].strip()) if piece]
     return value
 
 
-def _inner(value: Any, layers: int) -> Any:
-    """Replace strings that hold JSON by what they hold, and text blocks by their text."""
+def _python(text: str) -> tuple[Any, int, int]:
+    """Return the value of a text in Python's notation, with where it begins and ends."""
+    bare = text.strip()
+    if len(text) > LONGEST_PYTHON or not PYTHON.match(bare) or bare[-1] not in "]})":
+        return NOTHING, 0, 0
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = ast.literal_eval(CONSTRUCTED.sub(_constructed, bare))
+        return _as_json(value, 0), 0, len(text)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return NOTHING, 0, 0
+
+
+def _constructed(match: re.Match[str]) -> str:
+    inner = match[1]
+    if inner[:1] == "'":
+        return inner
+    numbers = [each.strip() for each in inner.split(",") if each.strip()]
+    day = "-".join(each.zfill(2) for each in numbers[:3])
+    time = ":".join(each.zfill(2) for each in numbers[3:6])
+    return repr(f"{day} {time}".strip())
+
+
+def _as_json(value: Any, depth: int) -> Any:
+    """Return a Python value with the types that JSON has."""
+    if isinstance(value, dict) and depth < 50:
+        return {str(key): _as_json(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set) and depth < 50:
+        return [_as_json(inner, depth + 1) for inner in value]
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+
+
+def _inner(value: Any, layers: int, words: list[str]) -> Any:
+    """Replace strings that hold JSON by their value, and envelopes by what is in them."""
     if layers > MOST_LAYERS:
         return value
     if isinstance(value, dict):
-        if isinstance(value.get("text"), str) and value.keys() <= BLOCK_KEYS:
-            return _inner(value["text"], layers + 1)
-        read = [
-            (key, _inner(inner, layers + 1)) for key, inner in value.items() if _may_hold(inner)
-        ]
-        return {**value, **dict(read)} if read else value
+        return _inner_of_object(value, layers, words)
     if isinstance(value, list):
-        inner = [_inner(each, layers + 1) if _may_hold(each) else each for each in value]
+        inner = [_inner(each, layers + 1, words) if _may_hold(each) else each for each in value]
         alone = len(inner) == 1 and isinstance(value[0], dict) and not isinstance(inner[0], dict)
         return inner[0] if alone else inner
     if isinstance(value, str) and _may_hold(value):
-        found = _embedded(value)
-        return value if found is NOTHING else _inner(found, layers + 1)
+        found = _embedded(value, words if layers < 4 else [])
+        return value if found is NOTHING else _inner(found, layers + 1, words)
+    return value
+
+
+def _inner_of_object(value: dict[str, Any], layers: int, words: list[str]) -> Any:
+    is_block = value.get("type") == "text" and isinstance(value.get("text"), str)
+    if is_block and value.keys() <= BLOCK_KEYS:
+        return _inner(value["text"], layers + 1, words)
+    if isinstance(value.get("content"), list) and ENVELOPE_KEYS >= value.keys() != {"content"}:
+        return _unwrapped(value, layers, words)
+    read = [
+        (key, _inner(inner, layers + 1, words)) for key, inner in value.items() if _may_hold(inner)
+    ]
+    return {**value, **dict(read)} if read else value
+
+
+def _unwrapped(value: dict[str, Any], layers: int, words: list[str]) -> Any:
+    """Return the content of an MCP result, once where its structured form is the same."""
+    blocks = value["content"]
+    inner = [_inner(each, layers + 1, words) for each in blocks]
+    content = inner[0] if len(inner) == 1 else inner
+    structured = value.get("structuredContent")
+    if structured not in (None, {}):
+        structured = _inner(structured, layers + 1, [])
+        if not _same(content, structured):
+            content = {"content": content, "structuredContent": structured}
+    if value.get("isError"):
+        words.append("isError=true")
+    return content
+
+
+def _same(content: Any, structured: Any) -> bool:
+    """Return whether the two forms of a result differ in their wrapping only."""
+    one, other = _bare(content), _bare(structured)
+    return one == other or (isinstance(one, str) and one == json.dumps(other))
+
+
+def _bare(value: Any) -> Any:
+    while (isinstance(value, list) and len(value) == 1) or (
+        isinstance(value, dict) and value.keys() == ONLY_RESULT
+    ):
+        value = value[0] if isinstance(value, list) else value["result"]
     return value
 
 

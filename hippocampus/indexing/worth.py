@@ -28,7 +28,7 @@ BOUNDS: dict[str, tuple[int, int, float]] = {
 """Least and most tokens of an entry's lines, and what a hidden value counts for."""
 AGGRESSIVE_TOKENS = {"page": 450, "schema": 800, "listing": 350, "code": 200, "json": 300}
 """The protocol's own figures by kind (section 6.3), for `aggressive`."""
-FRAME_TOKENS = 60
+FRAME_TOKENS = 45
 """What the first and the last line of an entry weigh, kept free of its bounds."""
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from hippocampus.recall.definition import DESCRIPTION, PARAMETERS, TOOL_NAME, tool
 from hippocampus.recall.paging import pages
 from hippocampus.recall.searching import names_in, search
-from hippocampus.recall.slices import Request, take
+from hippocampus.recall.slices import Request, bound_of, take
 
 __all__ = [
     "DESCRIPTION",
     "PARAMETERS",
     "TOOL_NAME",
     "Request",
+    "bound_of",
     "names_in",
     "pages",
     "search",

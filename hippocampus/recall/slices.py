@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 from hippocampus import tokens
 from hippocampus.errors import RecallError
+from hippocampus.indexing.output import first_number
 from hippocampus.recall import paths, ranking
 from hippocampus.recall.fitting import Note, NumberedLine, fit, numbered
-from hippocampus.recall.paging import first_number, paged, pages
+from hippocampus.recall.paging import paged, pages
 from hippocampus.recall.patterns import matching
 
+NAMED_FACTOR = 10
+"""How many times the usual bound a slice may weigh that was asked for by its lines or its path."""
 MAX_COUNTED = 1_000
 """Further matches are not counted."""
 
@@ -29,6 +32,22 @@ class Request:
     query: str | None = None
     context: int = 0
     """Lines before and after each line that the pattern matches."""
+
+
+def bound_of(request: Request, asked_tokens: int | None, usual_tokens: int) -> int:
+    """Return the bound of a slice: what was asked, else the usual one.
+
+    A range of lines or a path names what is wanted, so it comes whole: the usual bound holds for
+    what is searched for.
+
+    >>> bound_of(Request(lines=(1, 90)), None, 2_000), bound_of(Request(pattern="x"), None, 2_000)
+    (20000, 2000)
+    """
+    if asked_tokens is not None:
+        return asked_tokens
+    named = (request.lines, request.path, request.head, request.tail)
+    is_named = any(selector is not None for selector in named)
+    return NAMED_FACTOR * usual_tokens if is_named else usual_tokens
 
 
 def take(text: str, request: Request, max_tokens: int) -> str:

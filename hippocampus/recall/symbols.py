@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import re2
 
-from hippocampus.indexing import unwrap
 from hippocampus.indexing.code import outline_of
 from hippocampus.indexing.code.outline import Symbol, qualified
+from hippocampus.indexing.output import without_numbers
 from hippocampus.recall.fitting import NumberedLine
 from hippocampus.recall.patterns import matching
 
@@ -42,8 +42,7 @@ def find(text: str, path: str) -> list[NumberedLine]:
 @functools.lru_cache(maxsize=2)
 def _bare(text: str) -> list[str]:
     """Return the lines of a source without the line numbers of a dump."""
-    dump = unwrap.numbered_dump(text)
-    return (dump[0] if dump else text).split("\n")
+    return without_numbers(text).split("\n")
 
 
 def names(text: str) -> Sequence[str]:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 
 from hippocampus import policy, prices
-from hippocampus.indexing.select import CHANCE
+from hippocampus.indexing import select
 from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import Measured, Script, measure, prepare
 from hippocampus.replay.readers import find_files, read_file
@@ -67,10 +68,11 @@ def main(paths: Sequence[str]) -> None:
     print("| off | " + " | ".join(sorted(complete)) + " |")
     print("|---" * (len(complete) + 1) + "|")
     print("| nothing | " + " | ".join(shown(complete)) + " |")
-    for signal in [name for name in CHANCE if name != "bias"]:
-        kept, CHANCE[signal] = CHANCE[signal], 0.0
+    whole = select.CHANCE
+    for signal in [each.name for each in fields(whole) if each.name != "bias"]:
+        select.CHANCE = replace(whole, **{signal: 0.0})
         print(f"| {signal} | " + " | ".join(shown(table(recordings, raw))) + " |", flush=True)
-        CHANCE[signal] = kept
+    select.CHANCE = whole
 
 
 if __name__ == "__main__":

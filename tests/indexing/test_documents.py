@@ -18,35 +18,47 @@ values = st.recursive(
 )
 
 
-def told(value: Any) -> list[str]:
-    return [line.text for line in documents.read(value).extraction.lines]
+def shown(value: Any) -> list[str]:
+    return [line.numbered() for line in documents.read(value).extraction.lines]
 
 
-def test_an_answer_with_paging_tells_its_cursor_before_its_rows() -> None:
-    lines = told({"items": [{"id": "a-1"}, {"id": "b-2"}], "next_cursor": "c-3", "total": 90})
-    assert lines == ["next_cursor=c-3, total=90", "items: 2 rows", "id", "a-1", "b-2"]
+def test_an_answer_keeps_its_order() -> None:
+    lines = shown({"items": [{"id": "a-1"}, {"id": "b-2"}], "next_cursor": "c-3", "total": 90})
+    assert lines == ["items: 2 records: id", "[0] a-1", "[1] b-2", "next_cursor=c-3, total=90"]
 
 
-def test_the_summary_counts_keys_and_records() -> None:
+def test_the_summary_counts_records_by_their_path() -> None:
     extraction = documents.read({"a": [{"n": 1}, {"n": 2}, {"n": 3}], "b": 1}).extraction
-    assert extraction.summary == "JSON, 2 keys, 3 records in 1 lists"
+    assert extraction.summary == "JSON, 3 records: a 3"
+    assert extraction.selectors == ('path="$.a[0]"',)
 
 
-def test_a_value_that_comes_again_is_told_once() -> None:
-    assert "\n".join(told({"a": {"id": "x-17"}, "b": {"id": "x-17"}})).count("x-17") == 1
+def test_a_short_list_of_scalars_stands_in_its_place() -> None:
+    assert shown({"name": "x", "tags": ["red", "blue"]}) == ["name=x, tags=[red, blue]"]
 
 
-def test_a_list_of_scalars_is_counted_and_told() -> None:
-    assert told({"tags": ["red", "blue", "green"]}) == [
-        "tags: 3 items",
-        "  red, blue, green",
-    ]
+def test_a_long_list_of_scalars_is_counted_and_whole() -> None:
+    lines = shown({"tags": [f"tag-{at}" for at in range(40)]})
+    assert lines[0] == "tags: 40 items"
+    assert ", ".join(lines[1:]).replace("  ", "").count("tag-") == 40
 
 
-def test_a_map_of_like_records_is_a_table() -> None:
-    lines = told({f"u-{at}": {"name": f"Ann {at}", "age": at} for at in range(5)})
-    assert "list: 5 rows" in lines
-    assert any({"u-3", "Ann 3"} <= set(line.split(" | ")) for line in lines)
+def test_a_map_of_like_records_is_a_table_with_its_keys() -> None:
+    lines = shown({f"u-{at}": {"name": f"Ann {at}", "age": at} for at in range(5)})
+    assert lines[0] == "list: 5 records: key | name | age"
+    assert "u-3 | Ann 3 | 3" in lines
+
+
+def test_lists_in_a_list_keep_both_places() -> None:
+    lines = shown([[{"flight": "HA-1"}, {"flight": "HA-2"}], [{"flight": "HA-3"}]])
+    assert lines[1:] == ["[0][0] HA-1", "[0][1] HA-2", "[1][0] HA-3"]
+
+
+def test_a_long_text_stands_by_its_lines_below_its_key() -> None:
+    text = "## Steps\n" + "\n".join(f"{at}. Open page {at} and press the button" for at in range(9))
+    lines = shown({"title": "Broken", "body": text})
+    assert lines[1].startswith("body: text, 10 lines")
+    assert "  2: 0. Open page 0 and press the button" in lines
 
 
 def test_long_texts_are_kept_by_path() -> None:

@@ -1,6 +1,11 @@
-"""Text of no known kind is told by its head, its labelled values and its repeats."""
+"""Text of no known kind is its own lines, with their numbers."""
 
 from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hippocampus.indexing import plain
 from hippocampus.indexing.extraction import Extraction, ExtractionContext
@@ -16,45 +21,47 @@ def test_an_empty_text_is_nothing() -> None:
     assert plain.extract(" \n\n", ExtractionContext()) is None
 
 
-def test_every_filled_line_is_accounted_for_and_repeats_are_counted() -> None:
-    text = "alpha\n" + "loaded 3 of 9\n" * 40 + "\nbeta\n"
-    extraction = read(text)
-    assert sum(line.count for line in extraction.lines) == 42
-    assert [line.text for line in extraction.lines] == [
-        "1: alpha",
-        "2: loaded 3 of 9 ×40",
-        "43: beta",
-    ]
+@given(
+    lines=st.lists(st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=80))
+)
+def test_every_filled_line_stands_as_it_is_with_its_number(lines: list[str]) -> None:
+    extraction = plain.extract("\n".join(lines), ExtractionContext())
+    shown = [] if extraction is None else [(line.number, line.text) for line in extraction.lines]
+    assert shown == [(at, line.rstrip()) for at, line in enumerate(lines, 1) if line.strip()]
 
 
-def test_labelled_and_distinctive_values_weigh_more() -> None:
-    words = [
-        "word",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "plain words",
-        "owner: Ann",
-        "job_77/ab12",
-    ]
-    weights = {
-        line.text.split(": ", 1)[1]: line.weight for line in read("\n".join([*words, *"xyz"])).lines
-    }
-    assert weights["owner: Ann"] > weights["plain words"]
-    assert weights["job_77/ab12"] > weights["plain words"]
+def test_lines_of_one_form_weigh_less_each_time() -> None:
+    lines = read("start\n" * 8 + "loaded 3 of 9\nloaded 4 of 9\nloaded 5 of 9\nend\n" * 4).lines
+    weights = [line.weight for line in lines if line.text.startswith("loaded")]
+    assert weights[0] > weights[1] > weights[2]
+
+
+def test_results_and_names_weigh_more() -> None:
+    words = ["plain words here", "owner: Ann", "job_77/ab12"]
+    filler = "\n".join("abcdefghi")
+    lines = read("\n".join([filler, *words, filler])).lines
+    weights = {line.text: line.weight for line in lines}
+    assert weights["owner: Ann"] > weights["plain words here"]
+    assert weights["job_77/ab12"] > weights["plain words here"]
 
 
 def test_one_long_address_stands_whole() -> None:
     url = "https://example.org/f?" + "&".join(f"key{at}=value{at}" for at in range(90))
-    assert read(url).lines[0].text == f"1: {url}"
+    assert read(url).lines[0].text == url
 
 
-def test_one_long_line_is_read_in_pieces() -> None:
-    extraction = read(" ".join(f"word{at}" for at in range(2_000)))
-    assert len(extraction.lines) > 3
-    assert all(len(line.text) < 260 for line in extraction.lines)
+def test_one_long_line_is_read_in_pieces_that_lose_nothing() -> None:
+    text = " ".join(f"word{at}" for at in range(2_000))
+    assert " ".join(line.text for line in read(text).lines) == text
+
+
+def test_a_long_line_is_read_by_sentences() -> None:
+    text = " ".join(f"Task {at} is to count the cars on bridge {at}." for at in range(40))
+    assert read(text).lines[3].text == "Task 3 is to count the cars on bridge 3."
+
+
+def test_a_tools_own_notice_always_stands() -> None:
+    text = "\n".join(f"word {at}" for at in range(50)) + "\n[Showing 1-50 of 2377, use offset=51]"
+    kept = [line.text for line in read(text).lines if line.keep]
+    assert kept == ["[Showing 1-50 of 2377, use offset=51]"]
+    assert re.match(r"51 lines", read(text).summary)

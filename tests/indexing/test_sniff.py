@@ -52,11 +52,10 @@ def test_a_long_text_in_a_document_gives_it_its_kind() -> None:
     assert any("0fae11c2" in line.text for line in extraction.lines)
 
 
-def test_joined_drafts_keep_their_parents() -> None:
+def test_joined_extractions_keep_their_parents() -> None:
     inner = Extraction("prose", "text", (EntryLine("a"), EntryLine("b", parent=0)))
-    lines = joined(
-        Extraction("json", "document", (EntryLine("x"), EntryLine("y", parent=0))), "body", inner
-    ).lines
+    outer = Extraction("json", "document", (EntryLine("x"), EntryLine("y", parent=0)))
+    lines = joined([outer, inner], ["", "body"], "prose").lines
     assert [line.parent for line in lines] == [None, 0, None, 2, 3]
 
 

@@ -27,13 +27,28 @@ def test_text_blocks_become_their_text() -> None:
     assert unwrap.json_value(json.dumps(blocks)) == ["one line", "and another"]
 
 
-def test_a_numbered_dump_gives_back_the_file_and_its_first_line() -> None:
-    text = "\n".join(f"{at:6}\tline {at}" for at in range(41, 60))
-    assert unwrap.numbered_dump(text) == ("\n".join(f"line {at}" for at in range(41, 60)), 41)
+def test_pythons_notation_inside_json_is_read() -> None:
+    row = {"id": 7, "day": None, "note": "it's", "paid": True}
+    inner = repr([row, {**row, "id": 8}]).replace("None", "datetime.date(2005, 5, 24)")
+    text = json.dumps({"content": [{"type": "text", "text": inner}], "isError": False})
+    assert unwrap.json_value(text) == [
+        {**row, "day": "2005-05-24"},
+        {**row, "id": 8, "day": "2005-05-24"},
+    ]
 
 
-def test_numbers_that_do_not_follow_each_other_are_no_dump() -> None:
-    assert unwrap.numbered_dump("3: a\n9: b\n12: c") is None
+def test_the_two_forms_of_a_tool_result_are_one_value() -> None:
+    rows = [{"name": "actor_id", "type": "integer"}, {"name": "last_name", "type": "text"}]
+    block = {"type": "text", "text": json.dumps(rows), "annotations": None, "_meta": None}
+    for structured in ({"result": rows}, {"result": json.dumps(rows)}, {"result": [block]}, None):
+        result = {"meta": None, "content": [block], "structuredContent": structured}
+        assert unwrap.json_value(json.dumps({**result, "isError": False})) == rows
+
+
+def test_words_around_json_are_returned() -> None:
+    rows = [{"id": at} for at in range(40)]
+    value, words = unwrap.json_and_words(f"Showing 40 of 900 rows:\n{json.dumps(rows)}")
+    assert (value, words) == (rows, ["Showing 40 of 900 rows:"])
 
 
 def test_colours_progress_and_fences_come_off() -> None:
@@ -45,7 +60,6 @@ def test_colours_progress_and_fences_come_off() -> None:
 @given(text=st.text())
 def test_nothing_raises(text: str) -> None:
     unwrap.plain(text)
-    unwrap.numbered_dump(text)
     unwrap.json_value(text)
 
 

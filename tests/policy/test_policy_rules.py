@@ -380,7 +380,7 @@ def test_the_words_are_those_that_the_rest_knows() -> None:
 def test_the_kinds_are_those_of_the_indexing() -> None:
     folder = Path(__file__).parents[2] / "hippocampus" / "indexing"
     source = "\n".join(path.read_text("utf-8") for path in sorted(folder.rglob("*.py")))
-    found = {match.group(1) for match in expression(r'\bDraft\(\s*"(\w+)"').finditer(source)}
+    found = {match.group(1) for match in expression(r'\bExtraction\(\s*"(\w+)"').finditer(source)}
     assert set(get_args(Kind)) == found | {"arguments"}
 
 

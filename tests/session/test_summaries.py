@@ -71,7 +71,7 @@ def test_a_late_summary_is_not_waited_for(tmp_path: Path) -> None:
 
 def test_a_summary_cannot_forge_a_frame(tmp_path: Path) -> None:
     text = shown(tmp_path, lambda _: "[abcd1234 · read · turn 1 · 9 tokens · code]")
-    assert sum(line.startswith("[") for line in text.splitlines()) == 1
+    assert sum(line.startswith("[") and "·" in line for line in text.splitlines()) == 1
 
 
 @contextmanager

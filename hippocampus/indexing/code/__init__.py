@@ -14,7 +14,15 @@ from hippocampus.indexing.code.settings import settings
 from hippocampus.indexing.code.writing import write_outline, write_settings
 from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
-__all__ = ["extract", "extract_numbered", "outline_of", "recognises"]
+__all__ = ["extract", "outline_of", "recognises"]
+
+MAKING = frozenset({"class", "type", "def", "test", "section", "import"})
+SURE = 0.95
+"""From here on a part of a source needs no definition to be known as one."""
+SIGNS_IN_OUTPUT = frozenset({"rust", "sql"})
+"""Languages whose signs (`::`, `create`) stand in what programs print."""
+LINES_PER_NAME = 120
+"""A source of a language defines or imports a name at least this often."""
 
 
 def recognises(text: str, context: ExtractionContext | None = None) -> float:
@@ -26,21 +34,28 @@ def recognises(text: str, context: ExtractionContext | None = None) -> float:
     return reading.confidence if reading else 0.0
 
 
-def extract(text: str, context: ExtractionContext) -> Extraction | None:
-    """Return the extraction of source code, or nothing where a text is none."""
-    return extract_numbered(text, context)
+def extract(text: str, context: ExtractionContext, first_line: int = 1) -> Extraction | None:
+    """Return the extraction of source code whose first line has this number in its file.
 
-
-def extract_numbered(
-    text: str, context: ExtractionContext, first_line: int = 1
-) -> Extraction | None:
-    """Return the extraction of a part of a source whose first line has this number in its file."""
+    A text that names nothing is none, unless the call read a file of that language.
+    """
     reading = read_language(text, context)
     if reading is None:
         return None
     if reading.language is None:
         return write_settings(text, settings(text, first_line), first_line)
-    return write_outline(text, _outline(text, reading.language, first_line), first_line)
+    outline = _outline(text, reading.language, first_line)
+    is_sure = reading.confidence >= SURE and reading.language.name not in SIGNS_IN_OUTPUT
+    is_sure = is_sure or reading.is_named
+    if not is_sure and not _names_enough(outline, text):
+        return None
+    return write_outline(text, outline, first_line)
+
+
+def _names_enough(outline: Outline, text: str) -> bool:
+    """Return whether a text without a file's name defines things, as output with code in it does not."""
+    made = sum(each.kind in MAKING for each in outline.symbols)
+    return made > 0 and LINES_PER_NAME * made >= text.count("\n")
 
 
 def outline_of(text: str) -> Outline | None:

@@ -75,6 +75,7 @@ def title_of(text: str) -> str:
     """Return the words of the comment that opens a source."""
     for line in text[:600].split("\n")[:4]:
         match = HEADER.match(line)
-        if match and match["words"] and " " in match["words"] and not line.startswith("#!"):
-            return cut(match["words"].strip("*/ #"), SIGNATURE_CHARACTERS)
+        words = (match["words"] or "").strip("*/ #") if match else ""
+        if " " in words and not line.startswith("#!") and words[0].isalnum():
+            return cut(words, SIGNATURE_CHARACTERS)
     return ""

@@ -26,6 +26,11 @@ SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 150
 LINE_CHARACTERS = 160
 EXTENSION = re.compile(r"[\w)\]-]\.(\w{1,7})(?=[\"'\s,;:)\\]|$)")
+READS = re.compile(
+    r"\b(?:cat|sed -n|nl|head|tail|bat|less|more|type|Get-Content|gc)\b|"
+    r"\"(?:\w*[Pp]ath|\w*[Ff]ile\w*|target|uri)\"|^\S+$"
+)
+"""A call that reads a file; a program that is run is no source of its output."""
 PLAIN_COMMENT = re.compile(r"^\s*(?://|/\*|\*/?(?:\s|$)|#(?!#)|--\s)")
 SETTING = re.compile(
     r"^\s*(?:- )?(?:[\w.\"'/$@*-]{1,60}(?: ?= ?\S|: *[^\s,;{(]|:\s*$)|\[\[?[\w.\"' -]+\]\]?$)|^\s*- [\w\"'./]"
@@ -58,6 +63,8 @@ class LanguageGuess(NamedTuple):
     language: Language | None
     """Nothing for a configuration file."""
     confidence: float
+    is_named: bool = False
+    """Whether the call names a file with the extension of this language."""
 
 
 def read_language(text: str, context: ExtractionContext | None = None) -> LanguageGuess | None:
@@ -138,7 +145,10 @@ def _extension(context: ExtractionContext | None) -> str:
     """Return the last file ending in the call's arguments that is known."""
     if context is None:
         return ""
-    found = [each.lower() for each in EXTENSION.findall(context.arguments[:4_000])]
+    arguments = context.arguments[:4_000]
+    if not READS.search(arguments):
+        return ""
+    found = [each.lower() for each in EXTENSION.findall(arguments)]
     known = [each for each in found if each in BY_EXTENSION or each in SETTING_EXTENSIONS]
     return known[-1] if known else ""
 
@@ -177,4 +187,5 @@ def _best(sample: _Sample, expected: Language | None) -> LanguageGuess | None:
         confidence *= max(0.0, 1 - 3 * sample.prose_share(best))
     if confidence > LEAST_CONFIDENCE and sample.is_tool_output:
         confidence *= 0.4
-    return LanguageGuess(best, confidence) if confidence > LEAST_CONFIDENCE else None
+    is_named = expected is not None and best is expected
+    return LanguageGuess(best, confidence, is_named) if confidence > LEAST_CONFIDENCE else None

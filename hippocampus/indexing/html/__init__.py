@@ -24,6 +24,8 @@ TAGS = re.compile(
     r"element|textbox|heading|main|header|footer|br|b|i|strong|em)(?=[\s/>])[^<>]{0,400}>",
     re.IGNORECASE,
 )
+COMPONENT = ("className=", "={() =>", "=> {", "import React", "@click=", "v-if=")
+"""Signs of a source whose markup is code."""
 CHARACTERS_PER_TAG = 400
 """A page has a tag at least so often."""
 
@@ -46,7 +48,7 @@ def _is_markup(text: str) -> float:
     if OPENING.match(text):
         return 1.0
     sample = text[:SAMPLE_CHARACTERS]
-    if "<" not in sample:
+    if "<" not in sample or any(sign in sample for sign in COMPONENT):
         return 0.0
     start = sample.lstrip()
     found = len(TAGS.findall(sample))

@@ -1,4 +1,4 @@
-"""What a page or a snapshot of one is read into, and how that is written as a extraction.
+"""What a page or a snapshot of one is read into, and how that is written as an extraction.
 
 Pure; refs, addresses and values stand next to their labels.
 """

@@ -17,6 +17,8 @@ __all__ = ["extract", "recognises"]
 SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 120
 LEAST_SHARE = 0.6
+LEAST_NAMED = 0.25
+"""The share of paths with a folder or an ending; bare words are any program's output."""
 
 
 def recognises(text: str) -> float:
@@ -57,6 +59,9 @@ def _may_be(form: str, sample: list[str]) -> bool:
         return any(line.startswith(git.STATUS_OPENINGS) for line in sample)
     if form == "headed hits":
         return not hits.is_numbered_file(sample)
+    if form == "paths":
+        named = sum("/" in line or files.SUFFIX.search(line) is not None for line in sample)
+        return named >= LEAST_NAMED * len(sample)
     if form == "branches":
         return any(line.startswith("* ") for line in sample)
     return True

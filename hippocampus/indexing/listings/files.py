@@ -12,8 +12,8 @@ from typing import NamedTuple
 LINE_CHARACTERS = 600
 MOST_FILES = 30_000
 LONG = re.compile(
-    r"(?P<mode>[-dlbcps][rwxsStT-]{9})[.+@]? +\d+ +\S+ +(?:\S+ +)??(?P<size>\d[\d.,]*[KMGTP]?) +"
-    r"(?P<date>[A-Z][a-z]{2} +\d+ +[\d:]+|\d{4}-\d\d-\d\d(?: [\d:.]+(?: [+-]\d{4})?)?|\d+ [A-Z][a-z]{2} +[\d:]+)"
+    r"(?P<mode>[-dlbcps][rwxsStT-]{9})[.+@]? +\d+ +(?P<owner>\S+) +(?:\S+ +)??(?P<size>\d[\d.,]*[KMGTP]?) +"
+    r"(?P<date>[^\W\d_]{3,5}\.? +\d+ +[\d:]+|\d{4}-\d\d-\d\d(?: [\d:.]+(?: [+-]\d{4})?)?|\d+ [^\W\d_]{3,5}\.? +[\d:]+)"
     r" +(?P<name>.+)"
 )
 HEADING = re.compile(r"(?P<folder>[^\s:][^:]{0,300}):")
@@ -24,6 +24,7 @@ PATH = re.compile(
     r"(?:\./|\.\./|~/|/|[A-Za-z]:[\\/])?[\w.@+~%$()\[\]{},=#&!-]+(?:[\\/][\w.@+~%$()\[\]{},=#&! -]+)*/?"
 )
 NAMED = re.compile(r"[\w@)\]}]\.[A-Za-z0-9]{1,10}$|/|^\.\w|^[A-Z][A-Za-z]*$|^[\w.-]+$")
+SUFFIX = re.compile(r"\w\.[A-Za-z0-9]{1,10}$")
 TOTAL = re.compile(r"total \d|\d+ director(?:y|ies)\b")
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
 TREE_STEP = 4
@@ -40,6 +41,7 @@ class ListedFile(NamedTuple):
     is_folder: bool = False
     date: str = ""
     """As the listing writes it."""
+    owner: str = ""
 
 
 def long_line(line: str) -> bool:
@@ -56,7 +58,7 @@ def path_line(line: str) -> bool:
     """Return whether a line is a path or a file's name, with or without its weight."""
     weighed = WEIGHED.fullmatch(line)
     name = weighed["name"] if weighed else line
-    return PATH.fullmatch(name) is not None and NAMED.search(name) is not None
+    return "://" not in name and PATH.fullmatch(name) is not None and NAMED.search(name) is not None
 
 
 def read_long(lines: list[str]) -> list[ListedFile]:
@@ -69,7 +71,7 @@ def read_long(lines: list[str]) -> list[ListedFile]:
             mark = "*" if match["mode"][0] == "-" and "x" in match["mode"] else ""
             name = match["name"].rstrip("/") + mark
             size = None if is_folder else _bytes(match["size"])
-            found.append(ListedFile(folder, name, size, is_folder, match["date"]))
+            found.append(ListedFile(folder, name, size, is_folder, match["date"], match["owner"]))
         elif heading := HEADING.fullmatch(line):
             folder = _folder(heading["folder"])
     return found

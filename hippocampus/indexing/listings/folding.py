@@ -1,4 +1,4 @@
-"""A listing written as a extraction: folders with counts first, then each folder's names.
+"""A listing written as an extraction: folders with counts first, then each folder's names.
 
 Pure; which lines stand is chosen elsewhere.
 """
@@ -17,6 +17,7 @@ from hippocampus.indexing.listings.files import ListedFile
 
 MOST_GROUPS = 24
 """Folders in the overview."""
+FEW_TOP = 12
 FEW_FILES = 30
 """A listing of so few names needs no overview."""
 OVERVIEW, LARGEST, ALIKE = 14.0, 5.0, 2.0
@@ -38,7 +39,8 @@ MOST_LINES = 5_000
 def write_files(files: list[ListedFile], more: int = 0) -> Extraction:
     """Return the extraction of a listing, `more` being the lines behind those that were read."""
     plain = [file for file in files if not file.is_folder]
-    lines = [] if len(files) <= FEW_FILES else list(ranked(_overview(plain or files)))
+    lines = [] if len(files) <= FEW_FILES else [*_top(plain or files)]
+    lines += [] if len(files) <= FEW_FILES else ranked(_overview(plain or files))
     lines += [*_largest(plain), *_dates(plain), *_marked(plain)]
     for folder, inside in _by_folder(files).items():
         if len(lines) > MOST_LINES:
@@ -57,6 +59,8 @@ def _summary(files: list[ListedFile], plain: list[ListedFile]) -> str:
     parts += [counted(folders, "folder")] if folders else []
     sizes = [file.size for file in plain if file.size is not None]
     parts += [f"{sum(sizes):,} bytes"] if sizes else []
+    owners = {file.owner for file in files}
+    parts += [f"owner {owners.pop()}"] if len(owners) == 1 and "" not in owners else []
     kinds = most_common((_extension(file.name) for file in plain), 8)
     return ", ".join(parts) + (f"; {kinds}" if kinds else "")
 
@@ -197,6 +201,21 @@ def _marked(plain: list[ListedFile]) -> Iterator[EntryLine]:
     if marked and len(marked) * 4 < len(plain):
         label = f"executable ({len(marked)})"
         yield from ranked(packed(marked, label, weight=LARGEST, count=0))
+
+
+def _top(files: list[ListedFile]) -> Iterator[EntryLine]:
+    """Yield how many files lie in and below each folder at the top, and the files beside them."""
+    below = _totals(files)
+    at = ""
+    while len(below[at][1]) == 1 and below[below[at][1][0]][0] == below[at][0]:
+        at = below[at][1][0]
+    totals = sorted((each for each in below[at][1]), key=lambda each: -below[each][0])
+    if totals:
+        counts = [f"{each} {below[each][0]}" for each in totals[:MOST_GROUPS]]
+        yield from packed(counts, f"in and below {at or './'}", weight=OVERVIEW, count=0)
+    own = [file.name for file in files if file.folder == at]
+    if 0 < len(own) <= FEW_TOP:
+        yield from packed(own, f"files in {at or './'}", weight=OVERVIEW / 2, count=0)
 
 
 def _overview(files: list[ListedFile]) -> list[EntryLine]:

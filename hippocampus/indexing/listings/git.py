@@ -16,9 +16,11 @@ from hippocampus.indexing.lines import counted, cut, most_common, packed, ranked
 SUBJECT_CHARACTERS = 100
 LINE_CHARACTERS = 400
 MOST_COMMITS = 2_500
-NEWEST, COMMIT, MERGE, FILES, BODY, CHANGED = 2.0, 1.2, 0.6, 0.6, 0.4, 2.5
+FIRST, NEWEST, COMMIT, MERGE, FILES, BODY, CHANGED = 12.0, 2.0, 1.2, 0.6, 0.6, 0.4, 2.5
 FEW_COMMITS = 12
 """A log of so few commits needs no overview."""
+SHORT_HASH = 12
+"""Digits of a hash in the overview; the commit's own line has it whole."""
 SPECIAL, AREAS, MOST_AREAS = 3.0, 9.0, 8
 REVERT = re.compile(r"Revert\b|revert[:(]")
 AREA = re.compile(r"([\w.-]{1,40})(?:/[\w./-]*|\([^)]*\)|!)?:(?=\s)")
@@ -164,9 +166,8 @@ def _is_special(commit: Commit) -> bool:
 
 def _short_line(commit: Commit) -> str:
     merge = f"merge of {commit.merged}:" if commit.is_merge else ""
-    known = ", ".join(filter(None, (commit.author, _day(commit.date))))
-    parts = [commit.refs, commit.hash, merge, cut(commit.subject, SUBJECT_CHARACTERS // 2)]
-    parts += [f"({known})"] if known else []
+    subject = cut(commit.subject, SUBJECT_CHARACTERS // 2)
+    parts = [commit.refs, commit.hash[:SHORT_HASH], merge, subject]
     return " ".join(filter(None, parts))
 
 
@@ -187,7 +188,11 @@ def _add_commit(lines: list[EntryLine], commit: Commit, number: int, *, alone: b
     parts += [f"({known})"] if known else []
     weight = MERGE if commit.is_merge or commit.subject.startswith("Merge ") else COMMIT
     at = len(lines)
-    lines.append(EntryLine(" ".join(filter(None, parts)), NEWEST if number < 3 else weight))
+    lines.append(
+        EntryLine(
+            " ".join(filter(None, parts)), (NEWEST if number else FIRST) if number < 3 else weight
+        )
+    )
     lines += packed(commit.files, " files", weight=FILES, parent=at, count=0)
     if commit.body:
         body = cut(" ".join(commit.body[:8]), 2 * SUBJECT_CHARACTERS)

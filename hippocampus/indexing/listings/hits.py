@@ -15,14 +15,19 @@ from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, cut, packed, ranked
 
 LINE_CHARACTERS = 400
-TEXT_CHARACTERS = 110
+TEXT_CHARACTERS = 200
 MOST_HITS = 5_000
+DRIVE = r"[A-Za-z]:[\\/][^:\"'<>|\n]{1,290}"
 HIT = re.compile(
-    r"(?P<path>(?=[^\s:\"'(){}<>,;=]{0,299}[./])(?!\w{1,9}://)[^\s:\"'(){}<>,;=]{2,300}):"
+    r"(?P<path>"
+    + DRIVE
+    + r"|(?=[^\s:\"'(){}<>,;=]{0,299}[./])(?!\w{1,9}://)[^\s:\"'(){}<>,;=]{2,300}):"
     r"(?:(?P<line>\d{1,7}):(?:\d{1,5}:(?=.))?)?(?P<text>.*)"
 )
 CONTEXT = re.compile(
-    r"(?P<path>(?=[^\s:]{0,299}[./])[^\s:\"'(){}]{2,300}?)-(?P<line>\d{1,7})-(?P<text>.*)"
+    r"(?P<path>"
+    + DRIVE
+    + r"?|(?=[^\s:]{0,299}[./])[^\s:\"'(){}]{2,300}?)-(?P<line>\d{1,7})-(?P<text>.*)"
 )
 NUMBERED = re.compile(r"(?P<line>\d{1,7})(?P<mark>[:-])(?P<text>.*)")
 HEADING = re.compile(r"(?=[^\s]*[./])[\w./@+~\\()\[\]-]{2,300}")
@@ -33,6 +38,7 @@ MAKES_A_NAME = re.compile(
 ERROR = re.compile(r"\b(?:error|warning)\b(?: \w+)?:", re.IGNORECASE)
 OPENING = re.compile(r"[A-Za-z_@][\w.@]{0,60}(?: [A-Za-z_][\w.]{0,60})?")
 """The first two words of a hit."""
+MOST_FOLDERS = 5
 MOST_PHRASES, FEW_HITS, PHRASES = 6, 12, 5.0
 MOST_REPEATED, FEW_NUMBERS, LONG_TEXT = 6, 2, 24
 OVERVIEW, FILE, HIT_WEIGHT, MAKER, CONTEXT_WEIGHT = 6.0, 2.0, 1.0, 1.6, 0.25
@@ -124,6 +130,12 @@ def _overview(by_file: dict[str, list[SearchHit]]) -> Iterator[EntryLine]:
     rendered = [
         f"{path} {count}{_where(by_file[path], count)}" for path, count in most if count > 1
     ]
+    folders = Counter[str]()
+    for path, count in counts.items():
+        folders[path.rpartition("/")[0] + "/"] += count
+    if 1 < len(folders) < len(counts):
+        summed = [f"{folder} {count}" for folder, count in folders.most_common(MOST_FOLDERS)]
+        yield from packed(summed, "by folder", weight=OVERVIEW, count=0)
     yield from ranked(packed(rendered, "hits", weight=OVERVIEW, count=0))
     single = sum(count == 1 for count in counts.values())
     if single:

@@ -1,6 +1,7 @@
-"""Logs, test runs, stack traces and build output: failures first, repeats as counts.
+"""Logs, test runs, stack traces and build output: their own lines in order, failures first taken.
 
-Reads a text into lines; which of them stand in an entry is chosen elsewhere. Pure.
+Lines that differ in numbers and ids only stand once, with their count; findings of compilers and
+linters stand by file. Pure.
 """
 
 from __future__ import annotations
@@ -10,16 +11,52 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from hippocampus.indexing.excerpt import LINE_CHARACTERS, is_notice
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
-from hippocampus.indexing.lines import counted, cut, packed
+from hippocampus.indexing.lines import counted, cut, lines_in, packed
 from hippocampus.indexing.logs.fields import spread
 from hippocampus.indexing.logs.places import Place, lines_of_places, places_of
 from hippocampus.indexing.logs.signs import ARROW, EXIT, FAILED, Sign, sign_of, signs_for
-from hippocampus.indexing.logs.traces import Trace, lines_of, traces_of
-from hippocampus.indexing.shapes import identifiers
+from hippocampus.indexing.shapes import identifiers as identifiers
 from hippocampus.indexing.templates import Pattern, map_alike, masked, patterns_of
-from hippocampus.indexing.thin import LIGHT, put, thinned
+from hippocampus.indexing.thin import put, thinned
 
+
+@dataclass(frozen=True, slots=True)
+class LogWeights:
+    """What the lines of a log are worth, relative to each other; chosen by reading."""
+
+    overview: float = 12.0
+    """Counts of levels and of the fields of alike lines."""
+    sign: tuple[tuple[Sign, float], ...] = (
+        ("failed", 5.0),
+        ("error", 4.5),
+        ("exit", 2.5),
+        ("total", 2.0),
+        ("warning", 1.5),
+        ("command", 0.9),
+        ("frame", 0.15),
+        ("place", 0.5),
+        ("plain", 0.5),
+    )
+    own_frame: float = 2.0
+    """A frame in a file that no package or runtime owns."""
+    frame_source: float = 0.2
+    """The source below a frame of a package."""
+    first_errors: float = 1.3
+    """How much more the first errors are worth: the others mostly follow from them."""
+    arrow: float = 2.5
+    """The place of an error, on a line of its own."""
+    edge: float = 2.0
+    """The least of the first and the last lines, which name the run and its end."""
+    advice: float = 0.2
+    """Of a line of advice that stands behind any failure."""
+    bare: float = 0.02
+    again: float = 0.5
+    """How much less a line is worth that is told with a count."""
+
+
+WEIGHTS = LogWeights()
 STAMP = re.compile(
     r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
     r"|\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\b\d\d:\d\d:\d\d(?:[.,]\d+)?"
@@ -51,15 +88,35 @@ TAIL_CHARACTERS = 10_000
 SAMPLE_LINES = 250
 STAMPED_CHARACTERS = 60
 SHOWN_CHARACTERS = 240
-MESSAGE_CHARACTERS = 400
 MASK_CHARACTERS = 300
 """Characters of a line that decide its sign and its pattern."""
-OVERVIEW = 12.0
-MOST_KEPT = 4
-"""Lines of each sort that stand whatever the budget."""
+FEW_ALIKE, MANY_ALIKE = 3, 8
+"""Up to the first lines of a pattern all stand; from the second on lines of like words are one."""
+FIRST_ERRORS = 3
+MOST_KEPT, END_LINES, HEAD_LINES, TAIL_LINES = 4, 25, 3, 5
 MOST_NAMED = 50
-MOST_PATTERNS = 1_000
-"""Patterns of one sign that are written; those behind them are counted."""
+RAISED = re.compile(
+    r"(?:Caused by: |panic: |thread '|Exception in thread |Uncaught )|"
+    r"(?:[\w$]+(?:\.|::))*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Failure|Fault)(?::|$)"
+)
+"""What was raised, at the start of a line."""
+VERDICT = re.compile(r"(?i)pass|fail|error|\bok\b|exit")
+LIBRARY = re.compile(
+    r"site-packages|dist-packages|node_modules|/usr/lib|/lib/python|\bat (?:java|jdk|sun|org\.(?:apache|junit|spring|"
+    r"codehaus|gradle|eclipse)|node:|internal/)|<frozen|importlib|/go/pkg/mod/|/rustc/|Python\d*[\\/]Lib"
+)
+ADVICE = re.compile(
+    r"(?i)\[Help \d\]|re-?run (?:maven|with)|for more information|see the full|full debug log|^\W*$|"
+    r"^\[(?:ERROR|INFO|WARNING)\]\s*$|A complete log of this run"
+)
+
+
+OWN_WEIGHTS = (
+    (re.compile(r"^[\W_]*$"), WEIGHTS.bare),
+    (re.compile(rf"^{ARROW.pattern}"), WEIGHTS.arrow),
+    (ADVICE, WEIGHTS.advice),
+)
+"""Lines whose weight their own words decide, whatever their sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +127,6 @@ class Log:
     masks: Sequence[str]
     signed: dict[Sign, list[int]]
     """The numbers of the lines, from 0, by their sign."""
-
     day: str = ""
     """The date that opens every stamped line, where they are all of one day."""
 
@@ -82,15 +138,6 @@ class Log:
     def of(self, *signs: Sign) -> list[int]:
         """Return the lines with one of some signs, in order."""
         return sorted(number for sign in signs for number in self.signed.get(sign, ()))
-
-
-@dataclass(frozen=True, slots=True)
-class LogBlock:
-    """Lines that belong together; their parents are numbered within the block."""
-
-    at: int
-    """Where it stands in the content."""
-    lines: Sequence[EntryLine]
 
 
 def recognises(text: str) -> float:
@@ -105,7 +152,7 @@ def recognises(text: str) -> float:
     tests = _tests_for(sample)
     sure = map_alike(lines, lambda line: any(test(line) for test in tests))
     others = iter(
-        _told_by_sign([line for line, is_sure in zip(lines, sure, strict=True) if not is_sure])
+        _likeness_by_sign([line for line, is_sure in zip(lines, sure, strict=True) if not is_sure])
     )
     rendered = sum(1.0 if is_sure else next(others) for is_sure in sure)
     anchored = 0.4 if ANCHORS.search(sample) else 0.0
@@ -129,7 +176,7 @@ def _is_leveled(line: str) -> bool:
     return LEVELED.search(line[:STAMPED_CHARACTERS]) is not None
 
 
-def _told_by_sign(lines: Sequence[str]) -> list[float]:
+def _likeness_by_sign(lines: Sequence[str]) -> list[float]:
     """Return how much each line reads as one of a log by its sign."""
     masks = masked("\n".join(lines)) if lines else []
     distinct = set(masks)
@@ -137,12 +184,12 @@ def _told_by_sign(lines: Sequence[str]) -> list[float]:
     known = {mask: sign_of(mask, signs) for mask in distinct}
     found = zip(lines, [known[mask] for mask in masks], strict=True)
     return [
-        0.2 if sign == "place" and not FINDING.search(line) else SIGN_TELLS.get(sign, 0.0)
+        0.2 if sign == "place" and not FINDING.search(line) else SIGN_SURENESS.get(sign, 0.0)
         for line, sign in found
     ]
 
 
-SIGN_TELLS: dict[Sign, float] = {
+SIGN_SURENESS: dict[Sign, float] = {
     "frame": 1.0,
     "failed": 1.0,
     "place": 0.8,
@@ -153,154 +200,125 @@ SIGN_TELLS: dict[Sign, float] = {
 
 
 def extract(text: str, context: ExtractionContext) -> Extraction | None:
-    """Read a log into its failures, their places, its totals, and its patterns with counts."""
+    """Read a log into its lines, the findings in it, and its totals."""
     del context
     if not text.strip():
         return None
     log = read(text)
     places = places_of(log.lines, log.of("place"))
-    traces = traces_of(log.lines, log.of("frame"))
-    failed = _failed_ids(log)
-    blocks = [*_overview(log)]
-    blocks += [block for write in WRITERS for block in write(log, places, traces, failed)]
-    facts = _facts(log, places, traces, failed)
-    return Extraction("log", _summary(log, facts), _flat(blocks), facts, _selectors(log))
-
-
-def _overview(log: Log) -> Iterator[LogBlock]:
-    """Yield how many lines of each level there are, and what the fields of alike lines hold."""
-    heads = [mask[:STAMPED_CHARACTERS] for mask in log.masks]
-    distinct = set(heads)
-    leveled = {head: match[0] for head in distinct if (match := LEVELED.search(head))}
-    levels = Counter(leveled[head] for head in heads if head in leveled)
-    if len(levels) > 1:
-        rendered = ", ".join(f"{level} {count}" for level, count in levels.most_common())
-        yield LogBlock(-1, [EntryLine(f"levels: {rendered}", OVERVIEW, count=0)])
-    stamped = {head for head in distinct if STAMP.search(head)}
-    numbers = [at for at, head in enumerate(heads) if head in stamped]
-    for line in packed(spread(log.lines, numbers)):
-        yield LogBlock(-1, [replace(line, weight=OVERVIEW, count=0)])
+    blocks = [*_overview(log), *lines_of_places(places)]
+    blocks += [(at, [line]) for at, line in _lines(log, {place.at for place in places})]
+    facts = _facts(log, places)
+    selectors = (f"lines=[1, {len(log.lines)}]", 'pattern="(?i)error|fail"')
+    return Extraction("log", _summary(log, facts), _flat(blocks), facts, selectors)
 
 
 def read(text: str) -> Log:
     """Return a text with its lines signed."""
-    lines, masks = text.split("\n"), [mask[:MASK_CHARACTERS] for mask in masked(text)]
+    lines = text.split("\n")[: lines_in(text)]
+    masks = [mask[:MASK_CHARACTERS] for mask in masked("\n".join(lines))]
     distinct = dict.fromkeys(masks)
     signs = signs_for(distinct)
     known = {mask: sign_of(mask, signs) for mask in distinct}
     signed: dict[Sign, list[int]] = {}
     for number, mask in enumerate(masks):
         signed.setdefault(known[mask], []).append(number)
-    return Log(lines, masks, signed, _day(lines))
-
-
-def _day(lines: Sequence[str]) -> str:
     days = {match[0] for line in lines if (match := DAY.match(line))}
-    return days.pop() if len(days) == 1 else ""
+    return Log(lines, masks, signed, days.pop() if len(days) == 1 else "")
 
 
-def _flat(blocks: Iterable[LogBlock]) -> tuple[EntryLine, ...]:
+def _overview(log: Log) -> Iterator[tuple[int, list[EntryLine]]]:
+    """Yield how many lines of each level there are, and what the fields of alike lines hold."""
+    heads = [mask[:STAMPED_CHARACTERS] for mask in log.masks]
+    distinct = set(heads)
+    leveled = {head: match[0] for head in distinct if (match := LEVELED.search(head))}
+    levels = Counter(leveled[head] for head in heads if head in leveled)
+    if len(levels) > 1:
+        counts = ", ".join(f"{level} {count}" for level, count in levels.most_common())
+        yield -1, [EntryLine(f"levels: {counts}", WEIGHTS.overview, count=0)]
+    stamped = {head for head in distinct if STAMP.search(head)}
+    numbers = [at for at, head in enumerate(heads) if head in stamped]
+    for line in packed(spread(log.lines, numbers)):
+        yield -1, [replace(line, weight=WEIGHTS.overview, count=0)]
+
+
+def _flat(blocks: Iterable[tuple[int, list[EntryLine]]]) -> tuple[EntryLine, ...]:
     """Return the lines of all blocks in content order, their parents renumbered."""
     lines: list[EntryLine] = []
-    for block in sorted(blocks, key=lambda block: block.at):
+    for _, block in sorted(blocks, key=lambda block: block[0]):
         start = len(lines)
-        for line in block.lines:
+        for line in block:
             put(lines, line if line.parent is None else replace(line, parent=start + line.parent))
     return thinned(lines)
 
 
-def _failed_ids(log: Log) -> dict[str, int]:
-    """Return the ids of failed tests and the most complete line of each."""
-    found: dict[str, int] = {}
-    for number in log.of("failed"):
-        match = FAILED.match(log.lines[number][:MESSAGE_CHARACTERS])
-        if match is None:
-            continue
-        name = next(
-            (value for key, value in match.groupdict().items() if value and key != "why"), ""
-        )
-        if name not in found or match["why"]:
-            found[name] = number
-    return found
-
-
-def _write_failed(
-    log: Log, places: Sequence[Place], traces: Sequence[Trace], failed: dict[str, int]
-) -> Iterable[LogBlock]:
-    """Yield a line for each failed test, its id whole."""
-    del places, traces
-    for name, number in failed.items():
-        line = log.lines[number].strip()
-        yield LogBlock(number, [EntryLine(cut(line, max(SHOWN_CHARACTERS, len(name) + 20)), 3.0)])
-
-
-def _write_places(
-    log: Log, places: Sequence[Place], traces: Sequence[Trace], failed: dict[str, int]
-) -> Iterable[LogBlock]:
-    """Yield the findings of compilers and linters, by file."""
-    del log, traces, failed
-    for at, lines in lines_of_places(places):
-        yield LogBlock(at, lines)
-
-
-def _write_traces(
-    log: Log, places: Sequence[Place], traces: Sequence[Trace], failed: dict[str, int]
-) -> Iterable[LogBlock]:
-    """Yield each stack trace once, with how often it came again."""
-    del places, failed
-    alike = Counter(_raised(log, trace) for trace in traces)
-    written = dict.fromkeys(alike, False)
-    for at, trace in enumerate(traces):
-        message = _raised(log, trace)
-        if not written[message]:
-            written[message] = True
-            keep = at < MOST_KEPT or at == len(traces) - 1
-            yield LogBlock(
-                trace.start, lines_of(trace, log.lines, keep=keep, again=alike[message] - 1)
-            )
-
-
-def _raised(log: Log, trace: Trace) -> str:
-    return log.masks[trace.raised][:SHOWN_CHARACTERS]
-
-
-def _write_totals(
-    log: Log, places: Sequence[Place], traces: Sequence[Trace], failed: dict[str, int]
-) -> Iterable[LogBlock]:
-    """Yield the totals of the run; its last ones stand whatever the budget."""
-    del places, failed
-    used = {trace.raised for trace in traces}
-    numbers = [number for number in log.of("total", "exit") if number not in used]
-    patterns = patterns_of(log.masks, numbers)
-    final = sorted(pattern.last for pattern in patterns)[-MOST_KEPT:]
-    for pattern in patterns:
-        rendered = cut(log.text(pattern.last), SHOWN_CHARACTERS) + _again(pattern)
-        keep = pattern.last in final and _is_verdict(log, pattern.last)
-        yield LogBlock(
-            pattern.last, [EntryLine(rendered, 3.0 if keep else 1.3, keep, count=pattern.count)]
-        )
-
-
-def _write_patterns(
-    log: Log, places: Sequence[Place], traces: Sequence[Trace], failed: dict[str, int]
-) -> Iterable[LogBlock]:
-    """Yield the first line of each pattern with its count, errors before all others."""
-    del places, failed
-    framed = {at for trace in traces for at in range(trace.start, trace.end)}
-    for sign, weight in SIGN_WEIGHTS.items():
-        numbers = [at for at in log.of(sign) if at not in framed and BEARING.search(log.lines[at])]
-        patterns = patterns_of(log.masks, numbers, merged=sign != "error")
-        if behind := sum(pattern.count for pattern in patterns[MOST_PATTERNS:]):
-            yield LogBlock(
-                patterns[MOST_PATTERNS].first,
-                [EntryLine(f"… {behind:,} more", LIGHT, count=behind)],
-            )
-        for pattern in patterns[:MOST_PATTERNS]:
-            yield LogBlock(pattern.first, [_render(log, pattern, _weight(log, pattern, weight))])
-            if sign == "error" and pattern.count > 1:
-                yield LogBlock(
-                    pattern.last, [EntryLine(_numbered(log, pattern.last), weight / 2, count=0)]
+def _lines(log: Log, written: set[int]) -> Iterator[tuple[int, EntryLine]]:
+    """Yield the lines of the log, those of one pattern once with their count."""
+    final = set(log.of("total", "exit")[-MOST_KEPT:])
+    raised = [
+        at
+        for at in log.of("error", "plain", "total")
+        if RAISED.match(log.lines[at][:SHOWN_CHARACTERS])
+    ]
+    kept = {*raised[:MOST_KEPT], *raised[-1:]}
+    errors = 0
+    for sign, weight in WEIGHTS.sign:
+        numbers = [at for at in log.of(sign) if at not in written and log.lines[at].strip()]
+        for pattern in _patterns(log, numbers, sign):
+            at = pattern.numbers[0]
+            base = weight
+            if sign == "error" and not ADVICE.search(log.lines[at][:SHOWN_CHARACTERS]):
+                errors += 1
+                base *= WEIGHTS.first_errors if errors <= FIRST_ERRORS else 1.0
+            is_many = len(pattern.numbers) > FEW_ALIKE
+            shown = {at, pattern.numbers[-1]} if is_many else pattern.numbers
+            for each in shown:
+                again = f" ×{len(pattern.numbers):,}" if is_many and each == at else ""
+                share = WEIGHTS.again if each != at else 1.0
+                text = cut(log.text(each), LINE_CHARACTERS) + again
+                line = EntryLine(
+                    _indented(log.lines[each], text),
+                    _weight(log, each, base * share, sign),
+                    is_notice(text) or each in kept or (each in final and _is_verdict(log, each)),
+                    count=0,
+                    number=each + 1,
                 )
+                yield each, line
+
+
+def _indented(line: str, text: str) -> str:
+    return "  " + text if line[:1] in " \t" else text
+
+
+def _patterns(log: Log, numbers: Sequence[int], sign: Sign) -> Iterator[Pattern]:
+    """Yield the patterns of some lines; lines of like words are one where they are many."""
+    if sign not in ("plain", "warning"):
+        yield from patterns_of(log.masks, numbers, merged=False)
+        return
+    few: list[int] = []
+    for pattern in patterns_of(log.masks, numbers):
+        if len(pattern.numbers) >= MANY_ALIKE:
+            yield pattern
+        else:
+            few += pattern.numbers
+    yield from patterns_of(log.masks, sorted(few), merged=False)
+
+
+def _weight(log: Log, number: int, weight: float, sign: Sign) -> float:
+    """The first and the last lines weigh more, and frames of the program's own files."""
+    line = log.lines[number][:SHOWN_CHARACTERS]
+    for pattern, own in OWN_WEIGHTS:
+        if pattern.search(line):
+            return own
+    above = log.lines[number - 1][:SHOWN_CHARACTERS] if number else ""
+    is_source = sign == "plain" and above.lstrip().startswith('File "')
+    if sign == "frame" and not LIBRARY.search(line):
+        return WEIGHTS.own_frame
+    if is_source:
+        return WEIGHTS.frame_source if LIBRARY.search(above) else WEIGHTS.own_frame / 2
+    if number < HEAD_LINES or number >= len(log.lines) - TAIL_LINES:
+        return max(weight, WEIGHTS.edge)
+    return weight
 
 
 def _is_verdict(log: Log, number: int) -> bool:
@@ -309,69 +327,36 @@ def _is_verdict(log: Log, number: int) -> bool:
     return near or VERDICT.search(log.lines[number][:SHOWN_CHARACTERS]) is not None
 
 
-SIGN_WEIGHTS: dict[Sign, float] = {"error": 3.5, "warning": 2.0, "command": 0.9, "plain": 0.5}
-HEAD_LINES = 3
-END_LINES = 25
-VERDICT = re.compile(r"(?i)pass|fail|error|\bok\b|exit")
-BEARING = re.compile(r"\w")
-TAIL_LINES = 5
-FEW_FIELDS, WORDY = 3, 2.5
-"""An error in words is worth more than another line of a known form."""
-
-
-def _weight(log: Log, pattern: Pattern, weight: float) -> float:
-    """The first and the last lines weigh more, and rare lines more than common ones."""
-    if pattern.first < HEAD_LINES or pattern.last >= len(log.lines) - TAIL_LINES:
-        return max(weight, 1.0)
-    if weight > 1 and len(identifiers(log.text(pattern.first))) <= FEW_FIELDS:
-        weight *= WORDY
-    return weight if pattern.count > 1 or weight > 1 else weight * 0.8
-
-
-def _render(log: Log, pattern: Pattern, weight: float) -> EntryLine:
-    return EntryLine(_numbered(log, pattern.first) + _again(pattern), weight, count=pattern.count)
-
-
-def _again(pattern: Pattern) -> str:
-    return f" ×{pattern.count:,}" if pattern.count > 1 else ""
-
-
-def _numbered(log: Log, number: int) -> str:
-    """Return a line with its number, and the place that an arrow below it names."""
-    below = log.lines[number + 1][:SHOWN_CHARACTERS] if number + 1 < len(log.lines) else ""
-    arrow = ARROW.match(below)
-    place = f" {arrow['place']}" if arrow else ""
-    return f"{number + 1}: {cut(log.text(number), SHOWN_CHARACTERS)}{place}"
-
-
-Writer = Callable[[Log, Sequence[Place], Sequence[Trace], dict[str, int]], Iterable[LogBlock]]
-WRITERS: tuple[Writer, ...] = (
-    _write_failed,
-    _write_places,
-    _write_traces,
-    _write_totals,
-    _write_patterns,
-)
-
-
-def _facts(
-    log: Log, places: Sequence[Place], traces: Sequence[Trace], failed: dict[str, int]
-) -> dict[str, object]:
+def _facts(log: Log, places: Sequence[Place]) -> dict[str, object]:
     """Return what code may want to know of a run."""
-    facts: dict[str, object] = {"lines": len(log.lines)}
     severe = sum(place.severe for place in places)
-    facts["errors"] = severe + len(log.of("error"))
-    facts["warnings"] = len(places) - severe + len(log.of("warning"))
-    facts["failed"] = list(failed)[:MOST_NAMED]
-    facts["failures"] = len(failed)
-    facts["exception"] = cut(log.lines[traces[-1].raised], SHOWN_CHARACTERS) if traces else ""
-    facts["exit_code"] = _exit_code(log)
-    facts["span"] = _span(log)
+    failed = _failed_ids(log)
+    facts: dict[str, object] = {
+        "lines": len(log.lines),
+        "errors": severe + len(log.of("error")),
+        "warnings": len(places) - severe + len(log.of("warning")),
+        "failed": failed[:MOST_NAMED],
+        "failures": len(failed),
+        "exit_code": _exit_code(log),
+        "span": _span(log),
+    }
     return {
         name: value
         for name, value in facts.items()
         if value not in (0, "", [], None) or (name == "exit_code" and value == 0)
     }
+
+
+def _failed_ids(log: Log) -> list[str]:
+    """Return the ids of failed tests."""
+    found: dict[str, None] = {}
+    for number in log.of("failed"):
+        match = FAILED.match(log.lines[number][:LINE_CHARACTERS])
+        groups = match.groupdict().items() if match else ()
+        name = next((value for key, value in groups if value and key != "why"), "")
+        if name:
+            found[name] = None
+    return list(found)
 
 
 def _exit_code(log: Log) -> int | None:
@@ -416,10 +401,4 @@ def _summary(log: Log, facts: dict[str, object]) -> str:
     exit_code = facts.get("exit_code")
     parts += [f"exit code {exit_code}"] if exit_code is not None else []
     parts += [str(facts["span"])] if "span" in facts else []
-    if "exception" in facts and not log.of("error", "total"):
-        parts.append(str(facts["exception"]))
     return ", ".join(parts)
-
-
-def _selectors(log: Log) -> tuple[str, ...]:
-    return (f"lines=[1, {len(log.lines)}]", 'pattern="…"')

@@ -57,14 +57,16 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:
         return None
     columns = columns_of(grid.header, grid.rows)
     lines = list(_notes(grid))
-    share = 1.0 if len(grid.rows) > FEW_ROWS else 0.4
-    lines += [EntryLine(column.describe(), column.weight * share, count=0) for column in columns]
+    described = [each for each in columns if len(grid.rows) > FEW_ROWS or not each.varies]
+    lines += [EntryLine(each.describe(), each.weight, count=0) for each in described]
     _put_rows(lines, grid, columns)
     facts = {
         "rows": len(grid.rows),
         "columns": [cut(name, CELL_CHARACTERS) for name in grid.header[:50]],
     }
+    order = next((each.name for each in columns if each.is_sorted), "")
     summary = f"{counted(len(grid.rows), 'row')}, {counted(len(grid.header), 'column')}: {_names(grid.header)}"
+    summary += f"; sorted by {order}" if order and len(grid.rows) > FEW_ROWS else ""
     return Extraction("table", summary, thinned(lines), facts, _selectors(text, grid), "rows")
 
 
@@ -98,7 +100,10 @@ def _put_rows(lines: list[EntryLine], grid: Grid, columns: Sequence[TableColumn]
         if at - before > 1:
             lines.append(_run(grid, columns, before + 1, at, parent))
         weight = 2.0 if at in odd else 1.2 if at in (0, total - 1) else 1.0
-        lines.append(EntryLine(_row(grid.rows[at], shown), weight, parent=parent))
+        number = grid.numbers[at] if grid.numbers else None
+        lines.append(
+            EntryLine(_row(grid.rows[at], shown), weight, parent=parent, count=0, number=number)
+        )
         before = at
 
 

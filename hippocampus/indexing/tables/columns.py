@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import le
 
 from hippocampus.indexing.lines import cut
 
@@ -15,7 +16,7 @@ DATE = re.compile(
 )
 NO_NUMBER = re.compile(r"[^\d.,eE+-]", re.ASCII)
 EMPTY = frozenset({"", "NULL", "null", "None", "NaN", "nan", "N/A", "n/a", "-", "NA"})
-FEW_VALUES = 12
+FEW_STATES, FEW_VALUES = 3, 12
 """Up to here the distinct values of a column are written with their counts."""
 RARE_SHARE = 0.02
 LEAST_ROWS_FOR_RARE = 20
@@ -48,6 +49,8 @@ class TableColumn:
     """A usual width of its cells."""
     ends: str
     """Its first and its last value."""
+    is_sorted: bool
+    """Whether each row has no smaller value than the one before, and not all have the same."""
     odd: tuple[int, ...]
     """Rows with a value that few others have, or with a number far from the others."""
 
@@ -108,10 +111,11 @@ def _column(name: str, values: Sequence[str], keys: Sequence[str]) -> TableColum
     rare = _rare(filled, numbers, counts)
     odd = tuple([at for at, value in enumerate(values) if value in rare]) if rare else ()
     ends = f"{values[0]} to {values[-1]}" if key else ""
+    is_sorted = kind in ("text", "date") and varies and all(map(le, values, values[1:]))
     note = _note(kind, filled, numbers, counts)
     if numbers and " to " in note and keys:
         note = _span(values, keys, counts, numbers)
-    return TableColumn(name, kind, note, empty, varies, key, _width(filled), ends, odd)
+    return TableColumn(name, kind, note, empty, varies, key, _width(filled), ends, is_sorted, odd)
 
 
 def _numbers(filled: Sequence[str]) -> Sequence[float]:
@@ -166,7 +170,7 @@ def _span(
     ends = f"{_end(low, values, keys, counts)} to {_end(high, values, keys, counts)}"
     if all(map(str.isdecimal, filled)):
         total = sum(int(value) * counts[value] for value in filled if len(value) < LONGEST_SUMMED)
-        return f"{ends}, sum {total}"
+        return f"{ends}, sum {total}, mean {total / counts.total():.1f}"
     return ends
 
 
@@ -205,7 +209,8 @@ def _few(filled: Sequence[str], counts: Counter[str]) -> str:
     most = sorted(filled, key=lambda value: (-counts[value], value))
     if len(most) == 1 and counts.total() == counts[most[0]]:
         return f"always {cut(most[0], NAME_CHARACTERS)}"
-    return ", ".join(f"{cut(value, VALUE_CHARACTERS)} ×{counts[value]:,}" for value in most)
+    listed = ", ".join(f"{cut(value, VALUE_CHARACTERS)} ×{counts[value]:,}" for value in most)
+    return f"{listed} ({len(most)} distinct)" if len(most) > FEW_STATES else listed
 
 
 def _rare(filled: Sequence[str], numbers: Sequence[float], counts: Counter[str]) -> frozenset[str]:

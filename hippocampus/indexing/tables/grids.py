@@ -33,6 +33,8 @@ class Grid:
     """How surely the text is a table."""
     first_line: int = 1
     """The line of its header."""
+    numbers: Sequence[int] = ()
+    """The lines of its rows, where each is one line."""
 
 
 def grid_of(text: str) -> Grid | None:
@@ -59,6 +61,7 @@ def _piped(lines: Sequence[str]) -> Grid | None:
 
 def _read_piped(lines: Sequence[str]) -> Grid | None:
     cells: list[list[str]] = []
+    numbers: list[int] = []
     notes: list[str] = []
     first = 0
     for number, line in enumerate(lines, 1):
@@ -70,10 +73,16 @@ def _read_piped(lines: Sequence[str]) -> Grid | None:
         else:
             first = first or number
             cells.append(row)
+            numbers.append(number)
     if len(cells) < 2:
         return None
     return Grid(
-        _clean(cells[0]), cells[1:], [note for note in notes if note.strip()], SUREST, first
+        _clean(cells[0]),
+        cells[1:],
+        [note for note in notes if note.strip()],
+        SUREST,
+        first,
+        numbers[1:],
     )
 
 
@@ -134,17 +143,29 @@ def _parse(lines: Sequence[str], separator: str) -> list[list[str]]:
 def _read_separated(lines: Sequence[str], separator: str, width: int) -> Grid | None:
     rows: list[list[str]] = []
     notes: list[str] = []
+    numbers: list[int] = []
+    number = 1
     for row in _parse([f"{line}\n" for line in lines], separator):
         if len(row) == width or (len(row) > 1 and rows):
             rows.append(row)
+            numbers.append(number)
         elif row:
             notes.append(separator.join(row))
+        number += 1 + sum(cell.count("\n") for cell in row)
     if len(rows) < 2:
         return None
     named = _names(rows[0], rows[1:SAMPLE_LINES])
     header = rows[0] if named else [f"column {at}" for at in range(1, width + 1)]
     sure = 0.9 if width > 2 or separator == "\t" else 0.7
-    return Grid(_clean(header), rows[named:], notes, sure if named else sure - 0.3)
+    lines_of_rows = numbers[named:]
+    return Grid(
+        _clean(header),
+        rows[named:],
+        notes,
+        sure if named else sure - 0.3,
+        numbers[0],
+        lines_of_rows,
+    )
 
 
 def _clean(row: Sequence[str]) -> list[str]:

@@ -6,6 +6,7 @@ import difflib
 import itertools
 
 from hippocampus.indexing import unwrap
+from hippocampus.indexing.output import output_of
 
 DIFFERENCE_LINES = 40
 DIFFERENCE_CHARACTERS = 4_000
@@ -43,11 +44,10 @@ def is_part(stored: str, present: str) -> bool:
 def captured_lines(stored: str) -> tuple[list[str], int]:
     """Return the file's lines in a stored text, and the number of the first; 0 without numbers."""
     lines = stored.strip("\n").rstrip().split("\n")
-    dump = unwrap.numbered_dump("\n".join(lines))
-    if dump is None:
+    output = output_of("\n".join(lines))
+    if not output.is_numbered:
         return ([] if lines == [""] else lines), 0
-    found = (unwrap.NUMBERED.match(line) for line in lines)
-    return [match.group(2) for match in found if match], dump[1]
+    return output.body.split("\n"), output.first_number
 
 
 def difference(stored: str, present: str) -> str:

@@ -1,0 +1,137 @@
+"""A text as an excerpt: its own lines, whole and in order, with their numbers.
+
+What every kind without a form of its own is read into; the reader of a kind adds what its lines are
+worth. Nothing is rewritten, so that no line can mislead. Pure, linear.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from hippocampus.indexing.extraction import EntryLine
+from hippocampus.indexing.shapes import identifiers
+from hippocampus.indexing.templates import masked
+
+
+@dataclass(frozen=True, slots=True)
+class LineWeights:
+    """What a line of a text is worth: chosen by reading, checked with one owner left out."""
+
+    plain: float = 0.5
+    first: float = 1.5
+    """One of the first `head` lines, which identify a text."""
+    last: float = 1.2
+    """One of the last `tail` lines, where a run ends."""
+    result: float = 0.7
+    """Added for a total, a result, a label with a value, a failure."""
+    named: float = 1.5
+    """Added for the logarithm of 1 and the identifiers that no line before has."""
+    alike: float = 0.35
+    """To the power of how often a line of the same form stood before, at most `most_alike` times."""
+    most_alike: int = 3
+    bare: float = 0.02
+    """Of a line without a letter or a digit."""
+    head: int = 6
+    tail: int = 4
+
+
+WEIGHTS = LineWeights()
+LINE_CHARACTERS = 400
+"""A longer line is divided into sentences or pieces, and each of them clipped to this."""
+LONGEST_VALUE = 2_000
+MOST_PIECES = 400
+MOST_ROWS = 12_000
+"""Of more lines the first and the last are read, and the others counted only."""
+TAIL_ROWS = 2_000
+WORDLESS = re.compile(r"[\W_]*")
+RESULT = re.compile(
+    r"=>|->\s|\b(?:total|result|summary|passed|failed|fail|error|warning|exception|denied|not found|"
+    r"exit|status|version|final|score|accuracy|loss|found|created|deleted|updated)\b|"
+    r"^\s*[\"']?[\w ./()@-]{1,48}[\"']?\s*[:=]\s+?\S|[✓✔✗✘❌✅]",
+    re.IGNORECASE,
+)
+NOTICE = re.compile(
+    r"(?i)\btruncated\b|\bshowing (?:lines? |results? )?\d|\boffset\s?[=:]|\bmore lines?\b|"
+    r"\blines? (?:above|below|omitted|left)\b|\bomitted\b|\bend of file\b|\blines total\b|\btoo large\b|"
+    r"\bpartial\b.{0,40}\bview\b|\boutput (?:limit|saved|was)\b"
+)
+NOTICE_CHARACTERS = 300
+END = re.compile(r"(?<=[.!?。！？;])\s+|(?<=[。！？])")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a content."""
+
+    number: int
+    """As the content numbers it, else its place in the content, from 1."""
+    text: str
+
+
+def rows_of(text: str, first_number: int = 1) -> list[Row]:
+    """Return the lines of a text with their numbers; empty lines are left out."""
+    lines = text.split("\n")
+    rows = [Row(number, line) for number, line in enumerate(lines, first_number) if line.strip()]
+    return rows if len(rows) <= MOST_ROWS else rows[: MOST_ROWS - TAIL_ROWS] + rows[-TAIL_ROWS:]
+
+
+def is_notice(line: str) -> bool:
+    """Return whether a line is a tool's own note that a part is missing."""
+    return len(line) < NOTICE_CHARACTERS and NOTICE.search(line) is not None
+
+
+def excerpt(
+    rows: Sequence[Row],
+    weigh: Callable[[Row], float | None] | None = None,
+    named: float = WEIGHTS.named,
+) -> Iterator[EntryLine]:
+    """Yield every line with its weight; `weigh` returns the weight where the kind knows better."""
+    seen: set[str] = set()
+    forms: dict[str, int] = {}
+    masks = masked("\n".join(row.text for row in rows)) if rows else []
+    last = len(rows) - WEIGHTS.tail
+    for at, (row, mask) in enumerate(zip(rows, masks, strict=True)):
+        own = weigh(row) if weigh else None
+        base = own if own is not None else _weight(row.text, at, at >= last)
+        before = forms[mask] = forms.get(mask, -1) + 1
+        base *= WEIGHTS.alike ** min(before, WEIGHTS.most_alike)
+        edge = at < WEIGHTS.head or at >= last
+        for text in _pieces(row.text.rstrip()):
+            names = identifiers(text)
+            fresh = len(names - seen)
+            seen |= names
+            weight = base + (named * math.log1p(fresh) if base > WEIGHTS.bare else 0.0)
+            keep = edge and is_notice(text)
+            yield EntryLine(text, weight, keep, count=0, number=row.number)
+
+
+def _weight(text: str, at: int, is_last: bool) -> float:  # noqa: FBT001
+    if WORDLESS.fullmatch(text):
+        return WEIGHTS.bare
+    weight = WEIGHTS.first if at < WEIGHTS.head else WEIGHTS.last if is_last else WEIGHTS.plain
+    return weight + (WEIGHTS.result if RESULT.search(text[:LINE_CHARACTERS]) else 0.0)
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """Yield a line, or the sentences of a long one; one value without spaces stands whole."""
+    if len(line) <= LINE_CHARACTERS or (len(line) <= LONGEST_VALUE and " " not in line.strip()):
+        yield line
+        return
+    pieces = (piece for sentence in END.split(line) for piece in _cut(sentence))
+    yield from itertools.islice(pieces, MOST_PIECES)
+
+
+def _cut(sentence: str) -> Iterator[str]:
+    """Yield a sentence, cut where words or values end."""
+    start = 0
+    while len(sentence) - start > LINE_CHARACTERS:
+        breaks = [sentence.rfind(sign, start, start + LINE_CHARACTERS) for sign in " ,;}"]
+        end = max(breaks) + 1 if max(breaks) > start else start + LINE_CHARACTERS
+        yield sentence[start:end].strip()
+        start = end
+    if rest := sentence[start:].strip():
+        yield rest

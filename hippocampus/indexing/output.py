@@ -1,0 +1,197 @@
+"""The output of a tool taken apart: wrapper lines, notices, printed line numbers, several files.
+
+Pure and linear. What is around the content stays as notes, and each line keeps the number that the
+content itself gives it.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hippocampus.indexing.excerpt import is_notice
+
+HEAD = re.compile(
+    r"\A\s*(?:"
+    r"(?:[A-Z][A-Za-z ]{2,40}(?:: | exited with code )[^\n]{0,300}\n){1,8}(?:Output|Stdout|STDOUT):[ \t]*\n"
+    r"|(?:rc|exit[_ ]?code|returncode|Exit code)[=: ]+-?\d+\n(?:Wall time[^\n]*\n)?(?:Output:\n)?"
+    r"|<returncode>-?\d+</returncode>\n(?:<output>\n?)?"
+    r"|(?:<(?:path|type)>[^\n]{0,600}\n){0,3}<(?:content|file|output)>\n?"
+    r")"
+)
+"""What tools print before the content itself."""
+TAIL = re.compile(
+    r"\n?(?:\n*<system-reminder>[\s\S]{0,4000}</system-reminder>|\n*</(?:content|file|output)>|"
+    r"\n*\(End of file[^\n]{0,200}\))+\s*\Z"
+)
+TAIL_CHARACTERS = 6_000
+NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: |\| ?|:(?=\S)|:$|-)(.*)$")
+NUMBERED_SHARE = 0.9
+AROUND_LINES = 6
+"""Up to here lines without a number may stand above and below numbered ones."""
+SAMPLE_LINES = 60
+PART = re.compile(r"(?i)\blines?:? (\d{1,7})\s?(?:-|–|to)\s?(\d{1,7})\b(?: \(?(?:out )?of (\d+))?")
+OFFSET = re.compile(r"\"(?:offset|start_line|startLine|line_start)\"\s*:\s*\"?(\d{1,7})")
+READS_PART = re.compile(r"^[^;&|\n]{0,200}?\bsed -n ['\"]?(\d{1,7}),\s?(\d{1,7})p[^;&|\n]*$")
+COMMAND = re.compile(r"\"(?:command|cmd)\"\s*:\s*\"((?:[^\"\\]|\\.)*)")
+FILE_HEAD = re.compile(
+    r"(?:(?P<mark>={2,}>?|-{3,}|\*{3,}|>{3,}|\#{1,4})[ \t]*(?:[Ff]ile|FILE|[Pp]ath)?:?[ \t]*|(?:[Ff]ile|FILE|[Pp]ath): )"
+    r"(?P<name>(?:[A-Za-z]:)?[\w@~$.+()\[\]/\\-]*(?:[\w)\]]\.[A-Za-z]\w{0,9}|/[\w.-]+))"
+    r"[ \t]*(?:={2,}|-{3,}|<={1,}|\*{3,}|<{3,}|\#{1,4})?:?"
+)
+HEAD_SIGNS = frozenset("=-*>#FfPp")
+MOST_FILES = 60
+LEAST_LINES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A content without what its tool put around it."""
+
+    body: str
+    first_number: int = 1
+    """The number of the body's first line: printed with it, or from where the file was read."""
+    notes: tuple[str, ...] = ()
+    """The lines of the tool around the body."""
+    is_numbered: bool = False
+    """Whether the tool printed line numbers, which the body no longer has."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPart:
+    """One of several files in one output."""
+
+    name: str
+    text: str
+    first_number: int
+
+
+@functools.lru_cache(maxsize=4)
+def output_of(text: str, arguments: str = "") -> Output:
+    """Return the content in a tool's output, and what stands around it."""
+    head = HEAD.match(text)
+    start = head.end() if head and head.end() < len(text) else 0
+    tail = TAIL.search(text, max(start, len(text) - TAIL_CHARACTERS))
+    body = text[start : tail.start() if tail else len(text)]
+    notes = [*_lines(text[:start]), *(_lines(text[tail.start() :]) if tail else ())]
+    numbered = _numbered(body)
+    if numbered is not None:
+        lines, first, around = numbered
+        return Output("\n".join(lines), first, (*notes, *around), is_numbered=True)
+    first = _first_by_notice(body, notes) or _first_by_arguments(arguments)
+    return Output(body, first or 1, tuple(notes))
+
+
+def first_number(text: str, arguments: str = "") -> int:
+    r"""Return the number of a text's first line, where its body's lines have those of `output_of`.
+
+    Lines above the body have numbers under the body's first.
+
+    >>> first_number("  40\tdef one():\n  41\t    return 1")
+    40
+    """
+    output = output_of(text, arguments)
+    if output.is_numbered:
+        for at, line in enumerate(text.split("\n", 40)[:40]):
+            match = NUMBERED.match(re.sub(r"^<\w+>", "", line))
+            if match and int(match[1]) == output.first_number:
+                return output.first_number - at
+    head = HEAD.match(text)
+    return output.first_number - (text.count("\n", 0, head.end()) if head else 0)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
+    """Return the lines of a dump with line numbers, the first number, and the lines around them."""
+    head = body.split("\n", AROUND_LINES + SAMPLE_LINES)[: AROUND_LINES + SAMPLE_LINES]
+    found = _sampled(head)
+    numbers = [int(match[1]) for match in found]
+    if len(found) < 2 or any(after != before + 1 for before, after in itertools.pairwise(numbers)):
+        return None
+    lines: list[str] = []
+    around: list[str] = []
+    expected = 0
+    for line in body.split("\n"):
+        match = NUMBERED.match(line)
+        if match and (not expected or int(match[1]) == expected):
+            lines.append(match[2])
+            expected = int(match[1]) + 1
+        elif match and int(match[1]) > expected:
+            lines += [""] * min(int(match[1]) - expected, 100_000) + [match[2]]
+            expected = int(match[1]) + 1
+        elif line.strip() and (is_notice(line) or not expected):
+            around.append(line.strip())
+        elif expected and lines:
+            lines[-1] += f" {line.strip()}" if line.strip() else ""
+    return lines, numbers[0], around
+
+
+def _sampled(lines: Sequence[str]) -> list[re.Match[str]]:
+    """Return the numbered lines of a sample, or nothing as soon as too many others are in it."""
+    start = next((at for at, line in enumerate(lines[:AROUND_LINES]) if NUMBERED.match(line)), 0)
+    sample = [line for line in lines[start : start + SAMPLE_LINES] if line.strip()]
+    found = [match for line in sample if (match := NUMBERED.match(line))]
+    return found if len(found) >= NUMBERED_SHARE * len(sample) else []
+
+
+def _first_by_notice(body: str, notes: Sequence[str]) -> int:
+    """Return the first line that the tool's own notice names, where it fits the body's length."""
+    ends = [*body[:600].split("\n")[:3], *body[-600:].split("\n")[-4:], *notes]
+    total = body.count("\n") + 1
+    for line in ends:
+        match = PART.search(line) if is_notice(line) else None
+        if match and abs(int(match[2]) - int(match[1]) + 1 - total) <= AROUND_LINES:
+            return int(match[1])
+    return 0
+
+
+def _first_by_arguments(arguments: str) -> int:
+    """Return the first line that a call asked for, of a file that it read."""
+    if not arguments:
+        return 0
+    offset = OFFSET.search(arguments[:4_000])
+    if offset:
+        return int(offset[1])
+    command = COMMAND.search(arguments[:4_000])
+    part = READS_PART.match(command[1] if command else arguments[:600])
+    return int(part[1]) if part else 0
+
+
+def parts_of(text: str) -> list[NamedPart]:
+    """Return the files of an output that names each in a line of its own; none where it does not."""
+    lines = text.split("\n")
+    heads = list(itertools.islice(_heads(lines), MOST_FILES))
+    if not heads or (len(heads) == 1 and heads[0][0] > 1):
+        return []
+    ends = [at for at, _ in heads[1:]] + [len(lines)]
+    parts = [
+        NamedPart(name, "\n".join(lines[at + 1 : end]), at + 2)
+        for (at, name), end in zip(heads, ends, strict=True)
+    ]
+    before = "\n".join(lines[: heads[0][0]])
+    opening = [NamedPart("", before, 1)] if before.strip() else []
+    return [*opening, *parts] if len(parts) > 1 else []
+
+
+def _heads(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    for at, line in enumerate(lines):
+        if (
+            line[:1] in HEAD_SIGNS
+            and len(line) < 300
+            and (match := FILE_HEAD.fullmatch(line.strip()))
+        ):
+            yield at, match["name"]
+
+
+def without_numbers(text: str) -> str:
+    """Return a text, each line without the number that a tool printed before it."""
+    if not output_of(text).is_numbered:
+        return text
+    found = ((line, NUMBERED.match(line)) for line in text.split("\n"))
+    return "\n".join(match[2] if match else line for line, match in found)

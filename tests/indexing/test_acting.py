@@ -1,0 +1,246 @@
+"""An entry is read by a model that acts on it: what it may never do, on what programs really print."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import inspect
+import io
+import json
+import pprint
+import re
+import subprocess
+import sys
+import textwrap
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hippocampus import tokens
+from hippocampus.indexing import ExtractionContext, Price, arguments, index
+
+LINES = inspect.getsource(textwrap).split("\n")
+NUMBERED = re.compile(r"(\d+): (.*)")
+
+
+def entry(text: str, call: dict[str, Any] | None = None, share: float = 0.4) -> str:
+    """Return the entry of a content in a share of its tokens."""
+    size = tokens.count(text)
+    context = ExtractionContext(arguments=json.dumps(call) if call else "", content_tokens=size)
+    most = int(share * size)
+    return "\n".join(index(text, context, Price(2.75, 1_700.0, most, most)).lines)
+
+
+def printed(source: str) -> str:
+    """Return what a Python program prints."""
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(source)], capture_output=True, text=True, check=False
+    )
+    return run.stdout + run.stderr
+
+
+COUNTS = """
+    import collections, string, sys
+    words = open(string.__file__).read().split()
+    print("=== words of string.py ===")
+    for word, count in collections.Counter(words).most_common(25):
+        print(f"{word!r:>20}: {count}")
+    print("{'min': 1, 'kind': [1, 2]}")
+    print("=== totals ===")
+    print("words", len(words))
+    print("EXIT=0")
+"""
+
+
+def test_what_a_program_prints_is_no_source() -> None:
+    shown = entry(printed(COUNTS), {"command": "python count.py"})
+    assert "source" not in shown.split("\n")[0]
+    for line in ("=== words of string.py ===", "=== totals ===", "EXIT=0"):
+        assert line in shown
+
+
+def test_pythons_notation_in_the_envelope_of_a_tool_is_a_table_and_stands_once() -> None:
+    rows = [{"name": name, "category": unicodedata.category(chr(at)), "default": None}
+            for at in range(0x3B1, 0x3C0) if (name := unicodedata.name(chr(at), ""))]  # fmt: skip
+    block = {"type": "text", "text": repr(rows), "annotations": None, "meta": None}
+    result = {"meta": None, "content": [block], "structuredContent": {"result": repr(rows)}}
+    found = index(json.dumps(result), ExtractionContext(), Price(2.75, 1_700.0, 4_000, 4_000))
+    shown = "\n".join(found.lines)
+    assert shown.count("GREEK SMALL LETTER GAMMA") == 1
+    assert found.selectors == ('path="$[0]"',)
+
+
+def test_one_to_three_rows_are_not_hidden_behind_a_count() -> None:
+    rows = [
+        {"id": f"run-{at}", "script": name}
+        for at, name in enumerate(sorted(sys.stdlib_module_names)[:40])
+    ]
+    text = json.dumps(rows)
+    for share in (0.36, 0.4, 0.44, 0.5):
+        shown = entry(text, share=share)
+        hidden = [row["id"] for row in rows if f"{row['id']} " not in shown]
+        assert not 0 < len(hidden) <= 3
+
+
+def test_a_title_stands_whole() -> None:
+    titles = [action.help for action in argparse.ArgumentParser()._actions if action.help]
+    title = " ".join(" ".join([*titles, inspect.getdoc(argparse.ArgumentParser) or ""]).split())[
+        :150
+    ]
+    assert title in entry(json.dumps([{"id": at, "title": title + str(at)} for at in range(9)]))
+
+
+def test_records_keep_their_order_and_their_places() -> None:
+    actions = [{"kind": "heading", "heading": {"text": name}} if at % 3 == 0 else
+               {"kind": "function", "function": {"text": name, "line": at}}
+               for at, name in enumerate(dir(textwrap.TextWrapper)[:12])]  # fmt: skip
+    shown = entry(json.dumps(actions), share=0.5)
+    places = [int(place) for place in re.findall(r"^\[(\d+)\]", shown, re.MULTILINE)]
+    assert places == sorted(places)
+    assert "heading | " in shown
+    assert "function | " in shown
+
+
+@pytest.mark.parametrize("form", ["{:6}\t{}", "{}: {}", "{:5}→{}", "{}|{}"])
+def test_printed_line_numbers_are_the_entrys(form: str) -> None:
+    part = "\n".join(form.format(at, LINES[at - 1]) for at in range(120, 300))
+    header = "Chunk ID: 5e3b6e\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n"
+    for text in (part, header + part):
+        found = NUMBERED.findall(entry(text))
+        assert found
+        assert all(LINES[int(number) - 1] == line for number, line in found if line in LINES)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"path": "textwrap.py", "offset": 120, "limit": 180},
+        {"cmd": "sed -n '120,299p' textwrap.py"},
+    ],
+)
+def test_a_read_from_an_offset_has_the_numbers_of_the_file(call: dict[str, Any]) -> None:
+    shown = entry("\n".join(LINES[119:299]), call)
+    found = NUMBERED.findall(shown)
+    assert "lines 120-299 of the file" in shown
+    assert found
+    assert all(LINES[int(number) - 1] == line for number, line in found if line in LINES)
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "[Showing lines 1-120 of 500. Use offset=121 to continue]",
+        "… +380 lines truncated …",
+        "(380 more lines below)",
+    ],
+)
+def test_a_tools_notice_of_a_missing_part_stands(notice: str) -> None:
+    assert notice in entry("\n".join(LINES[:120]) + "\n\n" + notice, {"path": "textwrap.py"}, 0.2)
+
+
+@pytest.mark.parametrize("form", ["==> {} <==", "===== {} =====", "--- {} ---", "File: {}"])
+def test_several_files_keep_their_names(form: str) -> None:
+    files = {"lib/textwrap.py": LINES[:90], "lib/io.py": inspect.getsource(io).split("\n")[:90]}
+    text = "\n".join(f"{form.format(name)}\n" + "\n".join(lines) for name, lines in files.items())
+    shown = entry(text)
+    wrap, other = shown.index("lib/textwrap.py: "), shown.index("lib/io.py: ")
+    assert wrap < shown.index("TextWrapper") < other
+    assert "import textwrap" not in shown[other:]
+
+
+def test_a_call_is_no_definition_and_a_method_has_its_class() -> None:
+    source = (
+        "class Page {\n  render(data) {\n    handleData.resolve(data);\n    return 1;\n  }\n}\n" * 9
+    )
+    shown = entry(source, {"path": "page.js"}, 0.5)
+    assert "class Page 1: render 2" in shown
+    assert "handleData.resolve " not in shown.replace("handleData.resolve(data)", "")
+
+
+def test_no_names_are_listed_as_used() -> None:
+    assert "used in" not in entry("\n".join(LINES), {"path": "textwrap.py"}, 0.5)
+
+
+def test_the_sentences_of_a_long_line_and_results_stand() -> None:
+    task = (
+        "The task is to count the bridges. " * 3
+        + "Write the answer to answer_31.txt. "
+        + "Be brief. " * 40
+    )
+    text = (
+        task
+        + "\n"
+        + "\n".join(f"step {at} done" for at in range(60))
+        + "\n6 * 7 => 42\n"
+        + "step 61 done\n" * 9
+    )
+    shown = entry(text, share=0.3)
+    assert "Write the answer to answer_31.txt." in shown
+    assert "6 * 7 => 42" in shown
+    assert shown.count("step ") < 40
+
+
+def test_the_frames_of_the_programs_own_files_stand(tmp_path: Path) -> None:
+    script = tmp_path / "own.py"
+    script.write_text(
+        "import json\n\ndef load(text):\n    return json.loads(text)\n\n\nload('[1,')\n",
+        encoding="utf-8",
+    )
+    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    shown = entry("building\n" * 30 + run.stderr, share=0.5)
+    assert f'File "{script}", line 7' in shown
+    assert "json.decoder.JSONDecodeError: Expecting value: line 1 column 4 (char 3)" in shown
+
+
+def test_arguments_are_what_was_written_in_its_order_and_names_stay_whole() -> None:
+    path = "/srv/" + "very/long/" * 30 + "textwrap.py"
+    command = "cd /srv && python -m unittest " + " ".join(f"tests.test_{at}" for at in range(60))
+    given = json.dumps({"file_path": path, "content": "\n".join(LINES), "command": command})
+    short = json.loads(arguments.shorten(given, "[ab12cd34 · 4000 tokens]"))
+    assert (short["file_path"], short["command"]) == (path, command)
+    assert short["content"].startswith("[ab12cd34 · 4000 tokens]\npython source, ")
+    methods = ["_munge_whitespace", "_split", "_fix_sentence_endings"]
+    assert (
+        sorted(methods, key=short["content"].find) == methods or "TextWrapper" in short["content"]
+    )
+    assert len(short["content"]) < len(LINES) * 8
+
+
+def test_a_text_that_a_command_writes_is_short_and_the_command_whole() -> None:
+    body = "\n".join(LINES)
+    command = f"mkdir -p lib && cat > lib/wrap.py <<'EOF'\n{body}\nEOF\npython -m compileall lib"
+    short = json.loads(
+        arguments.shorten(json.dumps({"command": command}), "[ab12cd34 · 4000 tokens]")
+    )
+    assert "mkdir -p lib && cat > lib/wrap.py <<'EOF'" in short["command"]
+    assert short["command"].endswith("EOF\npython -m compileall lib")
+    assert len(short["command"]) < len(command) / 5
+
+
+def test_tables_without_spaces_are_tables() -> None:
+    rows = [(f"U+{at:04X}", unicodedata.category(chr(at)), str(at)) for at in range(0x370, 0x3A0)]
+    for delimiter in (",", "\t"):
+        out = io.StringIO()
+        csv.writer(out, delimiter=delimiter).writerows([("code", "kind", "number"), *rows])
+        assert entry(out.getvalue().replace("\r", "")).startswith(
+            "48 rows, 3 columns: code, kind, number"
+        )
+
+
+def test_what_all_records_share_is_no_boilerplate() -> None:
+    person = {"object": "user", "id": "b5cf638a-76dc-4a59-987f-564f1337df7a"}
+    rows = [
+        {"id": f"page-{at}", "created_by": person, "annotations": {"bold": False}, "parent": "db-1"}
+        for at in range(9)
+    ]
+    shown = entry(json.dumps(rows), share=0.5)
+    assert "b5cf638a" not in shown
+    assert "all: parent=db-1" in shown
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.9])
+def test_an_entry_is_shorter_than_half_of_its_content(share: float) -> None:
+    for text in ("\n".join(LINES), pprint.pformat(dict(enumerate(LINES))), json.dumps(LINES)):
+        assert tokens.count(entry(text, share=share)) <= 0.56 * tokens.count(text)
