@@ -21,8 +21,8 @@ from hippocampus.session.rules import Rules
 TASK_CHARACTERS = 4_000
 """The end of the user's words by which the lines of an entry are chosen."""
 SLEEPING_SHARE = 15
-"""A dormant entry may have one token more for this many tokens of its payload."""
-NAMES_OF_SLEEPING_ARGUMENTS = 8
+"""A dormant entry of a large content may have a token more for so many of the content."""
+SLEEPING_ARGUMENT_TOKENS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ class EntryRenderer:
         record = replace(payload.record, stage=Stage.DORMANT)
         part = self.part_of(payload)
         if part.kind == "call":
-            known, most = self._known_beside(payload), NAMES_OF_SLEEPING_ARGUMENTS
+            known, most = self._known_beside(payload), SLEEPING_ARGUMENT_TOKENS
             text = payload.resolution.redacted_json(part.text)
-            shown = call_arguments.shorten(text, _short_frame(record), 0, most, known)
+            shown = call_arguments.shorten(text, _short_frame(record), most, known)
             return replace(record, shown=storable(shown))
         room = self.rules.policy.faded_tokens + record.tokens // SLEEPING_SHARE
         lines = self._index(payload, part, room)[0]

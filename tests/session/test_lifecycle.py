@@ -104,7 +104,7 @@ def read_and_wait(path: str, rounds: int = 30) -> list[dict[str, Any]]:
     """A small file is written and read, and then other things are done for a long time."""
     items = [
         {"role": "user", "content": "Keep the rules in mind."},
-        call(1, "read", path=path, reason="The rules of the house have to be known first. " * 12),
+        call(1, "read", path=path, reason="The rules of the house have to be known first. " * 20),
         result(1, "The doors are locked at nine. " * 40),
     ]
     for number in range(2, rounds + 2):
