@@ -373,7 +373,7 @@ class Session:
         if call.problem is not None:
             raise call.problem
         most = self._resources.policy.recall_tokens
-        return self._taken(call, most if call.max_tokens is None else call.max_tokens)
+        return self._taken(call, recall.bound_of(call.request, call.max_tokens, most))
 
     def answer(self, arguments: str | Mapping[str, Any]) -> str:
         """Return the answer to a call of `recall`, whatever its arguments: a slice, or why not.
@@ -429,7 +429,8 @@ class Session:
 
     def _serve(self, call: pending.RecallCall) -> str:
         most = self._resources.policy.recall_tokens
-        bound = most if call.max_tokens is None else min(call.max_tokens, MAX_RECALL_FACTOR * most)
+        asked = None if call.max_tokens is None else min(call.max_tokens, MAX_RECALL_FACTOR * most)
+        bound = recall.bound_of(call.request, asked, most)
         return self._taken(call, bound)
 
     def cached(self, call: Mapping[str, Any]) -> Any:

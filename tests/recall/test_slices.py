@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hippocampus import tokens
 from hippocampus.errors import RecallError
-from hippocampus.recall import Request, take, tool
+from hippocampus.recall import Request, bound_of, take, tool
 
 LINES = "\n".join(f"line {number} of id_{number:03d}" for number in range(1, 101))
 
@@ -210,3 +210,16 @@ def test_the_tool_has_the_shape_of_each_format() -> None:
     assert tool("anthropic")["input_schema"]["type"] == "object"
     with pytest.raises(ValueError, match="'responses', 'openai', 'anthropic'"):
         tool("gemini")
+
+
+def test_a_range_of_lines_is_not_cut_at_the_usual_bound() -> None:
+    text = "\n".join(f"line {number} of a file with some words in it" for number in range(1, 400))
+    bound = bound_of(Request(lines=(48, 127)), None, 500)
+    found = take(text, Request(lines=(48, 127)), bound)
+    assert found.splitlines()[0].startswith("48: ")
+    assert found.splitlines()[-1].startswith("127: ")
+
+
+def test_a_search_keeps_the_usual_bound_and_a_bound_that_was_asked_holds() -> None:
+    assert bound_of(Request(pattern="line"), None, 500) == 500
+    assert bound_of(Request(lines=(1, 100)), 64, 500) == 64
