@@ -46,7 +46,7 @@ LEAST_MAP = 3
 
 
 @dataclass(frozen=True, slots=True)
-class JsonDocument:
+class JsonReading:
     """A JSON value as read: its extraction, and the long texts in it by path."""
 
     extraction: Extraction
@@ -164,13 +164,13 @@ class _Walk:
             )
 
 
-def read(value: Any) -> JsonDocument:
+def read(value: Any) -> JsonReading:
     """Read a JSON value."""
     walk = _Walk()
     walk.read(value, "", 0)
     summary, selectors = _summary(value, walk), tuple(_selectors(value, walk))
     extraction = Extraction("json", summary, tuple(walk.lines), walk.data, selectors, "values")
-    return JsonDocument(extraction, walk.texts)
+    return JsonReading(extraction, walk.texts)
 
 
 def _only_scalars(value: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -74,7 +74,7 @@ FENCED = re.compile(r"^```[\s\S]*?^```", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class ProseHeading:
     """A heading of a text."""
 
     number: int
@@ -129,9 +129,9 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:
     return Extraction("prose", ", ".join(parts), thinned(lines), facts, selectors, "sentences")
 
 
-def headings_of(rows: Sequence[Row]) -> list[Heading]:
+def headings_of(rows: Sequence[Row]) -> list[ProseHeading]:
     """Return the headings of a text: marked, underlined, bold alone or numbered."""
-    found: list[Heading] = []
+    found: list[ProseHeading] = []
     is_code = False
     numbers = {row.number for row in rows}
     for at, row in enumerate(rows):
@@ -143,15 +143,15 @@ def headings_of(rows: Sequence[Row]) -> list[Heading]:
         marked = HEADING.match(line) if line.lstrip()[:1] == "#" else None
         below = rows[at + 1] if at + 1 < len(rows) else None
         if marked:
-            found.append(Heading(row.number, len(marked[1]), marked[2]))
+            found.append(ProseHeading(row.number, len(marked[1]), marked[2]))
         elif below and below.number == row.number + 1 and UNDERLINE.fullmatch(below.text[:200]):
             if row.number - 1 not in numbers and not line.lstrip().startswith("|"):
                 level = LEVELS.get(below.text.strip()[0], 2)
-                found.append(Heading(row.number, level, line.strip()))
+                found.append(ProseHeading(row.number, level, line.strip()))
         elif len(line) < TITLE_CHARACTERS and not {row.number - 1, row.number + 1} & numbers:
             bold = BOLD.fullmatch(line)
             if bold or NUMBERED.fullmatch(line.strip()):
-                found.append(Heading(row.number, 3, bold["words"] if bold else line.strip()))
+                found.append(ProseHeading(row.number, 3, bold["words"] if bold else line.strip()))
     return found
 
 
@@ -164,7 +164,7 @@ def _size(text: str) -> str:
     )
 
 
-def _weigher(rows: Sequence[Row], headings: Sequence[Heading]) -> Callable[[Row], float]:
+def _weigher(rows: Sequence[Row], headings: Sequence[ProseHeading]) -> Callable[[Row], float]:
     """Return what weighs a line: a heading, the lead, an opening, an item, code, other text."""
     by_number = {each.number: each.level for each in headings}
     special: dict[int, float] = {}

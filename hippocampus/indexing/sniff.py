@@ -26,7 +26,7 @@ from hippocampus.indexing import (
     tables,
     unwrap,
 )
-from hippocampus.indexing.documents import JsonDocument
+from hippocampus.indexing.documents import JsonReading
 from hippocampus.indexing.excerpt import is_notice
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext, Extractor
 from hippocampus.indexing.lines import clip, counted
@@ -100,7 +100,7 @@ _read_large = functools.lru_cache(maxsize=4)(_extraction)
 
 
 @functools.lru_cache(maxsize=4)
-def _document_of(text: str) -> str | JsonDocument:
+def _document_of(text: str) -> str | JsonReading:
     """Return the document of a JSON text, else the text; the arguments of the call do not matter."""
     value, words = unwrap.json_and_words(text)
     if value is None or isinstance(value, str):
@@ -109,9 +109,9 @@ def _document_of(text: str) -> str | JsonDocument:
     return replace(document, extraction=with_notes(document.extraction, words))
 
 
-def _read_value(value: Any) -> JsonDocument:
+def _read_value(value: Any) -> JsonReading:
     schema = schemas.read(value)
-    return documents.read(value) if schema is None else JsonDocument(schema, [])
+    return documents.read(value) if schema is None else JsonReading(schema, [])
 
 
 def with_notes(extraction: Extraction, notes: Sequence[str]) -> Extraction:
@@ -142,7 +142,7 @@ def _with_lines_before(extraction: Extraction, lines: Sequence[EntryLine]) -> Ex
 
 
 def _extract_document(
-    document: JsonDocument, characters: int, context: ExtractionContext
+    document: JsonReading, characters: int, context: ExtractionContext
 ) -> Extraction:
     """Return the extraction of a document; a long text in it is read too, as what it is."""
     if not document.texts:
