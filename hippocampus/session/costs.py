@@ -2,7 +2,7 @@
 
 An edit of the past is a bet on the calls still to come; it may cost no more than what was won
 before, and a little. So a wrong bet loses little (ski rental). And all edits together stay a small
-share of what was paid, so that most of a request is read again as it was.
+share of the cost so far, so that most of a request is read again as it was.
 """
 
 from __future__ import annotations
