@@ -22,6 +22,7 @@ from hippocampus.policy.resolution import NO_RULES, Resolution, Subject, resolve
 from hippocampus.policy.rules import Compressions, Count, Declared, Rate, Rule, Share, Text
 from hippocampus.policy.words import (
     ERROR_SOURCE,
+    READ_KINDS,
     UNNAMED_SOURCE,
     EntryType,
     Kind,
@@ -105,6 +106,9 @@ class Policy(Declared):
     """By kind of content, for how many calls it stays in full; 0 shortens it on arrival."""
     fresh_up_to_tokens: Count = 4_000
     """Larger contents of any kind are indexed on arrival; 0 is all."""
+    read_turns: Count = 0
+    """For how many calls a text that the agent asked to read (a file, a page, the answer of a
+    sub-agent) stands in full, whatever its size; 0 treats it like any other of its kind."""
     fade_over_tokens: Count = 100
     """Results and arguments over this are shortened once they have faded; 0 is all."""
     fade_after_turns: Count = 6
@@ -241,9 +245,16 @@ class Policy(Declared):
             return not resolution.shrink_arguments
         return self.compression_of(resolution) == "none"
 
-    def fresh_turns_of(self, kind: str, tokens: int, resolution: Resolution = NO_RULES) -> int:
-        """Return for how many calls content stays in full before it may be shortened."""
+    def fresh_turns_of(
+        self, kind: str, tokens: int, resolution: Resolution = NO_RULES, *, asked: bool = False
+    ) -> int:
+        """Return for how many calls content stays in full before it may be shortened.
+
+        `asked` is whether the agent asked to read it: then its size does not count.
+        """
         if resolution.fresh_turns is not None:
             return resolution.fresh_turns
         by_kind: dict[Any, int] = self.fresh_turns
-        return 0 if tokens > self.fresh_up_to_tokens else by_kind.get(kind, 0)
+        read = self.read_turns if asked and kind in READ_KINDS else 0
+        usual = 0 if tokens > self.fresh_up_to_tokens else by_kind.get(kind, 0)
+        return max(read, usual)

@@ -32,6 +32,8 @@ Kind = Literal[
     "text",
 ]
 """The kinds of content; `text` is the kind of everything that no other kind recognises."""
+READ_KINDS = frozenset(("code", "config", "diff", "page", "prose", "text"))
+"""The kinds that are read from top to bottom; in the others, rows and values are looked up."""
 RedactionKind = Literal["card", "email", "iban", "phone", "secret"]
 
 ERROR_SOURCE = "error"

@@ -177,7 +177,7 @@ def slice_of(text: str, record: Record, request: recall.Request, max_tokens: int
 
     """
     try:
-        return recall.take(text, request, max(1, max_tokens))
+        return recall.take(text, request, max(1, max_tokens), record.arguments)
     except RecallError as problem:
         raise answers.completed(problem, record) from problem
 

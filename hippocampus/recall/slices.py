@@ -50,8 +50,11 @@ def bound_of(request: Request, asked_tokens: int | None, usual_tokens: int) -> i
     return NAMED_FACTOR * usual_tokens if is_named else usual_tokens
 
 
-def take(text: str, request: Request, max_tokens: int) -> str:
+def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> str:
     """Return the requested part of a text and a note about left-out lines, within `max_tokens`.
+
+    `arguments` are those of the call that read the text, as JSON: by them the lines of a part of a
+    file have the numbers that they have in the file, as its entry has them.
 
     JSON on one line is paged: its lines have one item each.
 
@@ -59,19 +62,19 @@ def take(text: str, request: Request, max_tokens: int) -> str:
         RecallError: the pattern, path or range is invalid, nothing matches, or nothing fits.
 
     """
+    start = first_number(text, arguments)
     if request.path is not None:
-        found = _renumbered(paths.lines_at(text, request.path), first_number(text))
+        found = _renumbered(paths.lines_at(text, request.path), start)
         return fit(found, max_tokens, _more_of_path(request.path))
     if request.pattern is not None:
-        return _by_pattern(text, request.pattern, request.context, max_tokens)
+        return _by_pattern(text, request, start, max_tokens)
     if request.query is not None:
         return ranking.best_of(pages(text), request.query, max_tokens)
-    return _by_lines(text, request, max_tokens)
+    return _by_lines(text, request, start, max_tokens)
 
 
-def _by_lines(text: str, request: Request, max_tokens: int) -> str:
+def _by_lines(text: str, request: Request, start: int, max_tokens: int) -> str:
     lines = pages(text)
-    start = first_number(text)
     first, last = _range(request, start, start + len(lines) - 1)
     everything = last - first + 1 == len(lines) and len(text) <= 40 * max_tokens
     if everything and tokens.count(text) <= max_tokens:
@@ -102,8 +105,9 @@ def _more_of_path(path: str) -> Note:
     return note
 
 
-def _by_pattern(text: str, pattern: str, context: int, max_tokens: int) -> str:
-    found = _renumbered(_matches(text, pattern, context), first_number(text))
+def _by_pattern(text: str, request: Request, start: int, max_tokens: int) -> str:
+    pattern = request.pattern or ""
+    found = _renumbered(_matches(text, pattern, request.context), start)
 
     def note(shown: int, left: int, number: int) -> str:
         more = left + sum(1 for _ in itertools.islice(found, MAX_COUNTED))

@@ -28,6 +28,7 @@ from hippocampus.entries.entry import (
 from hippocampus.entries.origin import EntryOrigin, MessageOrigin, PartOrigin
 from hippocampus.formats.calls import file_of
 from hippocampus.formats.conversation import Message, Part
+from hippocampus.formats.reads import asks_to_read
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.policy import Redaction, Resolution, Subject
 from hippocampus.policy.words import EntryType
@@ -470,8 +471,9 @@ class _PayloadsDraft:
         if full:
             record = replace(record, shown=part.text)
         weight = record.tokens if full else rules.count_tokens(record.shown)
-        fresh = rules.policy.fresh_turns_of(record.kind, record.tokens, resolution) if large else 0
-        due_turn = self._history.turns[number] + fresh
+        asked = large and part.kind == "result" and asks_to_read(part.tool, argued)
+        fresh = rules.policy.fresh_turns_of(record.kind, record.tokens, resolution, asked=asked)
+        due_turn = self._history.turns[number] + (fresh if large else 0)
         payload = Payload(record, number, at, weight, due_turn, large, resolution)
         if not full:
             self.rendered.append(Rendered(number, at, record.shown))

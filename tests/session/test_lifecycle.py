@@ -14,6 +14,7 @@ from conversations import PROMPT, no_fallback
 from hippocampus import Hippocampus, Policy, RecallError, Session, Stage
 from hippocampus.errors import StoreError
 from hippocampus.formats.reader import read
+from hippocampus.policy import load
 from hippocampus.prices import TABLES
 from hippocampus.storage.verify import verify
 
@@ -473,4 +474,51 @@ def test_successive_reads_of_a_file_are_associated(tmp_path: Path) -> None:
         first, second = (held.record.entry for held in session._state.payloads.items)
         assert first.modifiers.associations == [second.id]
         assert second.modifiers.associations == [first.id]
+    memory.close()
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "stands"),
+    [
+        ("Task", {"prompt": "Plan the move."}, True),
+        ("Bash", {"command": "cat docs/plan.md"}, True),
+        ("Bash", {"command": "make docs"}, False),
+    ],
+)
+def test_a_text_that_the_agent_asked_to_read_stands_in_full_whatever_its_size(
+    tmp_path: Path, tool: str, arguments: dict[str, str], stands: bool
+) -> None:
+    """What it did not ask for is shortened on arrival from `fresh_up_to_tokens` on."""
+    plan = "\n".join(f"{n}. We move the parser of part {n} before the next." for n in range(600))
+    items = [{"role": "user", "content": "Plan it."}, call(1, tool, **arguments), result(1, plan)]
+    policy = load("default").model_copy(update={"fresh_up_to_tokens": 500, "fade_view_tokens": 100})
+    memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
+    with memory.session("s") as session, no_fallback():
+        view = session(items)
+        assert (view[2] == items[2]) is stands
+        for number in range(2, 20):
+            items += [call(number, "note"), result(number, f"noted {number}")]
+            view = session(items)
+        assert view[2] != items[2]
+        assert session.content(session.entries()[0].id) == plan
+    memory.close()
+
+
+def test_a_recall_counts_the_lines_of_a_partial_read_as_its_entry_does(tmp_path: Path) -> None:
+    """The file's own numbers: those that an edit or another read of it needs."""
+    part = "\n".join(f"def step_{n}(order):\n    return order.line({n})\n" for n in range(200))
+    items = [
+        {"role": "user", "content": "Where is step 7?"},
+        call(1, "read_file", path="steps.py", offset=401),
+        result(1, part),
+    ]
+    policy = load("default").model_copy(update={"fresh_turns": {}, "read_turns": 0})
+    memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
+    with memory.session("s") as session, no_fallback():
+        shown = session(items)[2]["content"]
+        [entry] = session.entries()
+        found = session.recall(entry.id, pattern=r"step_7\(")
+        assert found.startswith("422: def step_7(order)")
+        assert "def step_7(order)" in session.recall(entry.id, lines=(422, 423))
+        assert "lines 401" in shown
     memory.close()
