@@ -32,6 +32,7 @@ PROMPT = load("default").model_copy(
         "compression": "normal",
         "fresh_turns": {"code": 1, "prose": 1},
         "fresh_up_to_tokens": 4_000,
+        "read_turns": 0,
     }
 )
 """The default policy, but what is large is shortened when it arrives, and what is read a call later."""
