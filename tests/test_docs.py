@@ -306,7 +306,8 @@ def test_every_command_that_is_documented_exists() -> None:
     for line in lines:
         found = line.split()
         if hasattr(generate.commands()[found[1]], "commands") and len(found) > 2:
-            assert " ".join(found[1:3]) in COMMANDS or not found[2].isalpha(), line
+            names = {" ".join(found[1:3]), " ".join(found[1:4])}  # a group may be in a group
+            assert names & set(COMMANDS) or not found[2].isalpha(), line
 
 
 def backticked(names: Sequence[str], text: str = DOCUMENTED) -> list[str]:
@@ -582,7 +583,7 @@ def test_the_docstrings_of_clean_rooms_are_in_plain_english() -> None:
 
 
 NOT_YET_UNIQUE = {
-    "Action", "Asked", "Candidate", "Form", "Found", "Line", "Row", "Said",
+    "Action", "Candidate", "Found", "Line", "Row", "Said",
 }  # fmt: skip
 """Class names that exist more than once. Take a name out once it is unique; add none."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import RecordingError
-from hippocampus.facts.models import Embed, FactPolicy, Item, Origin, Weights
+from hippocampus.facts.models import Embed, FactPolicy, Item, Origin
 from hippocampus.facts.store import Facts
 
 CUTS = (5, 10, 20)
@@ -116,14 +116,14 @@ def _question(asked: dict[str, Any]) -> Question:
 def measure(
     conversations: Sequence[LocomoConversation],
     embed: Embed | None = None,
-    weights: Weights | str = "ours",
+    ranking: str = "ours",
 ) -> list[QuestionScore]:
     """Return the score of each question, each conversation in a store of its own."""
-    return [score for one in conversations for score in _scores(one, embed, weights)]
+    return [score for one in conversations for score in _scores(one, embed, ranking)]
 
 
 def _scores(
-    conversation: LocomoConversation, embed: Embed | None, weights: Weights | str
+    conversation: LocomoConversation, embed: Embed | None, ranking: str
 ) -> Iterator[QuestionScore]:
     known = {turn.key for turn in conversation.turns}
     with filled(conversation, embed) as facts:
@@ -131,7 +131,7 @@ def _scores(
             evidence = question.evidence & known
             if not evidence:
                 continue
-            recalled = facts.recall(question.text, limit=-1, preset=weights)
+            recalled = facts.recall(question.text, limit=-1, preset=ranking)
             ranked = [_key(result.memory.origin) for result in recalled]
             yield _score(question.category, evidence, ranked)
 

@@ -43,7 +43,7 @@ def locomo(
 
 def _embed() -> Any:
     """Return the embedding that the environment names, else the local one if it is installed."""
-    from hippocampus.cli.memory_opening import embed
+    from hippocampus.cli.memory_store import embed
     from hippocampus.models.local_embedding import LocalEmbedder, installed
 
     if not installed():

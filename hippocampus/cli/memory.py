@@ -1,40 +1,394 @@
-"""`hippocampus memory`: the fact store at the command line, under the verbs of hippo, crib and scriptling.
+"""The commands of `hippocampus memory`, which read and write long-term memory.
 
-Only the names of the commands are here; nothing is loaded that `--help` does not need.
+A verb that cannot be undone only shows its effect, unless `--force` is given. Nothing is loaded that `--help`
+does not need; the verbs of hippo, crib and scriptling are in `memory_compat`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
-from hippocampus.cli import memory_agent, memory_changing, memory_looking, memory_pipes
+from hippocampus.cli import memory_compat, memory_retrieve
+from hippocampus.cli.memory_opening import (
+    DEFAULT_PATH,
+    Agent,
+    Database,
+    Force,
+    Json,
+    Limit,
+    Scope,
+    Scopes,
+)
+from hippocampus.cli.memory_printing import (
+    SHOWN,
+    line,
+    outcome_line,
+    outcome_row,
+    recalled_row,
+    row,
+    said_on_stdin,
+    say,
+    say_gone,
+    say_json,
+    say_lines,
+    say_memories,
+    short,
+)
+from hippocampus.cli.memory_store import OWN_AGENT, embed, existing, for_reading, opened
 
+if TYPE_CHECKING:
+    from hippocampus.facts.models import Memory, Recalled
+    from hippocampus.facts.store import Facts
+
+CONTEXT_TOKENS = 2_000
+EVERY_AGENT = "*"
+Ids = Annotated[list[str], typer.Argument(help="Ids of memories.")]
+Id = Annotated[str, typer.Argument(help="The id of a memory.")]
+OneType = Annotated[
+    str, typer.Option("--type", help="Only this type; with ! in front, all but this one.")
+]
 app = typer.Typer(
     help="Remember, recall, inspect and move long-term memory.",
     no_args_is_help=True,
     add_completion=False,
 )
-for verb in (
-    memory_pipes.write,
-    memory_pipes.retrieve,
-    memory_pipes.init,
-    memory_pipes.doctor,
-    memory_agent.remember,
-    memory_agent.recall,
-    memory_agent.forget,
-    memory_agent.count,
-    memory_agent.compact,
-    memory_looking.stats,
-    memory_looking.agents,
-    memory_looking.chunks,
-    memory_looking.blocks,
-    memory_looking.block,
-    memory_looking.search,
-    memory_looking.export,
-    memory_changing.delete,
-    memory_changing.purge,
-    memory_changing.restore,
-    memory_changing.reembed,
-):
-    app.command(verb.__name__)(verb)
-app.command("import")(memory_changing.import_)
+app.add_typer(memory_compat.hippo, name="hippo")
+app.add_typer(memory_compat.crib, name="crib")
+app.add_typer(memory_compat.scriptling, name="scriptling")
+
+
+@app.command()
+def remember(  # noqa: PLR0913, PLR0917 - one parameter an option
+    text: Annotated[
+        str, typer.Argument(help="What to remember; left out, it is read from stdin.")
+    ] = "",
+    type_name: Annotated[
+        str | None, typer.Option("--type", help="What it is; its words say so if left out.")
+    ] = None,
+    importance: Annotated[float | None, typer.Option(min=0, max=1, help="0 to 1.")] = None,
+    agent: Agent = OWN_AGENT,
+    scope: Scope = "",
+    db: Database = DEFAULT_PATH,
+    as_json: Json = False,
+) -> None:
+    """Remember each statement of a text: added, strengthened, or ending what its words say it replaces."""
+    from hippocampus.facts.errors import FactError
+
+    said = text or said_on_stdin()
+    if not said.strip():
+        raise FactError("there is nothing to remember: the text is empty")
+    with opened(db, agent, models=True) as facts:
+        outcomes = facts.remember(
+            said, type=type_name, intensity=importance, scope=scope, agent=agent
+        )
+    if as_json:
+        say_json([outcome_row(each) for each in outcomes])
+    else:
+        say_lines(map(outcome_line, outcomes), "nothing in this text is a statement to keep")
+
+
+@app.command()
+def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
+    query: Annotated[str, typer.Argument(help="What to look for; nothing loads the context.")] = "",
+    limit: Limit = 10,
+    type_name: OneType = "",
+    agent: Agent = OWN_AGENT,
+    scope: Scopes = None,
+    as_of: Annotated[str | None, typer.Option(help="As it was true at this date.")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="How to rank: ours, hippo or scriptling.")
+    ] = None,
+    db: Database = DEFAULT_PATH,
+    as_json: Json = False,
+) -> None:
+    """Search the memory; without a query, print preferences and the strongest others."""
+    with for_reading(db, agent) as facts:
+        if query or type_name:
+            types = [type_name] if type_name else []
+            found = facts.recall(
+                query,
+                limit=limit,
+                types=types,
+                scopes=scope,
+                as_of=as_of,
+                preset=preset,
+                agent=agent,
+            )
+        elif as_json:
+            found = loaded(facts, limit, scope, as_of, agent)
+        else:
+            text = facts.context_load(
+                token_budget=CONTEXT_TOKENS, limit=limit, scopes=scope, as_of=as_of, agent=agent
+            )
+            say(text or "nothing is known yet")
+            return
+    say_recalled(found, as_json=as_json)
+
+
+def loaded(
+    facts: Facts, limit: int, scopes: list[str] | None, as_of: str | None, agent: str
+) -> list[Recalled]:
+    """Return all preferences, then the strongest others."""
+    preferences = facts.recall(
+        "", limit=-1, types=["preference"], scopes=scopes, as_of=as_of, agent=agent
+    )
+    others = facts.recall(
+        "", limit=limit, types=["!preference"], scopes=scopes, as_of=as_of, agent=agent
+    )
+    return preferences + others
+
+
+def say_recalled(found: Sequence[Recalled], *, as_json: bool) -> None:
+    """Print results with their scores."""
+    if as_json:
+        say_json([recalled_row(each) for each in found])
+    else:
+        say_lines(
+            (f"{each.score.total:.2f}  {line(each.memory)}" for each in found), "nothing found"
+        )
+
+
+@app.command()
+def retrieve(
+    agent: Agent = OWN_AGENT,
+    scope: Scopes = None,
+    token_budget: Annotated[int, typer.Option(help="How long the answer may be.")] = CONTEXT_TOKENS,
+    db: Database = DEFAULT_PATH,
+    as_json: Json = False,
+) -> None:
+    """Print what the memory knows about the prompt on stdin; nothing where it knows nothing."""
+    memory_retrieve.run(agent, scope, token_budget, db, as_json=as_json)
+
+
+@app.command("list")
+def list_(  # noqa: PLR0913, PLR0917 - one parameter an option
+    text: Annotated[str, typer.Argument(help="Only memories that contain this, in any case.")] = "",
+    ended: Annotated[
+        bool, typer.Option("--ended", help="What has ended or was taken away too.")
+    ] = False,
+    limit: Limit = 50,
+    agent: Agent = OWN_AGENT,
+    db: Database = DEFAULT_PATH,
+    as_json: Json = False,
+) -> None:
+    """List memories, newest first."""
+    with existing(db) as facts:
+        if text:
+            found = facts.search(text, agent=agent, superseded=ended, limit=limit)
+        else:
+            found = facts.memories(agent=agent, superseded=ended, removed=ended, limit=limit)
+    say_memories(found, as_json=as_json, agent=agent == EVERY_AGENT)
+
+
+@app.command()
+def show(ids: Ids, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
+    """Show memories whole: text, dates, who said it, what replaces it; status 1 where an id is unknown."""
+    with existing(db) as facts:
+        found = known(facts, ids)
+    if as_json:
+        say_json([row(memory) for memory in found])
+    else:
+        say_lines(
+            (
+                f"{name:>14}  {value}"
+                for memory in found
+                for name, value in row(memory).items()
+                if value or value == 0
+            ),
+            "no memories",
+        )
+    end_if_missing(ids, found)
+
+
+@app.command()
+def history(memory_id: Id, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
+    """Show a memory and all that it replaced, newest first; status 1 where the id is unknown."""
+    with existing(db) as facts:
+        found = facts.history(memory_id)
+    say_memories(found, as_json=as_json)
+    end_if_missing([memory_id], found)
+
+
+@app.command()
+def update(
+    memory_id: Id,
+    text: Annotated[
+        str, typer.Argument(help="The new text; left out, it is read from stdin.")
+    ] = "",
+    db: Database = DEFAULT_PATH,
+    as_json: Json = False,
+) -> None:
+    """Put another text in a memory's place; status 1 where the id is unknown."""
+    with for_reading(db, OWN_AGENT) as facts:
+        end_if_missing([memory_id], known(facts, [memory_id]))
+        say_memories([facts.update(memory_id, text or said_on_stdin())], as_json=as_json)
+
+
+@app.command()
+def confirm(
+    ids: Annotated[
+        list[str] | None, typer.Argument(help="Ids of memories; left out, stdin is read.")
+    ] = None,
+    agent: Agent = OWN_AGENT,
+    db: Database = DEFAULT_PATH,
+    as_json: Json = False,
+) -> None:
+    """Count memories as used, so that they do not fade.
+
+    Without ids: those that a conversation on stdin shows as `<memory>` and uses in what follows it.
+    """
+    with existing(db) as facts:
+        if not ids:
+            printed, frame, said = said_on_stdin().rpartition("</memory>")
+            ids = facts.used(printed + frame, said, agent=agent)
+        found = known(facts, ids)
+        facts.confirm([memory.id for memory in found])
+    say_memories(found, as_json=as_json)
+    end_if_missing(ids, found)
+
+
+@app.command()
+def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
+    what: Annotated[
+        str, typer.Argument(help="The id of a memory, or a description with all of its words.")
+    ],
+    threshold: Annotated[float, typer.Option(min=0, max=1, help="How near it has to be.")] = 0.7,
+    max_deleted: Annotated[int, typer.Option(min=1, help="The most that are deleted.")] = 10,
+    agent: Agent = OWN_AGENT,
+    scope: Scopes = None,
+    force: Force = False,
+    db: Database = DEFAULT_PATH,
+    as_json: Json = False,
+) -> None:
+    """Delete for good what has an id, or certainly matches a description; the memories that it replaced come back."""
+    with for_reading(db, agent) as facts:
+        found = facts.forget(
+            what,
+            threshold=threshold,
+            max_deleted=max_deleted,
+            dry_run=True,
+            scopes=scope,
+            agent=agent,
+        )
+        ids = [each.memory.id for each in found]
+        returned = facts.returning(ids)
+        if force:
+            facts.delete(ids)
+    say_gone([each.memory for each in found], force=force, as_json=as_json, returned=returned)
+    if not found:
+        raise typer.Exit(1)
+
+
+@app.command()
+def restore(ids: Ids, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
+    """Bring back memories that were replaced or taken away; status 1 where an id is unknown."""
+    with existing(db) as facts:
+        found = known(facts, ids)
+        say_memories(facts.restore(ids), as_json=as_json)
+    end_if_missing(ids, found)
+
+
+@app.command()
+def export(
+    agent: Agent = OWN_AGENT,
+    db: Database = DEFAULT_PATH,
+    as_json: Json = False,  # noqa: ARG001 - it is JSON anyway
+) -> None:
+    """Print everything of an agent as one JSON object; * is all agents."""
+    from hippocampus.facts.exchange import export as exported
+
+    with existing(db) as facts:
+        say_json(exported(facts, agent))
+
+
+@app.command("import")
+def import_(
+    file: Annotated[
+        Path, typer.Argument(help="An export (ours or hippo's), crib's database, or a MEMORY.md.")
+    ],
+    agent: Annotated[str | None, typer.Option(help="Whose memory it becomes.")] = None,
+    embedding_model: Annotated[
+        str | None, typer.Option(help="The model of the vectors in a file that does not name it.")
+    ] = None,
+    db: Database = DEFAULT_PATH,
+    as_json: Json = False,
+) -> None:
+    """Bring in what a file holds and is not there yet, and name what was left out."""
+    from hippocampus.facts.exchange import import_file
+
+    with opened(db) as facts:
+        done = import_file(facts, file, agent=agent, embedding_model=embedding_model)
+    skipped = [{"what": each.what, "reason": each.reason} for each in done.skipped]
+    counts = {name: getattr(done, name) for name in ("memories", "triples", "blocks", "embeddings")}
+    if as_json:
+        say_json({"source": done.source, "imported": counts, "skipped": skipped})
+        return
+    brought = ", ".join(f"{number} {name}" for name, number in counts.items())
+    say(f"from {done.source}: {brought}; {len(skipped)} skipped")
+    shown = [f"  {short(each['what'])}: {each['reason']}" for each in skipped[:SHOWN]]
+    if skipped:
+        say_lines(
+            [*shown, *([f"  and {len(skipped) - SHOWN} more"] if len(skipped) > SHOWN else [])], ""
+        )
+
+
+@app.command()
+def reembed(db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
+    """Embed all memories anew with HIPPOCAMPUS_EMBED_MODEL; it goes on where it was interrupted."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from hippocampus.facts.errors import FactError
+
+    if embed() is None:
+        raise FactError(
+            "set HIPPOCAMPUS_EMBED_MODEL to local, or to a model at HIPPOCAMPUS_EMBED_URL"
+        )
+    existing(db).close()
+    done = total = 0
+    with (
+        opened(db, models=True, reembedding=True) as facts,
+        Progress(console=Console(stderr=True), transient=True) as progress,
+    ):
+        task = progress.add_task("embedding", total=None)
+        for done, total in facts.reembed():
+            progress.update(task, completed=done, total=total)
+    if as_json:
+        say_json({"embedded": done, "memories": total})
+    else:
+        say(f"{done} of {total} embedded")
+
+
+@app.command()
+def doctor(
+    probe: Annotated[
+        bool, typer.Option("--probe", help="Also write and retrieve in a scratch database.")
+    ] = False,
+    db: Database = DEFAULT_PATH,
+    as_json: Json = False,  # noqa: ARG001 - it is JSON anyway
+) -> None:
+    """Print the state of the memory as JSON, with an answer of each model; status 1 where there is a problem."""
+    from hippocampus.cli.memory_doctor import report
+
+    found = report(db, probe=probe)
+    say_json(found)
+    if not found["ok"]:
+        raise typer.Exit(1)
+
+
+def known(facts: Facts, ids: Sequence[str]) -> list[Memory]:
+    """Return the memories of those ids that exist."""
+    return [memory for memory in map(facts.get, dict.fromkeys(ids)) if memory is not None]
+
+
+def end_if_missing(ids: Sequence[str], found: Sequence[Memory]) -> None:
+    """End with status 1 where an id has no memory, and name it."""
+    missing = [each for each in dict.fromkeys(ids) if each not in {memory.id for memory in found}]
+    for each in missing:
+        typer.echo(f"hippocampus: no memory {each}", err=True)
+    if missing:
+        raise typer.Exit(1)

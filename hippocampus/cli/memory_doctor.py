@@ -14,8 +14,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hippocampus.cli.memory_opening import complete, embed, existing, opened, rerank
+from hippocampus.cli.memory_store import complete, embed, existing, opened, rerank
 
+MODEL_SECONDS = 5.0
 SAID = "Chose SQLite for storage. Zero dependencies."
 ASKED = "what did we choose for storage?"
 
@@ -82,8 +83,9 @@ def _can_make(path: Path) -> bool:
 
 
 def _models() -> dict[str, Any]:
-    """Name the models that the environment sets; none is asked, and no key is shown."""
+    """Ask each model that the environment names a short question; no key is shown."""
     from hippocampus.errors import HippocampusError
+    from hippocampus.facts.bounded import within
 
     try:
         found = {"embed": embed(), "complete": complete(), "rerank": rerank()}
@@ -93,7 +95,22 @@ def _models() -> dict[str, Any]:
         name: None if each is None else getattr(each, "model", "by completions")
         for name, each in found.items()
     }
-    return {**named, "ok": True}
+    questions = {
+        "embed": (["one"],),
+        "complete": ("Answer with the word: ready",),
+        "rerank": ("one", ["one", "two"]),
+    }
+    silent = [
+        name
+        for name, each in found.items()
+        if each is not None and within(MODEL_SECONDS, each, *questions[name]) is None
+    ]
+    problem = (
+        {"problem": f"no answer within {MODEL_SECONDS:g} seconds: {', '.join(silent)}"}
+        if silent
+        else {}
+    )
+    return {**named, **problem, "ok": not silent}
 
 
 def _probe() -> dict[str, Any]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from hippocampus.facts.models import Memory, Outcome, Recalled
 
 SHOWN_CHARACTERS = 100
+SHOWN = 20
+"""How many skipped records an import names."""
 
 
 def say(text: str) -> None:
@@ -29,7 +31,7 @@ def say_json(value: Any) -> None:
     say(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def heard() -> str:
+def said_on_stdin() -> str:
     """Return what comes in on stdin."""
     return sys.stdin.buffer.read().decode("utf-8-sig", "replace").strip()
 
@@ -46,11 +48,7 @@ def row(memory: Memory) -> dict[str, Any]:
 
 def recalled_row(found: Recalled) -> dict[str, Any]:
     """Return a result as JSON: the memory, the parts of its score, its date."""
-    from hippocampus.facts.predicates import said_as
-
-    triples = [
-        f"{each.subject} → {said_as(each.predicate)} → {each.object}" for each in found.triples
-    ]
+    triples = [f"{each.subject} → {each.predicate} → {each.object}" for each in found.triples]
     return {
         **row(found.memory),
         "score": asdict(found.score),
@@ -74,8 +72,11 @@ def line(memory: Memory, *, agent: bool = False) -> str:
     from hippocampus.facts.timestamps import day
 
     owner = f"{memory.agent} " if agent else ""
+    said = f", {memory.origin.role}" if memory.origin.role not in {"", "user"} else ""
+    until = f" (until {day(memory.valid_until)})" if memory.valid_until is not None else ""
     gone = f" (superseded by {memory.superseded_by})" if memory.superseded_by else ""
-    return f"{memory.id}  [{owner}{day(memory.valid_from)} {memory.type}] {short(memory.content)}{gone}"
+    shown = f"[{owner}{day(memory.valid_from)} {memory.type}{said}] {short(memory.content)}"
+    return f"{memory.id}  {shown}{until}{gone}"
 
 
 def outcome_line(outcome: Outcome) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus import tokens
@@ -168,17 +168,8 @@ def _recalled(facts: Facts, setting: Setting) -> list[Recalled]:
         "", types=("preference",), limit=MOST_PREFERENCES, agent=agent, roles=TRUSTED
     )
     claims = [result for result in [*fitting, *wanted] if result.memory.kind == "fact"]
-    words = [_still_true(facts, result) for result in fitting if result.memory.kind != "fact"]
-    words = [result for result in words if result.memory.content]
+    words = [result for result in fitting if result.memory.kind != "fact"]
     return list({result.memory.id: result for result in [*claims, *words]}.values())
-
-
-def _still_true(facts: Facts, result: Recalled) -> Recalled:
-    """Return a message without what it says of facts that have ended: these stand for them."""
-    from hippocampus.consolidation.retract import current_words
-
-    memory = result.memory
-    return replace(result, memory=replace(memory, content=current_words(facts, memory)))
 
 
 def _memory(
@@ -221,9 +212,9 @@ def _states(
 
 
 def _struck(facts: Facts, states: Sequence[str], setting: Setting) -> list[str]:
-    from hippocampus.facts.supersession import ended
+    from hippocampus.facts.upkeep import ended
 
-    return ended(facts, states, setting.agent or facts.agent, "memory")
+    return ended(facts.tables, states, setting.agent or facts.agent, "memory")
 
 
 def _away(glances: Sequence[ledger.SessionExcerpt], setting: Setting, means: Sources) -> list[Line]:

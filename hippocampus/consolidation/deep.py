@@ -8,7 +8,7 @@ worth keeping.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -18,6 +18,7 @@ from hippocampus.consolidation.inputs import CompletedSession, ConsolidationReso
 from hippocampus.consolidation.transcript import Heard, heard
 from hippocampus.entries.entry import storable
 from hippocampus.errors import HippocampusError
+from hippocampus.facts.statements import RECALLED
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem, SessionSnapshot, Speaker
 from hippocampus.storage.ledger import Ledger, OutboxItem
 
@@ -29,6 +30,8 @@ READ_BY_MODEL = "asked"
 """The kind of an item that notes that a model has read a message; it is no fact."""
 MESSAGE = "event"
 """The kind of a message that is stored verbatim."""
+CONFIRMED = "confirmed"
+"""The outcome of an item that notes that a printed memory was used."""
 
 
 def consolidate(
@@ -52,6 +55,9 @@ def consolidate(
     ledger.save_outbox(new)
     waiting = [item for item in [*outbox.values(), *new] if not item.outcome]
     stored = _stored(waiting, session, resources)
+    ledger.save_outbox(
+        _confirmed(session, conversation, ledger.context_load() or "", {*outbox}, resources)
+    )
     kept = tuple(
         KeptItem(
             item.text,
@@ -140,6 +146,38 @@ def _stored(
             outcome=remembered.action.replace("_", " "),
         )
         for item, remembered in done
+    ]
+
+
+def _confirmed(
+    session: SessionSnapshot,
+    conversation: Heard,
+    opening: str,
+    known: Collection[str],
+    resources: ConsolidationResources,
+) -> list[OutboxItem]:
+    """Confirm the memories that were printed into a session and that its answers used, each once."""
+    printed = [opening, *(each.text for each in conversation.utterances if each.role == "user")]
+    printed += [each.result for each in conversation.attempts]
+    shown = [text for text in printed if RECALLED.search(text)]
+    said = " ".join(each.text for each in conversation.utterances if each.role == "assistant")
+    if not shown or not said:
+        return []
+    try:
+        facts = resources.facts()
+        used = facts.used("\n".join(shown), said, agent=session.agent or None)
+        fresh = {
+            key: each
+            for each in used
+            if (key := key_of(session.name, CONFIRMED, each)) not in known
+        }
+        facts.confirm(fresh.values())
+    except HippocampusError as failure:  # a use that is not counted harms nothing
+        LOG.warning("session %s: uses not confirmed: %s", session.name, failure)
+        return []
+    return [
+        OutboxItem(key, "", READ_BY_MODEL, "host", session.turn, None, 0, each, CONFIRMED)
+        for key, each in fresh.items()
     ]
 
 

@@ -22,7 +22,7 @@ from hippocampus.errors import StoreError
 from hippocampus.facts import secrets
 from hippocampus.facts.models import EVERY_AGENT, Compaction, Item, Memory, Origin
 from hippocampus.facts.store import Facts
-from hippocampus.facts.supersession import compacted, next_row, written_since
+from hippocampus.facts.upkeep import compact, next_row, written_since
 from hippocampus.policy import Policy
 from hippocampus.storage import files, gc
 from hippocampus.storage.content_store import ContentStore
@@ -172,7 +172,11 @@ def _plan(scope: _Scope, pruning: Pruning, promotion: Promotion, now: float) -> 
     current = facts.memories(agent=EVERY_AGENT) if facts is not None else []
     members = lined(state)
     keep = frozenset(each.id for each in current if each.id in members and _is_users(each))
-    compaction = compacted(facts, keep, dry_run=True) if facts is not None else NOTHING
+    compaction = (
+        compact(facts.tables, EVERY_AGENT, keep=keep, dry_run=True)
+        if facts is not None
+        else NOTHING
+    )
     going = {*compaction.removed, *compaction.merged}
     staying = [each for each in current if each.id not in going]
     known = {(each.origin.session, each.origin.entry_id) for each in staying}
@@ -270,13 +274,13 @@ def _apply(scope: _Scope, plan: _Plan, now: float) -> set[str]:
 def _consolidate(state: StateDir, facts: Facts, file: MemoryFile, plan: _Plan, undo: Undo) -> None:
     if plan.edits:
         _noted(state, undo, file.sync(facts))
-    first = next_row(facts)
+    first = next_row(facts.tables)
     outcomes = facts.store_many(plan.new)
     stored = [each.memory.id for each in outcomes if each.memory is not None]
-    undo.added += written_since(facts, stored, first)
+    undo.added += written_since(facts.tables, stored, first)
     undo.promoted += stored
     defrag_journal.note(state, undo)
-    done = compacted(facts, plan.keep | set(stored), dry_run=False)
+    done = compact(facts.tables, EVERY_AGENT, keep=plan.keep | set(stored), dry_run=False)
     undo.removed = list(dict.fromkeys([*undo.removed, *done.removed, *done.merged]))
     defrag_journal.note(state, undo)
     if undo.promoted or undo.removed:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hippocampus.consolidation.error_fixes import resolved
-from hippocampus.consolidation.phrases import CORRECTION, DECISION, NO_REQUEST, PREFERENCE
+from hippocampus.consolidation.phrases import NO_REQUEST
 from hippocampus.consolidation.quotes import Quoted
 from hippocampus.consolidation.secrecy import speaks_of_secret, without_secrets
 from hippocampus.consolidation.transcript import Heard, Utterance
@@ -19,8 +19,8 @@ from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Record, content_key, storable
 from hippocampus.entries.origin import PartOrigin
-from hippocampus.facts.claims import parse
-from hippocampus.facts.extraction import sentences, type_of, without_recalled
+from hippocampus.facts.statements import is_own, own_words, read, sentences, without_recalled
+from hippocampus.facts.wording import CORRECTION, DECISION, PREFERENCE, type_of
 from hippocampus.policy import Policy, Subject
 from hippocampus.session.ports import KeptItem, Speaker
 
@@ -50,26 +50,13 @@ IMPORTANCE = {
 }
 LEAST_IMPORTANCE = 0.2
 """Of everything else, so of all that a tool said."""
-LASTING = {
-    "lives_in",
-    "works_at",
-    "job",
-    "name",
-    "age",
-    "birthday",
-    "birthplace",
-    "spouse",
-    "speaks",
-}
-LASTING |= {"allergy", "likes", "prefers", "prefers_between", "owns", "email", "phone", "timezone"}
-"""Relations of the user that outlive a session."""
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W_]+")
-_PASTED = re.compile(r"```.*?(?:```|\Z)|^(?:>|\|| {4}|\t).*$", re.DOTALL | re.MULTILINE)
-_SELF = re.compile(
-    r"(?i)\b(?:I|I['’]m|my|we|our|ich|mein\w*|wir|unser\w*|yo|mi|soy|vivo|trabajo|je|j['’]|mon|ma|mes|nous|notre"
-    r"|io|mio|mia|sono|abito|lavoro|trasferit[oa]|mudé|eu|meu|minha|moro|trabalho|mudei|я|мой|моя|моё|меня|мы|наш\w*|живу|работаю)\b|我|私|僕|俺|저|나는"
+_LASTING = re.compile(
+    r"(?i)\b(?:allergic|allergisch|alérgic[oa]|allergique|аллерги\w+|born (?:in|on)|geboren|nací|né[e]? (?:à|le|en)|родил\w+|i speak|ich spreche|hablo"
+    r"|je parle|говорю по|my name is|i['’]m called|ich heiße|me llamo|je m['’]appelle|меня зовут|i['’]m an? [\w-]+$|i am an? [\w-]+$)"
+    r"|过敏|我叫|出生|حساسية|اسمي|एलर्जी|मेरा नाम"
 )
-"""Words of the first person."""
+"""What outlives a session in what people say of themselves, beside where they live and work."""
 _NO = re.compile(
     r"(?i)\A\W*(?:no|nope|wrong|actually|correction|nein|falsch|non|sbagliato|não|errado|faux|нет|неверно|不对|不對|错了|錯了|いいえ|違います)"
     r"\s*[,.:;!，、。—-]\s*"
@@ -126,16 +113,16 @@ class _Collector:
 
     def user(self, said: Utterance, entry_id: str | None) -> None:
         """Take the claims of a message of the user, and the message."""
-        text = without_recalled(said.text)
+        text = own_words(said.text)
         whole = without_secrets(text[:USER_CHARACTERS])
         if self._is_instruction(text):
             for sentence in self._instructions(text):
-                if NO_REQUEST.search(sentence):
+                if NO_REQUEST.search(sentence) or read(sentence).hearsay:
                     continue
                 kind = type_of(sentence)
                 kind = kind if kind in {"correction", "decision", "error"} else "preference"
                 self._claim(sentence, kind, said.turn, entry_id)
-        for sentence, kind in _claims(_PASTED.sub("\n", whole)):
+        for sentence, kind in _claims(whole):
             self._claim(sentence, kind, said.turn, entry_id)
         claimed = key_of(self._session, "user False", " ".join(whole.split())) in self.found
         if len(_WORD.findall(text[:200])) >= LEAST_WORDS and not claimed:
@@ -246,22 +233,26 @@ def _claims(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _corrected(sentence: str, behind: Sequence[str]) -> str:
-    """Return what is so, without the no before it; a short no means the sentence behind it."""
-    plain = _NO.sub("", sentence)
-    return " ".join([plain, *behind]).strip() if len(plain) < SHORT_CHARACTERS else plain
+    """Return a correction as it was said; a short no goes with the sentence behind it."""
+    is_short = len(_NO.sub("", sentence)) < SHORT_CHARACTERS
+    return " ".join([sentence, *behind]) if is_short else sentence
 
 
 def _kind_of(sentence: str) -> str:
-    """Return what a sentence states that lasts, or nothing."""
-    if sentence.endswith(("?", "？")) or len(_WORD.findall(sentence)) < LEAST_WORDS:
+    """Return what a sentence states that lasts, or nothing; somebody else's words state nothing."""
+    if sentence.endswith(("?", "？", "؟")) or len(_WORD.findall(sentence)) < LEAST_WORDS:
+        return ""
+    statement = read(sentence)
+    if statement.hearsay:
         return ""
     forms = (("correction", CORRECTION), ("decision", DECISION), ("preference", PREFERENCE))
     kind = next((name for name, form in forms if form.search(sentence)), "")
-    return kind or ("fact" if _is_about_user(sentence) else "")
-
-
-def _is_about_user(sentence: str) -> bool:
-    if not _SELF.search(sentence):
-        return False
-    relation = parse(sentence).relation
-    return relation is not None and relation.subject == "user" and relation.predicate in LASTING
+    if kind:
+        return kind
+    lasts = (
+        statement.relation is not None
+        or statement.swaps
+        or statement.ended
+        or _LASTING.search(sentence)
+    )
+    return "fact" if lasts and is_own(sentence) else ""

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hippocampus.consolidation.memory_lines import FROM_TOOLS, Row, kind_of, mark_of
-from hippocampus.consolidation.retract import withdraw
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.markdown import item_of
 from hippocampus.facts.models import UNTRUSTED, Item, Memory, Origin
 from hippocampus.facts.store import Facts
-from hippocampus.facts.supersession import by_ids, next_row, retire, written_since
+from hippocampus.facts.upkeep import by_ids, next_row, retire, withdraw, written_since
 
 BY_HAND = "struck out in the memory file"
 USER = Origin(role="user")
@@ -120,11 +119,11 @@ def content_of(path: Path) -> dict[str, Any]:
 
 def read_back(facts: Facts, agent: str, edits: Edits, known: dict[str, Known]) -> ReadBack:
     """Take edits into the fact store; return what stands for each row that a person wrote."""
-    first = next_row(facts)
+    first = next_row(facts.tables)
     worded = dict(edits.changed)
-    before = by_ids(facts, [*edits.struck, *worded])
-    retired = retire(facts, before, BY_HAND)
-    messages = withdraw(facts, list(before.values()), BY_HAND)
+    before = by_ids(facts.tables, [*edits.struck, *worded])
+    retired = retire(facts.tables, before, BY_HAND)
+    messages = withdraw(facts.tables, list(before.values()), BY_HAND)
     for fact_id in [*edits.struck, *worded]:
         known.pop(mark_of(fact_id), None)
     rows = [*worded.values(), *edits.new]
@@ -133,10 +132,10 @@ def read_back(facts: Facts, agent: str, edits: Edits, known: dict[str, Known]) -
     stands = _remembered(facts, items, agent)
     tools = [each.id for each in stands if each is not None and each.origin.role == UNTRUSTED]
     if tools:  # a tool had said so; now the user does
-        retired += retire(facts, tools, BY_HAND)
+        retired += retire(facts.tables, tools, BY_HAND)
         stands = _remembered(facts, items, agent)
     adopted = {row.last: each for row, each in zip(rows, stands, strict=True) if each is not None}
-    added = written_since(facts, (each.id for each in adopted.values()), first)
+    added = written_since(facts.tables, (each.id for each in adopted.values()), first)
     gone = (*(each.id for each in retired), *messages.retired)
     return ReadBack(adopted, (*added, *messages.added), gone)
 

@@ -1,7 +1,7 @@
 """MEMORY.md in a state directory: what is kept goes in, what a person changes there comes back.
 
-How a file is written is its form's (`memory_lines`, `memory_json`, or a callable of the user's);
-here it is kept in step with the fact store, and replaced in one step, or not at all.
+How a file is written is in `memory_lines`, or a callable of the user's; here it is kept in step with
+the fact store, and replaced in one step, or not at all. A line whose fact the store does not know stays.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Self
 
-from hippocampus.consolidation import memory_json, memory_lines
+from hippocampus.consolidation import memory_lines
 from hippocampus.consolidation.memory_edits import (
     Edits,
     Known,
@@ -26,34 +26,19 @@ from hippocampus.consolidation.memory_lines import FROM_TOOLS, Change, Line, Row
 from hippocampus.errors import StoreError
 from hippocampus.facts.models import Memory
 from hippocampus.facts.store import Facts
-from hippocampus.facts.supersession import by_ids, successors
+from hippocampus.facts.upkeep import by_ids, successors
 from hippocampus.storage import files
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
-CUSTOM = "custom"
+MARKDOWN, CUSTOM = "markdown", "custom"
 """The form of a file that a callable renders."""
+MOST_LOST = 4
 MOST_TRIES = 5
 """So often somebody else may save the file while it is being rewritten."""
 
 
-class Form(Protocol):
-    """How a memory file is written and read, as a module of functions."""
-
-    SUFFIX: str
-
-    def rows(self, text: str, /) -> Sequence[Row]:
-        """Return the lines of a file, in its order."""
-
-    def marks_in(self, text: str, /) -> set[str]:
-        """Return every mark in a file, wherever it stands."""
-
-    def rewritten(self, text: str, change: Change, /) -> str:
-        """Return the file with a change made."""
-
-
 Render = Callable[[Sequence[Line]], str]
 """All lines to the text of a file: a format of the user's, which is written and never read."""
-FORMS: Mapping[str, Form] = {"markdown": memory_lines, "json": memory_json}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +54,17 @@ class Synced:
 
 
 class MemoryFile:
-    """An agent's memory file: `markdown`, `json`, or what a callable renders."""
+    """An agent's memory file, or what a callable renders."""
 
     def __init__(
-        self, state: StateDir, form: str | Render = "markdown", agent: str = DEFAULT_AGENT
+        self, state: StateDir, render: Render | None = None, agent: str = DEFAULT_AGENT
     ) -> None:
-        """Name the file: `MEMORY.md`, and of another agent than the default one `MEMORY-<agent>.md`.
-
-        Raises:
-            ValueError: no form of that name.
-
-        """
-        if isinstance(form, str) and form not in FORMS:
-            raise ValueError(
-                f"no memory file {form!r}; there are {', '.join(FORMS)}, or a callable"
-            )
-        self._name = form if isinstance(form, str) else CUSTOM
+        """Name the file: `MEMORY.md`, and of another agent than the default one `MEMORY-<agent>.md`."""
+        self._name = MARKDOWN if render is None else CUSTOM
         self._is_kept = True
-        self._render = None if isinstance(form, str) else form
-        self._form = FORMS[form] if isinstance(form, str) else memory_lines
+        self._render = render
         self._agent = agent
-        self.path = state.memory_file(agent, self._form.SUFFIX)
+        self.path = state.memory_file(agent, memory_lines.SUFFIX)
         self._known_path = state.known_lines(agent)
         self._lock = state.memory_lock
 
@@ -100,10 +75,8 @@ class MemoryFile:
         One that is not `wanted`, or whose form only its host knows, is left alone whatever is asked.
         """
         found = cls(state, agent=agent)
-        name = content_of(found._known_path).get("form", "markdown")
-        if name in FORMS:
-            found = cls(state, name, agent)
-        found._is_kept = wanted and name in FORMS
+        name = content_of(found._known_path).get("form", MARKDOWN)
+        found._is_kept = wanted and name == MARKDOWN
         return found
 
     def edits(self) -> Edits:
@@ -159,10 +132,10 @@ class MemoryFile:
             )
             lost = [each.fact_id for each in known.values() if each.pending or not text.strip()]
             ids = [*(each.fact_id for each in known.values()), *lost, *kept]
-            now = self._own(successors(facts, ids)) | dict.fromkeys(without)
+            now = self._own(successors(facts.tables, ids)) | dict.fromkeys(without)
             change, after = self._change(text, known, now, [*lost, *kept], read.adopted)
             written = self._written(facts, text, change, after)
-            settled = as_read(self._form.rows(written), after)
+            settled = as_read(memory_lines.rows(written), after)
             if written == text:
                 self._keep(settled)
                 return done
@@ -170,12 +143,18 @@ class MemoryFile:
                 known | {mark: each._replace(pending=True) for mark, each in settled.items()}
             )
             if text == self._text():
+                if _shrinks(text, written):
+                    files.replace_file(
+                        self.path.with_name(f"{self.path.name}.before"),
+                        text.encode("utf-8", "surrogateescape"),
+                    )
                 files.replace_file(self.path, written.encode("utf-8", "surrogateescape"))
                 self._keep(settled)
                 return Synced(written=True, added=done.added, retired=done.retired)
         return done
 
     def _own(self, found: Mapping[str, Memory | None]) -> dict[str, Memory | None]:
+        """Return what replaces each fact that the store knows; of another agent's nothing does."""
         return {
             memory_id: memory if memory is not None and memory.agent == self._agent else None
             for memory_id, memory in found.items()
@@ -184,7 +163,7 @@ class MemoryFile:
     def _edits(self, text: str, known: Mapping[str, Known]) -> Edits:
         if self._render is not None or not text.strip():  # a file that is gone is written anew
             return Edits()
-        return edits_in(self._form.rows(text), self._form.marks_in(text), known)
+        return edits_in(memory_lines.rows(text), memory_lines.marks_in(text), known)
 
     # What is written
 
@@ -197,15 +176,15 @@ class MemoryFile:
         adopted: Mapping[int, Memory],
     ) -> tuple[Change, dict[str, Known]]:
         """Return what is to become of the file, and what is known of it afterwards."""
-        there = set(known) if self._render else self._form.marks_in(text)
+        there = set(known) if self._render else memory_lines.marks_in(text)
         rewrite = _Rewrite(
             {
                 mark: each
                 for mark, each in known.items()
-                if mark in there and _is_unchanged(each, now[each.fact_id])
+                if mark in there and _is_unchanged(each, now)
             }
         )
-        for row in () if self._render else self._form.rows(text):
+        for row in () if self._render else memory_lines.rows(text):
             if row.last in adopted:
                 rewrite.adopt(row, adopted[row.last])
             elif row.mark in known and row.mark not in rewrite.after:
@@ -216,10 +195,12 @@ class MemoryFile:
 
     def _written(self, facts: Facts, text: str, change: Change, after: Mapping[str, Known]) -> str:
         if self._render is None:
-            return self._form.rewritten(text, change)
+            return memory_lines.rewritten(text, change)
         ids = [each.fact_id for each in after.values()]
-        memories = by_ids(facts, ids)
+        memories = by_ids(facts.tables, ids)
         lines = [line_of(memories[each]) for each in ids if each in memories]
+        if ids and not lines:  # a store that knows none of them says nothing of what is true
+            return text
         try:
             return self._render(lines)
         except Exception as failure:  # the host's own code may raise anything
@@ -295,7 +276,20 @@ def _fits(line: Line, row: Row, after: Mapping[str, Known]) -> bool:
     return line.mark not in after and (not from_tools or row.section == FROM_TOOLS)
 
 
-def _is_unchanged(before: Known, memory: Memory | None) -> bool:
+def _shrinks(text: str, written: str) -> bool:
+    """Return whether a file loses so many of its lines that its earlier text is kept next to it."""
+    before, after = len(memory_lines.rows(text)), len(memory_lines.rows(written))
+    return before >= MOST_LOST and after <= before // 2
+
+
+def _is_unchanged(before: Known, now: Mapping[str, Memory | None]) -> bool:
+    """Return whether a line says what its fact says; of a fact that the store does not know it is left alone.
+
+    A store that was moved away, deleted or emptied says nothing of what is true.
+    """
+    if before.fact_id not in now:
+        return True
+    memory = now[before.fact_id]
     return memory is not None and (memory.id, memory.content) == (before.fact_id, before.content)
 
 

@@ -12,7 +12,7 @@ from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_file import MemoryFile, Render, Synced
 from hippocampus.errors import HippocampusError
 from hippocampus.facts.store import Facts
-from hippocampus.facts.supersession import by_ids
+from hippocampus.facts.upkeep import by_ids
 from hippocampus.policy import Policy
 from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
@@ -28,21 +28,21 @@ def publish(  # noqa: PLR0913 - one parameter an input
     *,
     at: float,
     activity: Sequence[str] = (),
-    file_format: str | Render = "markdown",
+    render: Render | None = None,
 ) -> bool:
     """Write what a consolidation kept into the policy's files, and return whether that worked.
 
     Repeating it changes nothing. `at` is in seconds since 1970; `activity` is that of
-    `daily_log.activity`; `file_format` is that of the memory file. A failure is logged: the facts
+    `daily_log.activity`; `render` writes the memory file in a format of the host's own. A failure is logged: the facts
     are stored, and repeating this updates the files.
     """
     block = policy.consolidation
     try:
         if block.memory_file:
             # The files of the store's own agent, and of each agent whose facts were kept.
-            kept = by_ids(facts, (each.fact_id for each in outcome.kept if each.fact_id))
+            kept = by_ids(facts.tables, (each.fact_id for each in outcome.kept if each.fact_id))
             for agent in {facts.agent} | {each.agent for each in kept.values()}:
-                MemoryFile(state, file_format, agent).sync(facts, kept)
+                MemoryFile(state, render, agent).sync(facts, kept)
         if block.daily_logs:
             daily_log.append(state, outcome, at, activity)
     except HippocampusError as failure:  # a session's end does not fail for these files

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from hippocampus.consolidation.phrases import ABOUT_USER, ORDERS, PREFERENCE
+from hippocampus.consolidation.phrases import ABOUT_USER, ORDERS
 from hippocampus.consolidation.secrecy import speaks_of_secret
+from hippocampus.facts.wording import PREFERENCE
 
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W_]+")
 CLAUSE = re.compile(r"[:：\"“”„«»「」『』()（）—–]|\s-\s")

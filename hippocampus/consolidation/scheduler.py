@@ -89,7 +89,7 @@ class ConsolidationScheduler:
                 policy,
                 at=time.time(),
                 activity=activity(session.records, ledger.last_call()),
-                file_format=self._resources.render or policy.consolidation.memory_format,
+                render=self._resources.render,
             )
 
         LOG.debug("session %s: consolidating at %s", session.name, trigger)

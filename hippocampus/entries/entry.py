@@ -13,8 +13,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hippocampus.entries import text as texts
 from hippocampus.entries.origin import EntryOrigin
 
+storable = texts.storable
 ID_CHARACTERS = 8
 MAX_ID_CHARACTERS = 12
 
@@ -113,15 +115,6 @@ class Record:
     stage: Stage
     shown: str
     """The text in the view at this stage; frozen once committed."""
-
-
-def storable(text: str) -> str:
-    r"""Return a text that a database accepts: lone surrogates are escaped, as in JSON.
-
-    >>> storable("caf\u00e9 \udce9")
-    'caf\xe9 \\udce9'
-    """
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def content_key(content: bytes) -> str:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from hippocampus.facts.models import Origin as Origin
     from hippocampus.facts.models import Outcome as Outcome
     from hippocampus.facts.models import Recalled as Recalled
-    from hippocampus.facts.models import Weights as Weights
     from hippocampus.facts.store import Facts as Facts
 
 _HOMES = {
@@ -32,7 +31,6 @@ _HOMES = {
     "Origin": "models",
     "Outcome": "models",
     "Recalled": "models",
-    "Weights": "models",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - sorted keys of the table above
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hippocampus.entries.entry import storable
+from hippocampus.entries.text import storable
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import BlockError
 from hippocampus.facts.models import EVERY_AGENT, Block, Clock, FactPolicy

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hippocampus.entries.entry import storable
+from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.facts.database import Database, Row
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import EVERY_AGENT, Clock
 from hippocampus.facts.timestamps import Moment, optional_seconds
-from hippocampus.facts.words import content_words, indexed, match_terms
+from hippocampus.facts.words import content_words, indexed, match_of
 
 TEXT_COLUMNS = ("content", "text", "body", "message")
 
@@ -100,7 +100,7 @@ class Conversations:
             "SELECT session, turn, role, content, at, -bm25(said_text) FROM said_text"
             " JOIN said ON said.row = said_text.rowid WHERE said_text MATCH ? AND (? OR agent = ?)"
             " ORDER BY bm25(said_text), said.row DESC LIMIT ?",
-            (" OR ".join(match_terms(query)), agent == EVERY_AGENT, agent, limit),
+            (match_of(query), agent == EVERY_AGENT, agent, limit),
         )
         return [Said(*row) for row in found]
 
@@ -128,7 +128,7 @@ class Conversations:
         return found
 
     def _ranked(self, table: str, index: str, text: str, query: str, limit: int) -> list[Row]:
-        match = " OR ".join(match_terms(query))
+        match = match_of(query)
         sql = (
             f"SELECT -bm25({_quoted(index)}), t.* FROM {_quoted(index)} JOIN {_quoted(table)} t"  # noqa: S608 - names of ours
             f" ON t.rowid = {_quoted(index)}.rowid WHERE {_quoted(index)} MATCH ?"

@@ -21,7 +21,7 @@ def new_id(at: float) -> str:
     return str(uuid.UUID(int=milliseconds << 80 | 7 << 76 | fraction << 64 | 2 << 62 | chance))
 
 
-class Ticking:
+class MonotonicClock:
     """A clock each reading of which is later than the one before."""
 
     def __init__(self, clock: Clock) -> None:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 Kind = Literal["fact", "memory"]
 """A fact is an atomic claim that can be superseded; a memory is kept word by word."""
@@ -26,7 +27,11 @@ Clock = Callable[[], float]
 """The time in seconds since 1970, UTC."""
 
 UNTRUSTED = "tool"
-"""The role whose claims end nothing that another role said."""
+"""The role whose words are data, and nobody's wish."""
+TRUSTED_ROLES = frozenset({"", "user", "host"})
+"""Whose statements may end what another role said."""
+HEARSAY = "hearsay"
+"""The tag of what the user reports of others, supposes, or pasted."""
 TYPES = ("fact", "preference", "event", "note", "decision", "correction", "error")
 EVERY_AGENT = "*"
 NEVER = float("inf")
@@ -136,19 +141,15 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The parts of a result's score, each between 0 and 1, and their weighted sum."""
+    """The parts of a result's score, and what they come to."""
 
     total: float
     keyword: float = 0.0
-    """BM25 against the best hit of the query."""
-    neighbour: float = 0.0
-    """What the turns beside it in its session matched, at fixed shares; it may pass 1."""
+    """The share of the query's words in it and in the turns next to it, rare words counting for more."""
     vector: float = 0.0
-    """Cosine of query and content, calibrated."""
-    triple: float = 0.0
-    """Whether a triple of an entity that the query names says it."""
+    """The cosine of query and content, with a share of those of the turns next to it."""
     minhash: float = 0.0
-    """Estimated share of common words and shingles."""
+    """Estimated share of common words and shingles, where a ranking asks for it."""
     strength: float = 0.0
     recency: float = 0.0
     importance: float = 0.0
@@ -211,62 +212,8 @@ class Stats:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What each part of a score weighs; the presets are in `PRESETS`."""
-
-    keyword: float = 0.0
-    neighbour: float = 0.0
-    vector: float = 0.0
-    triple: float = 0.0
-    minhash: float = 0.0
-    strength: float = 0.0
-    recency: float = 0.0
-    importance: float = 0.0
-    recency_days: float = 100.0
-    """The time constant of an exponential recency, or the span of a linear one."""
-    recency_linear: bool = False
-    by_others: float = 1.0
-    """What a similarity keeps where the query names who speaks and another one does.
-
-    1 is all of it, and leaves the name in what the embedding is asked.
-    """
-    one_similarity: bool = False
-    """Whether the cosine counts as it is, and words only for what has no vector."""
-
-
-PRESETS: Mapping[str, Weights] = MappingProxyType(
-    {
-        # Without embeddings hippo's similarity is the keyword score.
-        "hippo": Weights(
-            keyword=0.6,
-            vector=0.6,
-            strength=0.3,
-            recency=0.1,
-            recency_days=100.0,
-            one_similarity=True,
-        ),
-        "scriptling": Weights(
-            keyword=0.3,
-            minhash=0.3,
-            importance=0.2,
-            recency=0.2,
-            recency_days=30.0,
-            recency_linear=True,
-        ),
-        "ours": Weights(
-            keyword=1.0,
-            neighbour=1.1,
-            vector=0.8,
-            triple=0.8,
-            strength=0.02,
-            recency=0.02,
-            recency_days=100.0,
-            by_others=0.75,
-        ),
-    }
-)
-"""`hippo`: 0.6 similarity, 0.3 strength, 0.1 recency; `scriptling`: 0.3, 0.3, 0.2, 0.2."""
+RANKINGS = ("ours", "hippo", "scriptling")
+"""What may rank a recall; the second and the third are the formulas of those stores."""
 
 HALF_LIFE_DAYS: Mapping[str, float] = MappingProxyType(
     {
@@ -293,7 +240,7 @@ class FactPolicy:
     """For the types that are not in the table."""
     resistance: float = 0.3
     """How much each further access slows the fading; 0 lets accesses count for nothing."""
-    hide_below: float = 0.05
+    hide_below: float = 0.0
     """What is weaker is not returned, and not deleted; 0 hides nothing."""
     prune_below: float = 0.1
     """What is weaker is taken away by `compact`; 0 keeps all."""
@@ -303,14 +250,17 @@ class FactPolicy:
     """What an access adds to the intensity, up to 1; 0 adds nothing."""
     reinforce: Literal["confirmed", "returned"] = "confirmed"
     """Whether only what `confirm` names counts as accessed, or all that a recall returned."""
-    duplicate_cosine: float = 0.93
-    new_cosine: float = 0.78
+    duplicate_cosine: float = 0.0
+    """From this cosine on a fact is the same as one that is stored; 0 lets no cosine decide."""
+    new_cosine: float = 0.0
+    """Under this cosine a model is not asked."""
+    duplicate_minhash: float = 0.0
+    """The same two bands for MinHash, within one type."""
+    new_minhash: float = 0.0
     candidates: int = 5
-    """How many of the nearest are compared by cosine."""
-    duplicate_minhash: float = 0.85
-    new_minhash: float = 0.50
+    """How many stored facts a model is asked about for each new one."""
     preset: str = "ours"
-    """Which of `PRESETS` ranks a recall."""
+    """Which of `RANKINGS` ranks a recall."""
     importance: float = 0.5
     type: str = "note"
     limit: int = 10
@@ -329,15 +279,19 @@ POLICIES: Mapping[str, FactPolicy] = MappingProxyType(
         "hippo": FactPolicy(
             half_life_days=MappingProxyType({}),
             other_half_life_days=HIPPO_HALF_LIFE_DAYS,
+            hide_below=0.05,
             reinforce="returned",
+            duplicate_cosine=0.93,
+            new_cosine=0.78,
             preset="hippo",
         ),
         "scriptling": FactPolicy(
             preset="scriptling",
             resistance=0.0,
             boost=0.0,
-            hide_below=0.0,
             reinforce="returned",
+            duplicate_minhash=0.85,
+            new_minhash=0.50,
         ),
     }
 )

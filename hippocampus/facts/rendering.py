@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hippocampus.facts.models import Recalled, Triple
-from hippocampus.facts.predicates import said_as
+from hippocampus.facts.models import Memory, Recalled, Triple
 from hippocampus.facts.timestamps import day, stamp
+
+OWN = frozenset({"", "user"})
+"""Whose words need no name next to them."""
 
 
 def rendered(results: Sequence[Recalled], context_time: float) -> str:
@@ -14,19 +16,25 @@ def rendered(results: Sequence[Recalled], context_time: float) -> str:
     if not results:
         return ""
     newest = sorted(results, key=lambda result: (-result.memory.valid_from, result.memory.id))
-    facts = [triple_line(triple) for result in newest for triple in live_triples(result)]
-    entries = [entry_line(result) for result in newest if not live_triples(result)]
+    facts = [triple_line(triple) for result in newest for triple in whole_triples(result)]
+    entries = [entry_line(result.memory) for result in newest if not whole_triples(result)]
     lines = [f'<memory context_time="{stamp(context_time)}">']
     lines += ["## Known facts", *dict.fromkeys(facts)] if facts else []
-    lines += ["## Memory entries", *entries] if entries else []
+    lines += ["## Memory entries", *dict.fromkeys(entries)] if entries else []
     return "\n".join([*lines, "</memory>"])
 
 
-def live_triples(result: Recalled) -> tuple[Triple, ...]:
-    """Return the triples that say all of a fact; a memory shows its own words."""
-    if result.memory.kind != "fact" or any(triple.negated for triple in result.triples):
+def whole_triples(result: Recalled) -> tuple[Triple, ...]:
+    """Return the triple of a fact that is nothing else; a statement is shown in its own words."""
+    memory = result.memory
+    if memory.kind != "fact" or memory.origin.role not in OWN:
         return ()
-    return tuple(triple for triple in result.triples if triple.known_until is None)
+    return tuple(triple for triple in result.triples if triple_text(triple) == memory.content)
+
+
+def triple_text(triple: Triple) -> str:
+    """Return the words of the fact that is a triple alone."""
+    return f"{triple.subject} {triple.predicate.replace('_', ' ')} {triple.object}"
 
 
 def triple_line(triple: Triple) -> str:
@@ -35,16 +43,25 @@ def triple_line(triple: Triple) -> str:
     >>> triple_line(Triple(1, "Ann", "lives_in", "Rome", 1770595200.0, None, 0.0, None, "id"))
     '- Ann → lives_in → Rome (since 2026-02-09)'
     """
-    parts = (_line(part) for part in (triple.subject, said_as(triple.predicate), triple.object))
-    return f"- {' → '.join(parts)} (since {day(triple.valid_from)})"
+    parts = (one_line(part) for part in (triple.subject, triple.predicate, triple.object))
+    return f"- {' → '.join(parts)} ({_since(triple.valid_from, triple.valid_until)})"
 
 
-def entry_line(result: Recalled) -> str:
-    """Return a memory as one line with its date and type."""
-    memory = result.memory
-    return f"- [{result.date} {_line(memory.type)}] {_line(memory.content)}"
+def entry_line(memory: Memory) -> str:
+    """Return a memory as one line: its date, its type, who said it where that is not the user, until when it held."""
+    said = "" if memory.origin.role in OWN else f", {one_line(memory.origin.role)}"
+    until = f" (until {day(memory.valid_until)})" if memory.valid_until is not None else ""
+    about = memory.metadata.get("about")
+    context = f" (about: {one_line(about)})" if isinstance(about, str) and about else ""
+    return f"- [{day(memory.valid_from)} {one_line(memory.type)}{said}] {one_line(memory.content)}{context}{until}"
 
 
-def _line(text: str) -> str:
+def _since(valid_from: float, valid_until: float | None) -> str:
+    return f"since {day(valid_from)}" + (
+        f" until {day(valid_until)}" if valid_until is not None else ""
+    )
+
+
+def one_line(text: str) -> str:
     """Return a text on one line that cannot close the frame it stands in."""
     return " ".join(text.split()).replace("</memory", "<\\/memory").replace("<memory", "<\\memory")

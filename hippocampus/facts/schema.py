@@ -116,7 +116,24 @@ CREATE TABLE receipt (key TEXT PRIMARY KEY, memory TEXT NOT NULL, action TEXT NO
 STRICT, WITHOUT ROWID
 """
 
+PLAIN = """
+DROP TABLE memory_sketch;
+DROP TABLE code_block;
+DROP TABLE code_stamp;
+ALTER TABLE memory DROP COLUMN signature
+"""
+"""Nothing is found by bands or by bit codes any more."""
+
+FORGOTTEN = "CREATE TABLE forgotten (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID"
+"""The ids of what was deleted for good: an id that is in no table belongs to another store."""
+
 SCHEMA = Schema(
     "fact store",
-    (Migration("first", FIRST), Migration("role", ROLE), Migration("receipt", RECEIPT)),
+    (
+        Migration("first", FIRST),
+        Migration("role", ROLE),
+        Migration("receipt", RECEIPT),
+        Migration("plain", PLAIN),
+        Migration("forgotten", FORGOTTEN),
+    ),
 )

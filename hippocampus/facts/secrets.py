@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from hippocampus.facts.tables import word_set
+from hippocampus.facts.languages import word_set
 
 LEFT_OUT = "[{} left out]"
 """Stands in a text, with what it was, where a secret stood."""
@@ -103,13 +103,14 @@ CARD_WORDS = re.compile(
     r"(?i)card|visa|amex|karte|carte|tarjeta|carta|cartão|карт|卡|カード|카드|cvv|cvc"
 )
 _PLAIN = word_set(
-    """required expired weak strong wrong invalid stored saved hashed encrypted rotated reset changed
-    disabled enabled missing empty needed short long safe secure unique secret private unknown forgotten
-    incorrect correct valid leaked compromised exposed optional mandatory protected masked hidden this
-    that what where when there here none null true false undefined string something nothing abgelaufen
-    falsch schwach stark sicher nötig erforderlich gespeichert geheim obligatoire expiré faible perdu
-    obligatoria débil segura caducada obbligatoria scaduta debole obrigatória fraca expirada verplicht
-    verlopen обязателен истёк слабый same different easy hard good bad"""
+    """required expired weak strong wrong invalid stored saved hashed encrypted rotated reset
+    changed disabled enabled missing empty needed short long safe secure unique secret private
+    unknown forgotten incorrect correct valid leaked compromised exposed optional mandatory
+    protected masked hidden this that what where when there here none null true false
+    undefined string something nothing abgelaufen falsch schwach stark sicher nötig
+    erforderlich gespeichert geheim obligatoire expiré faible perdu obligatoria débil segura
+    caducada obbligatoria scaduta debole obrigatória fraca expirada verplicht verlopen
+    обязателен истёк слабый same different easy hard good bad"""
 )
 
 

@@ -1,29 +1,26 @@
 """The fact store: one SQLite file of memories, triples and blocks, and all that is done with it.
 
 It works without any model; `embed`, `complete` and `rerank` make it better. How each thing is done
-is in the modules beside this one; here it is named, and callers' dates and defaults are read.
+is in the modules next to this one; here it is named, and callers' dates and defaults are read.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from hippocampus.errors import HippocampusError
+from hippocampus.facts import query, triples, upkeep
 from hippocampus.facts.blocks import Blocks
-from hippocampus.facts.claims import Relation, name_of
 from hippocampus.facts.conversations import Conversations
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.extraction import Draft
-from hippocampus.facts.fact_tables import Matrix, Rooms
-from hippocampus.facts.forgetting import Forgetting
-from hippocampus.facts.loading import Loading
-from hippocampus.facts.looking import Looking
+from hippocampus.facts.ids import MonotonicClock
 from hippocampus.facts.models import (
+    EVERY_AGENT,
     Clock,
     Compaction,
     Complete,
@@ -36,20 +33,25 @@ from hippocampus.facts.models import (
     Outcome,
     Recalled,
     Rerank,
-    Weights,
+    Stats,
+    Triple,
 )
-from hippocampus.facts.predicates import is_single
-from hippocampus.facts.recalling import Asked, Recalling, weights_of
-from hippocampus.facts.remembering import Remembering
+from hippocampus.facts.query import RecallQuery
+from hippocampus.facts.rendering import rendered
+from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, first_moment, optional_seconds, seconds
-from hippocampus.facts.upkeep import Upkeep
+from hippocampus.facts.triples import predicate_of
+
+if TYPE_CHECKING:
+    from hippocampus.facts.tables import Matrix
 
 NOWHERE = Origin()
 NOTHING: Mapping[str, Any] = {}
+FRAME_TOKENS = 40
 log = logging.getLogger(__name__)
 
 
-class Facts(Looking):
+class Facts:
     """Long-term memory in one SQLite file, made and migrated on first use.
 
     `path` may be `":memory:"`. `agent` is whose memory it is where a call names no other; one file
@@ -62,7 +64,7 @@ class Facts(Looking):
 
     """
 
-    def __init__(  # noqa: PLR0913 - each is one thing to say
+    def __init__(  # noqa: PLR0913 - each is one property of a store
         self,
         path: Path | str,
         *,
@@ -75,25 +77,25 @@ class Facts(Looking):
         messages_table: str | None = None,
         reembedding: bool = False,
     ) -> None:
+        if agent == EVERY_AGENT:
+            raise FactError(f"{EVERY_AGENT!r} asks for all agents; it is the name of none")
         self.agent = agent
         self.policy = settings or FactPolicy()
         self._database = Database(path)
+        ticking = MonotonicClock(clock)
+        self.tables = FactTables(self._database, self.policy, ticking, embed, complete, rerank)
         try:
-            self._rooms = Rooms(self._database, self.policy, embed, clock, locked=not reembedding)
+            if embed is not None and not reembedding and self.tables.has_vectors:
+                self.tables.vectors.require(str(self.tables.embed_model))
         except BaseException:
             self._database.close()
             raise
-        self._remembering = Remembering(self._rooms, complete)
-        self._recalling = Recalling(self._rooms, rerank)
-        self._forgetting = Forgetting(self._rooms, self._recalling)
-        self._loading = Loading(self._recalling)
-        self._upkeep = Upkeep(self._rooms, complete)
-        self.blocks = Blocks(self._database, self.policy, self._rooms.clock, agent)
-        self.conversations = Conversations(self._database, self._rooms.clock, agent, messages_table)
+        self.blocks = Blocks(self._database, self.policy, ticking, agent)
+        self.conversations = Conversations(self._database, ticking, agent, messages_table)
 
     # Remembering --------------------------------------------------------------------------------
 
-    def remember(  # noqa: PLR0913 - each is one thing to say
+    def remember(  # noqa: PLR0913 - each is one property of a memory
         self,
         text: str,
         *,
@@ -108,11 +110,13 @@ class Facts(Looking):
         valid_until: Moment | None = None,
         metadata: Mapping[str, Any] = NOTHING,
     ) -> list[Outcome]:
-        """Take the claims out of a text and keep each: added, strengthened, superseding or apart.
+        """Keep each statement of a text: added, strengthened, superseding or kept apart.
 
-        At most two completions (one extracts, one judges what rules leave open) and one embedding
-        a fact. `at` is when it was said, `valid_from` when it became true.
+        At most two completions (one extracts, one decides) and one embedding a statement. `at` is
+        when it was said, `valid_from` when it became true.
         """
+        from hippocampus.facts import write
+
         item = Item(
             text,
             type,
@@ -125,20 +129,21 @@ class Facts(Looking):
             optional_seconds(valid_until),
             metadata,
         )
-        drafts = self._remembering.drafts(text)
-        return self._remembering.remember(item, drafts, agent or self.agent)
+        return write.keep(self.tables, write.wanted_of(self.tables, item), self._writer(agent))
 
     def remember_many(
         self, items: Iterable[Item | str], *, agent: str | None = None
     ) -> list[Outcome]:
-        """Remember each item as one claim, as it is; a thousand to a transaction.
+        """Remember each item as one statement, as it is; a thousand to a transaction.
 
-        Each sees those before it. No completion extracts; one a thousand judges what is open.
+        Each sees those before it. No completion extracts; one a thousand decides.
         """
-        wanted = (self._remembering.claim(_item(item)) for item in items)
-        return self._remembering.keep(wanted, agent or self.agent)
+        from hippocampus.facts import write
 
-    def remember_triple(  # noqa: PLR0913 - each is one thing to say
+        wanted = (write.claim(self.tables, _item(item)) for item in items)
+        return write.keep(self.tables, wanted, self._writer(agent))
+
+    def remember_triple(  # noqa: PLR0913 - each is one property of a relation
         self,
         subject: str,
         predicate: str,
@@ -153,12 +158,13 @@ class Facts(Looking):
         valid_until: Moment | None = None,
         changed: bool = False,
     ) -> Outcome:
-        """Keep one relation as a fact; of a single-valued predicate, or `changed`, the old one ends."""
-        name = name_of(predicate)
-        content = f"{subject} {name.replace('_', ' ')} {object}"
-        relation = Relation(subject, name, object, single=changed or is_single(name))
+        """Keep one relation as a fact; of a single-valued predicate, or `changed`, the old value ends."""
+        from hippocampus.facts import write
+        from hippocampus.facts.statements import Relation
+
+        name = predicate_of(predicate)
         item = Item(
-            content,
+            f"{subject} {name.replace('_', ' ')} {object}",
             "fact",
             scope=scope,
             origin=origin,
@@ -166,11 +172,13 @@ class Facts(Looking):
             valid_from=first_moment(valid_from, at),
             valid_until=optional_seconds(valid_until),
         )
-        raw = self._remembering.without_secrets(raw)
-        draft = Draft(content, "fact", relations=(relation,), raw=raw)
-        return self._remembering.remember(item, [draft], agent or self.agent)[0]
+        replaces = changed or name in triples.SINGLE
+        wanted = write.relation(
+            self.tables, item, Relation(subject, name, object), replaces=replaces, raw=raw
+        )
+        return write.keep(self.tables, [wanted], self._writer(agent))[0]
 
-    def store(  # noqa: PLR0913 - each is one thing to say
+    def store(  # noqa: PLR0913 - each is one property of a memory
         self,
         content: str,
         *,
@@ -184,7 +192,7 @@ class Facts(Looking):
         valid_until: Moment | None = None,
         metadata: Mapping[str, Any] = NOTHING,
     ) -> Outcome:
-        """Keep a content word by word; the same content again strengthens what is there."""
+        """Keep a content word by word; the same content again strengthens the first."""
         item = Item(
             content,
             type,
@@ -200,8 +208,10 @@ class Facts(Looking):
 
     def store_many(self, items: Iterable[Item | str], *, agent: str | None = None) -> list[Outcome]:
         """Store each item word by word, a thousand to a transaction."""
-        wanted = (self._remembering.content(_item(item)) for item in items)
-        return self._remembering.keep(wanted, agent or self.agent)
+        from hippocampus.facts import write
+
+        wanted = (write.content(self.tables, _item(item)) for item in items)
+        return write.keep(self.tables, wanted, self._writer(agent))
 
     def update(self, memory_id: str, content: str) -> Memory:
         """Put another content in a memory's place, with its vector and triples, in one transaction.
@@ -210,20 +220,26 @@ class Facts(Looking):
             FactError: there is no memory of that id, or the content is empty.
 
         """
-        return self._forgetting.update(memory_id, content)
+        return upkeep.update(self.tables, memory_id, content)
 
     def confirm(self, memory_ids: Iterable[str]) -> int:
-        """Say that recalled memories were useful: they fade from now, a little stronger."""
-        found = self._rooms.memories.by_id(memory_ids)
-        return self._recalling.confirm((m for _, m in found.values()), self._rooms.clock())
+        """Count recalled memories as used: they fade from now, a little stronger; return how many exist."""
+        found = upkeep.by_ids(self.tables, memory_ids)
+        return query.confirm(self.tables, found.values(), self.tables.clock())
+
+    def used(self, printed: str, said: str, *, agent: str | None = None) -> list[str]:
+        """Return the ids of what a `<memory>` text or a recall printed and what was said after it uses."""
+        from hippocampus.facts import usage
+
+        return usage.used(self.tables, printed, said, agent or self.agent)
 
     # Forgetting ---------------------------------------------------------------------------------
 
     def delete(self, memory_ids: Iterable[str]) -> list[Memory]:
         """Delete for good, bring back what these had superseded, and return what was deleted."""
-        return self._forgetting.delete(memory_ids)
+        return upkeep.delete(self.tables, memory_ids)
 
-    def forget(  # noqa: PLR0913 - each is one thing to say
+    def forget(  # noqa: PLR0913 - each is one property of a request
         self,
         query: str,
         *,
@@ -233,33 +249,40 @@ class Facts(Looking):
         agent: str | None = None,
         scopes: Sequence[str] | None = None,
     ) -> list[Recalled]:
-        """Delete what a query means, or the memory of an id, and return what is deleted.
+        """Delete the memory of an id, or those that a description certainly means; return what is deleted.
 
-        `threshold` is a cosine where there are embeddings, else the share of the query's words that
-        a memory has. `dry_run` deletes nothing.
+        Certain are those with all of its words, or with a cosine of 0.85 and the threshold. `dry_run`
+        deletes nothing.
         """
+        if max_deleted < 0:
+            raise FactError(f"max_deleted is {max_deleted}; it is 0 or more")
         asked = self._asked(agent, scopes=scopes)
-        return self._forgetting.forget(query, asked, threshold, max_deleted, dry_run=dry_run)
+        found = upkeep.matching(self.tables, query, asked, threshold)[:max_deleted]
+        if not dry_run:
+            self.delete([result.memory.id for result in found])
+        return found
 
     def compact(self, *, dry_run: bool = False, agent: str | None = None) -> Compaction:
-        """Take away what faded and what another memory says; restorable until `purge`."""
-        return self._upkeep.compact(agent or self.agent, dry_run=dry_run)
+        """Take away what faded and what is there twice; restorable until `purge`."""
+        return upkeep.compact(self.tables, agent or self.agent, dry_run=dry_run)
 
     def restore(self, memory_ids: Iterable[str]) -> list[Memory]:
         """Bring back what was superseded, or removed by `compact`."""
-        return self._upkeep.restore(memory_ids)
+        return upkeep.restore(self.tables, memory_ids)
 
     def purge(
         self, *, before: Moment | None = None, agent: str | None = None, dry_run: bool = False
     ) -> list[Memory]:
         """Delete for good what is superseded or removed, and return it."""
-        return self._upkeep.purge(agent or self.agent, optional_seconds(before), dry_run=dry_run)
+        return upkeep.purge(
+            self.tables, agent or self.agent, optional_seconds(before), dry_run=dry_run
+        )
 
     # Recalling ----------------------------------------------------------------------------------
 
-    def recall(  # noqa: PLR0913 - each is one thing to say
+    def recall(  # noqa: PLR0913 - each is one filter
         self,
-        query: str = "",
+        query_text: str = "",
         *,
         limit: int | None = None,
         agent: str | None = None,
@@ -273,7 +296,7 @@ class Facts(Looking):
         as_of: Moment | None = None,
         known_as_of: Moment | None = None,
         token_budget: int | None = None,
-        preset: str | Weights | None = None,
+        preset: str | None = None,
         include_superseded: bool = False,
     ) -> list[Recalled]:
         """Return what best answers a query, best first; of an empty query, the strongest.
@@ -296,15 +319,16 @@ class Facts(Looking):
             until=optional_seconds(until),
             include_superseded=include_superseded,
         )
-        return self._recalling.recall(
-            query,
+        return query.recall(
+            self.tables,
+            query_text,
             asked,
             limit=self.policy.limit if limit is None else limit,
             budget=token_budget,
-            weights=weights_of(preset or self.policy.preset),
+            ranking=preset or self.policy.preset,
         )
 
-    def context_load(
+    def context_load(  # noqa: PLR0913 - each is one filter
         self,
         *,
         token_budget: int = 2000,
@@ -312,14 +336,33 @@ class Facts(Looking):
         limit: int | None = None,
         agent: str | None = None,
         scopes: Sequence[str] | None = None,
+        as_of: Moment | None = None,
     ) -> str:
-        """Return all preferences and the strongest others as a `<memory>` text, within a budget."""
-        asked = self._asked(agent, scopes=scopes)
-        at = asked.now if context_time is None else seconds(context_time)
-        limit = self.policy.limit if limit is None else limit
-        return self._loading.context(asked, token_budget, limit, at)
+        """Return preferences and the strongest others as a `<memory>` text, within a budget.
 
-    def retrieve(  # noqa: PLR0913 - each is one thing to say
+        Preferences get half of the budget before the others, and what these leave.
+        """
+        asked = self._asked(
+            agent, as_of, scopes=scopes, hearsay=False, roles=("!tool", "!assistant")
+        )
+        at = asked.now if context_time is None else seconds(context_time)
+        found = self._loaded(
+            asked, token_budget - FRAME_TOKENS, self.policy.limit if limit is None else limit
+        )
+        return rendered(found, at)
+
+    def _loaded(self, asked: RecallQuery, budget: int, limit: int) -> list[Recalled]:
+        strongest = query.recall(self.tables, "", asked, limit=-1)
+        preferences = [each for each in strongest if each.memory.type == "preference"]
+        others = [each for each in strongest if each.memory.type != "preference"]
+        first = query.within_budget(preferences, budget // 2)
+        chosen = [*first, *(others if limit < 0 else others[:limit])]
+        known = {each.memory.id for each in chosen}
+        return query.within_budget(
+            [*chosen, *(each for each in preferences if each.memory.id not in known)], budget
+        )
+
+    def retrieve(  # noqa: PLR0913 - each is one filter
         self,
         prompt: str,
         *,
@@ -334,15 +377,119 @@ class Facts(Looking):
             asked = self._asked(agent, scopes=scopes)
             at = asked.now if context_time is None else seconds(context_time)
             limit = self.policy.limit if limit is None else limit
-            weights = weights_of(self.policy.preset)
-            return self._loading.relevant(prompt, asked, token_budget, limit, at, weights)
+            if not prompt.strip():
+                return ""
+            budget = max(0, token_budget - FRAME_TOKENS)
+            return rendered(
+                query.relevant(self.tables, prompt, asked, limit=limit, budget=budget), at
+            )
         except HippocampusError as failure:  # an agent's prompt never waits for its memory
             log.warning("retrieve failed: %s", failure)
             return ""
 
     def alias(self, name: str, other: str, *, agent: str | None = None) -> None:
-        """Say that two names are one entity."""
-        self._rooms.triples.alias(agent or self.agent, name, other)
+        """Let two names be one entity."""
+        triples.alias(self._database, agent or self.agent, name, other)
+
+    # Looking ------------------------------------------------------------------------------------
+
+    def get(self, memory_id: str) -> Memory | None:
+        """Return the memory of an id, superseded or removed ones too."""
+        return upkeep.by_ids(self.tables, [memory_id]).get(memory_id)
+
+    def memories(  # noqa: PLR0913 - each is one filter
+        self,
+        *,
+        agent: str | None = None,
+        kind: Kind | None = None,
+        superseded: bool = False,
+        removed: bool = False,
+        before: Moment | None = None,
+        limit: int = -1,
+    ) -> list[Memory]:
+        """List memories, newest first; `superseded` and `removed` add those."""
+        return upkeep.listed(
+            self.tables,
+            agent or self.agent,
+            kind=kind,
+            superseded=superseded,
+            removed=removed,
+            before=optional_seconds(before),
+            limit=limit,
+        )
+
+    def search(
+        self,
+        text: str,
+        *,
+        kind: Kind | None = None,
+        agent: str = EVERY_AGENT,
+        superseded: bool = False,
+        limit: int = -1,
+    ) -> list[Memory]:
+        """Return the memories that contain a text, whatever its case, of all agents."""
+        return upkeep.listed(
+            self.tables, agent, kind=kind, superseded=superseded, limit=limit, containing=text
+        )
+
+    def history(self, memory_id: str) -> list[Memory]:
+        """Return a memory and all that it superseded, newest first."""
+        return upkeep.history(self.tables, memory_id)
+
+    def returning(self, memory_ids: Iterable[str]) -> list[Memory]:
+        """Return what would be true again if these memories were deleted, since they superseded it."""
+        return upkeep.returning(self.tables, memory_ids)
+
+    def triples(  # noqa: PLR0913 - each is one filter
+        self,
+        entity: str = "",
+        *,
+        predicate: str = "",
+        agent: str | None = None,
+        as_of: Moment | None = None,
+        known_as_of: Moment | None = None,
+        history: bool = False,
+    ) -> list[Triple]:
+        """Return the relations of an entity, newest first; of every entity where none is named."""
+        now = self.tables.clock()
+        return triples.find(
+            self._database,
+            agent or self.agent,
+            entity,
+            predicate_of(predicate),
+            at=now if as_of is None else seconds(as_of),
+            known=now if known_as_of is None else seconds(known_as_of),
+            history=history,
+        )
+
+    def embeddings(self, memory_ids: Iterable[str]) -> dict[str, Matrix]:
+        """Return the vectors of those memories that have one."""
+        from hippocampus.facts import memories
+
+        rows = {
+            row: memory.id for row, memory in memories.by_id(self._database, memory_ids).values()
+        }
+        return {rows[row]: vector for row, vector in self.tables.vectors.exact(rows).items()}
+
+    def count(self, *, agent: str | None = None) -> int:
+        """Return how many current memories there are."""
+        return upkeep.count(self.tables, agent or self.agent)
+
+    def agents(self) -> dict[str, int]:
+        """Return how many memories each agent has."""
+        return upkeep.agents(self.tables)
+
+    def stats(self) -> Stats:
+        """Return how much is kept."""
+        return upkeep.stats(self.tables, self.blocks.count())
+
+    def check(self) -> list[str]:
+        """Return a sentence for each thing that is wrong with the file; empty when all is well."""
+        return upkeep.check(self.tables)
+
+    def reembed(self) -> Iterator[tuple[int, int]]:
+        """Embed all anew with `embed`, yielding (done, all); open with `reembedding=True`."""
+        return upkeep.reembed(self.tables)
 
     def import_memories(
         self,
@@ -354,38 +501,9 @@ class Facts(Looking):
 
         `embeddings` are of `model`; where none is named, of the model of the file or of `embed`.
         """
-        return self._forgetting.take_in(memories, embeddings, model)
+        return upkeep.take_in(self.tables, memories, embeddings, model)
 
-    def close(self) -> None:
-        """Close the file."""
-        self._database.close()
-
-    def __enter__(self) -> Self:
-        """Return the store itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the file."""
-        self.close()
-
-    def _asked(
-        self,
-        agent: str | None,
-        as_of: Moment | None = None,
-        known_as_of: Moment | None = None,
-        **filters: Any,
-    ) -> Asked:
-        for name, value in filters.items():
-            if isinstance(value, str):
-                raise FactError(f"{name} is a list of texts; {value!r} is one text")
-        now = self._rooms.clock()
-        return Asked(
-            agent or self.agent,
-            now if as_of is None else seconds(as_of),
-            now if known_as_of is None else seconds(known_as_of),
-            now,
-            **filters,
-        )
+    # Tools --------------------------------------------------------------------------------------
 
     def tools(self, format_name: str) -> list[dict[str, Any]]:
         """Return an agent's tools: `openai`, `responses` or `anthropic`."""
@@ -402,7 +520,7 @@ class Facts(Looking):
         scope: str = "",
         scopes: Sequence[str] | None = None,
     ) -> str:
-        """Run a tool of an agent and return what the model reads; a failure is told as text.
+        """Run a tool of an agent and return what the model reads; a failure comes back as text.
 
         Writes go to `scope`, recalls see `scopes` (none is all).
         """
@@ -416,6 +534,42 @@ class Facts(Looking):
         from hippocampus.facts import tools
 
         return tools.INSTRUCTIONS
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        """Return the store itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self.close()
+
+    def _writer(self, agent: str | None) -> str:
+        if agent == EVERY_AGENT:
+            raise FactError(f"{EVERY_AGENT!r} asks for all agents; name the one that remembers")
+        return agent or self.agent
+
+    def _asked(
+        self,
+        agent: str | None,
+        as_of: Moment | None = None,
+        known_as_of: Moment | None = None,
+        **filters: Any,
+    ) -> RecallQuery:
+        for name, value in filters.items():
+            if isinstance(value, str):
+                raise FactError(f"{name} is a list of texts; {value!r} is one text")
+        now = self.tables.clock()
+        return RecallQuery(
+            agent or self.agent,
+            now if as_of is None else seconds(as_of),
+            now if known_as_of is None else seconds(known_as_of),
+            now,
+            **filters,
+        )
 
 
 def _item(item: Item | str) -> Item:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from hippocampus.facts.models import FactPolicy, Weights
+from hippocampus.facts.models import FactPolicy
 
 DAY_SECONDS = 86_400.0
 
@@ -74,16 +74,13 @@ def boosted(policy: FactPolicy, intensity: float) -> float:
     return max(intensity, min(1.0, intensity + policy.boost))
 
 
-def recency(weights: Weights, age_days: float) -> float:
+def recency(age_days: float, span_days: float = 100.0) -> float:
     """Return how recent something of an age is, 0..1.
 
-    >>> [round(recency(Weights(recency_days=100), days), 2) for days in (3, 30, 365)]
+    >>> [round(recency(days), 2) for days in (3, 30, 365)]
     [0.97, 0.74, 0.03]
-    >>> recency(Weights(recency_days=30, recency_linear=True), 15)
-    0.5
     """
-    age = max(0.0, age_days) / weights.recency_days
-    return max(0.0, 1.0 - age) if weights.recency_linear else math.exp(-age)
+    return math.exp(-max(0.0, age_days) / span_days)
 
 
 def due_for_pruning(  # noqa: PLR0913, PLR0917 - each is one thing to say
@@ -93,5 +90,7 @@ def due_for_pruning(  # noqa: PLR0913, PLR0917 - each is one thing to say
     age_days = (at - accessed) / DAY_SECONDS
     if policy.prune_after_days and age_days > policy.prune_after_days:
         return "old"
+    if math.isinf(half_life_days(policy, type_name)):
+        return None
     left = strength_at(policy, type_name, intensity, accesses, accessed, at)
     return "faded" if left < policy.prune_below else None

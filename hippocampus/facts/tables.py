@@ -1,8 +1,142 @@
-"""How tables of words are written: as text, one word after another. Nothing else is here."""
+"""What every part of a fact store works with: the file, the policy, the clock, the models."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text."""
-    return frozenset(text.split())
+from hippocampus.facts import memories, triples
+from hippocampus.facts.bounded import within
+from hippocampus.facts.database import Database
+from hippocampus.facts.errors import FactError
+from hippocampus.facts.models import Clock, Complete, Embed, FactPolicy, Memory, Rerank
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hippocampus.facts.vectors import Vectors
+
+    Matrix = np.ndarray[Any, np.dtype[np.float32]]
+
+WRITING_SECONDS = 60.0
+"""How long a model may take where something is written."""
+SHOWN_CHARACTERS = 60
+
+
+@dataclass(slots=True)
+class FactTables:
+    """The tables of one file, and what helps to fill and to search them."""
+
+    database: Database
+    policy: FactPolicy
+    clock: Clock
+    embed: Embed | None = None
+    complete: Complete | None = None
+    rerank: Rerank | None = None
+    _vectors: Vectors | None = None
+
+    @property
+    def vectors(self) -> Vectors:
+        """Return the vectors of the file; without them numpy is not loaded."""
+        if self._vectors is None:
+            from hippocampus.facts.vectors import Vectors
+
+            self._vectors = Vectors(self.database)
+        return self._vectors
+
+    @property
+    def has_vectors(self) -> bool:
+        """Return whether the file holds vectors."""
+        return self.database.meta("embedding_dimensions") is not None
+
+    @property
+    def embed_model(self) -> str | None:
+        """Return the name of the embedding: its attribute `model`, or else its own."""
+        named = getattr(self.embed, "model", None) or getattr(self.embed, "__qualname__", None)
+        return None if self.embed is None else str(named or type(self.embed).__qualname__)
+
+    def refusal(self, content: str) -> str:
+        """Return why a content cannot be kept, or nothing."""
+        from hippocampus.facts import secrets
+        from hippocampus.facts.statements import without_recalled
+
+        if not content.strip():
+            return "the text is empty"
+        if not without_recalled(content):
+            return "it is what a recall wrote"
+        most = self.policy.content_characters
+        if most and len(content) > most:
+            return f"the text has {len(content)} characters; {most} fit"
+        kinds = "" if self.policy.keep_secrets else secrets.told(content)
+        shown = secrets.redacted(content)[:SHOWN_CHARACTERS] if kinds else ""
+        return f"it holds {kinds}, which is not kept: {shown}" if kinds else ""
+
+    def without_secrets(self, text: str) -> str:
+        """Return a text without secrets, unless the policy keeps them."""
+        from hippocampus.facts import secrets
+
+        return text if self.policy.keep_secrets else secrets.redacted(text)
+
+    def embedded(self, texts: list[str], seconds: float = WRITING_SECONDS) -> Matrix | None:
+        """Return one unit vector a text, or nothing without a model or where it fails.
+
+        Memory works without vectors, so that a failure is logged, not raised; `reembed` catches up.
+        """
+        if self.embed is None or not texts:
+            return None
+        here = getattr(self.embed, "in_process", False)
+        found = self.embed(texts) if here else within(seconds, self.embed, texts)
+        if found is None:
+            return None
+        import numpy as np
+
+        from hippocampus.facts.vectors import unit
+
+        matrix = np.asarray(found, dtype=np.float32)
+        if matrix.ndim != 2 or len(matrix) != len(texts):
+            raise FactError(f"embed gave an array of shape {matrix.shape} for {len(texts)} texts")
+        if not np.isfinite(matrix).all():
+            raise FactError("embed gave what is no number (nan or infinite)")
+        return unit(matrix)
+
+    def put_vectors(self, vectors: Mapping[int, Matrix]) -> None:
+        """Write vectors by row, and bind the file to their model; inside a transaction."""
+        if not vectors or self.embed_model is None:
+            return
+        self.vectors.lock(self.embed_model, len(next(iter(vectors.values()))))
+        self.vectors.put(vectors)
+        memories.embedded(self.database, vectors, self.embed_model)
+
+    def end(self, row: int, by: str, *, until: float, known: float) -> None:
+        """Let a memory and its triples stop being true, another replacing it."""
+        memories.end(self.database, row, by, until, known)
+        triples.end(self.database, row, until, known)
+
+    def reopen(self, rows: Iterable[int]) -> None:
+        """Let memories and their triples be true again."""
+        numbers = list(rows)
+        memories.reopen(self.database, numbers)
+        triples.reopen(self.database, numbers)
+
+    def delete(self, gone: Mapping[int, Memory]) -> None:
+        """Delete memories with all that belongs to them, and bring back what they had superseded.
+
+        What a deleted one had superseded is superseded by its successor, where it has one.
+        """
+        for memory in gone.values():
+            below = memories.superseded_by(self.database, [memory.id])
+            heir = memory.superseded_by
+            if heir is None:
+                self.reopen(below)
+            else:
+                self.database.run_many(
+                    "UPDATE memory SET superseded_by = ? WHERE row = ?",
+                    [(heir, old) for old in below],
+                )
+        ids = [(memory.id,) for memory in gone.values()]
+        self.database.run_many("INSERT OR IGNORE INTO forgotten VALUES (?)", ids)
+        triples.delete(self.database, gone)
+        if self.has_vectors:
+            self.vectors.drop(gone)
+        memories.delete(self.database, gone)

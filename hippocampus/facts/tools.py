@@ -1,4 +1,4 @@
-"""The fact store as tools of an agent: hippo's eight and scriptling's three, and how to use them.
+"""The fact store as tools of an agent, under the names of hippo and scriptling, and how to use them.
 
 A call answers with text in every case; what a model did wrong comes back as JSON that says what to
 do instead. What remembering and recalling mean is the store's to know.
@@ -10,12 +10,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from hippocampus.errors import HippocampusError, ProviderError, StoreError, nearest
-from hippocampus.facts.arguments import BadArguments, checked
 from hippocampus.facts.errors import BlockError
 from hippocampus.facts.models import TYPES, Action, Item, Memory, Outcome, Recalled
+from hippocampus.facts.rendering import entry_line
 from hippocampus.facts.timestamps import day
 
 if TYPE_CHECKING:
@@ -59,14 +61,21 @@ class Tool:
 
     name: str
     description: str
-    properties: Mapping[str, Mapping[str, Any]]
-    required: tuple[str, ...]
+    arguments: type[Arguments]
     run: Run
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the arguments."""
-        properties = {name: dict(each) for name, each in self.properties.items()}
-        return {"type": "object", "properties": properties, "required": list(self.required)}
+        found = self.arguments.model_json_schema()
+        properties = {
+            name: {key: value for key, value in each.items() if key not in {"title", "default"}}
+            for name, each in found.get("properties", {}).items()
+        }
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": list(found.get("required", ())),
+        }
 
 
 def tools(format_name: str, *, conversation: bool = False) -> list[dict[str, Any]]:
@@ -94,13 +103,25 @@ def call(
         near = nearest(name, TOOLS) or tuple(TOOLS)
         return _error("unknown_tool", f"there is no tool {name!r}; there are {', '.join(near)}")
     try:
-        return tool.run(facts, checked(arguments, tool.properties, tool.required), reach or Reach())
-    except BadArguments as wrong:
-        return _error("bad_arguments", "; ".join(wrong.problems), expected=tool.schema())
+        given = json.loads(arguments) if isinstance(arguments, str) else arguments
+        given = {key: value for key, value in dict(given).items() if value is not None}
+        checked = tool.arguments.model_validate(given).model_dump(exclude_unset=True)
+        return tool.run(facts, checked, reach or Reach())
+    except ValidationError as wrong:
+        return _error(
+            "bad_arguments", "; ".join(map(_problem, wrong.errors())), expected=tool.schema()
+        )
+    except (RecursionError, TypeError, ValueError):
+        return _error("bad_arguments", "the arguments are no JSON object", expected=tool.schema())
     except BlockError as wrong:
         return _error(wrong.reason, str(wrong), key=wrong.key)
     except HippocampusError as failure:
         return _error(_reason(failure), str(failure))
+
+
+def _problem(error: Any) -> str:
+    name = ".".join(map(str, error["loc"])) or "the arguments"
+    return f"{name}: {error['msg'].lower()}"
 
 
 def _openai(tool: Tool) -> dict[str, Any]:
@@ -252,16 +273,11 @@ def _listed(verb: str, memories: Sequence[Memory]) -> str:
 
 
 def _short(memory: Memory) -> str:
-    return f"- [{day(memory.valid_from)} {memory.type}] {memory.content} (id {memory.id})"
+    return f"{entry_line(memory)} (id {memory.id})"
 
 
 def _line(found: Recalled) -> str:
-    memory, ended = found.memory, found.memory.valid_until
-    until = f", until {day(ended)}" if ended is not None else ""
-    return (
-        f"- [{found.date}{until} {memory.type}] {memory.content}"
-        f" (id {memory.id}, score {found.score.total:.2f})"
-    )
+    return f"{entry_line(found.memory)} (id {found.memory.id}, score {found.score.total:.2f})"
 
 
 def _message(said: Said) -> str:
@@ -272,125 +288,171 @@ def _message(said: Said) -> str:
 # The tools
 
 
-def _text(description: str, minimum: int = 1) -> dict[str, Any]:
-    return {"type": "string", "description": description, "minLength": minimum}
+class Arguments(BaseModel):
+    """What a call may name; numbers that a model writes as text are taken, unknown names are not."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
-def _whole(description: str, minimum: int, maximum: int) -> dict[str, Any]:
-    return {
-        "type": "integer",
-        "description": description,
-        "minimum": minimum,
-        "maximum": maximum,
-    }
+def _said(text: str) -> str:
+    if not text.strip():
+        raise ValueError("the text is empty")
+    return text
 
 
-def _share(description: str) -> dict[str, Any]:
-    return {"type": "number", "description": description, "minimum": 0, "maximum": 1}
-
-
+Words = Annotated[str, Field(min_length=1), AfterValidator(_said)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 CONVERSATION = "recall_conversation"
-KEY = _text("The block's name, such as persona or objectives.")
-TYPE = _text(f"One of {', '.join(TYPES)}, or a type of your own.")
-ONE_TYPE = _text("Only memories of this type; with ! in front, all but these.", 0)
-LIMIT = _whole("How many to return at most; 10 if left out.", 1, MOST_RESULTS)
-IMPORTANCE = _share("How much it matters, from 0 to 1; 0.5 if left out.")
+Key = Annotated[
+    str, Field(min_length=1, description="The block's name, such as persona or objectives.")
+]
+Type = Annotated[
+    str, Field(min_length=1, description=f"One of {', '.join(TYPES)}, or a type of your own.")
+]
+OneType = Annotated[
+    str, Field(description="Only memories of this type; with ! in front, all but these.")
+]
+Limit = Annotated[
+    int, Field(ge=1, le=MOST_RESULTS, description="How many to return at most; 10 if left out.")
+]
+Importance = Annotated[
+    Share, Field(description="How much it matters, from 0 to 1; 0.5 if left out.")
+]
+
+
+class _RememberFacts(Arguments):
+    text: Words = Field(description="What to take facts from.")
+
+
+class _StoreMemory(Arguments):
+    content: Words = Field(description="The text to keep.")
+    type: Type = ""
+    metadata: dict[str, Any] = Field(default={}, description="Anything to keep with it.")
+
+
+class _AppendBlock(Arguments):
+    key: Key
+    content: Words = Field(description="The text to add.")
+
+
+class _ReplaceBlock(Arguments):
+    key: Key
+    old_text: Words = Field(description="The text that stands there, letter by letter.")
+    new_text: str = Field(description="What to put in its place; empty takes it out.")
+
+
+class _Forget(Arguments):
+    description: Words = Field(
+        description="What to forget, with all the words that name it, or the id of a memory."
+    )
+    threshold: Share = Field(
+        default=FORGET_THRESHOLD, description="How near a memory has to be; 0.7 if left out."
+    )
+    max_deleted: int = Field(
+        default=MOST_DELETED,
+        ge=1,
+        le=MOST_RESULTS,
+        description="Delete so many at most; 10 if left out.",
+    )
+
+
+class _Recall(Arguments):
+    query: Words = Field(description="What to look for.")
+    limit: Limit = 10
+    type: OneType = ""
+
+
+class _RecallBlock(Arguments):
+    key: Key
+
+
+class _RecallConversation(Arguments):
+    query: Words = Field(description="The words to look for.")
+    limit: int = Field(
+        default=20, ge=1, le=MOST_RESULTS, description="How many to return at most; 20 if left out."
+    )
+
+
+class _MemoryRemember(Arguments):
+    content: Words = Field(description="What to keep.")
+    type: Type = ""
+    importance: Importance = 0.5
+
+
+class _MemoryRecall(Arguments):
+    query: str = Field(default="", description="What to look for.")
+    limit: Limit = 10
+    type: OneType = ""
+
+
+class _MemoryForget(Arguments):
+    id: Words = Field(description="The id that memory_recall or memory_remember gave.")
+
 
 _TOOLS = (
     Tool(
         "remember_facts",
         "Take the facts out of a text and keep each. What is known already is strengthened, and what "
-        "has changed takes the place of the old.",
-        {"text": _text("What to take facts from.")},
-        ("text",),
+        "the text says to have ended takes its place in the past.",
+        _RememberFacts,
         _remember_facts,
     ),
     Tool(
         "store_memory",
         "Keep a text word by word: a document, a decision, an experience. The same text again only "
         "strengthens the first.",
-        {
-            "content": _text("The text to keep."),
-            "type": TYPE,
-            "metadata": {"type": "object", "description": "Anything to keep beside it."},
-        },
-        ("content",),
+        _StoreMemory,
         _store_memory,
     ),
     Tool(
         "append_memory_block",
         "Add a line to a named block of text, which is made if it is missing.",
-        {"key": KEY, "content": _text("The text to add.")},
-        ("key", "content"),
+        _AppendBlock,
         _append_block,
     ),
     Tool(
         "replace_memory_block",
         "Replace a text everywhere in a named block.",
-        {
-            "key": KEY,
-            "old_text": _text("The text that stands there, letter by letter."),
-            "new_text": _text("What to put in its place; empty takes it out.", 0),
-        },
-        ("key", "old_text", "new_text"),
+        _ReplaceBlock,
         _replace_block,
     ),
     Tool(
         "forget_memory",
-        "Delete the memories that mean what is described, for good, and list them.",
-        {
-            "description": _text("What to forget, or the id of a memory."),
-            "threshold": _share("How near a memory has to be; 0.7 if left out."),
-            "max_deleted": _whole("Delete so many at most; 10 if left out.", 1, MOST_RESULTS),
-        },
-        ("description",),
+        "Delete the memories that certainly mean what is described, for good, and list them.",
+        _Forget,
         _forget,
     ),
     Tool(
         "recall_memories",
         "Search what was remembered and stored, best first, with dates.",
-        {"query": _text("What to look for."), "limit": LIMIT, "type": ONE_TYPE},
-        ("query",),
+        _Recall,
         _recall,
     ),
     Tool(
         "recall_memory_block",
         "Read a named block of text; null if there is none.",
-        {"key": KEY},
-        ("key",),
+        _RecallBlock,
         _recall_block,
     ),
     Tool(
         CONVERSATION,
         "Search the messages of earlier conversations by their words.",
-        {
-            "query": _text("The words to look for."),
-            "limit": _whole("How many to return at most; 20 if left out.", 1, MOST_RESULTS),
-        },
-        ("query",),
+        _RecallConversation,
         _recall_conversation,
     ),
     Tool(
         "memory_remember",
         "Keep one thing for later conversations.",
-        {"content": _text("What to keep."), "type": TYPE, "importance": IMPORTANCE},
-        ("content",),
+        _MemoryRemember,
         _memory_remember,
     ),
     Tool(
         "memory_recall",
-        "Search the memory; without arguments, all preferences and what matters most.",
-        {"query": _text("What to look for.", 0), "limit": LIMIT, "type": ONE_TYPE},
-        (),
+        "Search the memory; without arguments, preferences and what matters most.",
+        _MemoryRecall,
         _memory_recall,
     ),
-    Tool(
-        "memory_forget",
-        "Delete one memory for good, by its id.",
-        {"id": _text("The id that memory_recall or memory_remember gave.")},
-        ("id",),
-        _memory_forget,
-    ),
+    Tool("memory_forget", "Delete one memory for good, by its id.", _MemoryForget, _memory_forget),
 )
 TOOLS: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in _TOOLS})
 """By name, in the order in which a model sees them."""

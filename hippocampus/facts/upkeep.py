@@ -1,262 +1,553 @@
-"""Keeping house: what compaction takes away, what can come back, what goes for good, and counts."""
+"""Keeping a store in order: changes by id, what compaction takes away, what comes back, lists and counts."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.errors import ProviderError
-from hippocampus.facts import llm_judge, minhash
-from hippocampus.facts.claims import parse
-from hippocampus.facts.conflict import Closeness, Relationship, compare, differences
+from hippocampus.facts import memories, triples
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.fact_tables import Rooms
-from hippocampus.facts.memories import COLUMNS, for_agent, memory_of
-from hippocampus.facts.models import Compaction, Complete, Kind, Memory, Stats
+from hippocampus.facts.ids import new_id
+from hippocampus.facts.memories import COLUMNS, CURRENT, for_agent, memory_of
+from hippocampus.facts.models import (
+    Action,
+    Compaction,
+    Kind,
+    Memory,
+    Outcome,
+    Recalled,
+    Score,
+    Stats,
+)
+from hippocampus.facts.query import RecallQuery, find
+from hippocampus.facts.statements import read, without_sentence
 from hippocampus.facts.strength import due_for_pruning
+from hippocampus.facts.tables import WRITING_SECONDS, FactTables
+from hippocampus.facts.timestamps import day, optional_seconds, within_dates
+from hippocampus.facts.words import content_words, words
 
-CURRENT = "removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?)"
-LARGEST_BUCKET = 24
-MOST_JUDGED = 50
+if TYPE_CHECKING:
+    from hippocampus.facts.tables import Matrix
+
 EMBEDDED_AT_ONCE = 256
 REMADE = "reembedding"
+MOST_STEPS = 100
+"""How many times a memory may have been superseded."""
+SURE_COSINE = 0.85
+"""From this cosine on a description certainly means a memory that lacks a word of it."""
 
 
-class Upkeep:
-    """Compaction, purge, restoring, listing."""
+class Rewritten(NamedTuple):
+    """What became of memories of which something was taken out, by id."""
 
-    def __init__(self, rooms: Rooms, complete: Complete | None) -> None:
-        self._rooms = rooms
-        self._db = rooms.database
-        self._complete = complete
+    added: tuple[str, ...]
+    """What replaces those that say less."""
+    retired: tuple[str, ...]
+    """Those of which nothing was left."""
 
-    def compact(self, agent: str, *, dry_run: bool, keep: Collection[str] = ()) -> Compaction:
-        """Take away what has faded and what another says too; it stays restorable until `purge`.
 
-        The ids in `keep` do not fade.
-        """
-        now = self._rooms.clock()
-        current = self._current(agent, now)
-        due = self._due(current, now)
-        pruned = {row: reason for row, reason in due.items() if current[row].id not in keep}
-        kept = {row: memory for row, memory in current.items() if row not in pruned}
-        merged = self._twins(kept)
-        if not dry_run:
-            with self._db.transaction():
-                gone: list[tuple[int, str, str | None]] = [
-                    (row, reason, None) for row, reason in pruned.items()
-                ]
-                gone += [(row, "merged", kept[winner].id) for row, winner in merged.items()]
-                self._rooms.memories.remove(gone, now)
-                for row in merged:
-                    self._rooms.triples.end(row, kept[row].valid_from, now)
-        return Compaction(
-            tuple(current[row].id for row in pruned),
-            tuple(kept[row].id for row in merged),
-            len(current) - len(pruned) - len(merged),
-            dry_run,
-        )
+# By id
 
-    def _current(self, agent: str, now: float) -> dict[int, Memory]:
-        condition, values = for_agent(agent)
-        rows = self._db.rows(
-            f"SELECT {COLUMNS} FROM memory WHERE {CURRENT} AND {condition} ORDER BY row",  # noqa: S608 - names of ours
-            (now, *values),
-        )
-        return {row[0]: memory_of(row) for row in rows}
 
-    def _due(self, current: dict[int, Memory], now: float) -> dict[int, str]:
-        policy = self._rooms.policy
-        reasons = {
-            row: due_for_pruning(policy, m.type, m.intensity, m.accesses, m.accessed, now)
-            for row, m in current.items()
-        }
-        return {row: reason for row, reason in reasons.items() if reason is not None}
+def by_ids(tables: FactTables, ids: Iterable[str]) -> dict[str, Memory]:
+    """Return the memories of those ids that exist, whatever became of them."""
+    return {
+        memory_id: memory for memory_id, (_, memory) in memories.by_id(tables.database, ids).items()
+    }
 
-    def _twins(self, kept: dict[int, Memory]) -> dict[int, int]:
-        """Return which rows say what another row says, with that row."""
-        losers: dict[int, int] = {}
-        open_pairs: list[tuple[int, int]] = []
-        for one, other, closeness in self._pairs(kept):
-            if one in losers or other in losers:
-                continue
-            new, old = parse(kept[other].content), parse(kept[one].content)
-            said = compare(new, old, closeness, self._rooms.policy).relationship
-            if said is Relationship.DUPLICATE:
-                losers[other] = one
-            elif said is Relationship.EXTENDS:
-                losers[one] = other
-            elif said is Relationship.UNCLEAR and not differences(new.text, old.text):
-                open_pairs.append((one, other))
-        return losers | self._judged(open_pairs, kept, losers)
 
-    def _pairs(self, kept: dict[int, Memory]) -> Iterator[tuple[int, int, Closeness]]:
-        """Return pairs of rows of one agent, scope, kind and type that share a band, once each."""
-        rows = list(kept)
-        signs = dict(zip(rows, minhash.signatures([kept[r].content for r in rows]), strict=True))
-        buckets: dict[tuple[str, ...], list[int]] = {}
-        for row, sign in signs.items():
-            memory = kept[row]
-            for band in minhash.bands(sign, 0):
-                same = (band, memory.agent, memory.scope, memory.kind, memory.type)
-                buckets.setdefault(same, []).append(row)
-        seen = set()
-        for bucket in buckets.values():
-            for place, one in enumerate(bucket[:LARGEST_BUCKET]):
-                for other in bucket[place + 1 : LARGEST_BUCKET]:
-                    if (one, other) not in seen:
-                        seen.add((one, other))
-                        alike = minhash.similarities(signs[one], signs[other][None])[0]
-                        yield one, other, Closeness(float(alike))
+def is_current(memory: Memory) -> bool:
+    """Return whether nothing replaces a memory and no one took it away."""
+    return memory.removed is None and memory.superseded_by is None and memory.known_until is None
 
-    def _judged(
-        self, pairs: list[tuple[int, int]], kept: dict[int, Memory], losers: dict[int, int]
-    ) -> dict[int, int]:
-        asked = pairs[:MOST_JUDGED]
-        if self._complete is None or not asked:
-            return {}
-        texts = [(kept[other].content, kept[one].content) for one, other in asked]
-        answer = llm_judge.asked(self._complete, llm_judge.question(texts))
-        answers = llm_judge.verdicts(answer, len(asked))
-        return {
-            other: one
-            for (one, other), said in zip(asked, answers, strict=True)
-            if said is Relationship.DUPLICATE and other not in losers and one not in losers
-        }
 
-    # Back and away ------------------------------------------------------------------------------
+def successors(tables: FactTables, ids: Iterable[str]) -> dict[str, Memory | None]:
+    """Return for each id that exists, or did, the current memory that it is or that replaces it, or nothing."""
+    wanted_ids = list(ids)
+    known = by_ids(tables, wanted_ids)
+    gone = tables.database.rows(
+        "SELECT id FROM forgotten WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(wanted_ids),),
+    )
+    asked = [*known, *(memory_id for (memory_id,) in gone)]
+    for _ in range(MOST_STEPS):
+        wanted = {each.superseded_by for each in known.values() if each.superseded_by} - set(known)
+        if not wanted:
+            break
+        known |= by_ids(tables, wanted)
+    return {memory_id: _last(known, memory_id) for memory_id in asked}
 
-    def restore(self, ids: Iterable[str]) -> list[Memory]:
-        """Bring back what was superseded or removed."""
-        with self._db.transaction():
-            found = self._rooms.memories.by_id(ids)
-            rows = [row for row, memory in found.values() if memory.superseded_by or memory.removed]
-            self._rooms.reopen(rows)
-            return list(self._rooms.memories.by_row(rows).values())
 
-    def purge(self, agent: str, before: float | None, *, dry_run: bool) -> list[Memory]:
-        """Delete for good what is superseded or removed, and return it."""
-        condition, values = for_agent(agent)
-        sql = (
-            f"SELECT {COLUMNS} FROM memory WHERE (superseded_by IS NOT NULL OR removed IS NOT NULL)"  # noqa: S608 - names of ours
-            f" AND {condition} AND (? OR created < ?)"
-        )
-        with self._db.transaction():
-            rows = self._db.rows(sql, (*values, before is None, before or 0.0))
-            gone = {row[0]: memory_of(row) for row in rows}
-            if not dry_run:
-                self._rooms.delete(gone)
-        return list(gone.values())
+def _last(known: Mapping[str, Memory], memory_id: str) -> Memory | None:
+    memory = known.get(memory_id)
+    for _ in range(MOST_STEPS):
+        if memory is None or memory.superseded_by is None:
+            break
+        memory = known.get(memory.superseded_by)
+    return memory if memory is not None and is_current(memory) else None
 
-    # Looking ------------------------------------------------------------------------------------
 
-    def memories(  # noqa: PLR0913 - each is one thing to say
-        self,
-        agent: str,
-        *,
-        kind: Kind | None,
-        superseded: bool,
-        removed: bool,
-        before: float | None,
-        limit: int,
-        containing: str = "",
-    ) -> list[Memory]:
-        """List memories, newest first."""
-        condition, values = for_agent(agent)
-        parts = [condition, "(? IS NULL OR kind = ?)", "(? IS NULL OR created < ?)"]
-        if not superseded:
-            parts.append("(known_until IS NULL OR removed IS NOT NULL)")
-        if not removed:
-            parts.append("removed IS NULL")
-        if containing:
-            self._fold()
-            parts.append("instr(folded(content), folded(?)) > 0")
-        rows = self._db.rows(
-            f"SELECT {COLUMNS} FROM memory WHERE {' AND '.join(parts)}"  # noqa: S608 - names of ours
-            " ORDER BY created DESC, row DESC LIMIT ?",
-            (*values, kind, kind, before, before, *([containing] if containing else []), limit),
-        )
-        return [memory_of(row) for row in rows]
+def delete(tables: FactTables, ids: Iterable[str]) -> list[Memory]:
+    """Delete for good, and bring back what these had superseded."""
+    with tables.database.transaction():
+        gone = dict(memories.by_id(tables.database, ids).values())
+        tables.delete(gone)
+    return list(gone.values())
 
-    def _fold(self) -> None:
-        """Give SQL a function that folds the case of every script; its own knows ASCII only."""
-        with self._db.guarded():
-            self._db.connection.create_function("folded", 1, str.casefold, deterministic=True)
 
-    def history(self, memory_id: str) -> list[Memory]:
-        """Return a memory and all that it superseded, newest first."""
-        rows = self._db.rows(
-            "WITH RECURSIVE past(id) AS (SELECT ? UNION SELECT memory.id FROM memory JOIN past"  # noqa: S608 - names of ours
-            f" ON superseded_by = past.id) SELECT {COLUMNS} FROM memory WHERE id IN past"
-            " ORDER BY valid_from DESC, row DESC",
-            (memory_id,),
-        )
-        return [memory_of(row) for row in rows]
+def update(tables: FactTables, memory_id: str, content: str) -> Memory:
+    """Put another content in a memory's place."""
+    db = tables.database
+    if why := tables.refusal(content):
+        raise FactError(f"the new content cannot be kept: {why}")
+    vectors = tables.embedded([content])
+    with db.transaction():
+        found = memories.by_id(db, [memory_id])
+        if not found:
+            raise FactError(f"there is no memory {memory_id!r}")
+        row, old = found[memory_id]
+        memories.rewrite(db, row, old, content)
+        if tables.has_vectors:
+            tables.vectors.drop([row])
+        if vectors is not None:
+            tables.put_vectors({row: vectors[0]})
+        memory = memories.by_row(db, [row])[row]
+        triples.delete(db, [row])
+        relation = read(memory.content).relation if memory.kind == "fact" else None
+        if relation is not None:
+            triples.add(db, row, memory, relation)
+    return memory
 
-    def agents(self) -> dict[str, int]:
-        """Return how many memories each agent has, superseded ones too; 0 where it has blocks alone."""
-        sql = (
-            "SELECT agent, sum(n) FROM (SELECT agent, count(*) AS n FROM memory GROUP BY agent"
-            " UNION ALL SELECT DISTINCT agent, 0 FROM block) GROUP BY agent ORDER BY agent"
-        )
-        return dict(self._db.rows(sql))
 
-    def count(self, agent: str) -> int:
-        """Return how many current memories an agent has."""
-        condition, values = for_agent(agent)
-        sql = f"SELECT count(*) FROM memory WHERE {CURRENT} AND {condition}"  # noqa: S608 - names of ours
-        return int(self._db.value(sql, (self._rooms.clock(), *values)))
+def retire(tables: FactTables, ids: Iterable[str], reason: str) -> list[Memory]:
+    """Take current memories away and return them; `restore` brings them back."""
+    db = tables.database
+    with db.transaction():
+        found = [pair for pair in memories.by_id(db, ids).values() if is_current(pair[1])]
+        now = tables.clock()
+        memories.remove(db, ((row, reason, None) for row, _ in found), now)
+        for row, _ in found:
+            triples.end(db, row, now, now)
+    return [memory for _, memory in found]
 
-    def stats(self, blocks: int) -> Stats:
-        """Return how much is kept."""
-        now = self._rooms.clock()
-        current = self._db.rows(
-            f"SELECT kind, count(*) FROM memory WHERE {CURRENT} GROUP BY kind ORDER BY kind",  # noqa: S608 - names of ours
-            (now,),
-        )
-        pages, size = (self._db.value(f"PRAGMA {name}") for name in ("page_count", "page_size"))
-        return Stats(
-            current=dict(current),
-            superseded=self._db.value(
-                "SELECT count(*) FROM memory WHERE superseded_by IS NOT NULL AND removed IS NULL"
-            ),
-            removed=self._db.value("SELECT count(*) FROM memory WHERE removed IS NOT NULL"),
-            triples=self._db.value("SELECT count(*) FROM triple"),
-            blocks=blocks,
-            agents=self.agents(),
-            embedding_model=self._db.meta("embedding_model"),
-            bytes=pages * size,
-        )
 
-    # Embedding anew -----------------------------------------------------------------------------
+def withdraw(tables: FactTables, gone: Sequence[Memory], reason: str) -> Rewritten:
+    """Take what a person struck out or reworded out of the messages that say it too, sentence by sentence.
 
-    def reembed(self) -> Iterator[tuple[int, int]]:
-        """Embed all with the model given, yielding (done, all); a stopped run goes on where it was."""
-        model = self._rooms.embed_model
-        if model is None:
-            raise FactError("there is no embedding model to embed with")
-        if self._db.meta(REMADE) != model and self._db.meta("embedding_model") != model:
-            self._rooms.vectors.clear()
-            self._db.run("UPDATE memory SET embedding_model = NULL")
-            self._db.set_meta(REMADE, model)
-        total = int(self._db.value("SELECT count(*) FROM memory"))
-        while rows := self._without_vector():
-            self._embed(rows, model)
-            left = self._db.value("SELECT count(*) FROM memory WHERE embedding_model IS NULL")
-            yield total - left, total
-        self._db.run("DELETE FROM meta WHERE key = ?", (REMADE,))
+    Where no sentence of a fact's own turn has its words, since a model worded it, the one with most of
+    them goes. What a message said before is history; of fewer than two words nothing stays.
+    """
+    shorter: dict[str, str] = {}
+    for agent in {each.agent for each in gone}:
+        for message in listed(tables, agent, kind="memory"):
+            left = message.content
+            for fact in (each for each in gone if each.agent == agent):
+                before, left = left, without_sentence(left, fact.content)
+                if left == before and _is_source(message, fact):
+                    left = without_sentence(left, _closest(left, fact.content))
+            if left != message.content and message.type == "event":
+                shorter[message.id] = left if len(words(left)) >= 2 else ""
+    return _rewrite(tables, shorter, reason)
 
-    def _without_vector(self) -> dict[int, str]:
-        return dict(
-            self._db.rows(
-                "SELECT row, content FROM memory WHERE embedding_model IS NULL ORDER BY row LIMIT ?",
-                (EMBEDDED_AT_ONCE,),
+
+def _is_source(message: Memory, fact: Memory) -> bool:
+    one, other = message.origin, fact.origin
+    return bool(other.session) and (one.session, one.turn, one.role) == (
+        other.session,
+        other.turn,
+        other.role,
+    )
+
+
+def _closest(text: str, claim: str) -> str:
+    """Return the sentence that has most of a claim's words, where that is a third of them."""
+    from hippocampus.facts.statements import sentences
+
+    wanted = content_words(claim)
+    shares = {each: coverage(wanted, each) for each in sentences(text)}
+    best = max(shares, key=lambda each: shares[each], default="")
+    return best if best and shares[best] >= 1 / 3 else ""
+
+
+def _rewrite(tables: FactTables, shorter: Mapping[str, str], reason: str) -> Rewritten:
+    db = tables.database
+    texts = {each: text for each, text in shorter.items() if text}
+    vectors = tables.embedded(list(texts.values()))
+    with db.transaction():
+        found, now = memories.by_id(db, texts), tables.clock()
+        fresh = {
+            each: replace(
+                memory,
+                id=new_id(tables.clock()),
+                content=texts[each],
+                created=now,
+                embedding_model=None,
             )
+            for each, (_, memory) in found.items()
+        }
+        known = (
+            {}
+            if vectors is None
+            else dict(zip((fresh[each].id for each in texts), vectors, strict=True))
         )
+        take_in(tables, fresh.values(), known, None)
+        for each, memory in fresh.items():
+            tables.end(found[each][0], memory.id, until=memory.valid_from, known=now)
+        gone = retire(tables, [each for each, text in shorter.items() if not text], reason)
+    return Rewritten(tuple(each.id for each in fresh.values()), tuple(each.id for each in gone))
 
-    def _embed(self, rows: dict[int, str], model: str) -> None:
-        vectors = self._rooms.embedded(list(rows.values()))
+
+def next_row(tables: FactTables) -> int:
+    """Return the number of the row that is written next: what is older was there before."""
+    return memories.next_row(tables.database)
+
+
+def written_since(tables: FactTables, ids: Iterable[str], row: int) -> list[str]:
+    """Return those of some memories that were written at a row or later."""
+    found = memories.by_id(tables.database, ids)
+    return [memory_id for memory_id, (number, _) in found.items() if number >= row]
+
+
+def ended(tables: FactTables, texts: Iterable[str], agent: str, kind: Kind = "fact") -> list[str]:
+    """Return those of some texts that were facts of an agent, or memories, and are none any more."""
+    by_hash = {memories.hashed(text, kind): text for text in texts}
+    rows = tables.database.rows(
+        "SELECT hash FROM memory WHERE kind = ?4 AND hash IN (SELECT value FROM json_each(?2)) AND agent = ?3"
+        " GROUP BY hash HAVING sum(removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?1)) = 0",
+        (tables.clock(), json.dumps(list(by_hash)), agent, kind),
+    )
+    return [by_hash[number] for (number,) in rows]
+
+
+# By meaning
+
+
+def matching(tables: FactTables, text: str, query: RecallQuery, threshold: float) -> list[Recalled]:
+    """Return the memory of an id, or those that a description certainly means, closest first.
+
+    Those are the ones that have all of its words, or a cosine that says the same; of several that
+    share but some of its words, none is certain.
+    """
+    named = memories.by_id(tables.database, [text.strip()])
+    if named or not text.strip():
+        return [
+            Recalled(memory, Score(1.0), day(memory.valid_from)) for _, memory in named.values()
+        ]
+    found = find(tables, text, query, seconds=WRITING_SECONDS)
+    kept = memories.by_row(tables.database, found.rows)
+    wanted = content_words(text)
+    close: dict[int, float] = {}
+    for row, memory in kept.items():
+        share, cosine = coverage(wanted, memory.content), found.cosines.get(row, 0.0)
+        if (share == 1.0 and len(wanted) > 1) or cosine >= max(threshold, SURE_COSINE):
+            close[row] = max(share, cosine)
+    if not close:
+        single = [row for row, memory in kept.items() if coverage(wanted, memory.content) == 1.0]
+        close = dict.fromkeys(single, 1.0) if len(single) == 1 else {}
+    return [
+        Recalled(kept[row], Score(close[row]), day(kept[row].valid_from))
+        for row in sorted(close, key=lambda row: -close[row])
+        if close[row] >= threshold
+    ]
+
+
+def coverage(wanted: Sequence[str], text: str) -> float:
+    """Return the share of some words that a text has, in whatever inflection.
+
+    >>> coverage(["live", "berlin"], "She lives in Berlin")
+    1.0
+    """
+    from hippocampus.facts.statements import holds
+
+    if not wanted:
+        return 0.0
+    return sum(holds(text, frozenset({word})) for word in wanted) / len(wanted)
+
+
+# Compacting
+
+
+def compact(
+    tables: FactTables, agent: str, *, dry_run: bool, keep: Collection[str] = ()
+) -> Compaction:
+    """Take away what has faded and what is there twice; it stays restorable until `purge`.
+
+    The ids in `keep` do not fade, and neither does a preference.
+    """
+    db, now = tables.database, tables.clock()
+    current = _current(tables, agent, now)
+    policy = tables.policy
+    pruned = {
+        row: reason
+        for row, m in current.items()
+        if m.id not in keep
+        and (reason := due_for_pruning(policy, m.type, m.intensity, m.accesses, m.accessed, now))
+    }
+    left = {row: memory for row, memory in current.items() if row not in pruned}
+    merged = _twins(tables, left)
+    if not dry_run:
+        with db.transaction():
+            memories.remove(db, ((row, reason, None) for row, reason in pruned.items()), now)
+            memories.remove(
+                db, ((row, "merged", left[winner].id) for row, winner in merged.items()), now
+            )
+            for row in merged:
+                triples.end(db, row, left[row].valid_from, now)
+    return Compaction(
+        tuple(current[row].id for row in pruned),
+        tuple(left[row].id for row in merged),
+        len(current) - len(pruned) - len(merged),
+        dry_run,
+    )
+
+
+def _current(tables: FactTables, agent: str, now: float) -> dict[int, Memory]:
+    condition, values = for_agent(agent)
+    rows = tables.database.rows(
+        f"SELECT {COLUMNS} FROM memory WHERE {CURRENT} AND {condition} ORDER BY row",  # noqa: S608 - names of ours
+        (now, *values),
+    )
+    return {row[0]: memory_of(row) for row in rows}
+
+
+def _twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
+    """Return which rows say what an earlier one says word by word, with that row."""
+    first: dict[tuple[object, ...], int] = {}
+    losers: dict[int, int] = {}
+    for row, memory in kept.items():
+        same = (
+            memory.agent,
+            memory.scope,
+            memory.kind,
+            memory.type,
+            memories.hashed(memory.content, "fact"),
+        )
+        if first.setdefault(same, row) != row:
+            losers[row] = first[same]
+    if tables.complete is not None and tables.policy.duplicate_minhash:
+        from hippocampus.facts.compat.bands import merged_by_model
+
+        losers |= merged_by_model(
+            tables, {row: each for row, each in kept.items() if row not in losers}
+        )
+    return losers
+
+
+def restore(tables: FactTables, ids: Iterable[str]) -> list[Memory]:
+    """Bring back what was superseded or removed."""
+    with tables.database.transaction():
+        found = memories.by_id(tables.database, ids)
+        rows = [row for row, memory in found.values() if memory.superseded_by or memory.removed]
+        tables.reopen(rows)
+        return list(memories.by_row(tables.database, rows).values())
+
+
+def purge(tables: FactTables, agent: str, before: float | None, *, dry_run: bool) -> list[Memory]:
+    """Delete for good what is superseded or removed, and return it."""
+    condition, values = for_agent(agent)
+    sql = (
+        f"SELECT {COLUMNS} FROM memory WHERE (superseded_by IS NOT NULL OR removed IS NOT NULL)"  # noqa: S608 - names of ours
+        f" AND {condition} AND (? OR created < ?)"
+    )
+    with tables.database.transaction():
+        rows = tables.database.rows(sql, (*values, before is None, before or 0.0))
+        gone = {row[0]: memory_of(row) for row in rows}
+        if not dry_run:
+            tables.delete(gone)
+    return list(gone.values())
+
+
+# Taking in
+
+
+def take_in(
+    tables: FactTables,
+    listed_: Iterable[Memory],
+    embeddings: Mapping[str, Matrix],
+    model: str | None,
+) -> list[Outcome]:
+    """Write memories as they are; those whose id is there, or whose dates are none, are refused."""
+    db, taken = tables.database, list(listed_)
+    outcomes: list[Outcome] = []
+    with db.transaction():
+        known = set(memories.by_id(db, (memory.id for memory in taken)))
+        row, new = memories.next_row(db), dict[int, Memory]()
+        for memory in taken:
+            if reason := _unfit(memory, known):
+                outcomes.append(Outcome(Action.REFUSED, reason, memory))
+                continue
+            known.add(memory.id)
+            new[row + len(new)] = memory
+            outcomes.append(Outcome(Action.ADDED, "taken in", memory))
+        model = model or db.meta("embedding_model") or tables.embed_model
+        vectors = {
+            row: embeddings[memory.id] for row, memory in new.items() if memory.id in embeddings
+        }
+        memories.insert(
+            db,
+            [
+                (row, replace(memory, embedding_model=model if row in vectors else None), "")
+                for row, memory in new.items()
+            ],
+        )
+        for row, memory in new.items():
+            relation = read(memory.content).relation if memory.kind == "fact" else None
+            if relation is not None:
+                triples.add(db, row, memory, relation)
+        if vectors and model is not None:
+            tables.vectors.lock(model, len(next(iter(vectors.values()))))
+            tables.vectors.put(vectors)
+    return outcomes
+
+
+def _unfit(memory: Memory, known: Collection[str]) -> str:
+    """Return why a memory cannot be taken in, or nothing."""
+    if memory.id in known:
+        return "that id is there already"
+    try:
+        for at in (memory.created, memory.accessed, memory.valid_from):
+            within_dates(at)
+        optional_seconds(memory.valid_until)
+    except FactError as wrong:
+        return str(wrong)
+    return ""
+
+
+# Looking
+
+
+def listed(  # noqa: PLR0913 - each is one filter
+    tables: FactTables,
+    agent: str,
+    *,
+    kind: Kind | None = None,
+    superseded: bool = False,
+    removed: bool = False,
+    before: float | None = None,
+    limit: int = -1,
+    containing: str = "",
+) -> list[Memory]:
+    """List memories, newest first."""
+    condition, values = for_agent(agent)
+    parts = [condition, "(? IS NULL OR kind = ?)", "(? IS NULL OR created < ?)"]
+    if not superseded:
+        parts.append("(known_until IS NULL OR removed IS NOT NULL)")
+    if not removed:
+        parts.append("removed IS NULL")
+    if containing:
+        with tables.database.guarded():  # the case of every script; SQLite's own knows ASCII only
+            tables.database.connection.create_function(
+                "folded", 1, str.casefold, deterministic=True
+            )
+        parts.append("instr(folded(content), folded(?)) > 0")
+    rows = tables.database.rows(
+        f"SELECT {COLUMNS} FROM memory WHERE {' AND '.join(parts)} ORDER BY created DESC, row DESC LIMIT ?",  # noqa: S608 - names of ours
+        (*values, kind, kind, before, before, *([containing] if containing else []), limit),
+    )
+    return [memory_of(row) for row in rows]
+
+
+def history(tables: FactTables, memory_id: str) -> list[Memory]:
+    """Return a memory and all that it superseded, newest first."""
+    rows = tables.database.rows(
+        "WITH RECURSIVE past(id) AS (SELECT ? UNION SELECT memory.id FROM memory JOIN past"  # noqa: S608 - names of ours
+        f" ON superseded_by = past.id) SELECT {COLUMNS} FROM memory WHERE id IN past ORDER BY valid_from DESC, row DESC",
+        (memory_id,),
+    )
+    return [memory_of(row) for row in rows]
+
+
+def returning(tables: FactTables, ids: Iterable[str]) -> list[Memory]:
+    """Return what would be true again if some memories were deleted, since they superseded it."""
+    gone = by_ids(tables, ids)
+    below = {each.id: each for memory_id in gone for each in history(tables, memory_id)}
+    return [each for each in below.values() if each.id not in gone and _is_freed(each, gone)]
+
+
+def _is_freed(memory: Memory, gone: Mapping[str, Memory]) -> bool:
+    """Return whether all that replaces a memory is among what goes."""
+    heir = memory.superseded_by
+    while heir is not None and heir in gone:
+        heir = gone[heir].superseded_by
+    return heir is None
+
+
+def agents(tables: FactTables) -> dict[str, int]:
+    """Return how many memories each agent has, superseded ones too; 0 where it has blocks alone."""
+    rows = tables.database.rows(
+        "SELECT agent, sum(number) FROM (SELECT agent, count(*) AS number FROM memory GROUP BY agent"
+        " UNION ALL SELECT DISTINCT agent, 0 FROM block) GROUP BY agent ORDER BY agent"
+    )
+    return dict(rows)
+
+
+def count(tables: FactTables, agent: str) -> int:
+    """Return how many current memories there are."""
+    condition, values = for_agent(agent)
+    sql = f"SELECT count(*) FROM memory WHERE {CURRENT} AND {condition}"  # noqa: S608 - names of ours
+    return int(tables.database.value(sql, (tables.clock(), *values)))
+
+
+def stats(tables: FactTables, blocks: int) -> Stats:
+    """Return how much is kept."""
+    db = tables.database
+    (pages,), (size,) = db.rows("PRAGMA page_count")[0], db.rows("PRAGMA page_size")[0]
+    return Stats(
+        current=dict(
+            db.rows(
+                f"SELECT kind, count(*) FROM memory WHERE {CURRENT} GROUP BY kind ORDER BY kind",  # noqa: S608 - names of ours
+                (tables.clock(),),
+            )
+        ),
+        superseded=db.value(
+            "SELECT count(*) FROM memory WHERE superseded_by IS NOT NULL AND removed IS NULL"
+        ),
+        removed=db.value("SELECT count(*) FROM memory WHERE removed IS NOT NULL"),
+        triples=db.value("SELECT count(*) FROM triple"),
+        blocks=blocks,
+        agents=agents(tables),
+        embedding_model=db.meta("embedding_model"),
+        bytes=pages * size,
+    )
+
+
+def check(tables: FactTables) -> list[str]:
+    """Return a sentence for each thing that is wrong with the file; empty when all is well."""
+    db = tables.database
+    problems = db.check() + memories.check(db) + triples.check(db)
+    return problems + (tables.vectors.check() if tables.has_vectors else [])
+
+
+# Embedding anew
+
+
+def reembed(tables: FactTables) -> Iterator[tuple[int, int]]:
+    """Embed all with the model given, yielding (done, all); a stopped run goes on where it was."""
+    db, model = tables.database, tables.embed_model
+    if model is None:
+        raise FactError("there is no embedding model to embed with")
+    if db.meta(REMADE) != model and db.meta("embedding_model") != model:
+        tables.vectors.clear()
+        db.run("UPDATE memory SET embedding_model = NULL")
+        db.set_meta(REMADE, model)
+    total = int(db.value("SELECT count(*) FROM memory"))
+    missing = "SELECT row, content FROM memory WHERE embedding_model IS NULL ORDER BY row LIMIT ?"
+    while found := db.rows(missing, (EMBEDDED_AT_ONCE,)):
+        rows: dict[int, str] = dict(found)
+        vectors = tables.embedded(list(rows.values()))
         if vectors is None:
             raise ProviderError("the embedding model failed; run it again to go on from here")
-        with self._db.transaction():
-            self._rooms.put_vectors(dict(zip(rows, vectors, strict=True)))
-            self._rooms.memories.embedded(rows, model)
+        with db.transaction():
+            tables.put_vectors(dict(zip(rows, vectors, strict=True)))
+            tables.vectors.changed()
+        left = db.value("SELECT count(*) FROM memory WHERE embedding_model IS NULL")
+        yield total - left, total
+    db.run("DELETE FROM meta WHERE key = ?", (REMADE,))
+
+
+def everything(tables: FactTables, agent: str) -> list[Memory]:
+    """Return every memory of an agent, oldest first, whatever became of it."""
+    return listed(tables, agent, superseded=True, removed=True)[::-1]

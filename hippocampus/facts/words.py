@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from hippocampus.facts.stopwords import STOP_CHARACTERS, STOP_WORDS
+from hippocampus.facts.languages import language_of
 
 UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -17,7 +17,10 @@ UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"  # Han
     "\uac00-\ud7af"  # Hangul: spaced, but its particles cling to the words
 )
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_WORD = re.compile(
+    r"(?:[^\W_]|[\u0300-\u036f\u0610-\u061a\u064b-\u0655\u0900-\u0903\u093a-\u094f])+(?:'[^\W_]+)?"
+)
+"""Letters and digits, with the vowel signs of Devanagari and Arabic, which are no letters to `re`."""
 _RUN = re.compile(f"[{UNSPACED}]+")
 _HIRAGANA = re.compile("[\u3041-\u309f\u30fc]+")
 SHORTEST_STEM = 4
@@ -56,17 +59,10 @@ def indexed(text: str) -> str | None:
     return _RUN.sub(lambda run: f" {' '.join(bigrams(run[0]))} ", text)
 
 
-def language(found: list[str]) -> str:
-    """Return the language whose function words a text uses most; English where none is found."""
-    counts = {code: sum(word in stop for word in found) for code, stop in STOP_WORDS.items()}
-    best = max(counts, key=lambda code: counts[code])
-    return best if counts[best] > counts["en"] else "en"
-
-
 def content_words(text: str) -> list[str]:
     """Return the distinct words of a text that carry content; all, where none does."""
     found = list(dict.fromkeys(words(text)))
-    stop = STOP_WORDS[language(found)]
+    stop = language_of(text, found).stop_words
     kept = [word for word in found if word not in stop and word.split("'")[0] not in stop]
     return list(dict.fromkeys(word.removesuffix("'s") for word in kept or found))
 
@@ -84,63 +80,56 @@ def without(text: str, left_out: Collection[str]) -> str:
     return " ".join(_WORD.sub(kept, text.replace("\u2019", "'")).split())
 
 
-def match_terms(query: str) -> list[str]:
-    """Return the FTS5 terms of a query, each quoted; to be joined by OR."""
+def query_terms(query: str) -> dict[str, str]:
+    """Return for each content word of a query the FTS5 expression that finds it."""
     found = words(query)
-    code = language(found)
-    terms: dict[str, None] = {}
+    language = language_of(query, found)
+    terms: dict[str, str] = {}
     for word in content_words(query)[:LONGEST_QUERY_WORDS]:
-        for term in _terms_of(word, code):
-            terms[term] = None
-    return list(terms)
+        for name, forms in _terms_of(word, language.code, language.stop_words):
+            terms[name] = " OR ".join(dict.fromkeys(forms))
+    return terms
 
 
-def _terms_of(word: str, code: str) -> list[str]:
+def match_of(query: str) -> str:
+    """Return the FTS5 expression that finds any word of a query; empty where it has none."""
+    return " OR ".join(query_terms(query).values())
+
+
+def _terms_of(word: str, code: str, stop_words: Collection[str]) -> list[tuple[str, list[str]]]:
     if not word.isascii() and _RUN.search(word):
-        return [*_run_terms(word), *(f'"{part}"' for part in _RUN.split(word) if part)]
+        others = [(part, [f'"{part}"']) for part in _RUN.split(word) if part]
+        return [
+            *(
+                (pair, [f'"{pair}"' if len(pair) > 1 else f'"{pair}"*'])
+                for pair in _pairs(word, stop_words)
+            ),
+            *others,
+        ]
     quoted = f'"{word}"'
     if code == "en" and word.isascii():
-        return [quoted, *(f'"{form}"' for form in _forms(word))]
+        return [(word, [quoted, *(f'"{form}"' for form in _irregular().get(word, ()))])]
     if len(word) <= SHORTEST_STEM or any(sign.isdigit() for sign in word):
-        return [quoted]
-    return [quoted, f'"{word[: max(SHORTEST_STEM, len(word) - 2)]}"*']
+        return [(word, [quoted])]
+    return [(word, [quoted, f'"{word[: max(SHORTEST_STEM, len(word) - 2)]}"*'])]
 
 
-def _run_terms(word: str) -> list[str]:
+def _pairs(word: str, stop_words: Collection[str]) -> list[str]:
     pairs = [pair for run in _RUN.findall(word) for pair in bigrams(run)]
     telling = [
         pair
         for pair in pairs
-        if not _HIRAGANA.fullmatch(pair) and not any(sign in STOP_CHARACTERS for sign in pair)
+        if not _HIRAGANA.fullmatch(pair) and not any(sign in stop_words for sign in pair)
     ]
-    return [f'"{pair}"' if len(pair) > 1 else f'"{pair}"*' for pair in telling or pairs]
+    return telling or pairs
 
 
 @functools.cache
 def _irregular() -> dict[str, tuple[str, ...]]:
-    forms: dict[str, tuple[str, ...]] = {}
-    for line in IRREGULAR.split(","):
-        group = tuple(line.split())
-        for form in group:
-            forms[form] = tuple(other for other in group if other != form)
-    return forms
+    """Return the other forms of irregular English words, which no stemmer joins."""
+    from hippocampus.facts.languages.en import IRREGULAR
 
-
-def _forms(word: str) -> tuple[str, ...]:
-    """Return the other forms of an irregular English word, which no stemmer joins."""
-    return _irregular().get(word, ())
-
-
-IRREGULAR = """become became, begin began begun, break broke broken, bring brought, build built,
-    buy bought, catch caught, choose chose chosen, come came, cost costs, cut cuts, draw drew drawn,
-    drink drank drunk, drive drove driven, eat ate eaten, fall fell fallen, feel felt, fight fought,
-    find found, fly flew flown, forget forgot forgotten, forgive forgave forgiven, freeze froze
-    frozen, give gave given, grow grew grown, hear heard, hide hid hidden, hold
-    held, keep kept, lead led, learn learnt learned, leave left, lend lent, lose lost loss, make made
-    making, mean meant, meet met meeting, pay paid, ride rode ridden, ring rang rung, rise rose
-    risen, run ran running, say said, see saw seen, sell sold, send sent, shoot shot, show showed
-    shown, sing sang sung, sit sat, sleep slept, speak spoke spoken, spend spent, stand stood, steal
-    stole stolen, swim swam swum swimming, take took taken taking, teach taught, tell told, think
-    thought, throw threw thrown, understand understood, wake woke woken, wear wore worn, win won
-    winning, write wrote written writing, child children kid, person people, man men, woman women,
-    wife wives, life lives, foot feet, tooth teeth, mouse mice"""
+    groups = (tuple(line.split()) for line in IRREGULAR.split(","))
+    return {
+        form: tuple(other for other in group if other != form) for group in groups for form in group
+    }

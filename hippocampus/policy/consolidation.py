@@ -5,8 +5,6 @@ Fields alone; `consolidation` decides what is worth keeping.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from hippocampus.policy.rules import Count, Declared, Rate
 
 
@@ -19,8 +17,6 @@ class Consolidation(Declared):
     """Keep the raw conversation as compressed JSONL."""
     memory_file: bool = True
     """Keep MEMORY.md in the state directory."""
-    memory_format: Literal["markdown", "json"] = "markdown"
-    """The format of that file: `markdown`, or `json` for MEMORY.json."""
     daily_logs: bool = True
     """Keep `memory/YYYY-MM-DD.md` in the state directory."""
     context_load_tokens: Count = 0

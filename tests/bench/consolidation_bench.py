@@ -16,10 +16,11 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 
+from hippocampus.facts.extraction import sentences
+
 from hippocampus import Hippocampus, policy
 from hippocampus.consolidation.secrecy import without_secrets
 from hippocampus.errors import RecordingError
-from hippocampus.facts.extraction import sentences
 from hippocampus.formats import reader
 from hippocampus.policy import Policy, Subject
 from hippocampus.replay.readers import find_files, read_file

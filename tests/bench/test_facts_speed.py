@@ -60,7 +60,7 @@ def test_recall(benchmark, filled):
 
 
 def test_opening(benchmark, filled):
-    benchmark.pedantic(lambda: Facts(filled._database.path).close(), rounds=20)
+    benchmark.pedantic(lambda: Facts(filled.tables.database.path).close(), rounds=20)
 
 
 @pytest.mark.parametrize("way", ["store_many", "remember_many"])

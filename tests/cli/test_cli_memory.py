@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ KEY = "sk-never-shown"
 
 
 CLEAN = {name: None for name in os.environ if name.startswith("HIPPOCAMPUS_")}
-APART = frozenset({"write", "retrieve", "init", "doctor"})
+APART = frozenset({"crib", "retrieve", "doctor"})
 """The verbs of hooks and pipes, which run in processes of their own."""
 
 
@@ -77,7 +78,7 @@ def test_what_is_written_is_retrieved(tmp_path: Path) -> None:
         "type=decision Chose SQLite for storage. Zero dependencies.",
         "ClientA's payment terms are Net30.",
     ):
-        assert done("write", cwd=tmp_path, stdin=text) == ""
+        assert done("crib", "write", cwd=tmp_path, stdin=text) == ""
     found = done("retrieve", cwd=tmp_path, stdin="what database did we choose for storage?")
     lines = found.splitlines()
     assert re.fullmatch(r'<memory context_time="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ">', lines[0])
@@ -86,19 +87,20 @@ def test_what_is_written_is_retrieved(tmp_path: Path) -> None:
     pattern = r"- \[\d{4}-\d\d-\d\d decision\] Chose SQLite for storage\. Zero dependencies\."
     assert any(re.fullmatch(pattern, line) for line in lines)
     found = done("retrieve", cwd=tmp_path, stdin="What are ClientA's payment terms?")
-    assert "## Known facts" in found
-    pattern = r"^- ClientA → payment_terms → Net30 \(since \d{4}-\d\d-\d\d\)$"
+    pattern = r"^- \[\d{4}-\d\d-\d\d \w+\] ClientA's payment terms are Net30\.$"
     assert re.search(pattern, found, re.MULTILINE)
 
 
 def test_what_is_untyped_is_a_note(tmp_path: Path) -> None:
-    done("write", cwd=tmp_path, stdin="The build takes two minutes.")
-    assert [each["type"] for each in read("chunks", "--kind", "memory", cwd=tmp_path)] == ["note"]
+    done("crib", "write", cwd=tmp_path, stdin="The build takes two minutes.")
+    assert [each["type"] for each in read("hippo", "chunks", "--kind", "memory", cwd=tmp_path)] == [
+        "note"
+    ]
 
 
 @pytest.mark.parametrize("text", ["", " \n\t ", "type=decision", "type=decision  \n"])
 def test_empty_input_is_not_written(tmp_path: Path, text: str) -> None:
-    finished = run("write", cwd=tmp_path, stdin=text)
+    finished = run("crib", "write", cwd=tmp_path, stdin=text)
     assert finished.returncode != 0
     assert "empty" in finished.stderr
     assert list(tmp_path.iterdir()) == []
@@ -112,7 +114,7 @@ def test_retrieving_from_nothing_is_silent_and_makes_nothing(tmp_path: Path, tex
 
 
 def test_retrieving_with_an_empty_prompt_is_silent(tmp_path: Path) -> None:
-    done("write", cwd=tmp_path, stdin="The build takes two minutes.")
+    done("crib", "write", cwd=tmp_path, stdin="The build takes two minutes.")
     assert done("retrieve", cwd=tmp_path, stdin=" ") == ""
 
 
@@ -124,17 +126,17 @@ def test_retrieving_from_a_broken_file_is_silent(tmp_path: Path) -> None:
 
 
 def test_a_hook_may_send_its_json(tmp_path: Path) -> None:
-    done("write", cwd=tmp_path, stdin="The boiler is in the cellar.")
+    done("crib", "write", cwd=tmp_path, stdin="The boiler is in the cellar.")
     hook = json.dumps({"hook_event_name": "UserPromptSubmit", "prompt": "Where is the boiler?"})
     assert "cellar" in done("retrieve", cwd=tmp_path, stdin=hook)
     assert done("retrieve", cwd=tmp_path, stdin='{"prompt": ""}') == ""
 
 
 def test_init_makes_the_database_where_it_is_told(tmp_path: Path) -> None:
-    done("init", "--db", "a.db", cwd=tmp_path)
-    done("init", cwd=tmp_path, env={"HIPPOCAMPUS_DB": str(tmp_path / "deep" / "b.db")})
-    done("init", cwd=tmp_path)
-    done("init", cwd=tmp_path)
+    done("crib", "init", "--db", "a.db", cwd=tmp_path)
+    done("crib", "init", cwd=tmp_path, env={"HIPPOCAMPUS_DB": str(tmp_path / "deep" / "b.db")})
+    done("crib", "init", cwd=tmp_path)
+    done("crib", "init", cwd=tmp_path)
     made = {str(each.relative_to(tmp_path)) for each in tmp_path.rglob("*.*") if each.is_file()}
     assert {"a.db", "deep/b.db", ".hippocampus/memory.sqlite3"} <= made
 
@@ -147,7 +149,7 @@ def test_the_doctor_says_what_there_is(tmp_path: Path) -> None:
     found = json.loads(done("doctor", "--probe", cwd=tmp_path))
     assert found["probe"]["ok"]
     assert list(tmp_path.iterdir()) == []
-    done("write", cwd=tmp_path, stdin="The boiler is in the cellar.")
+    done("crib", "write", cwd=tmp_path, stdin="The boiler is in the cellar.")
     assert json.loads(done("doctor", cwd=tmp_path))["database"]["memories"] > 0
 
 
@@ -167,37 +169,44 @@ def test_the_doctor_finds_a_broken_file(tmp_path: Path) -> None:
 def filled(tmp_path: Path) -> Path:
     for text in ("Alice lives in Berlin.", "Alice lives in Bangkok."):
         done("remember", text, "--agent", "ann", cwd=tmp_path)
-    done("write", "--agent", "ben", cwd=tmp_path, stdin="type=decision ReDuX stays, 100% sure.")
+    done(
+        "crib",
+        "write",
+        "--agent",
+        "ben",
+        cwd=tmp_path,
+        stdin="type=decision ReDuX stays, 100% sure.",
+    )
     return tmp_path
 
 
 def test_stats_count_by_kind_and_agent(filled: Path) -> None:
-    found = read("stats", cwd=filled)
+    found = read("hippo", "stats", cwd=filled)
     assert sum(found["current"].values()) == 2
     assert found["superseded"] == 1
     assert set(found["agents"]) == {"ann", "ben"}
     assert found["bytes"] > 0
-    assert "superseded" in done("stats", cwd=filled)
-    assert [each["agent"] for each in read("agents", cwd=filled)] == ["ann", "ben"]
-    assert "ann" in done("agents", cwd=filled)
+    assert "superseded" in done("hippo", "stats", cwd=filled)
+    assert [each["agent"] for each in read("hippo", "agents", cwd=filled)] == ["ann", "ben"]
+    assert "ann" in done("hippo", "agents", cwd=filled)
 
 
 def test_chunks_are_listed_and_filtered(filled: Path) -> None:
-    assert len(read("chunks", "ann", cwd=filled)) == 1
-    assert len(read("chunks", "ann", "--superseded", cwd=filled)) == 2
-    assert len(read("chunks", "ann", "--superseded", "--limit", 1, cwd=filled)) == 1
-    assert read("chunks", "ann", "--before", "2020-01-01", cwd=filled) == []
-    assert "Bangkok" in done("chunks", "ann", "--kind", "fact", cwd=filled)
-    assert run("chunks", "ann", "--kind", "dream", cwd=filled).returncode == 2
+    assert len(read("hippo", "chunks", "ann", cwd=filled)) == 1
+    assert len(read("hippo", "chunks", "ann", "--superseded", cwd=filled)) == 2
+    assert len(read("hippo", "chunks", "ann", "--superseded", "--limit", 1, cwd=filled)) == 1
+    assert read("hippo", "chunks", "ann", "--before", "2020-01-01", cwd=filled) == []
+    assert "Bangkok" in done("hippo", "chunks", "ann", "--kind", "fact", cwd=filled)
+    assert run("hippo", "chunks", "ann", "--kind", "dream", cwd=filled).returncode == 2
 
 
 def test_search_is_of_all_agents_and_any_case(filled: Path) -> None:
-    assert [each["agent"] for each in read("search", "redux", cwd=filled)] == ["ben"]
-    assert len(read("search", "100%", cwd=filled)) == 1
-    assert read("search", "1_0%", cwd=filled) == []
-    assert read("search", "redux", "--agent", "ann", cwd=filled) == []
-    assert len(read("search", "alice LIVES", "--superseded", cwd=filled)) == 2
-    assert "no memories" in done("search", "zebra", cwd=filled)
+    assert [each["agent"] for each in read("hippo", "search", "redux", cwd=filled)] == ["ben"]
+    assert len(read("hippo", "search", "100%", cwd=filled)) == 1
+    assert read("hippo", "search", "1_0%", cwd=filled) == []
+    assert read("hippo", "search", "redux", "--agent", "ann", cwd=filled) == []
+    assert len(read("hippo", "search", "alice LIVES", "--superseded", cwd=filled)) == 2
+    assert "no memories" in done("hippo", "search", "zebra", cwd=filled)
 
 
 def test_blocks_are_listed_and_read(filled: Path) -> None:
@@ -206,45 +215,47 @@ def test_blocks_are_listed_and_read(filled: Path) -> None:
     facts = Facts(filled / ".hippocampus" / "memory.sqlite3", agent="ann")
     facts.blocks.append("persona", "kind")
     facts.close()
-    assert [each["key"] for each in read("blocks", "ann", cwd=filled)] == ["persona"]
-    assert done("block", "ann", "persona", cwd=filled) == "kind\n"
-    missing = run("block", "ann", "none", "--json", cwd=filled)
+    assert [each["key"] for each in read("hippo", "blocks", "ann", cwd=filled)] == ["persona"]
+    assert done("hippo", "block", "ann", "persona", cwd=filled) == "kind\n"
+    missing = run("hippo", "block", "ann", "none", "--json", cwd=filled)
     assert missing.returncode == 1
     assert json.loads(missing.stdout)["value"] is None
 
 
 def test_deleting_shows_first_and_brings_back_what_was_replaced(filled: Path) -> None:
-    (memory,) = read("chunks", "ann", cwd=filled)
-    shown = read("delete", memory["id"], "nothing", cwd=filled)
+    (memory,) = read("hippo", "chunks", "ann", cwd=filled)
+    half = run("hippo", "delete", memory["id"], "nothing", "--json", cwd=filled)
+    assert half.returncode == 1
+    shown = json.loads(half.stdout)
     assert shown["dry_run"]
     assert shown["not_found"] == ["nothing"]
-    assert "--force" in done("delete", memory["id"], cwd=filled)
-    assert len(read("chunks", "ann", cwd=filled)) == 1
-    assert not read("delete", memory["id"], "--force", cwd=filled)["dry_run"]
-    assert "Berlin" in done("chunks", "ann", cwd=filled)
+    assert "--force" in done("hippo", "delete", memory["id"], cwd=filled)
+    assert len(read("hippo", "chunks", "ann", cwd=filled)) == 1
+    assert not read("hippo", "delete", memory["id"], "--force", cwd=filled)["dry_run"]
+    assert "Berlin" in done("hippo", "chunks", "ann", cwd=filled)
 
 
 def test_purging_shows_first_and_takes_what_was_replaced(filled: Path) -> None:
-    assert len(read("purge", cwd=filled)["deleted"]) == 1
-    assert read("purge", "--agent", "ben", "--force", cwd=filled)["deleted"] == []
-    assert read("purge", "--before", "2020-01-01", "--force", cwd=filled)["deleted"] == []
-    assert read("stats", cwd=filled)["superseded"] == 1
-    assert len(read("purge", "--force", cwd=filled)["deleted"]) == 1
-    assert read("stats", cwd=filled)["superseded"] == 0
+    assert len(read("hippo", "purge", cwd=filled)["deleted"]) == 1
+    assert read("hippo", "purge", "--agent", "ben", "--force", cwd=filled)["deleted"] == []
+    assert read("hippo", "purge", "--before", "2020-01-01", "--force", cwd=filled)["deleted"] == []
+    assert read("hippo", "stats", cwd=filled)["superseded"] == 1
+    assert len(read("hippo", "purge", "--force", cwd=filled)["deleted"]) == 1
+    assert read("hippo", "stats", cwd=filled)["superseded"] == 0
 
 
 def test_what_was_replaced_can_be_restored(filled: Path) -> None:
     old = next(
-        each for each in read("chunks", "ann", "--superseded", cwd=filled) if each["superseded_by"]
+        each
+        for each in read("hippo", "chunks", "ann", "--superseded", cwd=filled)
+        if each["superseded_by"]
     )
     assert [each["id"] for each in read("restore", old["id"], cwd=filled)] == [old["id"]]
 
 
-@pytest.mark.parametrize("form", ["hippocampus", "hippo"])
+@pytest.mark.parametrize("form", ["export --agent ann", "hippo export ann"])
 def test_an_export_is_imported_elsewhere_and_once(filled: Path, form: str) -> None:
-    (filled / "backup.json").write_text(
-        done("export", "ann", "--format", form, cwd=filled), "utf-8"
-    )
+    (filled / "backup.json").write_text(done(*form.split(), cwd=filled), "utf-8")
     found = read("import", "backup.json", "--db", "other.db", cwd=filled)
     assert (found["imported"]["memories"], found["skipped"]) == (2, [])
     again = read("import", "backup.json", "--db", "other.db", cwd=filled)
@@ -255,18 +266,19 @@ def test_an_export_is_imported_elsewhere_and_once(filled: Path, form: str) -> No
 
 @pytest.mark.parametrize(
     "verb",
-    ["stats", "agents", "chunks", "blocks", "export", "count", "purge", "search x", "delete x",
-     "recall x", "forget x", "compact", "restore x", "block a b"],
+    ["hippo stats", "hippo agents", "hippo chunks", "hippo blocks", "hippo export", "hippo purge", "hippo search x",
+     "hippo delete x", "hippo block a b", "scriptling count", "scriptling compact", "scriptling recall x", "list",
+     "show x", "history x", "update x y", "confirm x", "export", "recall x", "forget x", "restore x"],
 )  # fmt: skip
 def test_without_a_database_verbs_say_so_and_make_none(tmp_path: Path, verb: str) -> None:
     finished = run(*verb.split(), cwd=tmp_path)
     assert finished.returncode == 2
-    assert "hippocampus memory init" in finished.stderr
+    assert "hippocampus memory remember" in finished.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_known_problem_is_one_sentence_and_status_2(tmp_path: Path) -> None:
-    finished = run_apart(["stats"], tmp_path)
+    finished = run_apart(["hippo", "stats"], tmp_path)
     assert (finished.returncode, finished.stdout) == (2, "")
     assert len(finished.stderr.splitlines()) == 1
 
@@ -280,7 +292,7 @@ def test_remembering_says_what_it_did(tmp_path: Path) -> None:
     assert added["memory"]["intensity"] == pytest.approx(0.9)
     (again,) = read("remember", cwd=tmp_path, stdin="Alice likes tea.")
     assert again["action"] == "strengthened"
-    assert done("count", cwd=tmp_path) == "1\n"
+    assert done("scriptling", "count", cwd=tmp_path) == "1\n"
     assert run("remember", cwd=tmp_path).returncode == 2
 
 
@@ -304,20 +316,20 @@ def test_forgetting_shows_first(tmp_path: Path) -> None:
     done("remember", "The boiler is in the cellar.", cwd=tmp_path)
     shown = read("forget", "The boiler is in the cellar.", cwd=tmp_path)
     assert (len(shown["deleted"]), shown["dry_run"]) == (1, True)
-    assert read("count", cwd=tmp_path) == {"count": 1}
+    assert read("scriptling", "count", cwd=tmp_path) == {"count": 1}
     done("forget", shown["deleted"][0]["id"], "--force", cwd=tmp_path)
-    assert read("count", cwd=tmp_path) == {"count": 0}
+    assert read("scriptling", "count", cwd=tmp_path) == {"count": 0}
 
 
-@pytest.mark.parametrize("verb", ["forget", "delete"])
-def test_deleting_says_what_is_true_again(verb: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("verb", [["forget"], ["hippo", "delete"]])
+def test_deleting_says_what_is_true_again(verb: list[str], tmp_path: Path) -> None:
     for place in ("Berlin", "Rome", "Munich"):
         done("remember", f"Ann lives in {place}.", cwd=tmp_path)
     (found,) = read("recall", "Ann lives in Munich", cwd=tmp_path)
     memory_id = found["id"]
-    shown = read(verb, memory_id, cwd=tmp_path)
+    shown = read(*verb, memory_id, cwd=tmp_path)
     assert [each["content"] for each in shown["returned"]] == ["Ann lives in Rome."]
-    told = done(verb, memory_id, "--force", cwd=tmp_path)
+    told = done(*verb, memory_id, "--force", cwd=tmp_path)
     assert "\ntrue again: " in told
     assert "Ann lives in Rome." in told
     (again,) = read("recall", "Ann lives", cwd=tmp_path)
@@ -331,9 +343,9 @@ def test_compacting_shows_first(tmp_path: Path) -> None:
     db.execute("UPDATE memory SET created = 0, accessed = 0, valid_from = 0")
     db.commit()
     db.close()
-    assert read("compact", cwd=tmp_path)["removed"] == 1
-    assert read("count", cwd=tmp_path) == {"count": 1}
-    found = read("compact", "--force", cwd=tmp_path)
+    assert read("scriptling", "compact", cwd=tmp_path)["removed"] == 1
+    assert read("scriptling", "count", cwd=tmp_path) == {"count": 1}
+    found = read("scriptling", "compact", "--force", cwd=tmp_path)
     assert (found["removed"], found["remaining"], found["dry_run"]) == (1, 0, False)
     assert len(read("restore", *found["removed_ids"], cwd=tmp_path)) == 1
 
@@ -363,9 +375,16 @@ def test_models_come_from_the_environment_and_hippos_verbs_ask_none(tmp_path: Pa
         assert {each.path for each in server.asked} == {"/v1/embeddings"}
         assert server.asked[0].headers["Authorization"] == f"Bearer {KEY}"
         assert server.asked[0].body["dimensions"] == 3
-        assert read("stats", cwd=tmp_path, env=env)["embedding_model"] == "small"
+        assert read("hippo", "stats", cwd=tmp_path, env=env)["embedding_model"] == "small"
         count = len(server.asked)
-        for verb in ("agents", "chunks", "blocks", "search boiler", "purge", "export", "doctor"):
+        for verb in (
+            "hippo agents",
+            "hippo chunks",
+            "hippo search boiler",
+            "hippo purge",
+            "export",
+            "list",
+        ):
             assert KEY not in done(*verb.split(), cwd=tmp_path, env=env)
         assert len(server.asked) == count
 
@@ -397,14 +416,14 @@ def test_another_embedding_model_names_the_command_that_embeds_anew(tmp_path: Pa
     ],
 )  # fmt: skip
 def test_a_bad_setting_never_blocks_a_prompt(tmp_path: Path, env: dict[str, str]) -> None:
-    done("write", cwd=tmp_path, stdin="The boiler is in the cellar.")
+    done("crib", "write", cwd=tmp_path, stdin="The boiler is in the cellar.")
     finished = run("retrieve", cwd=tmp_path, stdin="Where is the boiler?", env=env)
     assert finished.returncode == 0
     assert "Traceback" not in finished.stderr
 
 
 def test_retrieving_with_a_dead_endpoint_still_answers(tmp_path: Path) -> None:
-    done("write", cwd=tmp_path, stdin="The boiler is in the cellar.")
+    done("crib", "write", cwd=tmp_path, stdin="The boiler is in the cellar.")
     env = {"HIPPOCAMPUS_EMBED_URL": "http://127.0.0.1:9/v1", "HIPPOCAMPUS_EMBED_MODEL": "small"}
     finished = run("retrieve", cwd=tmp_path, stdin="Where is the boiler?", env=env)
     assert finished.returncode == 0
@@ -412,17 +431,19 @@ def test_retrieving_with_a_dead_endpoint_still_answers(tmp_path: Path) -> None:
 
 
 def test_processes_write_at_once(tmp_path: Path) -> None:
-    done("init", cwd=tmp_path)
+    done("crib", "init", cwd=tmp_path)
     texts = [f"Tool number {number} stands in hall {number}." for number in range(6)]
     writers = [
-        threading.Thread(target=done, args=("write",), kwargs={"cwd": tmp_path, "stdin": text})
+        threading.Thread(
+            target=done, args=("crib", "write"), kwargs={"cwd": tmp_path, "stdin": text}
+        )
         for text in texts
     ]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join()
-    assert len(read("search", "Tool number", cwd=tmp_path)) == len(texts)
+    assert len(read("hippo", "search", "Tool number", cwd=tmp_path)) == len(texts)
 
 
 def test_an_unknown_completion_api_is_named(tmp_path: Path) -> None:
@@ -438,5 +459,76 @@ def test_an_unknown_completion_api_is_named(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_restored_is_named(filled: Path) -> None:
-    found = run("restore", "nosuch", cwd=filled)
-    assert found.stderr == "hippocampus: no memory nosuch\n"
+    for verb in ("restore", "show", "history", "confirm", "hippo delete", "scriptling forget"):
+        found = run(*verb.split(), "nosuch", cwd=filled)
+        assert (found.returncode, found.stderr) == (1, "hippocampus: no memory nosuch\n")
+    assert run("update", "nosuch", "text", cwd=filled).returncode == 1
+    assert run("forget", "nosuch", cwd=filled).returncode == 1
+
+
+def test_every_agent_is_the_name_of_none(tmp_path: Path) -> None:
+    refused = run("remember", "Alice likes tea.", "--agent", "*", cwd=tmp_path)
+    assert (refused.returncode, "name the one that remembers" in refused.stderr) == (2, True)
+    done("remember", "Alice likes tea.", "--agent", "ann", cwd=tmp_path)
+    assert "tea" in done("recall", "tea", "--agent", "*", cwd=tmp_path)
+
+
+def test_an_import_of_nothing_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("There is no list here.")
+    refused = run("import", "notes.txt", cwd=tmp_path)
+    assert (refused.returncode, "nothing in it is a memory" in refused.stderr) == (2, True)
+
+
+def test_what_was_true_at_a_date_needs_no_query(filled: Path) -> None:
+    assert "Alice" in done("recall", "--agent", "ann", cwd=filled)
+    assert "nothing is known" in done(
+        "recall", "--agent", "ann", "--as-of", "2020-01-01", cwd=filled
+    )
+
+
+def test_what_a_conversation_used_is_confirmed(filled: Path) -> None:
+    frame = done("retrieve", "--agent", "ann", cwd=filled, stdin="Where does Alice live?")
+    talk = f"Where does Alice live?\n{frame}\nShe lives in Bangkok now."
+    (used,) = read("confirm", "--agent", "ann", cwd=filled, stdin=talk)
+    assert (used["content"], used["accesses"]) == ("Alice lives in Bangkok.", 0)
+    assert read("show", used["id"], cwd=filled)[0]["accesses"] == 1
+    unused = f"{frame}\nI do not know."
+    assert read("confirm", "--agent", "ann", cwd=filled, stdin=unused) == []
+
+
+def test_a_preference_of_little_importance_is_not_compacted(tmp_path: Path) -> None:
+    done("remember", "I like tea.", "--importance", "0.05", cwd=tmp_path)
+    assert read("scriptling", "compact", "--force", cwd=tmp_path)["removed"] == 0
+
+
+def test_scriptling_updates_what_is_very_similar(tmp_path: Path) -> None:
+    long = (
+        "The deployment pipeline builds the image, runs the integration tests and ships to staging"
+    )
+    done("scriptling", "remember", long, "--type", "fact", cwd=tmp_path)
+    again = read("scriptling", "remember", f"{long}.", "--type", "fact", cwd=tmp_path)
+    assert (again["action"], again["memory"]["content"]) == ("strengthened", f"{long}.")
+    assert read("scriptling", "count", cwd=tmp_path) == {"count": 1}
+    other = (
+        "The deployment pipeline builds the image, runs 12 integration tests and ships to staging"
+    )
+    assert (
+        read("scriptling", "remember", other, "--type", "fact", cwd=tmp_path)["action"] == "added"
+    )
+
+
+def silent(_asked: Asked) -> Answer:
+    time.sleep(3)
+    return Answer({})
+
+
+def test_a_silent_endpoint_holds_no_prompt_up(tmp_path: Path) -> None:
+    """The embedding is given a moment; then the words decide."""
+    with endpoint(served) as server:
+        env = {"HIPPOCAMPUS_EMBED_URL": server.address, "HIPPOCAMPUS_EMBED_MODEL": "small"}
+        done("remember", "The boiler is in the cellar.", cwd=tmp_path, env=env)
+    with endpoint(silent) as server:
+        env = {"HIPPOCAMPUS_EMBED_URL": server.address, "HIPPOCAMPUS_EMBED_MODEL": "small"}
+        started = time.monotonic()
+        assert "cellar" in done("retrieve", cwd=tmp_path, stdin="Where is the boiler?", env=env)
+        assert time.monotonic() - started < 2.9  # less than the endpoint takes

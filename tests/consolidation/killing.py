@@ -14,9 +14,8 @@ from typing import Any, Self
 
 SERVER = """
 import json, os, sys
-import hippocampus.consolidation.deep, hippocampus.facts.patterns, hippocampus.facts.store
+import hippocampus.consolidation.deep, hippocampus.facts.store, hippocampus.facts.write
 from hippocampus import Hippocampus
-hippocampus.facts.patterns.forms()
 messages = json.loads(sys.stdin.readline())
 for folder in map(str.strip, sys.stdin):
     if child := os.fork():

@@ -294,7 +294,7 @@ def test_edits_by_hand_are_read_back(tmp_path: Path, facts: Facts) -> None:
     assert [each.content for each in facts.memories()] == ["Answer in French."]
 
 
-@pytest.mark.parametrize("form", ["json", "custom", "none"])
+@pytest.mark.parametrize("form", ["custom", "none"])
 def test_it_keeps_the_memory_file_as_its_host_does(tmp_path: Path, facts: Facts, form: str) -> None:
     """In its form; a form that only the host knows, or no file at all, is left alone."""
     lived(tmp_path, ["one"])
@@ -302,19 +302,16 @@ def test_it_keeps_the_memory_file_as_its_host_does(tmp_path: Path, facts: Facts,
     known = facts.store_many(["It rained."])[0].memory
     assert outcome.memory
     assert known
-    forms: dict[str, Any] = {"json": "json", "custom": lambda lines: f"{len(lines)} lines"}
+    forms: dict[str, Any] = {"custom": lambda lines: f"{len(lines)} lines"}
     if form in forms:
         MemoryFile(StateDir(tmp_path), forms[form]).sync(facts, [known.id])
     before = on_disk(tmp_path)
     off = EAGER.consolidation.model_copy(update={"memory_file": False})
     rules = policy() if form in forms else EAGER.model_copy(update={"consolidation": off})
     run(tmp_path, facts, policy=rules, apply=True)
-    if form == "json":
-        assert "The key is blue." in (tmp_path / "MEMORY.json").read_text()
-    else:
-        after = on_disk(tmp_path)
-        changed = {name for name in before | after if before.get(name) != after.get(name)}
-        assert not any(name.startswith(("MEMORY", "memory/")) for name in changed)
+    after = on_disk(tmp_path)
+    changed = {name for name in before | after if before.get(name) != after.get(name)}
+    assert not any(name.startswith(("MEMORY", "memory/")) for name in changed)
     assert not (tmp_path / "MEMORY.md").exists() or form == "custom"
     assert undo(tmp_path, facts)
 

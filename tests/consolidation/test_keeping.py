@@ -77,35 +77,28 @@ def test_a_list_behind_an_instruction_is_a_part_of_it(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "claim"),
+    "said",
     [
-        (
-            "Não, está errado: o prazo do relatório é sexta-feira.",
-            "está errado: o prazo do relatório é sexta-feira.",
-        ),
-        (
-            "Errado: o servidor de testes fica em Lisboa, não em Porto.",
-            "o servidor de testes fica em Lisboa, não em Porto.",
-        ),
-        (
-            "Sbagliato, la scadenza del rapporto è venerdì prossimo.",
-            "la scadenza del rapporto è venerdì prossimo.",
-        ),
+        "Não, está errado: o prazo do relatório é sexta-feira.",
+        "Errado: o servidor de testes fica em Lisboa, não em Porto.",
+        "Sbagliato, la scadenza del rapporto è venerdì prossimo.",
     ],
 )
-def test_a_correction_is_kept_without_its_no(said: str, claim: str, make: Make) -> None:
+def test_a_correction_is_kept_as_it_was_said(said: str, make: Make) -> None:
     with make().session("s") as session:
         session([user(said)])
-    assert ("correction", "user", claim) in current(make())
+    assert ("correction", "user", said) in current(make())
 
 
 def test_a_correction_supersedes_what_was_said_in_an_earlier_session(make: Make) -> None:
     memory = make()
     told(memory, user("Remember: the port of the staging server is 8080."), name="one")
     told(memory, user("No, the port of the staging server is 8443."), name="two")
-    assert [triple.object for triple in memory.facts.triples("staging server")] == ["8443"]
+    assert [triple.object for triple in memory.facts.triples("port of the staging server")] == [
+        "8443"
+    ]
     (claim,) = memory.facts.memories(kind="fact")
-    assert claim.content == "the port of the staging server is 8443."
+    assert claim.content == "No, the port of the staging server is 8443."
     assert len(memory.facts.history(claim.id)) == 2
 
 
@@ -135,7 +128,8 @@ def test_an_error_is_kept_with_what_made_it_good(make: Make) -> None:
     (error,) = memory.facts.memories(kind="memory", limit=1)
     assert (error.type, error.origin.role) == ("error", "tool")
     assert "pytest tests" in error.content
-    assert "ModuleNotFoundError: no yaml" in error.content
+    assert "ModuleNotFoundError" in error.content
+    assert "no yaml" not in error.content
     assert "pip install pyyaml" in error.content
     assert error.intensity <= 0.3
 

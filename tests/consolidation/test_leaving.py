@@ -13,7 +13,6 @@ from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.consolidation.publish import publish
 from hippocampus.facts import Facts
 from hippocampus.policy import load
-from hippocampus.policy.consolidation import Consolidation
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem
 from hippocampus.storage.state_dir import StateDir
 
@@ -92,23 +91,12 @@ def test_a_renderer_that_fails_costs_no_fact_and_no_session_its_end(tmp_path: Pa
     memory.close()
 
 
-@pytest.mark.parametrize(
-    ("form", "render", "name"),
-    [
-        ("markdown", None, "MEMORY.md"),
-        ("json", None, "MEMORY.json"),
-        ("markdown", lambda lines: "\n".join(each.text for each in lines), "MEMORY.md"),
-    ],
-)
-def test_the_policy_or_the_host_says_how_the_file_is_written(
-    tmp_path: Path, form: str, render: Any, name: str
-) -> None:
-    block = Consolidation(memory_format=form)
-    policy = load("default").model_copy(update={"consolidation": block})
-    memory = Hippocampus(tmp_path, policy=policy, render_memory=render)
+@pytest.mark.parametrize("render", [None, lambda lines: "\n".join(each.text for each in lines)])
+def test_the_host_says_how_the_file_is_written(tmp_path: Path, render: Any) -> None:
+    memory = Hippocampus(tmp_path, policy=load("default"), render_memory=render)
     with memory.session("s") as session:
         session([{"role": "user", "content": "Always answer in French, please."}])
     memory.close()
-    written = (tmp_path / name).read_text(encoding="utf-8")
+    written = (tmp_path / "MEMORY.md").read_text(encoding="utf-8")
     assert "Always answer in French" in written
-    assert written.startswith({"MEMORY.json": "{"}.get(name, "#" if render is None else "Always"))
+    assert written.startswith("#" if render is None else "Always")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import subprocess
@@ -23,7 +22,7 @@ from hippocampus.consolidation.memory_lines import Line, rendered, rows, shown
 from hippocampus.facts.exchange import import_file
 from hippocampus.facts.models import Item, Origin
 from hippocampus.facts.store import Facts
-from hippocampus.facts.supersession import by_ids, is_current
+from hippocampus.facts.upkeep import by_ids, is_current
 from hippocampus.storage.state_dir import StateDir
 
 AT = 1_770_595_200.0
@@ -126,7 +125,7 @@ def test_a_fact_that_is_replaced_is_replaced_in_its_line(tmp_path: Path, facts: 
         [Item("I moved to Oslo.", "fact", origin=Origin(role="user"), at=AT + 86_400)]
     )
     file.sync(facts)
-    assert not is_current(by_ids(facts, [old])[old])
+    assert not is_current(by_ids(facts.tables, [old])[old])
     assert "Rome" not in file.path.read_text()
     assert "- [2026-02-10] I moved to Oslo." in file.path.read_text()
     assert file.path.read_text().endswith("\nMy own words.\n")
@@ -263,24 +262,6 @@ def test_our_own_file_can_be_imported(tmp_path: Path, facts: Facts) -> None:
         assert roles["The build needs Python 3.11."] == "tool"
 
 
-def test_it_may_be_json(tmp_path: Path, facts: Facts) -> None:
-    ids = remembered(facts)
-    file = MemoryFile(StateDir(tmp_path), "json")
-    file.sync(facts, ids)
-    found = json.loads(file.path.read_text())
-    assert [each["text"] for each in found["memory"]] == [each.content for each in SAID]
-    assert found["memory"][2]["origin"] == "tool"
-    found["memory"][0]["mine"] = 1
-    found["memory"].insert(0, {"text": "Ask before you delete.", "type": "preference"})
-    del found["memory"][4]
-    file.path.write_text(json.dumps(found))
-    done = file.sync(facts)
-    assert (len(done.added), done.retired) == (1, (ids[3],))
-    after = json.loads(file.path.read_text())["memory"]
-    assert [after[0]["text"], after[1]["mine"]] == ["Ask before you delete.", 1]
-    assert not file.sync(facts).written
-
-
 def test_it_may_be_what_a_callable_makes_of_it(tmp_path: Path, facts: Facts) -> None:
     def mine(lines: Any) -> str:
         return "\n".join(f"{line.origin}|{line.text}" for line in lines)
@@ -290,8 +271,33 @@ def test_it_may_be_what_a_callable_makes_of_it(tmp_path: Path, facts: Facts) -> 
     file.sync(facts, ids)
     assert file.path.read_text().split("\n")[2] == "tool|The build needs Python 3.11."
     assert not file.sync(facts).written
-    with pytest.raises(ValueError, match="markdown, json, or a callable"):
-        MemoryFile(StateDir(tmp_path), "yaml")
+    with Facts(
+        tmp_path / "other.sqlite3"
+    ) as empty:  # a store that knows none of them changes nothing
+        assert not file.sync(empty).written
+
+
+@pytest.mark.parametrize("loss", ["moved", "deleted"])
+def test_a_store_that_is_gone_takes_no_line_out_of_the_file(tmp_path: Path, loss: str) -> None:
+    """Neither its own lines nor those that a person wrote."""
+    path = tmp_path / "memory.sqlite3"
+    with Facts(path) as facts:
+        file = MemoryFile(StateDir(tmp_path))
+        file.sync(facts, remembered(facts))
+        file.path.write_text(f"{file.path.read_text()}\n- Ask before you delete.\n")
+        file.sync(facts)
+    if loss == "moved":
+        path.rename(tmp_path / "elsewhere.sqlite3")
+    else:
+        path.unlink()
+    before = file.path.read_text()
+    with Facts(path) as facts:
+        kept = facts.store("The boiler is in the cellar.").memory
+        assert kept
+        file.sync(facts, [kept.id])
+    after = file.path.read_text()
+    assert [line for line in before.splitlines() if line not in after.splitlines()] == []
+    assert "The boiler is in the cellar." in after
 
 
 def test_only_its_owner_may_read_it(tmp_path: Path, facts: Facts) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from hippocampus.errors import ProviderError
 from hippocampus.facts import EmbeddingModelError, FactError, Facts, Item, Origin
-from hippocampus.facts.models import Action
+from hippocampus.facts.models import POLICIES, Action
 
 
 class WordVectors:
@@ -68,7 +68,7 @@ def test_vectors_find_what_words_do_not(opened):
 
 def test_calls_are_bounded(opened):
     embed = WordVectors()
-    facts = opened(embed=embed, complete=Scripted(extracted("Ann sings", "Bob dances"), "[]"))
+    facts = opened(embed=embed, complete=Scripted(extracted("Ann sings", "Bob dances"), "[]", "[]"))
     facts.remember("Ann sings and Bob dances")
     assert embed.texts == 2
     embed.texts = 0
@@ -82,44 +82,93 @@ def test_calls_are_bounded(opened):
     assert embed.texts == 0
 
 
-def test_remember_asks_at_most_twice(opened):
-    first = extracted("The old garden shed behind the house needs a new coat of paint soon")
-    second = extracted("The old garden shed behind the house needs a fresh coat of paint soon")
-    model = Scripted(first, second, '["DUPLICATE"]')
+def decided(*items):
+    return json.dumps(
+        [{"new": new, "do": do, "known": list(known), **more} for new, do, known, more in items]
+    )
+
+
+SHED = "The old garden shed needs a new coat of paint"
+FRESH = "The old garden shed needs a fresh coat of paint"
+
+
+def test_a_model_is_asked_at_most_twice_and_only_about_what_is_on_the_same_subject(opened):
+    model = Scripted(
+        extracted(SHED),
+        extracted(FRESH),
+        decided((1, "same", ["k1"], {})),
+        extracted("Bob sings"),
+        "[]",
+    )
     facts = opened(complete=model)
     facts.remember("a")
     assert len(model.prompts) == 1
-    outcome = facts.remember("b")[0]
+    assert facts.remember("b")[0].action is Action.STRENGTHENED
     assert len(model.prompts) == 3
-    assert outcome.action is Action.STRENGTHENED
+    facts.remember("c")
+    assert len(model.prompts) == 4
 
 
-def test_a_models_duplicate_never_overrides_the_guard(opened):
-    first = extracted("The long report on the garden mentions exactly 17 kinds of roses in it")
-    second = extracted("The long report on the garden mentions exactly 18 kinds of roses in it")
-    facts = opened(complete=Scripted(first, second, '["DUPLICATE"]'))
+@pytest.mark.parametrize(
+    ("do", "more", "action", "left"),
+    [
+        ("same", {}, "strengthened", [SHED]),
+        ("update", {}, "superseded", [FRESH]),
+        (
+            "update",
+            {"text": "The shed was painted twice"},
+            "superseded",
+            ["The shed was painted twice"],
+        ),
+        ("end", {}, "superseded", [FRESH]),
+        ("keep", {}, "kept_apart", [FRESH, SHED]),
+        ("add", {}, "added", [FRESH, SHED]),
+    ],
+)
+def test_what_a_model_decides_is_done(opened, do, more, action, left):
+    facts = opened(
+        complete=Scripted(extracted(SHED), extracted(FRESH), decided((1, do, ["k1"], more)))
+    )
     facts.remember("a")
-    facts.remember("b")
+    assert facts.remember("b")[0].action == action
+    assert sorted(memory.content for memory in facts.memories()) == sorted(left)
+
+
+def test_a_fact_of_a_text_may_end_an_earlier_one_of_the_same_text(opened):
+    both = extracted("Ann lives in Rome", "Ann moved to the sea")
+    facts = opened(complete=Scripted(both, decided((2, "update", ["n1"], {}))))
+    facts.remember("a")
+    assert [memory.content for memory in facts.memories()] == ["Ann moved to the sea"]
+
+
+def test_a_models_word_ends_nothing_that_a_more_trusted_role_said(opened):
+    facts = opened(complete=Scripted(extracted(SHED), decided((1, "update", ["k1"], {}))))
+    facts.remember("a", origin=Origin(role="user"))
+    facts.remember_many([Item(FRESH, origin=Origin(role="tool"))])
     assert facts.count() == 2
 
 
-def test_a_models_supersedes_is_followed(opened):
-    first = extracted("The house of the Smith family stands next to the green church")
-    second = extracted("The house of the Smith family stands next to the blue church")
-    facts = opened(complete=Scripted(first, second, '["SUPERSEDES"]'))
-    facts.remember("a")
-    assert facts.remember("b")[0].action is Action.SUPERSEDED
-    assert facts.count() == 1
-
-
-def test_a_model_that_fails_or_babbles_leaves_the_rules(opened):
+@pytest.mark.parametrize(
+    "answer", ["I think so!", "[[[", '[{"new": 9, "do": "end"}]', '{"new": 1}', "[1, null]"]
+)
+def test_a_model_that_fails_or_babbles_leaves_the_rules(opened, answer):
     def broken(prompt):
         raise ProviderError("no answer")
 
     facts = opened(complete=broken)
     assert facts.remember("Ann lives in Rome")[0].action is Action.ADDED
-    facts = opened(complete=Scripted("I think so!"))
-    assert facts.remember("Bob lives in Oslo")[0].action is Action.ADDED
+    facts = opened(complete=Scripted(answer))
+    assert facts.remember_many(["Ann lives in Oslo"])[0].action is Action.SUPERSEDED
+    assert facts.get(facts.memories(superseded=True)[-1].id).content == "Ann lives in Rome"
+
+
+def test_hippos_bands_make_the_same_of_what_is_close(opened):
+    facts = opened(embed=WordVectors(), settings=POLICIES["hippo"])
+    facts.remember_many(["ann ran along the river on a sunny day in spring this year"])
+    again = facts.remember_many(
+        ["ann ran along the river on a sunny day in spring this year again"]
+    )[0]
+    assert again.action is Action.STRENGTHENED
 
 
 def test_an_embedding_that_fails_keeps_the_text_and_catches_up(opened):
@@ -170,7 +219,7 @@ def test_embedding_anew_can_stop_and_go_on(opened, tmp_path):
 
 
 def test_close_texts_with_another_number_are_never_merged_by_cosine(opened):
-    facts = opened(embed=WordVectors())
+    facts = opened(embed=WordVectors(), settings=POLICIES["hippo"])
     facts.remember_many(["Ann ran 5 km along the river on a sunny day in spring"])
     outcome = facts.remember_many(["Ann ran 6 km along the river on a sunny day in spring"])[0]
     assert outcome.action in {Action.ADDED, Action.KEPT_APART}

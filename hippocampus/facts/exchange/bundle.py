@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hippocampus.facts.claims import key
 from hippocampus.facts.exchange import rows
 from hippocampus.facts.models import Action, Block, Item, Memory, Triple
+from hippocampus.facts.statements import key
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts

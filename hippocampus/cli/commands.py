@@ -1,0 +1,24 @@
+"""The commands of `hippocampus`, put together. Every command's work is done elsewhere."""
+
+from __future__ import annotations
+
+import typer
+
+from hippocampus.cli import bench, consolidate, defrag, explain, memory, policy, replay, store
+
+app = typer.Typer(
+    name="hippocampus",
+    help="Keep an agent's context short, cheap and complete.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("replay", help=replay.HELP)(replay.replay)
+app.command("explain")(explain.explain)
+app.add_typer(policy.app, name="policy")
+app.command("consolidate")(consolidate.consolidate)
+app.command("gc")(store.gc)
+app.command("defrag")(defrag.defrag)
+app.add_typer(store.app, name="store")
+app.add_typer(memory.app, name="memory")
+app.add_typer(bench.app, name="bench")

@@ -1,0 +1,85 @@
+"""`hippocampus memory retrieve`: what the memory knows about a prompt, for a hook that runs at each one.
+
+It never blocks an agent: whatever fails, it ends with status 0 and no output. It loads no library of
+the command line, so that a prompt does not wait for one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+TOKENS = 2_000
+
+
+def default_path() -> Path:
+    """Return the database where nothing names another."""
+    from hippocampus.storage.state_dir import StateDir
+
+    return StateDir(Path(".hippocampus")).facts
+
+
+def fast(arguments: Sequence[str]) -> bool:
+    """Run `memory retrieve` where the arguments are plain, and return whether they were."""
+    if list(arguments[:2]) != ["memory", "retrieve"]:
+        return False
+    found: dict[str, list[str]] = {}
+    rest = list(arguments[2:])
+    while rest:
+        name = rest.pop(0)
+        if name == "--json":
+            found[name] = [""]
+        elif name in {"--agent", "--scope", "--token-budget", "--db"} and rest:
+            found.setdefault(name, []).append(rest.pop(0))
+        else:
+            return False
+    budget = found.get("--token-budget", [str(TOKENS)])[-1]
+    if not budget.isdecimal():
+        return False
+    run(
+        found.get("--agent", [os.environ.get("HIPPOCAMPUS_AGENT") or "default"])[-1],
+        found.get("--scope"),
+        int(budget),
+        Path(found.get("--db", [os.environ.get("HIPPOCAMPUS_DB") or str(default_path())])[-1]),
+        as_json="--json" in found,
+    )
+    return True
+
+
+def run(
+    agent: str, scopes: Sequence[str] | None, token_budget: int, path: Path, *, as_json: bool
+) -> None:
+    """Print what the memory knows about the prompt on stdin."""
+    try:
+        prompt = _prompt(sys.stdin.buffer.read().decode("utf-8-sig", "replace").strip())
+        if not prompt or not path.exists():
+            return
+        from hippocampus.cli.memory_store import opened
+
+        with opened(path, agent, models=True) as facts:
+            text = facts.retrieve(prompt, token_budget=token_budget, scopes=scopes, agent=agent)
+        if as_json:
+            import json
+
+            text = json.dumps({"memory": text}, ensure_ascii=False, indent=2)
+        if text:
+            sys.stdout.buffer.write(f"{text}\n".encode("utf-8", "replace"))
+            sys.stdout.buffer.flush()
+    except Exception as failure:  # noqa: BLE001 - law 3: a hook's retrieval must not block an agent
+        sys.stderr.write(f"hippocampus: nothing retrieved: {failure}\n")
+
+
+def _prompt(text: str) -> str:
+    """Return the prompt: the text, or that in the JSON with which agents call their hooks."""
+    if not text.startswith("{"):
+        return text
+    import json
+
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text
+    prompt = found.get("prompt") if isinstance(found, dict) else None
+    return prompt.strip() if isinstance(prompt, str) else text

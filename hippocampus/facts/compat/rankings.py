@@ -1,0 +1,61 @@
+"""The rankings of hippo and of scriptling, over what words and meaning find."""
+
+from __future__ import annotations
+
+from hippocampus.facts import memories
+from hippocampus.facts.compat import minhash
+from hippocampus.facts.models import Score
+from hippocampus.facts.query import Found, RecallQuery
+from hippocampus.facts.strength import DAY_SECONDS, fading, recency
+from hippocampus.facts.tables import FactTables
+
+SCRIPTLING_DAYS = 30.0
+"""When scriptling's linear recency is 0."""
+
+
+def ranked_as(
+    ranking: str, tables: FactTables, text: str, query: RecallQuery, found: Found
+) -> list[tuple[int, Score]]:
+    """Return rows with scores, best first.
+
+    hippo: 0.6 · cosine (the share of the query's words where there is no vector) + 0.3 · strength + 0.1 · recency;
+    scriptling: 0.3 · words + 0.3 · MinHash + 0.2 · importance + 0.2 · recency.
+    """
+    strength = fading(tables.policy, query.seen_from)
+    alike = _alike(tables, text, found) if ranking == "scriptling" else {}
+    total = sum(found.weights) or 1.0
+    scored = []
+    for row, one in found.rows.items():
+        keyword = sum(found.weights[number] for number in found.words.get(row, ())) / total
+        cosine = found.cosines.get(row)
+        left = strength(one.type, one.intensity, one.accesses, one.accessed)
+        age = (query.seen_from - one.created) / DAY_SECONDS
+        if left < tables.policy.hide_below or not (keyword or cosine):
+            continue
+        if ranking == "hippo":
+            recent = recency(age)
+            value = (
+                0.6 * (keyword if cosine is None else max(0.0, cosine)) + 0.3 * left + 0.1 * recent
+            )
+        else:
+            recent = max(0.0, 1.0 - max(0.0, age) / SCRIPTLING_DAYS)
+            value = 0.3 * keyword + 0.3 * alike.get(row, 0.0) + 0.2 * one.intensity + 0.2 * recent
+        parts = Score(
+            value,
+            keyword,
+            max(0.0, cosine or 0.0),
+            alike.get(row, 0.0),
+            left,
+            recent,
+            one.intensity,
+        )
+        scored.append((row, parts))
+    return sorted(scored, key=lambda each: (-each[1].total, -each[0]))
+
+
+def _alike(tables: FactTables, text: str, found: Found) -> dict[int, float]:
+    kept = memories.by_row(tables.database, found.rows)
+    if not kept:
+        return {}
+    signs = minhash.signatures([text, *(memory.content for memory in kept.values())])
+    return dict(zip(kept, minhash.similarities(signs[0], signs[1:]).tolist(), strict=True))

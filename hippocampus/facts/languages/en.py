@@ -1,0 +1,128 @@
+"""English: data alone."""
+
+from __future__ import annotations
+
+STOP_WORDS = """
+a about above after again all also am an and any are aren't as at be been before being both
+but by can can't could couldn't did didn't do does doesn't doing don't down during each few
+for from further had hadn't has hasn't have haven't having he her here hers him his how i if
+in into is isn't it it's its itself just me more most my no nor not of off on once only or
+other our out over own same she should shouldn't so some such than that that's the their them
+then there these they this those through to too under until up very was wasn't we were weren't
+what when where which while who whom whose why will with won't would wouldn't you your yours s
+t d ll m re ve don doesn didn isn wasn aren might must shall may let get got tell please know
+goes going gone went many much kind kinds
+"""
+
+_VALUE = r"[^,.;:!?]+?"
+_END = r"(?=[,.;!?]|\s+(?:and|but|in|on|for|at|since|last|this|yesterday|because|so|which|after|as)\b|$)"
+_ATTRIBUTE = (
+    r"(?:(?:full |first |last |maiden )?name|birthday|date of birth|e-?mail(?: address)?"
+    r"|(?:phone|mobile|office)(?: number)?|(?:home |postal )?address|age|height|weight|blood type|shoe size"
+    r"|(?:job )?title|job|boss|manager|landlord|deadline|due date|release date|port|version|budget|rent"
+    r"|salary|price|status|time ?zone|capital|timeout|limit|owner|payment terms"
+    r"|(?:favou?rite|default|current|main|primary|preferred) \w+(?: \w+)?)"
+)
+RULES = {
+    "own": r"""\b(?:i|we|me|us|my|our|mine|ours|i'm|i've|i'd|we're|we've)\b""",
+    "people": "sister brother mother father mum mom dad wife husband son daughter kids child friend boss manager colleague partner cousin neighbour neighbor aunt uncle grandmother grandfather grandma grandpa flatmate roommate girlfriend boyfriend niece nephew team teammate",
+    "modifiers_follow": False,
+    "drops_subjects": False,
+    "first_person": r"\b(?:i|we|i'm|we're|i've|we've|i'll|we'll|user)\b",
+    "possessive": r"(?:my|our|the|a|an)",
+    "hypothetical": r"""\b(?:if|suppos\w+|imagine|would|wouldn't|could|might|(?-i:may)|maybe|perhaps|probably|wish|unless
+        |will|won't|someday|considering|plan(?:s|ning)?\s(?:to|on)|thinking\s(?:of|about)|think\s(?:of|about)
+        |wants?\s+to|hop(?:e|ing)\sto|going\sto|one\sday|dream\w*\sof|what\sif|in\scase|next\s(?:week|month|year)
+        |tempted|pretend|let's\ssay|should\swe|shall)\b|'(?:d|ll)\b""",
+    "reported": r"""(?<!\bi\s)(?<!\bwe\s)(?<!i've\s)\b(?:says?|said|saying|thinks?|claims?|told|tells|telling|believes?|insists?|reckons?
+        |assumes?|swears?|heard|rumou?rs?|wrote|writes|accuses?|keeps\scalling|quot(?:e|es|ing)|according\sto)\b""",
+    "temporary": r"""(?<!since\s)(?<!as\sof\s)\b(?:today|tonight|tomorrow|this\s(?:week|weekend|month|morning|afternoon|evening|summer
+        |winter|spring|autumn|semester|year)|for\s(?:now|today|the\s(?:moment|week|weekend|summer|time\sbeing|next)
+        |an?\s(?:few\s|couple\sof\s)?(?:days?|weeks?|months?))|temporar\w+|until|till|just\sfor|while|during
+        |visiting|holidays?|vacation|between)\b""",
+    "addition": r"""\b(?:as\swell|also|too|additionally|besides|in\saddition|another|both|plus|sometimes|occasionally
+        |weekends?|second|either)\b""",
+    "correction": r"""^\W*(?:(?:no+|nope|nah|wrong|wait|oops|sorry|ah|oh|hm+|ugh|argh)(?:\s*[,.:;!—–-]|\s+(?=sorry|wait|actually|not\b
+        |i\smeant|wrong))|(?:correction|corrected|actually|scratch\sthat|i\smeant|my\smistake|my\sbad|i\smisspoke|typo
+        |not\squite|to\scorrect|let\sme\scorrect)\b)|\b(?:i\smeant|i\smisspoke|i\swas\swrong|i\sgot\s(?:that|it|this)\swrong
+        |(?:that|it|this)(?:'s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct|true))|my\smistake|i\smixed)\b""",
+    "now": r"\b(?:now|again|nowadays|these\sdays|from\snow\son|as\sof|became|has\sbecome|have\sbecome|since)\b",
+    "swaps": (
+        r"""\b(?:mov\w+|switch\w*|migrat\w+|chang\w+|relocat\w+|transfer\w+|convert\w+|went|gone|renam\w+|upgrad\w+|downgrad\w+
+        |bump\w+|rais\w+|lower\w+|reduc\w+|increas\w+|cut|push\w+|reschedul\w+|postpon\w+|came|port\w+|shift\w+)\b[^.;!?]*?
+        \bfrom\s(?P<old>"""
+        + _VALUE
+        + r""")\s(?:over\s|back\s|up\s|down\s)?to\s(?P<new>"""
+        + _VALUE
+        + ")"
+        + _END,
+        r"\b(?P<new>[\w.+#'-]+(?:\s[\w.+#'-]+){0,2})\sinstead\sof\s(?P<old>" + _VALUE + ")" + _END,
+        r"\breplac(?:ed|ing)\s(?P<old>"
+        + _VALUE
+        + r")\s(?:with|by)\s(?P<new>"
+        + _VALUE
+        + ")"
+        + _END,
+        r"\b(?P<new>[\w.+#'-]+(?:\s[\w.+#'-]+){0,2})\s(?:has\s|have\s)?replaced\s(?P<old>"
+        + _VALUE
+        + ")"
+        + _END,
+    ),
+    "contrast": r"\bbut\b|\brather\b",
+    "corrections": (
+        r"\bnot\s(?:on\s|in\s|at\s|by\s|for\s|with\s|from\s|the\s|an?\s)?(?P<old>[^,.;:!?]{1,40}?)"
+        r"(?:\s*[:;,—–]\s*(?:but\s|it's\s|it\sis\s|rather\s)?|\s+but\s)(?P<new>[^,.;!?]+)",
+        r"(?P<new>[^,.;:!?]+?)(?:\s*[,;—–(]\s*|\s+(?=not\b))(?:and\s)?not\s(?:on\s|in\s|at\s|by\s|for\s|with\s|from\s|the\s|an?\s)?"
+        r"(?P<old>\w[^,.;:!?]{0,40}?)(?=[.!)]|$)",
+        r"\bi\s(?:said|wrote|told\syou|mentioned|called\sit)\s(?:that\s)?(?:it(?:'s|\sis|\swas)\s)?(?P<old>[^,.;!?]+?)"
+        r",?\s(?:earlier,?\s|before,?\s)?(?:but|though|yet)\s(?P<new>[^.;!?]+)",
+        r"\bi\smeant\s(?P<new>[^,.;!?]+?),?\s(?:and\snot|not|instead\sof|rather\sthan)\s(?P<old>[^,.;!?]+)",
+        r"(?P<new>[^,.;!?]+?)\srather\sthan\s(?P<old>[^,.;!?]+)",
+        r"\bthe\s(?P<old>[^,.;!?]{1,30}?)\swas\s(?:wrong|a\stypo|a\smistake|an\serror)",
+    ),
+    "ended": r"""\bno\slonger\b|\b(?:not|never|\w+n't)\b(?=[^.;!?]*\bany\s?more\b)
+        |\b(?:stopped|quit|gave\sup|given\sup|got\srid\sof|dropped|cancelled|canceled|sold)\b""",
+    "negation": r"\b(?:not|never|any\s?more|don't|doesn't|didn't|isn't|aren't|am\snot|can't|cannot)\b",
+    "verbs": """use uses used using moved move switched switch migrated changed change live lives living lived work works
+        working run runs running went got finally last weekend week month year yesterday today now new again back over
+        since instead replaced rolled morning everywhere everything is are been""",
+    "single": (
+        (
+            "lives_in",
+            r"(?P<subject>.+?)\s(?:now\s|currently\s|still\s|actually\s)?(?:lives?|(?:(?:am|is|are)\s)?(?:now\s)?(?:living|based)"
+            r"|resides?)\s(?:now\s|back\s)?in\s(?P<object>.+)",
+        ),
+        (
+            "lives_in",
+            r"(?P<subject>.+?)\s(?:have\s|has\s|just\s|recently\s|finally\s)*(?:moved|relocated)\s(?:back\s)?to\s(?P<object>.+)",
+        ),
+        (
+            "works_at",
+            r"(?P<subject>.+?)\s(?:now\s|currently\s|still\s)?works?\s(?:now\s)?(?:at|for)\s(?P<object>.+)",
+        ),
+        ("age", r"(?P<subject>.+?)\s(?:am|is|'m)\s(?:now\s)?(?P<object>\d+)(?:\syears\sold)?"),
+        ("weight", r"(?P<subject>.+?)\s(?:now\s)?weighs?\s(?:now\s)?(?P<object>.*\d.*)"),
+        ("payment_terms", r"(?P<subject>.+?)\spays\s(?P<object>net\s?\d+)"),
+        (
+            "is",
+            rf"(?P<subject>(?:(?:my|our|the)\s)?(?:[\w'-]+\s){{0,3}}?{_ATTRIBUTE}(?:\s(?:of|for)\s.+?)?)\s(?:is|are|'s)\s"
+            r"(?:now\s|actually\s|still\s)?(?P<object>.+)",
+        ),
+    ),
+}
+
+IRREGULAR = """become became, begin began begun, break broke broken, bring brought, build built,
+    buy bought, catch caught, choose chose chosen, come came, cost costs, cut cuts, draw drew drawn,
+    drink drank drunk, drive drove driven, eat ate eaten, fall fell fallen, feel felt, fight fought,
+    find found, fly flew flown, forget forgot forgotten, forgive forgave forgiven, freeze froze
+    frozen, give gave given, grow grew grown, hear heard, hide hid hidden, hold
+    held, keep kept, lead led, learn learnt learned, leave left, lend lent, lose lost loss, make made
+    making, mean meant, meet met meeting, pay paid, ride rode ridden, ring rang rung, rise rose
+    risen, run ran running, say said, see saw seen, sell sold, send sent, shoot shot, show showed
+    shown, sing sang sung, sit sat, sleep slept, speak spoke spoken, spend spent, stand stood, steal
+    stole stolen, swim swam swum swimming, take took taken taking, teach taught, tell told, think
+    thought, throw threw thrown, understand understood, wake woke woken, wear wore worn, win won
+    winning, write wrote written writing, child children kid, person people, man men, woman women,
+    wife wives, life lives, foot feet, tooth teeth, mouse mice
+"""
+"""Forms of one word that no stemmer joins."""

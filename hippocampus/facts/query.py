@@ -1,0 +1,489 @@
+"""Recalling: a query to candidates by words and by meaning, and the best of them as results.
+
+Only reads, but for the count of accesses where the policy wants it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from hippocampus.facts import memories, triples
+from hippocampus.facts.bounded import within
+from hippocampus.facts.errors import FactError
+from hippocampus.facts.models import EVERY_AGENT, HEARSAY, RANKINGS, Kind, Memory, Recalled, Score
+from hippocampus.facts.ranking import (
+    LEAST_COSINE,
+    Candidate,
+    Placed,
+    by_others,
+    named,
+    near_cosines,
+    places,
+    ranked,
+    speakers,
+    window,
+)
+from hippocampus.facts.statements import key
+from hippocampus.facts.strength import boosted, fading, recency
+from hippocampus.facts.tables import WRITING_SECONDS, FactTables
+from hippocampus.facts.timestamps import day
+from hippocampus.facts.words import content_words, query_terms, without, words
+
+MATCHED = 120
+"""How many of the best keyword hits are ranked."""
+NEAREST = 60
+"""How many of the nearest vectors are."""
+SPREAD = 30
+"""How many of each bring the turns next to them."""
+COMMON_SHARE, LEAST_COMMON_ROWS, MOST_COMMON_ROWS = 0.1, 1_000, 8_000
+"""A word in more memories than this is left out of a query that has rarer ones."""
+LEAST_COUNT = 200
+"""How many memories a store counts as at least, so that in a small one a word is not common at once."""
+FEW = 20_000
+"""How many rows at most are looked through where a filter leaves few of the best."""
+RERANKED = 4
+"""How many times the limit is offered to the reranker."""
+NAME_CHARACTERS = 40
+RELEVANT_WORDS, RELEVANT_COSINE, RELEVANT_SHARE = 0.3, 0.38, 0.35
+"""What a prompt calls for: these words or this cosine, and this share of the best score."""
+RETRIEVE_SECONDS = 0.15
+"""How long a prompt waits for an embedding."""
+CHARACTERS_A_TOKEN = 4
+RERANK_SECONDS = 20.0
+log = logging.getLogger(__name__)
+
+PLACE = "CASE role WHEN '' THEN turn WHEN 'user' THEN 2 * turn + 1 ELSE 2 * turn END"
+"""Where a memory stands in its session: an answer and what the user says to it have one turn."""
+LIGHT = (
+    f"row, type, intensity, accesses, accessed, created, session, {PLACE},"
+    " instr(content, '?') OR instr(content, '？'), rtrim(content) LIKE '%?',"
+    f" substr(content, 1, max(0, instr(substr(content, 1, {NAME_CHARACTERS}), ': ') - 1))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecallQuery:
+    """What a recall asks for, besides its words."""
+
+    agent: str
+    at: float
+    known: float
+    now: float
+    scopes: Sequence[str] | None = None
+    types: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    kinds: Sequence[Kind] = ()
+    roles: Sequence[str] = ()
+    since: float | None = None
+    until: float | None = None
+    include_superseded: bool = False
+    hearsay: bool = True
+    """Whether what the user reports of others, or supposes, is returned too."""
+
+    @property
+    def seen_from(self) -> float:
+        """Return from when strength and recency count: as of a date, nothing has faded since."""
+        return min(self.now, self.at, self.known)
+
+    def condition(self) -> tuple[str, list[Any]]:
+        """Return the SQL condition on rows of `memory`, with its values."""
+        parts = ["removed IS NULL"]
+        values: list[Any] = []
+        if not self.include_superseded:
+            parts.append(
+                "created <= ? AND valid_from <= ? AND (until IS NULL OR until > ?"
+                " OR (known_until IS NOT NULL AND known_until > ?))"
+            )
+            values += [self.known, self.at, self.at, self.known]
+        for sql, value in self._optional():
+            parts.append(sql)
+            values.append(value)
+        return " AND ".join(parts), values
+
+    def _optional(self) -> Iterable[tuple[str, Any]]:  # noqa: C901 - one condition a filter
+        among = "IN (SELECT value FROM json_each(?))"
+        tagged = "EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)"
+        if self.agent != EVERY_AGENT:
+            yield "agent = ?", self.agent
+        if self.scopes is not None:
+            yield f"scope {among}", json.dumps(list(self.scopes))
+        for column, names in (("type", self.types), ("role", self.roles)):
+            wanted = [name for name in names if not name.startswith("!")]
+            unwanted = [name[1:] for name in names if name.startswith("!")]
+            if wanted:
+                yield f"{column} {among}", json.dumps(wanted)
+            if unwanted:
+                yield f"{column} NOT {among}", json.dumps(unwanted)
+        if self.kinds:
+            yield f"kind {among}", json.dumps(list(self.kinds))
+        for tag in self.tags:
+            yield tagged, tag
+        if not self.hearsay:
+            yield f"NOT {tagged}", HEARSAY
+        if self.since is not None:
+            yield "valid_from >= ?", self.since
+        if self.until is not None:
+            yield "valid_from < ?", self.until
+
+
+class Found(NamedTuple):
+    """What both channels find."""
+
+    rows: dict[int, Candidate]
+    words: dict[int, set[int]]
+    """Which of the query's words each row holds, by their number."""
+    weights: list[float]
+    """How rare each word is."""
+    cosines: dict[int, float]
+
+
+def recall(  # noqa: PLR0913 - each is one property of a recall
+    tables: FactTables,
+    text: str,
+    query: RecallQuery,
+    *,
+    limit: int,
+    budget: int | None = None,
+    ranking: str = "ours",
+    seconds: float = WRITING_SECONDS,
+) -> list[Recalled]:
+    """Return what best answers a query, best first; of an empty one, the strongest and newest."""
+    if ranking not in RANKINGS:
+        raise FactError(f"unknown preset {ranking!r}; known are {', '.join(RANKINGS)}")
+    if limit == 0 or (query.scopes is not None and not query.scopes):
+        return []
+    most = None if limit < 0 else limit if budget is None else RERANKED * limit
+    scores = (
+        _scores(tables, text, query, ranking, seconds)
+        if text.strip()
+        else _strongest(tables, query)
+    )
+    found = _results(tables, scores[:most])
+    if budget is not None:
+        found = _fitting(tables, text, found, budget)
+        found = found[:limit] if limit > 0 else found
+    if tables.policy.reinforce == "returned":
+        confirm(tables, [result.memory for result in found], query.now)
+    return found
+
+
+def relevant(
+    tables: FactTables, prompt: str, query: RecallQuery, *, limit: int, budget: int
+) -> list[Recalled]:
+    """Return what a prompt calls for; nothing where nothing does."""
+    found = recall(
+        tables,
+        prompt,
+        replace(query, hearsay=False),
+        limit=limit,
+        budget=budget,
+        ranking=tables.policy.preset,
+        seconds=RETRIEVE_SECONDS,
+    )
+    best = max((each.score.total for each in found), default=0.0)
+    return [
+        each
+        for each in found
+        if (each.score.keyword >= RELEVANT_WORDS or each.score.vector >= RELEVANT_COSINE)
+        and each.score.total >= RELEVANT_SHARE * best
+    ]
+
+
+def confirm(tables: FactTables, used: Iterable[Memory], at: float) -> int:
+    """Count an access of each memory, and strengthen it a little."""
+    ids = {memory.id: memory for memory in used}
+    with tables.database.transaction():
+        rows = memories.by_id(tables.database, ids)
+        touched = [(row, boosted(tables.policy, memory.intensity)) for row, memory in rows.values()]
+        memories.touch(tables.database, touched, at)
+    return len(touched)
+
+
+# Finding
+
+
+def _scores(
+    tables: FactTables, text: str, query: RecallQuery, ranking: str, seconds: float
+) -> list[tuple[int, Score]]:
+    found = find(tables, text, query, whole=ranking == "hippo", seconds=seconds)
+    if ranking != "ours":
+        from hippocampus.facts.compat.rankings import ranked_as
+
+        return ranked_as(ranking, tables, text, query, found)
+    return _ours(tables, text, query, found)
+
+
+def find(
+    tables: FactTables, text: str, query: RecallQuery, *, whole: bool = False, seconds: float
+) -> Found:
+    """Return what words and meaning find, of what the filters let pass.
+
+    Where the filters leave few of the best, both look again among what passes. The vector is that of
+    the `whole` text, or of the text without the names of who speaks, which a model takes for its subject.
+    """
+    terms = query_terms(text)
+    having = _telling(tables, list(terms.values()))
+    hits = _matched(tables, having)
+    rows = _light(tables, hits, query)
+    if len(hits) == MATCHED and _few(hits, rows):
+        hits = _matched_among(tables, list(having), query)
+        rows |= _light(tables, hits, query)
+    related = _by_entity(tables, text, query)
+    rows |= _light(tables, related, query)
+    cosines: dict[int, float] = {}
+    if tables.embed is not None and tables.has_vectors:
+        asked = text if whole else _without_speakers(text, rows)
+        vectors = tables.embedded([asked], seconds)
+        if vectors is not None:
+            cosines = tables.vectors.nearest(vectors[0], NEAREST)
+            rows |= _light(tables, cosines, query)
+            if len(cosines) == NEAREST and _few(cosines, rows):
+                cosines = _nearest_among(tables, vectors[0], query)
+                rows |= _light(tables, cosines, query)
+            rows |= _next_to(tables, [*list(hits)[:SPREAD], *list(cosines)[:SPREAD]], rows, query)
+            near = tables.vectors.cosines(vectors[0], rows.keys() - cosines.keys())
+            cosines = {row: value for row, value in (cosines | near).items() if row in rows}
+    if not cosines:
+        rows |= _next_to(tables, list(hits)[:SPREAD], rows, query)
+    held, weights = _held(tables, having, hits, rows)
+    for row, share in related.items():
+        if row in rows and share:
+            held[row] = held.get(row, set()) | {number for number in share if number < len(weights)}
+    return Found(rows, held, weights, cosines)
+
+
+def _without_speakers(text: str, rows: dict[int, Candidate]) -> str:
+    asked = content_words(text)
+    speaking = named(speakers(rows.values()), asked)
+    return without(text, speaking) if 0 < len(speaking) < len(asked) else text
+
+
+def _telling(tables: FactTables, terms: Sequence[str]) -> dict[str, list[int]]:
+    """Return the rows of each term that is not in a great many memories; of all, where every one is."""
+    most = int(min(MOST_COMMON_ROWS, max(LEAST_COMMON_ROWS, COMMON_SHARE * _last_row(tables))))
+    having = {term: _rows_with(tables, term, most) for term in terms}
+    rare = {term: there for term, there in having.items() if len(there) < most}
+    return rare or {term: [] for term in terms}
+
+
+def _matched(tables: FactTables, having: Mapping[str, Sequence[int]]) -> dict[int, float]:
+    """Return BM25 by row, of the best."""
+    if not having:
+        return {}
+    joined = (
+        " OR ".join(having)
+        if any(having.values())
+        else " AND ".join(f"({term})" for term in having)
+    )
+    sql = "SELECT rowid, -rank FROM memory_text WHERE memory_text MATCH ? ORDER BY rank LIMIT ?"
+    return dict(tables.database.rows(sql, (joined, MATCHED)))
+
+
+def _last_row(tables: FactTables) -> int:
+    return int(tables.database.value("SELECT max(row) FROM memory") or 0)
+
+
+def _rows_with(tables: FactTables, term: str, most: int) -> list[int]:
+    found = tables.database.rows(
+        "SELECT rowid FROM memory_text WHERE memory_text MATCH ? LIMIT ?", (term, most)
+    )
+    return [row for (row,) in found]
+
+
+def _held(
+    tables: FactTables,
+    having: Mapping[str, Sequence[int]],
+    hits: Collection[int],
+    rows: Collection[int],
+) -> tuple[dict[int, set[int]], list[float]]:
+    """Return which of the query's words each row holds, by number, and how rare each word is."""
+    count = max(LEAST_COUNT, _last_row(tables))
+    if not any(having.values()):  # none is rare: what was matched holds them all
+        return {row: set(range(len(having))) for row in hits if row in rows}, [1.0] * len(having)
+    held: dict[int, set[int]] = {}
+    weights = []
+    for number, there in enumerate(having.values()):
+        weights.append(math.log(1 + max(0.0, count - len(there) + 0.5) / (len(there) + 0.5)))
+        for row in there:
+            if row in rows:
+                held.setdefault(row, set()).add(number)
+    return held, weights
+
+
+def _matched_among(
+    tables: FactTables, terms: Sequence[str], query: RecallQuery
+) -> dict[int, float]:
+    """Return BM25 by row, of the best that pass the filters."""
+    condition, values = query.condition()
+    return dict(
+        tables.database.rows(
+            "SELECT memory_text.rowid, -bm25(memory_text) AS score FROM memory_text"  # noqa: S608 - names of ours
+            " CROSS JOIN memory ON memory.row = memory_text.rowid"
+            f" WHERE memory_text MATCH ? AND {condition} ORDER BY score DESC LIMIT ?",
+            (" OR ".join(terms), *values, MATCHED),
+        )
+    )
+
+
+def _nearest_among(tables: FactTables, vector: Any, query: RecallQuery) -> dict[int, float]:
+    """Return cosines by row, of the nearest that pass the filters."""
+    condition, values = query.condition()
+    rows = tables.database.rows(
+        f"SELECT row FROM memory WHERE {condition} ORDER BY row DESC LIMIT ?",  # noqa: S608 - names of ours
+        (*values, FEW),
+    )
+    found = tables.vectors.cosines(vector, [row for (row,) in rows])
+    return dict(sorted(found.items(), key=lambda pair: -pair[1])[:NEAREST])
+
+
+def _by_entity(tables: FactTables, text: str, query: RecallQuery) -> dict[int, frozenset[int]]:
+    """Return rows whose triples name an entity of the query under whatever alias, with the words that name it."""
+    if not tables.database.value("SELECT EXISTS (SELECT 1 FROM entity)"):
+        return {}
+    listed = words(text)
+    numbers = {word: number for number, word in enumerate(query_terms(text))}
+    names: dict[str, frozenset[int]] = {}
+    for size in (1, 2, 3):
+        for start in range(len(listed) - size + 1):
+            part = [word.removesuffix("'s") for word in listed[start : start + size]]
+            names[key(" ".join(part))] = frozenset(
+                numbers[word] for word in part if word in numbers
+            )
+    found = triples.named(tables.database, query.agent, names, MATCHED)
+    return {row: names.get(name, frozenset()) for row, name in found}
+
+
+def _light(tables: FactTables, rows: Iterable[int], query: RecallQuery) -> dict[int, Candidate]:
+    """Return what ranking needs of those rows that pass the filters."""
+    condition, values = query.condition()
+    found = tables.database.rows(
+        "WITH wanted (number) AS (SELECT value FROM json_each(?))"  # noqa: S608 - names of ours
+        f" SELECT {LIGHT} FROM wanted CROSS JOIN memory ON row = number WHERE {condition}",
+        (memories.listed(rows), *values),
+    )
+    return {row[0]: Candidate(*row) for row in found}
+
+
+def _next_to(
+    tables: FactTables, hits: Iterable[int], rows: dict[int, Candidate], query: RecallQuery
+) -> dict[int, Candidate]:
+    """Return the turns next to the best hits."""
+    wanted = places(rows[row] for row in hits if row in rows)
+    if not wanted:
+        return {}
+    condition, values = query.condition()
+    turns = [(session, turn, at) for session, at in wanted for turn in {at, at // 2}]
+    found = tables.database.rows(
+        "WITH place AS (SELECT value ->> 0 AS s, value ->> 1 AS t, value ->> 2 AS p"  # noqa: S608 - names of ours
+        f" FROM json_each(?)) SELECT {LIGHT} FROM place CROSS JOIN memory"
+        f" ON session = s AND turn = t WHERE {PLACE} = p AND {condition}",
+        (json.dumps(turns), *values),
+    )
+    return {row[0]: Candidate(*row) for row in found}
+
+
+def _few(found: Collection[int], rows: Collection[int]) -> bool:
+    """Return whether filters let pass less than a quarter of what was found."""
+    return sum(row in rows for row in found) < len(found) // 4
+
+
+# Ranking
+
+
+def _ours(
+    tables: FactTables, text: str, query: RecallQuery, found: Found
+) -> list[tuple[int, Score]]:
+    placed = Placed(found.rows.values())
+    covered = window(placed, found.words, found.weights)
+    meant = near_cosines(placed, found.cosines) if found.cosines else {}
+    others = by_others(found.rows.values(), content_words(text))
+    strength = fading(tables.policy, query.seen_from)
+    scored = []
+    for row in covered.keys() | {
+        row for row, cosine in found.cosines.items() if cosine >= LEAST_COSINE
+    }:
+        one = found.rows[row]
+        left = strength(one.type, one.intensity, one.accesses, one.accessed)
+        if left < tables.policy.hide_below:
+            continue
+        recent = recency((query.seen_from - one.created) / 86_400.0)
+        keyword, cosine = covered.get(row, 0.0), meant.get(row, 0.0)
+        value = ranked(keyword, cosine, one, other=row in others, strength=left, recency=recent)
+        own = max(0.0, found.cosines.get(row, 0.0))
+        scored.append((row, Score(value, keyword, own, 0.0, left, recent, one.intensity)))
+    return sorted(scored, key=lambda each: (-each[1].total, -each[0]))
+
+
+def _strongest(tables: FactTables, query: RecallQuery) -> list[tuple[int, Score]]:
+    """Return every row that passes the filters, strongest and newest first."""
+    condition, values = query.condition()
+    found = tables.database.rows(f"SELECT {LIGHT} FROM memory WHERE {condition}", values)  # noqa: S608 - names of ours
+    strength = fading(tables.policy, query.seen_from)
+    scored = []
+    for one in (Candidate(*row) for row in found):
+        left = strength(one.type, one.intensity, one.accesses, one.accessed)
+        recent = recency((query.seen_from - one.created) / 86_400.0)
+        if left >= tables.policy.hide_below:
+            scored.append(
+                (
+                    one.row,
+                    Score(
+                        left + 0.5 * recent, strength=left, recency=recent, importance=one.intensity
+                    ),
+                )
+            )
+    return sorted(scored, key=lambda each: (-each[1].total, -each[0]))
+
+
+# Results
+
+
+def _results(tables: FactTables, scores: Sequence[tuple[int, Score]]) -> list[Recalled]:
+    kept = memories.by_row(tables.database, (row for row, _ in scores))
+    related = triples.of_rows(tables.database, [row for row, _ in scores])
+    return [
+        Recalled(kept[row], score, day(kept[row].valid_from), related.get(row, ()))
+        for row, score in scores
+        if row in kept
+    ]
+
+
+def _fitting(tables: FactTables, text: str, found: list[Recalled], budget: int) -> list[Recalled]:
+    """Return what fits a budget of tokens, chosen by the reranker where all does not fit."""
+    if tables.rerank is not None and text.strip() and sum(map(_tokens, found)) > budget:
+        found = _reranked(tables, text, found)
+    return within_budget(found, budget)
+
+
+def within_budget(found: Sequence[Recalled], budget: int) -> list[Recalled]:
+    """Return what fits a budget of tokens when taken best first."""
+    taken = []
+    for each in found:
+        if (size := _tokens(each)) <= budget:
+            taken.append(each)
+            budget -= size
+    return taken
+
+
+def _tokens(result: Recalled) -> int:
+    """Return about how many tokens a line of memory weighs: characters by four, wide ones each."""
+    text = result.memory.content
+    wide = 0 if text.isascii() else sum(sign > "\u2fff" for sign in text)
+    return 8 + wide + (len(text) - wide) // CHARACTERS_A_TOKEN
+
+
+def _reranked(tables: FactTables, text: str, found: list[Recalled]) -> list[Recalled]:
+    """Order results by the reranker; where it fails, the order of scores stays."""
+    assert tables.rerank is not None
+    values = within(
+        RERANK_SECONDS, tables.rerank, text, [result.memory.content for result in found]
+    )
+    if values is None or len(list(values)) != len(found):
+        log.warning("reranking failed; the order of scores stays")
+        return found
+    return [found[place] for place in sorted(range(len(found)), key=lambda place: -values[place])]
