@@ -59,7 +59,7 @@ def test_replay_prints_a_table(source: Path) -> None:
 
 def test_explain_shows_both_lists_and_why(source: Path) -> None:
     policy = source / "prompt.yaml"
-    policy.write_text("extends: default\nfresh_turns: {code: 0, prose: 0}\n")
+    policy.write_text("extends: default\nfresh_turns: {code: 0, prose: 0}\nread_turns: 0\n")
     options = ("--turn", 2, "--policy", policy)
     done = hippocampus("explain", source / "one.json", *options, cwd=source)
     assert (done.returncode, done.stderr) == (0, "")
