@@ -41,6 +41,8 @@ class Payload:
     """The number of an earlier payload with the same content, which the note names."""
     shorter: Record | None = None
     """The record that it has next, once that is written."""
+    shorter_weight: int = 0
+    """The tokens of the text of that record."""
     collapsed: bool = False
     """Whether a digest replaces its message."""
 

@@ -159,7 +159,7 @@ class Payloads:
             payload = self.items[number]
             if payload.shorter is None:
                 continue
-            weight = rules.count_tokens(payload.shorter.shown)
+            weight = payload.shorter_weight
             own = replace(payload, record=payload.shorter, shorter=None, weight=weight)
             names.subtract(names_of(payload, history))
             names.update(names_of(own, history))

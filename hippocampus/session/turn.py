@@ -153,32 +153,34 @@ def _weighed(
     """Return payloads as the plan weighs them, each with its next text written."""
     view, payloads = changes.view, changes.payloads
     writer = EntryRenderer(view.history, view.shown_total, payloads.named, rules)
-    written = {
-        each: replace(payloads.items[each], shorter=writer.next_record(payloads.items[each]))
-        for each in chosen
-        if payloads.items[each].shorter is None
-    }
+    written = {}
+    for each in chosen:
+        payload = payloads.items[each]
+        if payload.shorter is None:
+            shorter = writer.next_record(payload)
+            weight = rules.count_tokens(shorter.shown)
+            written[each] = replace(payload, shorter=shorter, shorter_weight=weight)
     payloads = payloads.with_written(written)
     missing = rules.prices.recall_cost(view.shown_total, SLICE_TOKENS)
     strengths = payloads.strengths(chosen, view.history.turn, rules)
     candidates = [
-        _candidate(payloads.items[each], strength * missing, rules)
+        _candidate(payloads.items[each], strength * missing)
         for each, strength in zip(chosen, strengths, strict=True)
     ]
     return replace(changes, payloads=payloads), candidates
 
 
-def _candidate(payload: Payload, missing: float, rules: Rules) -> Candidate:
-    shorter = payload.shorter or payload.record
+def _candidate(payload: Payload, missing: float) -> Candidate:
+    stage = payload.shorter.stage if payload.shorter else payload.record.stage
     arrives = payload.large and payload.stands_full
     return Candidate(
         payload.id,
         payload.message,
         payload.weight,
-        rules.count_tokens(shorter.shown),
+        payload.shorter_weight,
         payload.due_turn,
         0.0 if arrives else CHANCE_OF_USE * missing,
-        shorter.stage,
+        stage,
         faded=not arrives,
     )
 
