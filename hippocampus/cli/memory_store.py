@@ -74,7 +74,7 @@ def existing(path: Path, agent: str = OWN_AGENT) -> Facts:
     return opened(path, agent)
 
 
-def kind_of(told: str | None) -> Any:
+def kind_of(value: str | None) -> Any:
     """Return a kind as the store names it.
 
     Raises:
@@ -83,9 +83,9 @@ def kind_of(told: str | None) -> Any:
     """
     from hippocampus.facts.errors import FactError
 
-    if told not in {None, "fact", "memory"}:
-        raise FactError(f"no kind {told!r}; there are fact and memory")
-    return told
+    if value not in {None, "fact", "memory"}:
+        raise FactError(f"no kind {value!r}; there are fact and memory")
+    return value
 
 
 def embed() -> Any:
@@ -118,10 +118,10 @@ def _local() -> Any:
 def _dimensions() -> int | None:
     from hippocampus.facts.errors import FactError
 
-    told = os.environ.get("HIPPOCAMPUS_EMBED_DIMENSIONS", "").strip()
-    if told and not told.isdecimal():
-        raise FactError(f"HIPPOCAMPUS_EMBED_DIMENSIONS is {told!r}, not a number")
-    return int(told) if told else None
+    value = os.environ.get("HIPPOCAMPUS_EMBED_DIMENSIONS", "").strip()
+    if value and not value.isdecimal():
+        raise FactError(f"HIPPOCAMPUS_EMBED_DIMENSIONS is {value!r}, not a number")
+    return int(value) if value else None
 
 
 def complete(model: str | None = None) -> Callable[[str], str] | None:

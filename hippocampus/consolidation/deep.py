@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 from hippocampus.consolidation import llm_extract
 from hippocampus.consolidation.extract import Found, importance, key_of, worth_keeping
 from hippocampus.consolidation.inputs import CompletedSession, ConsolidationResources
-from hippocampus.consolidation.transcript import Heard, heard
+from hippocampus.consolidation.transcript import Transcript, transcript_of
 from hippocampus.entries.entry import storable
 from hippocampus.errors import HippocampusError
 from hippocampus.facts.statements import RECALLED
@@ -46,7 +46,7 @@ def consolidate(
     change = ledger.pending()
     outbox = ledger.outbox()
     noted = session.noted if isinstance(session, CompletedSession) else ()
-    conversation = heard(session.messages, noted)
+    conversation = transcript_of(session.messages, noted)
     policy = resources.policy
     found = worth_keeping(session.name, conversation, session.records, policy, session.turn)
     new = [_outbox_item(each) for each in found if each.key not in outbox]
@@ -97,7 +97,7 @@ def _outbox_item(found: Found) -> OutboxItem:
 
 def _found_by_model(
     session: str,
-    conversation: Heard,
+    conversation: Transcript,
     known: Mapping[str, OutboxItem],
     resources: ConsolidationResources,
 ) -> list[OutboxItem]:
@@ -151,7 +151,7 @@ def _stored(
 
 def _confirmed(
     session: SessionSnapshot,
-    conversation: Heard,
+    conversation: Transcript,
     opening: str,
     known: Collection[str],
     resources: ConsolidationResources,

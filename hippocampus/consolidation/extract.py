@@ -14,7 +14,7 @@ from hippocampus.consolidation.error_fixes import resolved
 from hippocampus.consolidation.phrases import NO_REQUEST
 from hippocampus.consolidation.quotes import Quoted
 from hippocampus.consolidation.secrecy import speaks_of_secret, without_secrets
-from hippocampus.consolidation.transcript import Heard, Utterance
+from hippocampus.consolidation.transcript import Transcript, Utterance
 from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Record, content_key, storable
@@ -84,18 +84,18 @@ def key_of(session: str, origin: str, text: str) -> str:
 
 
 def worth_keeping(
-    session: str, heard: Heard, records: Sequence[Record], policy: Policy, turn: int
+    session: str, transcript: Transcript, records: Sequence[Record], policy: Policy, turn: int
 ) -> list[Found]:
     """Return what of a session is to outlive it, each text once, in the order in which it came."""
-    collector = _Collector(session, policy, Quoted(each.result for each in heard.attempts))
+    collector = _Collector(session, policy, Quoted(each.result for each in transcript.attempts))
     stored = {record.content: record.entry.id for record in records}
-    for utterance in heard.utterances:
+    for utterance in transcript.utterances:
         entry_id = stored.get(content_key(utterance.text.encode("utf-8", "surrogatepass")))
         if utterance.role == "user":
             collector.user(utterance, entry_id)
         else:
             collector.assistant(utterance)
-    collector.errors(heard, records)
+    collector.errors(transcript, records)
     for record in records:
         if not is_adopted(record):
             collector.entry(record, turn)
@@ -151,10 +151,10 @@ class _Collector:
         if len(_WORD.findall(told[:200])) >= LEAST_WORDS:
             self._add(told, "event", "assistant", said.turn, None, word_by_word=True)
 
-    def errors(self, heard: Heard, records: Sequence[Record]) -> None:
+    def errors(self, transcript: Transcript, records: Sequence[Record]) -> None:
         """Take the failures that were made good."""
         ids = {_call_of(record): record.entry.id for record in records}
-        for each in resolved(heard.attempts):
+        for each in resolved(transcript.attempts):
             failure = each.failure
             entry_id = ids.get(failure.call_id) if failure.call_id else None
             self._add(each.told(), "error", "tool", failure.turn, entry_id, word_by_word=True)

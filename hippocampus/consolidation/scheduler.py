@@ -17,7 +17,7 @@ from hippocampus.consolidation.inputs import (
     ContextLoadResources,
     Trigger,
 )
-from hippocampus.consolidation.transcript import Utterance, heard
+from hippocampus.consolidation.transcript import Utterance, transcript_of
 from hippocampus.formats import reader
 from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
 from hippocampus.storage import archive
@@ -152,7 +152,7 @@ class ConsolidationScheduler:
         )
         messages = session.messages or last
         before = earlier if messages is last else [*earlier, last]
-        noted = [one for each in before for one in heard(each).utterances]
+        noted = [one for each in before for one in transcript_of(each).utterances]
         if not last:  # without an archive, the user's instructions are in the store
             for record in session.records:
                 if record.kind == "message":

@@ -49,14 +49,14 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Transcript:
     """A conversation as far as consolidation reads it."""
 
     utterances: tuple[Utterance, ...]
     attempts: tuple[Attempt, ...]
 
 
-def heard(messages: Sequence[Message], noted: Sequence[Utterance] = ()) -> Heard:
+def transcript_of(messages: Sequence[Message], noted: Sequence[Utterance] = ()) -> Transcript:
     """Return what was said and tried, behind what was noted of it; turns count the assistant's messages."""
     utterances: list[Utterance] = list(noted)
     attempts: list[Attempt] = []
@@ -68,7 +68,7 @@ def heard(messages: Sequence[Message], noted: Sequence[Utterance] = ()) -> Heard
         utterances += _utterances(message, turn)
         results = [part for part in message.parts if part.kind == "result"]
         attempts += [_attempt(calls.get(part.call_id, part), part, turn) for part in results]
-    return Heard(tuple(utterances), tuple(each for each in attempts if each.tool != TOOL_NAME))
+    return Transcript(tuple(utterances), tuple(each for each in attempts if each.tool != TOOL_NAME))
 
 
 def _utterances(message: Message, turn: int) -> list[Utterance]:
