@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.recall import TOOL_NAME
+from hippocampus.recall.pending import is_named
 
 FAILED = re.compile(
     r"""(?ix) \A \W* (?: \w*error | \w*exception | traceback | fatal | failed | failure | panic
@@ -68,7 +68,9 @@ def transcript_of(messages: Sequence[Message], noted: Sequence[Utterance] = ()) 
         utterances += _utterances(message, turn)
         results = [part for part in message.parts if part.kind == "result"]
         attempts += [_attempt(calls.get(part.call_id, part), part, turn) for part in results]
-    return Transcript(tuple(utterances), tuple(each for each in attempts if each.tool != TOOL_NAME))
+    return Transcript(
+        tuple(utterances), tuple(each for each in attempts if not is_named(each.tool))
+    )
 
 
 def _utterances(message: Message, turn: int) -> list[Utterance]:

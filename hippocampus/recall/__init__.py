@@ -5,7 +5,14 @@ Text in, text out. The session knows which content an id refers to; only `passag
 
 from __future__ import annotations
 
-from hippocampus.recall.definition import DESCRIPTION, PARAMETERS, TOOL_NAME, tool
+from hippocampus.recall.definition import (
+    DESCRIPTION,
+    PARAMETERS,
+    TOOL_NAME,
+    RecallRequest,
+    as_function,
+    tool,
+)
 from hippocampus.recall.paging import pages
 from hippocampus.recall.searching import names_in, search
 from hippocampus.recall.slices import Request, bound_of, take
@@ -14,7 +21,9 @@ __all__ = [
     "DESCRIPTION",
     "PARAMETERS",
     "TOOL_NAME",
+    "RecallRequest",
     "Request",
+    "as_function",
     "bound_of",
     "names_in",
     "pages",

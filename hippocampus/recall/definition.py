@@ -1,8 +1,26 @@
-"""The definition of the `recall` tool; the same from the first turn on."""
+"""The `recall` tool: its arguments as one model, from which its definition and its checks come.
+
+Pure. The definition of a session is the same from the first turn on; calls are answered elsewhere.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import SkipJsonSchema
 
 from hippocampus.formats.writing import tool_definition
 
@@ -12,49 +30,176 @@ DESCRIPTION = (
     "content that is stored in full; request the part you need by line numbers, by a regular "
     "expression, by a path or by words. Without entry_id, query searches everything that is stored."
 )
-PARAMETERS: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "entry_id": {
-            "type": "string",
-            "description": "The id in the entry's first line; leave it out to search everything.",
-        },
-        "lines": {
-            "type": "array",
-            "items": {"type": "integer"},
-            "minItems": 2,
-            "maxItems": 2,
-            "description": "First and last line to return, counted from 1.",
-        },
-        "pattern": {
-            "type": "string",
-            "description": "Regular expression (RE2); the lines that match are returned.",
-        },
-        "context": {
-            "type": "integer",
-            "description": "Lines to return before and after each line that matches the pattern.",
-        },
-        "path": {
-            "type": "string",
-            "description": "JSON: $.items[3].id, * for every one. Table: rows[3], columns.name. "
-            "Code: a symbol's name. Page: a ref, a selector or a heading.",
-        },
-        "query": {
-            "type": "string",
-            "description": "Words; the passages that fit them best are returned.",
-        },
-        "head": {"type": "integer", "description": "Number of lines to return from the start."},
-        "tail": {"type": "integer", "description": "Number of lines to return from the end."},
-        "max_tokens": {"type": "integer", "description": "The most tokens to return."},
-    },
+RENAMED = 'Where an entry ends with recall("<id>", …), call this tool with these arguments.'
+"""Added to the description of a tool of another name."""
+WHOLE_NUMBER = re.compile(r"\s*(-?\d{1,18})\s*")
+LINE_RANGE = re.compile(r"\s*\[?\s*(\d{1,18})\s*(?:-|–|,|:|to)\s*(\d{1,18})\s*\]?\s*")
+"""The texts that are read as `[5, 7]`: `5-7`, `5, 7`, `[5, 7]`, `5:7`, `5 to 7`."""
+WRITTEN_ID = re.compile(
+    r"[\s\[\](){}<>\"'`]*([a-z2-7]{8,12})(?:\s*·.*|[\s\[\](){}<>\"'`]*)", re.DOTALL
+)
+"""An id in brackets or quotes, or with the rest of its entry's first line."""
+
+
+def _number(value: Any) -> Any:
+    """Return the whole number that `"100"` or `100.0` is, else the value itself."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    found = WHOLE_NUMBER.fullmatch(value) if isinstance(value, str) else None
+    return int(found[1]) if found else value
+
+
+def _lines(value: Any) -> Any:
+    """Return the range that a text clearly means, else the value itself."""
+    if isinstance(value, str):
+        found = LINE_RANGE.fullmatch(value)
+        return [int(found[1]), int(found[2])] if found else value
+    return [_number(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _id(value: Any) -> Any:
+    """Return the id in a text, else the value itself.
+
+    >>> _id(" [KQ3V7A2C · read · turn 3"), _id("kq3v 7a2c"), _id("order 66")
+    ('kq3v7a2c', 'kq3v7a2c', 'order 66')
+    """
+    if not isinstance(value, str):
+        return value
+    spaced, joined = value.lower(), "".join(value.lower().split())
+    found = WRITTEN_ID.fullmatch(spaced) or WRITTEN_ID.fullmatch(joined)
+    return found[1] if found else value
+
+
+def _field(description: str) -> Any:
+    return Field(None, description=description)
+
+
+Text = str | SkipJsonSchema[None]
+Count = Annotated[Annotated[int, Strict()] | SkipJsonSchema[None], BeforeValidator(_number)]
+LineRange = Annotated[
+    Annotated[list[Annotated[int, Strict()]], Field(min_length=2, max_length=2)]
+    | SkipJsonSchema[None],
+    BeforeValidator(_lines),
+]
+
+
+class RecallRequest(BaseModel):
+    """The arguments of a recall, as a model writes them: what is clearly meant is read.
+
+    Empty values count as left out. Numbers and ranges may be text (`"5-7"`), and an id may have
+    brackets, blanks and capitals.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    entry_id: Annotated[Text, BeforeValidator(_id)] = _field(
+        "The id in the entry's first line; leave it out to search everything."
+    )
+    lines: LineRange = _field("First and last line to return, counted from 1.")
+    pattern: Text = _field("Regular expression (RE2); the lines that match are returned.")
+    context: Count = _field("Lines to return before and after each line that matches the pattern.")
+    path: Text = _field(
+        "JSON: $.items[3].id, * for every one. Table: rows[3], columns.name. "
+        "Code: a symbol's name. Page: a ref, a selector or a heading."
+    )
+    query: Text = _field("Words; the passages that fit them best are returned.")
+    head: Count = _field("Number of lines to return from the start.")
+    tail: Count = _field("Number of lines to return from the end.")
+    max_tokens: Count = _field("The most tokens to return.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        return {key: value for key, value in given.items() if value not in (None, "", [], ())}
+
+    @model_validator(mode="after")
+    def _names_something(self) -> RecallRequest:
+        if self.entry_id is None and self.query is None:
+            raise ValueError("name an entry_id, or a query to search everything that is stored")
+        return self
+
+
+PROBLEMS = {
+    "string_type": "{} is not text",
+    "string_unicode": "{} is not text",
+    "int_type": "{} is not a whole number",
 }
+"""By the type of a validation error, the sentence for a model."""
 
 
-def tool(format_name: str) -> dict[str, Any]:
-    """Return the recall tool's definition in a format: `openai`, `responses` or `anthropic`.
+def problem_of(error: ValidationError) -> str:
+    """Return what is wrong with the arguments of a call, in one sentence for a model."""
+    errors = error.errors()
+    unknown = sorted(str(each["loc"][0]) for each in errors if each["type"] == "extra_forbidden")
+    first = errors[0]
+    if unknown:
+        known = ", ".join(sorted(RecallRequest.model_fields))
+        return f"unknown arguments: {', '.join(unknown)}; known: {known}"
+    if not first["loc"]:
+        return str(first["ctx"]["error"])
+    if first["loc"][0] == "lines":
+        return "lines is not a pair of line numbers such as [1, 40]"
+    return PROBLEMS.get(first["type"], "{} cannot be read").format(first["loc"][0])
+
+
+def _parameters() -> dict[str, Any]:
+    """Return the JSON Schema of the arguments, without what no model needs to read."""
+    properties = RecallRequest.model_json_schema()["properties"]
+    unread = ("title", "default")
+    return {
+        "type": "object",
+        "properties": {
+            name: {key: value for key, value in each.items() if key not in unread}
+            for name, each in properties.items()
+        },
+    }
+
+
+PARAMETERS: dict[str, Any] = _parameters()
+
+
+def described(name: str) -> str:
+    """Return the description of the recall tool under a name."""
+    return DESCRIPTION if name == TOOL_NAME else f"{DESCRIPTION} {RENAMED}"
+
+
+def tool(format_name: str, name: str = TOOL_NAME) -> dict[str, Any]:
+    """Return the recall tool's definition in a format.
 
     Raises:
         ValueError: there is no format of that name.
 
     """
-    return tool_definition(format_name, TOOL_NAME, DESCRIPTION, PARAMETERS)
+    return tool_definition(format_name, name, described(name), PARAMETERS)
+
+
+def as_function(answer: Callable[[Mapping[str, Any]], str], name: str = TOOL_NAME) -> Any:
+    """Return the recall tool as a function, for frameworks that read a signature and a docstring.
+
+    `answer` takes the arguments that a model wrote; what it left out is not among them.
+    """
+
+    def recall(**arguments: Any) -> str:
+        return answer({key: value for key, value in arguments.items() if value is not None})
+
+    fields = RecallRequest.model_fields
+    hints = {key: _hint(each) for key, each in fields.items()}
+    recall.__name__ = recall.__qualname__ = name
+    recall.__doc__ = described(name)
+    recall.__annotations__ = {**hints, "return": str}
+    recall.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+            for key, hint in hints.items()
+        ],
+        return_annotation=str,
+    )
+    return recall
+
+
+def _hint(each: FieldInfo) -> Any:
+    """Return the type of a field with its checks and its description."""
+    checks = (each.annotation, *each.metadata, Field(description=each.description))
+    return Annotated.__class_getitem__(checks)  # type: ignore[attr-defined]

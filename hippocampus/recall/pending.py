@@ -1,4 +1,4 @@
-"""The recall calls at the end of a message list that have no result yet, and their arguments.
+"""The recall calls of a message list: their arguments, and which have no result yet.
 
 Pure. Calls are answered in `retrieval`; no list is changed.
 """
@@ -7,24 +7,27 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from pydantic import ValidationError
+
 from hippocampus.errors import MessagesError, RecallError
 from hippocampus.formats import json_text, writing
-from hippocampus.formats.conversation import Item
+from hippocampus.formats.conversation import Item, Part
 from hippocampus.formats.plain import AS_DICTS
 from hippocampus.formats.reader import adapter_of
-from hippocampus.recall.definition import TOOL_NAME
+from hippocampus.recall.definition import TOOL_NAME, RecallRequest, problem_of
 from hippocampus.recall.slices import Request
 
-SELECTORS = frozenset(field.name for field in fields(Request))
-NUMBERS = ("head", "tail", "context", "max_tokens")
-TEXTS = ("entry_id", "pattern", "path", "query")
-WHOLE_NUMBER = re.compile(r"\s*(-?\d{1,18})\s*")
-LINE_RANGE = re.compile(r"\s*\[?\s*(\d{1,18})\s*(?:-|–|,|:|to)\s*(\d{1,18})\s*\]?\s*")
-"""The texts that are read as `[5, 7]`: `5-7`, `5, 7`, `[5, 7]`, `5:7`, `5 to 7`."""
+SELECTORS = tuple(field.name for field in fields(Request))
+HOST_PREFIX = re.compile(r"(?:.*(?:__|[./:])|.*hippocampus[_-])", re.DOTALL)
+"""What hosts write before a tool's own name: `mcp__server__`, `server.`, `hippocampus_`."""
+SEARCHED = re.compile(r"[a-z2-7]{8,12}:$", re.MULTILINE)
+"""How the answer to a search begins."""
+FAILED = "recall failed ("
+"""How an answer begins that has a reason instead of content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,8 @@ class Answer:
     is_error: bool = False
 
 
-def pending(items: Sequence[Item]) -> list[RecallCall]:
-    """Return the recall calls of the last assistant message that have no result yet, in order.
+def pending(items: Sequence[Item], name: str = TOOL_NAME) -> list[RecallCall]:
+    """Return the calls of the recall tool of the last assistant message that have no result yet, in order.
 
     Raises:
         MessagesError: the list is in no known format.
@@ -68,7 +71,7 @@ def pending(items: Sequence[Item]) -> list[RecallCall]:
     return [
         written(part.call_id, part.text or "{}")
         for part in behind[0].parts
-        if part.kind == "call" and part.tool == TOOL_NAME and part.call_id not in answered
+        if part.kind == "call" and part.tool == name and part.call_id not in answered
     ]
 
 
@@ -94,63 +97,42 @@ def written(call_id: str, arguments: object) -> RecallCall:
 
 
 def read_call(call_id: str, arguments: Mapping[str, Any]) -> RecallCall:
-    """Return a call from its arguments by name; `problem` is set where they cannot be read.
+    """Return a call from its arguments by name; `problem` is set where they cannot be read."""
+    try:
+        read = RecallRequest.model_validate(arguments)
+    except ValidationError as error:
+        return _refused(call_id, problem_of(error))
+    given = read.model_dump(exclude_none=True, include=set(SELECTORS))
+    if read.lines is not None:
+        given["lines"] = tuple(read.lines)
+    return RecallCall(call_id, read.entry_id, Request(**given), read.max_tokens)
 
-    Empty values count as left out; numbers and ranges that are written as text are read.
+
+def is_named(tool: str, name: str = TOOL_NAME) -> bool:
+    """Return whether a tool is the recall tool of this name, under a host's prefix too.
+
+    >>> is_named("mcp__hippocampus__recall"), is_named("hippocampus_recall"), is_named("do_recall")
+    (True, True, False)
     """
-    given = {
-        name: _meant(name, value)
-        for name, value in arguments.items()
-        if value not in (None, "", [], ())
-    }
-    problem = _problem(given)
-    if problem:
-        return _refused(call_id, problem)
-    chosen = {name: value for name, value in given.items() if name in SELECTORS}
-    return RecallCall(call_id, given.get("entry_id"), Request(**chosen), given.get("max_tokens"))
+    return tool.endswith(name) and (
+        tool == name or HOST_PREFIX.fullmatch(tool.removesuffix(name)) is not None
+    )
 
 
-def _meant(name: str, value: Any) -> Any:
-    """Return the number or the range that an argument clearly means, else the argument itself."""
-    if name in NUMBERS:
-        return _number(value)
-    if name != "lines":
-        return value
-    if isinstance(value, str):
-        found = LINE_RANGE.fullmatch(value)
-        return (int(found[1]), int(found[2])) if found else value
-    return tuple(map(_number, value)) if isinstance(value, list | tuple) else value
+def is_answer(call: Part, answer: str, name: str, ids: Callable[[str], bool]) -> bool:
+    """Return whether a result is our answer to a recall, and not that of a host's tool of this name.
 
-
-def _number(value: Any) -> Any:
-    """Return the whole number that `"100"` or `100.0` is, else the value itself."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    found = WHOLE_NUMBER.fullmatch(value) if isinstance(value, str) else None
-    return int(found[1]) if found else value
-
-
-def _problem(given: Mapping[str, Any]) -> str:
-    for name in TEXTS:
-        if not isinstance(given.get(name, ""), str):
-            return f"{name} is not text"
-    for name in NUMBERS:
-        if not _is_number(given.get(name, 1)):
-            return f"{name} is not a whole number"
-    lines = given.get("lines", (1, 1))
-    if not (isinstance(lines, tuple) and len(lines) == 2 and all(map(_is_number, lines))):
-        return "lines is not a pair of line numbers such as [1, 40]"
-    unknown = sorted(set(given) - SELECTORS - {"entry_id", "max_tokens"})
-    if unknown:
-        known = ", ".join(sorted(SELECTORS | {"entry_id", "max_tokens"}))
-        return f"unknown arguments: {', '.join(unknown)}; known: {known}"
-    if "entry_id" not in given and "query" not in given:
-        return "name an entry_id, or a query to search everything that is stored"
-    return ""
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    `ids` returns whether the session has an entry of an id. Ours are what a named entry holds, the
+    passages that a search found, and the reasons why there is nothing.
+    """
+    if not is_named(call.tool, name):
+        return False
+    asked = written(call.call_id, call.text or "{}")
+    if answer.startswith(FAILED):
+        return True
+    if asked.problem is not None:
+        return False
+    return SEARCHED.match(answer) is not None if asked.entry_id is None else ids(asked.entry_id)
 
 
 def _refused(call_id: str, reason: str) -> RecallCall:

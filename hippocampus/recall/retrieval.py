@@ -190,14 +190,14 @@ def text_in(record: Record, content: bytes) -> str:
     return without_envelope(text)
 
 
-def handle(items: Sequence[Item], serve: Serve) -> list[Item]:
+def handle(items: Sequence[Item], serve: Serve, name: str = recall.TOOL_NAME) -> list[Item]:
     """Return the items to append that answer the pending recalls at the end of a list.
 
     Raises:
         MessagesError: the list is in no known format.
 
     """
-    answered = {call.call_id: answer(call, serve) for call in pending(items)}
+    answered = {call.call_id: answer(call, serve) for call in pending(items, name)}
     results = [ToolResult(key, each.text, each.is_error) for key, each in answered.items()]
     return tool_results(items, results)
 

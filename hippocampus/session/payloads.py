@@ -32,7 +32,7 @@ from hippocampus.formats.reads import asks_to_read
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.policy import Redaction, Resolution, Subject
 from hippocampus.policy.words import EntryType
-from hippocampus.recall import TOOL_NAME
+from hippocampus.recall import pending
 from hippocampus.session import redactor
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History
@@ -427,9 +427,10 @@ class _PayloadsDraft:
         rules = self._rules
         site = self._calls.get(part.call_id)
         named = replace(part, tool=part.tool or (site.call.tool if site else part.tool))
-        if named.tool == TOOL_NAME:
-            return
         argued = site.call.text if site else ""
+        asked = replace(named, text=argued)
+        if pending.is_answer(asked, part.text, self._rules.recall_name, self._ids.__contains__):
+            return
         subject = redactor.result_subject(named, site.call if site else None, rules.count_tokens)
         resolution = rules.policy.resolve(subject)
         kind = rules.kind_of

@@ -22,6 +22,7 @@ from hippocampus.indexing import frame, price_of
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.prices import Prices
 from hippocampus.recall.fitting import MIN_TOKENS
+from hippocampus.recall.pending import is_named
 from hippocampus.session.history import History
 from hippocampus.session.identifiers import ID
 from hippocampus.session.payload import Payload
@@ -153,7 +154,7 @@ def _said(messages: Sequence[Message], *, recalls: bool = False) -> Iterator[str
     for message in messages:
         for part in message.parts:
             spoken = part.kind in ("text", "call") and message.role in ("user", "assistant")
-            if spoken and (part.tool == recall.TOOL_NAME) is recalls:
+            if spoken and is_named(part.tool) is recalls:
                 yield part.text
 
 

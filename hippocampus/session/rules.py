@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from hippocampus import indexing, tokens
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
+from hippocampus.recall import TOOL_NAME
 from hippocampus.session.summaries import TurnSummaries
 
 
@@ -23,6 +24,8 @@ class Rules:
     summaries: TurnSummaries | None = None
     redacts: bool = False
     """Whether any rule of the policy redacts."""
+    recall_name: str = TOOL_NAME
+    """The name of the recall tool, under which its answers are recognised."""
     kinds: dict[bytes, str] = field(default_factory=dict)
     """By the digest of a text its kind: a cache, filled as texts are asked about."""
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError, validate_call
 
-from hippocampus.formats.conversation import ToolResult
+from hippocampus import recall
+from hippocampus.formats.conversation import Part, ToolResult
 from hippocampus.formats.reader import read
 from hippocampus.formats.writing import appended, tool_results
-from hippocampus.recall.pending import extended, pending, read_call
+from hippocampus.recall.pending import extended, is_answer, pending, read_call
 from hippocampus.recall.slices import Request
 from hippocampus.replay.measure import unpaired
 
@@ -135,3 +138,65 @@ def test_numbers_as_text_are_read_and_what_is_empty_is_not_given() -> None:
 def test_any_arguments_are_read_or_refused(asked_for: dict) -> None:
     call = read_call("c", asked_for)
     assert call.problem is not None or call.entry_id is not None or call.request.query is not None
+
+
+@pytest.mark.parametrize(
+    "written", ["kq3v7a2c", " kq3v7a2c\n", "[kq3v7a2c]", "KQ3V7A2C", "`kq3v7a2c`", "kq3v 7a2c",
+                "[kq3v7a2c · read · turn 3 · 99 tokens · json]"],
+)  # fmt: skip
+def test_an_id_with_blanks_brackets_or_capitals_is_read(written: str) -> None:
+    assert read_call("c", {"entry_id": written}).entry_id == "kq3v7a2c"
+
+
+def test_a_tool_under_another_name_is_answered_and_the_hosts_own_is_not() -> None:
+    items = asked(
+        "openai", [("c1", "recall", '{"query": "a"}'), ("c2", "stored", '{"query": "a"}')]
+    )
+    assert [call.call_id for call in pending(items, "stored")] == ["c2"]
+    assert [call.call_id for call in pending(items)] == ["c1"]
+    [definition] = [recall.tool("anthropic", "stored")]
+    assert definition["name"] == "stored"
+    assert definition["description"].endswith("call this tool with these arguments.")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "answer", "ours"),
+    [
+        ("recall", {"entry_id": "kq3v7a2c"}, "any lines", True),
+        ("recall", {"entry_id": "[KQ3V7A2C]", "lines": "5-7"}, "any lines", True),
+        ("mcp__hippocampus__recall", {"entry_id": "kq3v7a2c"}, "any lines", True),
+        ("mcp_hippocampus_recall", {"query": "x"}, "kq3v7a2c:\n5: x", True),
+        ("server.recall", {"page": 1}, "recall failed (bad request): unknown", True),
+        ("recall", {"query": "x"}, "kq3v7a2c:\n5: x", True),
+        ("recall", {"query": "x"}, "Ann likes tea.", False),
+        ("recall", {"memory": "x"}, "Ann likes tea.", False),
+        ("recall", {"entry_id": "abcd2345"}, "any lines", False),
+        ("do_recall", {"entry_id": "kq3v7a2c"}, "any lines", False),
+        ("product_recall", {"query": "x"}, "kq3v7a2c:\n5: x", False),
+    ],
+)
+def test_our_answers_are_told_from_those_of_a_hosts_tool(
+    tool: str, arguments: dict, answer: str, ours: bool
+) -> None:
+    call = Part("call", json.dumps(arguments), (0,), tool=tool)
+    assert is_answer(call, answer, "recall", {"kq3v7a2c"}.__contains__) is ours
+
+
+def test_a_function_has_the_types_and_descriptions_of_the_definition() -> None:
+    function = recall.as_function(json.dumps, "stored")
+    assert (function.__name__, list(inspect.signature(function).parameters)) == (
+        "stored",
+        list(recall.PARAMETERS["properties"]),
+    )
+    called = validate_call(function)
+    assert json.loads(called(entry_id="[KQ3V7A2C]", lines="5-7", head=None)) == {
+        "entry_id": "kq3v7a2c",
+        "lines": [5, 7],
+    }
+    with pytest.raises(ValidationError):
+        called(entry_id="kq3v7a2c", lines=[1])
+    written = TypeAdapter(called).json_schema()["properties"]
+    assert written["lines"]["items"] == {"type": "integer"}
+    assert (
+        written["query"]["description"] == recall.PARAMETERS["properties"]["query"]["description"]
+    )
