@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hippocampus import prices, tokens
 from hippocampus.consolidation import inputs
@@ -19,6 +21,7 @@ from hippocampus.prices import Prices
 from hippocampus.recall.sources import RepeatableTools, known_sources
 from hippocampus.recall.sources import Source as Fetcher
 from hippocampus.recall.sources.tools import Tool
+from hippocampus.session.open_sessions import OpenSessions
 from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.resources import Resources, SessionInfo
 from hippocampus.session.session import Session
@@ -32,8 +35,11 @@ if TYPE_CHECKING:
     from hippocampus.consolidation.memory_lines import Line
     from hippocampus.facts import Facts
 
+LOG = logging.getLogger("hippocampus")
 SUMMARY_SECONDS = 2.0
 """How long a turn waits for summaries."""
+MAX_OPEN_SESSIONS = 64
+"""How many sessions that are named by their id alone stay open between their calls."""
 
 
 class Hippocampus:
@@ -81,6 +87,7 @@ class Hippocampus:
         self._facts: Facts | None = None
         self._opening_facts = threading.Lock()
         self._agent = agent
+        self._open_sessions = OpenSessions(self.session, MAX_OPEN_SESSIONS)
         self._closing = contextlib.ExitStack()
         if store is None:
             store = disk = DiskStore(state.contents)
@@ -123,6 +130,65 @@ class Hippocampus:
             self._resources,
             SessionInfo(self._agent if agent is None else agent, started),
         )
+
+    def using(self, session_id: str) -> contextlib.AbstractContextManager[Session]:
+        """Return the session of an id for a `with` block, from those that this memory holds open.
+
+        For servers and adapters that get a session's id with each request: the last 64 sessions stay
+        open between their calls, and older ones are released, not ended. Closing the memory ends
+        those that are still open.
+
+        Raises:
+            StoreError: the session's ledger cannot be opened.
+
+        """
+        return self._open_sessions.using(session_id)
+
+    def view(
+        self,
+        session_id: str,
+        messages: Iterable[Any],
+        *,
+        idle_seconds: float = 0.0,
+        request: Mapping[str, Any] | None = None,
+    ) -> list[Any]:
+        """Return the view of a message list in the session of an id, as a call of `Session` does.
+
+        Never raises because of its own failures: then it returns the messages as they are.
+        """
+        try:
+            with self.using(session_id) as session:
+                return session(messages, idle_seconds=idle_seconds, request=request)
+        except StoreError as failure:  # law 3: the session cannot be opened
+            LOG.error("session %s: sending the messages as they are: %s", session_id, failure)  # noqa: TRY400 - the cause is in the text
+            return list(messages)
+
+    async def aview(
+        self,
+        session_id: str,
+        messages: Iterable[Any],
+        *,
+        idle_seconds: float = 0.0,
+        request: Mapping[str, Any] | None = None,
+    ) -> list[Any]:
+        """Return what `view` returns; the work is done in a thread."""
+        return await asyncio.to_thread(
+            self.view, session_id, messages, idle_seconds=idle_seconds, request=request
+        )
+
+    def answer(self, session_id: str, arguments: str | Mapping[str, Any]) -> str:
+        """Return the answer to a recall in the session of an id, as `Session.answer` does.
+
+        Raises:
+            StoreError: the session's ledger cannot be opened.
+
+        """
+        with self.using(session_id) as session:
+            return session.answer(arguments)
+
+    async def aanswer(self, session_id: str, arguments: str | Mapping[str, Any]) -> str:
+        """Return what `answer` returns; the work is done in a thread."""
+        return await asyncio.to_thread(self.answer, session_id, arguments)
 
     def unconsolidated(self) -> list[str]:
         """Return the ids of sessions without a consolidation at their end, open ones included."""
@@ -219,6 +285,7 @@ class Hippocampus:
                 closing.callback(self._facts.close)
             closing.callback(self._closing.close)
             closing.callback(self._scheduler.close)
+            closing.callback(self._open_sessions.close)
 
 
 def _prices_of(declared: Policy, model: str | None) -> Prices:

@@ -6,13 +6,14 @@ whatever fails inside, the loop gets its own messages.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from hippocampus import recall, tokens
 from hippocampus.entries import adoption
@@ -30,13 +31,14 @@ from hippocampus.entries.entry import (
 )
 from hippocampus.entries.entry import entry_id as make_id
 from hippocampus.entries.origin import StateOrigin
-from hippocampus.errors import RecallError, StoreError
-from hippocampus.formats import plain, reader
+from hippocampus.errors import MessagesError, RecallError, StoreError
+from hippocampus.formats import passing, plain, reader
 from hippocampus.formats.conversation import Item, Message
 from hippocampus.recall import answers, pending, retrieval, versions
 from hippocampus.recall.fitting import MIN_TOKENS
 from hippocampus.recall.refetch import Refetcher, RefetchPorts
 from hippocampus.session import digest, tool_cache
+from hippocampus.session.changes import Change, changes_between, changes_of
 from hippocampus.session.costs import Costs, raw_call
 from hippocampus.session.history import History
 from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
@@ -53,6 +55,7 @@ MAX_RECALL_FACTOR = 4
 """A model may ask for this many times the tokens that one recall returns by the policy."""
 EXCESS = "the view passes its limit, and nothing more may be shortened"
 MAX_LARGEST = 3
+T = TypeVar("T")
 
 
 def _text_in(record: Record, content: bytes) -> str:
@@ -73,6 +76,8 @@ class Session:
         self._resources = resources
         self._lock = threading.RLock()
         self._is_closed = False
+        self._said: set[str] = set()
+        """What was logged, and is not logged again."""
         self._last: list[Item] = []
         """The list of the last call that did not fail."""
         self._left: list[Any] = []
@@ -117,32 +122,118 @@ class Session:
 
     # A call
 
-    def __call__(self, items: Iterable[Any], *, idle_seconds: float = 0.0) -> list[Any]:
+    def __call__(
+        self,
+        items: Iterable[Any],
+        *,
+        idle_seconds: float = 0.0,
+        request: Mapping[str, Any] | None = None,
+    ) -> list[Any]:
         """Return the view of a message list: what to send instead of it.
 
-        The list is not changed. It may be in OpenAI Chat, OpenAI Responses or Anthropic format,
-        and the view has the same; an SDK's objects in it are read by their `model_dump`, and stand
-        in the view wherever nothing of them is shortened. `idle_seconds` since the last call decide
-        whether the provider's cache has gone cold, so that an edit of the past costs nothing. Never
-        raises because of its own failures: then it returns the messages as they are, but for what
-        the policy redacts, and logs why.
+        The list is not changed. It may be in any of the formats of `tools`, and the view has the
+        same; an SDK's objects in it are read by their `model_dump`, and stand in the view wherever
+        nothing of them is shortened. `idle_seconds` since the last call decide whether the
+        provider's cache has gone cold, so that an edit of the past costs nothing. `request` are the
+        other parameters of the provider's call: where these or the list show that the provider
+        holds or edits the conversation itself, the list is sent as it is. Never raises because of
+        its own failures: then it returns the messages as they are, but for what the policy redacts,
+        and logs why.
         """
         with self._lock:
-            try:
-                cold = idle_seconds > self._resources.prices.cache_seconds
-                items = plain.listed(items)
-                own = plain.plain(items)
-                view = plain.given_back(self._take(own, cold=cold), own, items)
-            except Exception:  # law 3: a failure of the memory never breaks the agent's loop
-                LOG.exception("session %s: sending the messages as they are", self.id)
-                self.failures += 1
-                self._left = [list(items) if isinstance(items, list) else items, self._last]
-                return self._raw(items)
-            self._last, self._left = own, []
-            return view
+            return self._sent(items, idle_seconds, request or {})[0]
 
-    def _take(self, items: list[Item], *, cold: bool) -> list[Item]:
-        """Take a turn, commit it, and return its view.
+    def changes(
+        self,
+        items: Iterable[Any],
+        *,
+        idle_seconds: float = 0.0,
+        request: Mapping[str, Any] | None = None,
+    ) -> tuple[Change, ...]:
+        """Return what the view of a message list changes in it, for hosts with objects as messages.
+
+        The parameters are those of a call of the session, and it counts as that call: send what the
+        changes make of the list. Go through them from the last to the first, so that no index moves.
+        """
+        with self._lock:
+            given = list(items) if isinstance(items, Iterable) else items
+            view, is_taken = self._sent(given, idle_seconds, request or {})
+            if is_taken:
+                return changes_of(self._state.view)
+            return self._guarded(
+                lambda: changes_between(
+                    reader.read(plain.plain(given)), reader.read(plain.plain(view))
+                ),
+                tuple,
+                "nothing of the messages is changed",
+            )
+
+    async def aview(
+        self,
+        items: Iterable[Any],
+        *,
+        idle_seconds: float = 0.0,
+        request: Mapping[str, Any] | None = None,
+    ) -> list[Any]:
+        """Return what a call of the session returns; the work is done in a thread."""
+        return await asyncio.to_thread(self, items, idle_seconds=idle_seconds, request=request)
+
+    async def achanges(
+        self,
+        items: Iterable[Any],
+        *,
+        idle_seconds: float = 0.0,
+        request: Mapping[str, Any] | None = None,
+    ) -> tuple[Change, ...]:
+        """Return what `changes` returns; the work is done in a thread."""
+        return await asyncio.to_thread(
+            self.changes, items, idle_seconds=idle_seconds, request=request
+        )
+
+    def _sent(
+        self, items: Iterable[Any], idle_seconds: float, request: Mapping[str, Any]
+    ) -> tuple[list[Any], bool]:
+        """Return what to send for a list, and whether it is the view of a turn."""
+        given: Any = items
+
+        def taken() -> tuple[list[Any], bool]:
+            nonlocal given
+            given = plain.listed(items)
+            own = plain.plain(given)
+            cold = idle_seconds > self._resources.prices.cache_seconds
+            is_taken = self._take(own, request, cold=cold)
+            sent = self._state.view.write(own, self._handed) if is_taken else None
+            view = redacted_list(own, self._rules) if sent is None else sent
+            self._last, self._left = own, []
+            return plain.given_back(view, own, given), is_taken
+
+        def raw() -> tuple[list[Any], bool]:
+            self.failures += 1
+            self._left = [list(given) if isinstance(given, list) else given, self._last]
+            return self._raw(given), False
+
+        return self._guarded(taken, raw, "sending the messages as they are")
+
+    def _guarded(self, work: Callable[[], T], fallback: Callable[[], T], lost: str) -> T:
+        """Return the result of some work; where it fails, log the loss, and return the fallback's."""
+        try:
+            return work()
+        except Exception as failure:  # law 3: a failure of the memory never breaks the agent's loop
+            if not lost:
+                LOG.debug("session %s: a fallback failed too", self.id, exc_info=True)
+            elif isinstance(failure, MessagesError) or self._is_closed:
+                self._say_once(f"{lost}: {failure}")
+            else:
+                LOG.exception("session %s: %s", self.id, lost)
+            return fallback()
+
+    def _say_once(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            LOG.error("session %s: %s", self.id, text)
+
+    def _take(self, items: list[Item], request: Mapping[str, Any], *, cold: bool) -> bool:
+        """Take a turn and commit it; return False where the list is to be sent as it is.
 
         Raises:
             MessagesError: the list is in no known format.
@@ -153,6 +244,11 @@ class Session:
             self._take_up()
         before = self._state.history
         history = before.extended(items)
+        fresh = history.raw[history.reading.kept :]
+        reason = passing.reason_of_request(request) or passing.reason_of_list(history.raw, fresh)
+        if reason:
+            self._say_once(f"sending the messages as they are: {reason}")
+            return False
         costs = Costs.after(self._ledger.last_call(history.turn))
         opening = self._opening_of(history)
         rules = self._rules_of_turn()
@@ -160,7 +256,7 @@ class Session:
         self._commit(turn)
         self._warn_of_excess()
         self._consolidate_beside(before, compacted=turn.compacted)
-        return turn.state.view.write(items, self._handed)
+        return True
 
     def _take_up(self) -> None:
         """Take up what another process has written: entries, or whole turns.
@@ -224,17 +320,18 @@ class Session:
     def _raw(self, items: Any) -> list[Any]:
         """Return messages as they are, but for what the policy redacts, and note that they are sent."""
         own = items
-        try:
+
+        def redacted() -> list[Any]:
+            nonlocal own
             own = plain.plain(plain.listed(items))
-            view = plain.given_back(redacted_list(own, self._rules), own, items)
-        except Exception:  # law 3 once more: what cannot be read is the host's to send
-            if self._rules.redacts:
-                LOG.exception("session %s: sending what the policy redacts too", self.id)
-            view = list(items) if isinstance(items, list) else items
-        try:
-            self._note_raw(own)
-        except Exception:  # law 3, again: whatever made the call fail may do so here
-            LOG.debug("session %s: what was sent is not written down", self.id, exc_info=True)
+            return plain.given_back(redacted_list(own, self._rules), own, items)
+
+        def unread() -> list[Any]:
+            return list(items) if isinstance(items, list) else items
+
+        lost = "sending what the policy redacts too" if self._rules.redacts else ""
+        view = self._guarded(redacted, unread, lost)
+        self._guarded(lambda: self._note_raw(own), lambda: None, "")
         return view
 
     def _note_raw(self, items: list[Item]) -> None:
@@ -273,12 +370,10 @@ class Session:
 
     def _archive(self, write: Callable[[archive.Journal], None]) -> None:
         """Append the new messages to the archive; a turn is committed whether or not that works."""
-        if self._journal is None:
-            return
-        try:
-            write(self._journal)
-        except Exception:  # law 3: an audit's copy is nothing that a turn may fail for
-            LOG.exception("session %s: this call is not in the archive yet", self.id)
+        journal = self._journal
+        if journal is not None:
+            lost = "this call is not in the archive yet"
+            self._guarded(lambda: write(journal), lambda: None, lost)
 
     def _warn_of_excess(self) -> None:
         """Warn once, until a view fits again, that one does not and why."""
@@ -330,14 +425,33 @@ class Session:
         self._retrieval.fill({newer.entry.id: newer})
         return newer
 
-    def tools(self, format_name: str) -> list[dict[str, Any]]:
+    def tools(self, format_name: str, name: str = recall.TOOL_NAME) -> list[dict[str, Any]]:
         """Return the recall tool for `tools=…`: format `openai`, `responses` or `anthropic`.
+
+        `name` is another name for it where the host has a tool `recall` of its own: the session
+        answers calls of this name, and never shortens its answers to them. A host's prefix before
+        the name, such as `mcp__hippocampus__`, is no other name.
 
         Raises:
             ValueError: another format.
 
         """
-        return [recall.tool(format_name)]
+        self._named(name)
+        return [recall.tool(format_name, name)]
+
+    def recall_function(self, name: str = recall.TOOL_NAME) -> Callable[..., str]:
+        """Return the recall tool as a function, for frameworks that read its signature.
+
+        Its parameters have types and descriptions, all are optional, and each call returns what
+        `answer` returns. `name` is as in `tools`.
+        """
+        self._named(name)
+        function: Callable[..., str] = recall.as_function(self.answer, name)
+        return function
+
+    def _named(self, name: str) -> None:
+        with self._lock:
+            self._rules = replace(self._rules, recall_name=name)
 
     def recall(  # noqa: PLR0913 - each is one way to name a slice
         self,
@@ -382,6 +496,10 @@ class Session:
         """
         return retrieval.answer(pending.written("", arguments), self._serve).text
 
+    async def aanswer(self, arguments: str | Mapping[str, Any]) -> str:
+        """Return what `answer` returns; the work is done in a thread."""
+        return await asyncio.to_thread(self.answer, arguments)
+
     def _taken(self, call: pending.RecallCall, bound: int) -> str:
         if call.entry_id is None:
             return self._search(call.request.query, bound)
@@ -425,7 +543,9 @@ class Session:
             MessagesError: the list is in none of the three formats.
 
         """
-        return retrieval.handle(plain.plain(plain.listed(items)), self._serve)
+        return retrieval.handle(
+            plain.plain(plain.listed(items)), self._serve, self._rules.recall_name
+        )
 
     def _serve(self, call: pending.RecallCall) -> str:
         most = self._resources.policy.recall_tokens
@@ -663,12 +783,11 @@ class Session:
         any(self._is_taken_in(each) for each in wanted)
 
     def _is_taken_in(self, items: Iterable[Any]) -> bool:
-        try:
+        def taken_in() -> bool:
             self._take_in(plain.plain(plain.listed(items)))
-        except Exception:  # law 3: the end of a list is nothing that a loop may fail for
-            LOG.exception("session %s: the list as it ended is not taken in", self.id)
-            return False
-        return True
+            return True
+
+        return self._guarded(taken_in, lambda: False, "the list as it ended is not taken in")
 
     def _take_in(self, items: list[Item]) -> None:
         """Take in a list as it ended, with what came behind its last call; no view is made of it."""
@@ -716,15 +835,28 @@ class Session:
         with self._lock:
             if not self._is_closed:
                 self._is_closed = True
-                self._close(messages)
+                self._end(messages)
+                self._keep_facts()
+                self._close_files()
 
-    def _close(self, messages: Iterable[Any] | None) -> None:
-        self._end(messages)
-        try:
-            if self._has_news():
-                self.consolidate()
-        except Exception:  # law 3: what is not kept yet is finished at a next start
-            LOG.exception("session %s: not consolidated", self.id)
+    def release(self) -> None:
+        """Close the session's files without its end: the same id goes on with it, here or elsewhere.
+
+        Its facts are kept when it ends, or by `memory.consolidate()`.
+        """
+        with self._lock:
+            if not self._is_closed:
+                self._is_closed = True
+                self._close_files()
+
+    def _keep_facts(self) -> None:
+        self._guarded(
+            lambda: self.consolidate() if self._has_news() else None,
+            lambda: None,  # what is not kept yet is finished at a next start
+            "not consolidated",
+        )
+
+    def _close_files(self) -> None:
         self._retrieval.close()
         try:
             if self._journal is not None:

@@ -596,4 +596,8 @@ def _as_store_error(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as failure:
+        if isinstance(failure, sqlite3.ProgrammingError) and "closed" in str(failure):
+            raise StoreError(
+                "the session is closed; memory.session(id) opens it again"
+            ) from failure
         raise StoreError(f"ledger {path}: {failure}") from failure
