@@ -8,16 +8,17 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hippocampus import prices, tokens
 from hippocampus.consolidation import inputs
 from hippocampus.consolidation.scheduler import ConsolidationScheduler
-from hippocampus.errors import StoreError
+from hippocampus.errors import ModelError, StoreError
 from hippocampus.policy import Policy
 from hippocampus.policy import load as load_policy
-from hippocampus.prices import Prices
+from hippocampus.prices import Prices, bare_name
 from hippocampus.recall.sources import RepeatableTools, known_sources
 from hippocampus.recall.sources import Source as Fetcher
 from hippocampus.recall.sources.tools import Tool
@@ -52,6 +53,7 @@ class Hippocampus:
         policy: str | Path | Policy = "default",
         model: str | None = None,
         prices: Prices | None = None,
+        window_tokens: int = 0,
         summarise: Callable[[str], str] | None = None,
         summary_seconds: float = SUMMARY_SECONDS,
         complete: Callable[[str], str] | None = None,
@@ -62,7 +64,10 @@ class Hippocampus:
         """Open a state directory, and make it if it does not exist.
 
         `policy` is the name of a shipped policy or the path of a file. `model` sets prices, context
-        window and tokenizer; without it, prices are Anthropic's with the 5-minute cache.
+        window and tokenizer, under the names that frameworks give it too (`openai/gpt-5`,
+        `anthropic:claude-sonnet-5-5`); without it, prices are Anthropic's with the 5-minute cache.
+        So they are for a model that no price list has, which is logged. `window_tokens` is the
+        context window where that is not the model's own, or not known.
         `summarise` writes the summary line of an entry: it is called in a thread, and a turn waits
         `summary_seconds` at most (0 takes the summaries that are ready); if it fails or is late, the
         entry keeps the line that is written without a model. `complete` answers a prompt: each
@@ -73,14 +78,15 @@ class Hippocampus:
 
         Raises:
             PolicyError: the policy cannot be read; the error lists every problem.
-            ModelError: the model is unknown.
             StoreError: the directory cannot be used.
 
         """
         state = StateDir(Path(state_dir))
         declared = policy if isinstance(policy, Policy) else load_policy(policy)
-        encoding = tokens.encoding_for(model or declared.model)
+        encoding = tokens.encoding_for(bare_name(model or declared.model or ""))
         costs = prices or _prices_of(declared, model)
+        if window_tokens:
+            costs = replace(costs, window_tokens=window_tokens)
         self._state = state
         self._tools = RepeatableTools()
         self._sources = known_sources(self._tools)
@@ -290,6 +296,15 @@ class Hippocampus:
 
 def _prices_of(declared: Policy, model: str | None) -> Prices:
     """Return the prices of the caller's model, else of the policy, else Anthropic's."""
+    safe = prices.TABLES["anthropic-5m"]
     if model is None and declared.prices is None and declared.model is None:
-        return prices.TABLES["anthropic-5m"]
-    return prices.prices_for(declared.prices, model or declared.model)
+        return safe
+    try:
+        return prices.prices_for(declared.prices, model or declared.model)
+    except ModelError as unknown:
+        LOG.warning(
+            "%s; it is priced as Anthropic's with the five-minute cache, without a context window: "
+            "state that with Hippocampus(window_tokens=…), and prices with prices=…",
+            unknown,
+        )
+        return prices.TABLES[declared.prices] if declared.prices else safe

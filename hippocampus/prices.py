@@ -6,7 +6,10 @@ reports. No clock: the caller knows whether the cache has gone cold.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +20,14 @@ FIVE_MINUTES, HOUR = 300.0, 3_600.0
 """Providers without a documented time keep a prefix for minutes, and at most an hour, which is used."""
 SHORT_LIVED = ("anthropic",)
 """Providers whose cache lasts five minutes by default."""
+PROVIDER = re.compile(r"([a-z][a-z_-]*)[/:](?=.)")
+"""What frameworks write before a model's name."""
+BEDROCK = re.compile(
+    r"(?:[a-z-]+\.)?(?:ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen)\."
+)
+"""How the ids of models at Amazon Bedrock begin."""
+LOCAL = ("hosted_vllm", "llamafile", "lm_studio", "ollama", "ollama_chat", "vllm")
+"""Servers of one's own: no price is known there, whatever the model costs elsewhere."""
 DEFAULT_MODEL = "claude-sonnet-4-5"
 
 
@@ -95,18 +106,14 @@ def prices_for(table: str | None, model: str | None) -> Prices:
 def model_prices(model: str) -> Prices:
     """Return the prices of a model by its name, from genai-prices.
 
+    The name may have a provider in front, as frameworks write it: `openai/gpt-5`,
+    `anthropic:claude-sonnet-5-5`, `bedrock/us.anthropic.claude-…`.
+
     Raises:
         ModelError: the package knows no such model.
 
     """
-    from genai_prices.data_snapshot import get_snapshot
-
-    snapshot = get_snapshot()
-    try:
-        provider, found = snapshot.find_provider_model(model, None, None, None)
-    except LookupError:
-        known = {each.id for vendor in snapshot.providers for each in vendor.models}
-        raise ModelError("model", model, known) from None
+    provider, found = _found(model)
     price = found.prices if not isinstance(found.prices, list) else found.prices[-1].prices
     base = _base(price.input_mtok)
     if not base:
@@ -120,6 +127,49 @@ def model_prices(model: str) -> Prices:
         window_tokens=found.context_window or 0,
         cache_seconds=FIVE_MINUTES if provider.id in SHORT_LIVED else HOUR,
     )
+
+
+def _found(model: str) -> tuple[Any, Any]:
+    """Return the provider and the model of a name.
+
+    Raises:
+        ModelError: the package knows no such model.
+
+    """
+    from genai_prices.data_snapshot import get_snapshot
+
+    snapshot = get_snapshot()
+    for name, provider in _readings(model):
+        with contextlib.suppress(LookupError):
+            return snapshot.find_provider_model(name, None, provider, None)
+    known = {each.id for vendor in snapshot.providers for each in vendor.models}
+    raise ModelError("model", model, known)
+
+
+def _readings(model: str) -> Iterator[tuple[str, str | None]]:
+    """Yield what a name may mean: a model, and the provider that stands before it.
+
+    >>> list(_readings("azure/gpt-5"))
+    [('azure/gpt-5', None), ('gpt-5', 'azure'), ('gpt-5', None)]
+    """
+    yield model, None
+    if BEDROCK.match(model):
+        yield model, "aws"
+    named = PROVIDER.match(model)
+    if named is not None and named[1] not in LOCAL:
+        name = model[named.end() :]
+        yield name, named[1]
+        yield from _readings(name)
+
+
+def bare_name(model: str) -> str:
+    """Return the name of a model without the providers before it.
+
+    >>> bare_name("openrouter/openai/gpt-4o"), bare_name("ollama:llama3.1:8b")
+    ('gpt-4o', 'llama3.1:8b')
+    """
+    named = PROVIDER.match(model)
+    return bare_name(model[named.end() :]) if named else model
 
 
 def _base(price: Any) -> float:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from hippocampus import Hippocampus, Policy, PolicyError
-from hippocampus.errors import ModelError
 from hippocampus.prices import TABLES
 
 
@@ -35,15 +34,28 @@ def test_an_agent_gets_the_facts_as_tools(tmp_path: Path) -> None:
     memory.close()
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"model": "no-such-model"}, {"policy": "no-such-policy"}, {"policy": "/dev/zero"}]
-)
-def test_a_name_that_is_not_known_leaves_no_state_behind(
-    tmp_path: Path, wrong: dict[str, str]
-) -> None:
-    with pytest.raises((ModelError, PolicyError)):
-        Hippocampus(tmp_path / "state", **wrong)
+@pytest.mark.parametrize("policy", ["no-such-policy", "/dev/zero"])
+def test_a_policy_that_is_not_known_leaves_no_state_behind(tmp_path: Path, policy: str) -> None:
+    with pytest.raises(PolicyError):
+        Hippocampus(tmp_path / "state", policy=policy)
     assert not (tmp_path / "state").exists()
+
+
+def test_an_unknown_model_warns_and_takes_a_window_and_safe_prices(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = Hippocampus(tmp_path, model="claude-sonet-4-5x", window_tokens=32_000)
+    prices = memory._resources.prices
+    assert (prices.name, prices.window_tokens) == ("anthropic-5m", 32_000)
+    assert "unknown model 'claude-sonet-4-5x'; did you mean" in caplog.text
+    assert "window_tokens" in caplog.text
+    memory.close()
+    memory = Hippocampus(tmp_path, model="openai/gpt-5", window_tokens=64_000)
+    assert (memory._resources.prices.name, memory._resources.prices.window_tokens) == (
+        "gpt-5",
+        64_000,
+    )
+    memory.close()
 
 
 @pytest.mark.parametrize(

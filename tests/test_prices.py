@@ -53,6 +53,40 @@ def test_a_named_table_takes_dollars_and_window_of_the_model() -> None:
     assert prices_for(None, None) == model_prices("claude-sonnet-4-5")
 
 
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("openai/gpt-5", "gpt-5"),
+        ("openai:gpt-5", "gpt-5"),
+        ("openai-responses:gpt-5", "gpt-5"),
+        ("litellm_proxy/openai/gpt-5", "gpt-5"),
+        ("azure/gpt-4o", "gpt-4o"),
+        ("anthropic:claude-sonnet-4-5", "claude-sonnet-4-5"),
+        ("anthropic/claude-sonnet-4-5-20250929", "claude-sonnet-4-5"),
+        ("google-gla:gemini-2.5-flash", "gemini-2.5-flash"),
+        ("vertex_ai/gemini-2.5-flash", "gemini-2.5-flash"),
+        ("openrouter/anthropic/claude-sonnet-4.5", "anthropic/claude-sonnet-4.5"),
+        ("groq/llama-3.3-70b-versatile", "llama-3.3-70b-versatile"),
+        (
+            "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "regional.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        ),
+        (
+            "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "regional.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        ),
+    ],
+)
+def test_a_model_is_known_by_the_names_that_frameworks_give_it(name: str, model: str) -> None:
+    assert model_prices(name).name == model
+
+
+@pytest.mark.parametrize("name", ["ollama/llama3.1", "ollama:gpt-oss:20b", "hosted_vllm/gpt-oss"])
+def test_a_local_model_has_no_price_of_a_hosted_one(name: str) -> None:
+    with pytest.raises(ModelError, match="unknown model"):
+        model_prices(name)
+
+
 @pytest.mark.parametrize("name", ["claude-sonet-4-5x", "no-such-model-at-all", "\ud800", " "])
 def test_an_unknown_model_is_told_with_near_names(name: str) -> None:
     with pytest.raises(ModelError, match="unknown model") as told:
