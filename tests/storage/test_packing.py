@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sqlite3
 import subprocess
 import sys
@@ -18,21 +19,23 @@ from hippocampus.errors import StoreError
 from hippocampus.storage import packing
 from hippocampus.storage.content_store import DiskStore
 
+PACKERS = {"zstd": lambda content: packing.packed(content, 3), "gzip": gzip.compress}
 BOMBS = {
+    "gzip": lambda size: gzip.compress(bytes(size)),
     "zstd": lambda size: zstandard.ZstdCompressor(level=3).compress(bytes(size)),
     "many frames": lambda size: zstandard.ZstdCompressor().compress(bytes(size // 64)) * 64,
 }
 
 
-@given(st.lists(st.binary(max_size=5_000), max_size=5))
-def test_frames_behind_one_another_come_back(contents: list[bytes]) -> None:
+@given(st.lists(st.binary(max_size=5_000), max_size=5), st.sampled_from(list(PACKERS)))
+def test_frames_behind_one_another_come_back(contents: list[bytes], kind: str) -> None:
     whole = b"".join(contents)
-    assert packing.unpacked(b"".join(packing.packed(each, 3) for each in contents)) == whole
+    assert packing.unpacked(b"".join(map(PACKERS[kind], contents))) == whole
 
 
-@given(st.binary(min_size=1, max_size=3_000), st.data())
-def test_what_ends_early_is_damaged(content: bytes, data: st.DataObject) -> None:
-    whole = packing.packed(content, 3)
+@given(st.binary(min_size=1, max_size=3_000), st.sampled_from(list(PACKERS)), st.data())
+def test_what_ends_early_is_damaged(content: bytes, kind: str, data: st.DataObject) -> None:
+    whole = PACKERS[kind](content)
     cut = data.draw(st.integers(1, len(whole) - 1))
     with pytest.raises(packing.DamagedError):
         packing.unpacked(whole[:cut])

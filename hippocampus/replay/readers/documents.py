@@ -17,7 +17,7 @@ from typing import Any
 
 from hippocampus.errors import RecordingError
 from hippocampus.replay.readers.json_values import Record
-from hippocampus.replay.readers.unpacking import GZIP, ZSTD, UnpackingError, unpack
+from hippocampus.storage import packing
 
 HEAD_BYTES = 4096
 SHOWN_KEYS = 6
@@ -80,12 +80,15 @@ def _content(path: str) -> bytes:
     try:
         with Path(path).open("rb") as file:
             head = file.read(HEAD_BYTES)
-            if _is_binary(head) and not head.startswith((GZIP, ZSTD)):
+            is_packed = head.startswith((packing.GZIP, packing.ZSTD))
+            if _is_binary(head) and not is_packed:
                 return head
-            return unpack(head + file.read())
-    except (OSError, UnpackingError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise RecordingError(path, f"cannot be read: {reason}") from error
+            content = head + file.read()
+            return packing.unpacked(content) if is_packed else content
+    except packing.DamagedError as damage:
+        raise RecordingError(path, f"cannot be unpacked: {damage}") from damage
+    except OSError as error:
+        raise RecordingError(path, f"cannot be read: {error.strerror or error}") from error
 
 
 def _is_utf16(data: bytes) -> bool:
