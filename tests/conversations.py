@@ -1,4 +1,4 @@
-"""Valid message lists in the three formats, made by hypothesis, and how a host would send them.
+"""Valid message lists in the five formats, made by hypothesis, and how a host would send them.
 
 A conversation is a list of rounds (what is appended between two calls); everything that a provider
 allows in a list and that a naive reader trips over is drawn here once.
@@ -340,10 +340,92 @@ def _response_output(draw: st.DrawFn, call: Item) -> Item:
     return {"type": f"{call['type']}_output", "call_id": call["call_id"], "output": output}
 
 
+# Bedrock Converse
+
+
+@st.composite
+def bedrock(draw: st.DrawFn) -> Rounds:
+    ids = _Ids(draw)
+    rounds = [[{"role": "user", "content": draw(_converse_words())}]]
+    for _ in range(draw(st.integers(0, 4))):
+        calls = [_converse_use(draw, ids()) for _ in range(draw(st.integers(0, 3)))]
+        results = [_converse_result(draw, each["toolUse"]["toolUseId"]) for each in calls]
+        answer = {"role": "assistant", "content": [*draw(_converse_words()), *calls]}
+        user = {"role": "user", "content": [*results, *draw(_converse_words())]}
+        rounds.append([{**answer, **draw(extras())}, user])
+    return rounds
+
+
+def _converse_words() -> st.SearchStrategy[list[Item]]:
+    others: list[Item] = [
+        {"image": {"format": "png", "source": {"bytes": PNG_TEXT}}},
+        {"cachePoint": {"type": "default"}},
+        {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "EqQB"}}},
+        {"fromTheFuture": {"deep": ["x"]}},
+    ]
+    words = st.builds(lambda value: {"text": value}, text())
+    return st.lists(words | st.sampled_from(others), min_size=1, max_size=2)
+
+
+def _converse_use(draw: st.DrawFn, call_id: str) -> Item:
+    named = {"toolUseId": call_id, "name": draw(st.sampled_from(TOOLS))}
+    return {"toolUse": {**named, "input": draw(arguments())}}
+
+
+def _converse_result(draw: st.DrawFn, call_id: str) -> Item:
+    block = (
+        st.builds(lambda value: {"text": value}, text())
+        | st.builds(lambda value: {"json": value}, arguments())
+        | st.just({"image": {"format": "png", "source": {"bytes": PNG}}})
+    )
+    result: Item = {"toolUseId": call_id, "content": draw(st.lists(block, max_size=3))}
+    if draw(st.booleans()):
+        result["status"] = draw(st.sampled_from(["success", "error"]))
+    return {"toolResult": result}
+
+
+# Gemini
+
+
+@st.composite
+def gemini(draw: st.DrawFn) -> Rounds:
+    """Calls with ids and without, in the spelling of the API or of its SDK."""
+    ids = _Ids(draw) if draw(st.booleans()) else None
+    spelled = draw(st.sampled_from([("functionCall", "functionResponse", "inlineData", "mimeType"),
+                                    ("function_call", "function_response", "inline_data", "mime_type")]))  # fmt: skip
+    media = {spelled[2]: {spelled[3]: "image/png", "data": PNG_TEXT}}
+    rounds = [[{"role": "user", "parts": draw(_gemini_words(media))}]]
+    for _ in range(draw(st.integers(0, 4))):
+        calls, results = [], []
+        for _ in range(draw(st.integers(0, 3))):
+            named = {"name": draw(st.sampled_from(TOOLS)), **({"id": ids()} if ids else {})}
+            calls.append({spelled[0]: {**named, "args": draw(arguments())}})
+            results.append({spelled[1]: {**named, "response": draw(_gemini_response())}})
+        thought = {"text": "Let me see.", "thought": True, "thoughtSignature": "EqQB"}
+        before = draw(st.lists(st.just(thought), max_size=1))
+        answer = {"role": "model", "parts": [*before, *draw(_gemini_words(media)), *calls]}
+        user = {"role": "user", "parts": [*results, *draw(_gemini_words(media))]}
+        rounds.append([{**answer, **draw(extras())}, user])
+    return rounds
+
+
+def _gemini_words(media: Item) -> st.SearchStrategy[list[Item]]:
+    words = st.builds(lambda value: {"text": value}, text())
+    code = st.just({"executableCode": {"language": "PYTHON", "code": "print(1)"}})
+    return st.lists(words | st.just(media) | code, min_size=1, max_size=2)
+
+
+def _gemini_response() -> st.SearchStrategy[Item]:
+    one = st.builds(lambda key, value: {key: value}, st.sampled_from(["output", "result", "error"]), text())  # fmt: skip
+    return one | arguments()
+
+
 FORMATS: dict[str, Callable[[], st.SearchStrategy[Rounds]]] = {
     "openai": chat,
     "responses": responses,
     "anthropic": anthropic,
+    "bedrock": bedrock,
+    "gemini": gemini,
 }
 
 

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
-from hippocampus.formats.content import image_tokens, text_of, without_envelope
+from hippocampus.formats.content import (
+    image_tokens,
+    is_typed,
+    text_of,
+    with_block,
+    without_envelope,
+)
 from hippocampus.formats.conversation import Item, ItemPath, Message, Part, Role, ToolResult
 
 NAME = "anthropic"
-USER_TEXT_TYPE = "text"
 SEPARATE_USER_MESSAGES = False
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 OWN_BLOCKS = {
@@ -39,7 +44,7 @@ def recognises(item: Item) -> bool:
 
 def accepts(item: Item) -> bool:
     """Return whether an item can be an Anthropic message."""
-    return item.get("role") in ROLES
+    return item.get("role") in ROLES and is_typed(item.get("content"))
 
 
 def read(items: Sequence[Item]) -> list[Message]:
@@ -60,10 +65,20 @@ def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) 
 def tool_results(results: Sequence[ToolResult]) -> list[Item]:
     """Return one user message with a block for each result."""
     blocks: list[Item] = []
-    for call_id, text, is_error in results:
+    for call_id, text, is_error, _ in results:
         block: Item = {"type": "tool_result", "tool_use_id": call_id, "content": text}
         blocks.append({**block, "is_error": True} if is_error else block)
     return [{"role": "user", "content": blocks}]
+
+
+def words(role: Literal["user", "assistant"], text: str) -> Item:
+    """Return a message of one text."""
+    return {"role": role, "content": text}
+
+
+def with_words(item: Item, text: str) -> Item:
+    """Return a message of the user with a text at its end."""
+    return {**item, "content": with_block(item.get("content"), "text", text)}
 
 
 def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:

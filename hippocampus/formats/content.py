@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import math
 import struct
 from typing import Any
@@ -31,13 +32,20 @@ UNSEEN_PIXELS = (1_024, 1_024)
 """The size assumed for an image whose size is unknown, such as one given by URL."""
 
 
+def block_text(block: object) -> str | None:
+    """Return the text of a content block in any format; None where it is none, as an image."""
+    if not isinstance(block, dict):
+        return None
+    kind, text = block.get("type", "text"), block.get("text")
+    if kind in ("text", "input_text", "output_text") and isinstance(text, str):
+        return text
+    is_json = "json" in block and "type" not in block  # Bedrock Converse
+    return json.dumps(block["json"], ensure_ascii=False) if is_json else None
+
+
 def is_text_block(block: object) -> bool:
     """Return whether a content block is text, in any format."""
-    return (
-        isinstance(block, dict)
-        and block.get("type") in ("text", "input_text", "output_text")
-        and isinstance(block.get("text"), str)
-    )
+    return block_text(block) is not None
 
 
 def text_of(content: object) -> str:
@@ -45,8 +53,28 @@ def text_of(content: object) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        return "\n".join(block["text"] for block in content if is_text_block(block))
+        return "\n".join(text for text in map(block_text, content) if text is not None)
     return ""
+
+
+def with_block_text(block: dict[str, Any], text: str) -> dict[str, Any]:
+    """Return a text block with another text."""
+    return {**{key: value for key, value in block.items() if key != "json"}, "text": text}
+
+
+def with_block(content: object, kind: str, text: str) -> list[Any]:
+    """Return a `content` value as typed blocks, with a text block at its end."""
+    blocks = content if isinstance(content, list) else []
+    if isinstance(content, str) and content:
+        blocks = [{"type": kind, "text": content}]
+    return [*blocks, {"type": kind, "text": text}]
+
+
+def is_typed(content: object) -> bool:
+    """Return whether a `content` value has a form of OpenAI or Anthropic: text, or typed blocks."""
+    return not isinstance(content, list) or all(
+        isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
+    )
 
 
 def without_envelope(text: str) -> str:
@@ -70,6 +98,11 @@ def image_tokens(block: dict[str, Any]) -> int:
         address = block["image_url"]
         detail = (address if isinstance(address, dict) else block).get("detail", "auto")
         return _tiled_tokens(*(size or UNSEEN_PIXELS), str(detail))
+    return pixel_tokens(size)
+
+
+def pixel_tokens(size: tuple[int, int] | None) -> int:
+    """Return Anthropic's tokens for an image of a size, or of none that is known."""
     if size is None:
         return LARGEST_IMAGE_TOKENS
     return max(1, min(LARGEST_IMAGE_TOKENS, size[0] * size[1] // PIXELS_PER_TOKEN))
@@ -113,6 +146,25 @@ def _image_data(block: dict[str, Any]) -> str:
     url = address.get("url", "") if isinstance(address, dict) else address
     marker = ";base64,"
     return url.partition(marker)[2] if isinstance(url, str) and marker in url else ""
+
+
+def in_json(value: object) -> str:
+    """Return the text for bytes that a list holds, such as an image's: base64.
+
+    Raises:
+        TypeError: the value is of another type that JSON does not have.
+
+    """
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    raise TypeError(f"a {type(value).__name__} is no JSON value")
+
+
+def size_of(data: object) -> tuple[int, int] | None:
+    """Return width and height of an image that a list holds as bytes or in base64."""
+    if isinstance(data, bytes):
+        return image_size(data)
+    return image_size(_head(data)) if isinstance(data, str) else None
 
 
 def _head(encoded: str) -> bytes:

@@ -6,12 +6,12 @@ nothing is indexed, planned or stored here.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from hippocampus.formats.content import is_text_block
+from hippocampus.formats import json_text
+from hippocampus.formats.content import is_text_block, with_block_text
 
 Role = Literal["system", "user", "assistant", "tool"]
 PartKind = Literal["text", "call", "result", "image", "opaque"]
@@ -71,6 +71,8 @@ class ToolResult(NamedTuple):
     call_id: str
     text: str
     is_error: bool = False
+    tool: str = ""
+    """The name of the called tool, which some formats repeat."""
 
 
 def write(messages: Iterable[Message]) -> list[Item]:
@@ -82,8 +84,8 @@ def with_texts(message: Message, texts: Mapping[int, str]) -> Message:
     """Return the message with the text of some parts replaced; `texts` is by part number.
 
     All other fields of the provider's items stay the same. A result made of blocks keeps its images,
-    and the text replaces its first text block. Where the provider holds a call's arguments as an
-    object, the text must be the JSON of an object.
+    and the text replaces its first text block. Where the provider holds an object, the text is that
+    object's JSON, or else stands in it as `output`.
     """
     raw = list(message.raw)
     parts = list(message.parts)
@@ -102,7 +104,8 @@ def _put(value: Any, path: list[str | int], text: str) -> Any:
         copy[key] = _put(value[key], rest, text)
         return copy
     if isinstance(value, dict):
-        return json.loads(text)
+        read = json_text.read(text, None)
+        return read if isinstance(read, dict) else {"output": text}
     if isinstance(value, list):
         return _blocks_with_text(value, text)
     return text
@@ -115,9 +118,8 @@ def _blocks_with_text(blocks: list[Any], text: str) -> list[Any]:
     marks = [block["cache_control"] for block in texts if block.get("cache_control")]
     for block in blocks:
         if block is first:
-            written.append(
-                {**block, "text": text, **({"cache_control": marks[-1]} if marks else {})}
-            )
+            mark = {"cache_control": marks[-1]} if marks else {}
+            written.append({**with_block_text(block, text), **mark})
         elif not is_text_block(block):
             written.append(block)
     return written

@@ -6,13 +6,19 @@ One list item is one message. A list that was read is written back by `conversat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
-from hippocampus.formats.content import image_tokens, is_text_block, text_of, without_envelope
+from hippocampus.formats.content import (
+    image_tokens,
+    is_text_block,
+    is_typed,
+    text_of,
+    with_block,
+    without_envelope,
+)
 from hippocampus.formats.conversation import Item, Message, Part, Role, ToolResult
 
 NAME = "openai"
-USER_TEXT_TYPE = "text"
 SEPARATE_USER_MESSAGES = True
 ROLES: dict[str, Role] = {
     "system": "system",
@@ -34,7 +40,9 @@ def recognises(item: Item) -> bool:
 
 def accepts(item: Item) -> bool:
     """Return whether an item can be a chat message."""
-    return item.get("role") in ROLES
+    role = item.get("role")
+    has_words = "content" in item or role in ("assistant", "tool", "function")
+    return role in ROLES and has_words and is_typed(item.get("content"))
 
 
 def read(items: Sequence[Item]) -> list[Message]:
@@ -58,6 +66,16 @@ def tool_results(results: Sequence[ToolResult]) -> list[Item]:
     return [
         {"role": "tool", "tool_call_id": each.call_id, "content": each.text} for each in results
     ]
+
+
+def words(role: Literal["user", "assistant"], text: str) -> Item:
+    """Return a message of one text."""
+    return {"role": role, "content": text}
+
+
+def with_words(item: Item, text: str) -> Item:
+    """Return a message of the user with a text at its end."""
+    return {**item, "content": with_block(item.get("content"), "text", text)}
 
 
 def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:

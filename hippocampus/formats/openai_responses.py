@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from hippocampus.formats.content import (
     image_tokens,
     is_text_block,
+    is_typed,
     text_of,
+    with_block,
     without_envelope,
     without_images,
 )
 from hippocampus.formats.conversation import Item, Message, Part, Role, ToolResult
 
 NAME = "responses"
-USER_TEXT_TYPE = "input_text"
 SEPARATE_USER_MESSAGES = True
 ROLES: dict[str, Role] = {
     "system": "system",
@@ -50,7 +51,7 @@ def recognises(item: Item) -> bool:
 
 def accepts(item: Item) -> bool:
     """Return whether an item can be of the Responses format."""
-    return item.get("role") in ROLES or "type" in item
+    return (item.get("role") in ROLES or "type" in item) and is_typed(item.get("content"))
 
 
 def read(items: Sequence[Item]) -> list[Message]:
@@ -91,6 +92,16 @@ def tool_results(results: Sequence[ToolResult]) -> list[Item]:
         {"type": "function_call_output", "call_id": each.call_id, "output": each.text}
         for each in results
     ]
+
+
+def words(role: Literal["user", "assistant"], text: str) -> Item:
+    """Return a message of one text."""
+    return {"role": role, "content": text}
+
+
+def with_words(item: Item, text: str) -> Item:
+    """Return a message of the user with a text at its end."""
+    return {**item, "content": with_block(item.get("content"), "input_text", text)}
 
 
 def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:

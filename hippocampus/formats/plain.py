@@ -11,6 +11,7 @@ from typing import Any
 
 from hippocampus.errors import MessagesError
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.frameworks import framework_of, refusal
 
 AS_DICTS = "send the provider's list of dicts (for an SDK object, its `model_dump()`)"
 
@@ -32,8 +33,18 @@ def plain(items: Sequence[Any]) -> list[Item]:
 
     Fields that are None are left out, since no API accepts them back. An item without such objects
     is returned as the same object.
+
+    Raises:
+        MessagesError: one of them is a message of a framework; the text names its adapter.
+
     """
-    return [_plain(item) for item in items] if _has_objects(items) else list(items)
+    if not _has_objects(items):
+        return list(items)
+    for number, item in enumerate(items):
+        adapter = framework_of(item)
+        if adapter:
+            raise MessagesError(refusal(number, adapter))
+    return [_plain(item) for item in items]
 
 
 def given_back(view: Iterable[Item], dumped: Iterable[Item], own: Iterable[Any]) -> list[Any]:

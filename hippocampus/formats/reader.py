@@ -10,11 +10,12 @@ import bisect
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from hippocampus.errors import MessagesError
-from hippocampus.formats import anthropic, openai_chat, openai_responses
+from hippocampus.formats import anthropic, bedrock, gemini, openai_chat, openai_responses
 from hippocampus.formats.conversation import Item, Message, ToolResult, write
+from hippocampus.formats.frameworks import framework_of, refusal
 from hippocampus.formats.plain import AS_DICTS
 
 __all__ = [
@@ -48,8 +49,6 @@ class FormatReader(Protocol):
 class FormatWriter(Protocol):
     """The writing half of an adapter: items of ours in the provider's format."""
 
-    USER_TEXT_TYPE: str
-    """The type of a text block in a user message."""
     SEPARATE_USER_MESSAGES: bool
     """Whether a user message may follow another one, or tool results, in the list."""
 
@@ -61,6 +60,12 @@ class FormatWriter(Protocol):
     def tool_results(self, results: Sequence[ToolResult], /) -> list[Item]:
         """Return the items that hold the results."""
 
+    def words(self, role: Literal["user", "assistant"], text: str, /) -> Item:
+        """Return a message of one text."""
+
+    def with_words(self, item: Item, text: str, /) -> Item:
+        """Return a message of the user with a text at its end."""
+
     def appended(self, items: Sequence[Item], added: Sequence[Item], /) -> list[Item]:
         """Return a list with results at its end."""
 
@@ -71,7 +76,7 @@ class Adapter(FormatReader, FormatWriter, Protocol):
     NAME: str
 
 
-FORMATS: tuple[Adapter, ...] = (openai_responses, openai_chat, anthropic)
+FORMATS: tuple[Adapter, ...] = (openai_responses, openai_chat, anthropic, bedrock, gemini)
 ANY_FORMAT: Adapter = openai_chat
 
 
@@ -103,6 +108,9 @@ def read(items: Sequence[Item]) -> list[Message]:
 
 def _checked(adapter: Adapter, items: Sequence[Item], start: int = 0) -> Adapter:
     for number, item in enumerate(items[start:], start):
+        framework = framework_of(item)
+        if framework:
+            raise MessagesError(refusal(number, framework))
         if not isinstance(item, dict) or not adapter.accepts(item):
             known = ", ".join(each.NAME for each in FORMATS)
             raise MessagesError(

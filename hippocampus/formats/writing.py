@@ -6,9 +6,10 @@ Pure. Each adapter writes its own items; nothing is stored or decided here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from hippocampus.formats.conversation import Item, Message, Part, ToolResult
+from hippocampus.formats.conversation import Item, Message, ToolResult
 from hippocampus.formats.reader import FORMATS, Adapter, adapter_of
 
 
@@ -62,14 +63,11 @@ def with_text_after(message: Message, text: str, adapter: Adapter) -> Message | 
     if message.role not in ("user", "tool"):
         return None
     last = message.raw[-1]
-    content = last.get("content")
-    has_blocks = isinstance(content, list) and message.role == "user"
+    has_blocks = message.role == "user" and not isinstance(last.get("content", ()), str)
     if has_blocks or not adapter.SEPARATE_USER_MESSAGES:
-        blocks = content if isinstance(content, list) else []
-        if isinstance(content, str) and content:
-            blocks = [{"type": adapter.USER_TEXT_TYPE, "text": content}]
-        blocks = [*blocks, {"type": adapter.USER_TEXT_TYPE, "text": text}]
-        return adapter.read([*message.raw[:-1], {**last, "content": blocks}])[0]
-    item: Item = {"role": "user", "content": text}
-    part = Part("text", text, (len(message.raw), "content"))
-    return Message(message.role, (*message.parts, part), (*message.raw, item))
+        return adapter.read([*message.raw[:-1], adapter.with_words(last, text)])[0]
+    item = adapter.words("user", text)
+    [words] = adapter.read([item])
+    at = len(message.raw)
+    parts = (replace(part, path=(at, *part.path[1:])) for part in words.parts)
+    return Message(message.role, (*message.parts, *parts), (*message.raw, item))

@@ -198,7 +198,7 @@ def handle(items: Sequence[Item], serve: Serve, name: str = recall.TOOL_NAME) ->
 
     """
     answered = {call.call_id: answer(call, serve) for call in pending(items, name)}
-    results = [ToolResult(key, each.text, each.is_error) for key, each in answered.items()]
+    results = [ToolResult(key, each.text, each.is_error, name) for key, each in answered.items()]
     return tool_results(items, results)
 
 

@@ -13,6 +13,9 @@ from hippocampus.formats.calls import file_of, normal
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.policy.words import ERROR_SOURCE
 
+WRAPPED = ("function", "toolUse", "functionCall", "function_call")
+"""The keys under which formats hold a call's name and arguments."""
+
 
 class Asked(NamedTuple):
     """A call: its tool, and its arguments in one order of keys."""
@@ -30,13 +33,13 @@ class Answered(NamedTuple):
 
 
 def asked(call: Mapping[str, Any]) -> Asked:
-    """Return what a call asks, in any of the three formats, or as `name` and `arguments`.
+    """Return what a call asks, in any format, or as `name` and `arguments`.
 
     Raises:
         ValueError: it names no tool.
 
     """
-    inner = call.get("function")
+    inner = next((call[key] for key in WRAPPED if key in call), None)
     named = inner if isinstance(inner, dict) else call
     tool = named.get("name")
     if not isinstance(tool, str) or not tool:
@@ -44,7 +47,7 @@ def asked(call: Mapping[str, Any]) -> Asked:
             "a call has a name and arguments, as a tool call of OpenAI or Anthropic has, or "
             '{"name": …, "arguments": …}'
         )
-    given: Any = next((named[key] for key in ("arguments", "input") if key in named), {})
+    given: Any = next((named[key] for key in ("arguments", "input", "args") if key in named), {})
     written = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
     return Asked(tool, normal(written or "{}"))
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from hippocampus import tokens
 from hippocampus.formats import writing
-from hippocampus.formats.conversation import Item, Message, Part, with_texts
+from hippocampus.formats.conversation import Item, Message, with_texts
 from hippocampus.formats.reader import snapshot
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History
@@ -96,9 +96,9 @@ class View:
         draft = _ViewDraft(self)
         folds = list(self.folds)
         for span, text in digests:
-            item: Item = {"role": "assistant", "content": text}
-            part = Part("text", text, (0, "content"))
-            draft.put(span.start, Message("assistant", (part,), (item,)))
+            adapter = self.history.reading.adapter
+            [message] = adapter.read([adapter.words("assistant", text)])
+            draft.put(span.start, message)
             for number in range(span.start + 1, span.end):
                 draft.put(number, Message("assistant", (), ()))
             folds = [fold for fold in folds if not span.holds(fold)] + [span]

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from hippocampus.errors import MessagesError
 from hippocampus.formats.conversation import with_texts
+from hippocampus.formats.plain import plain
 from hippocampus.formats.reader import Reading, adapter_of, read, read_on, write
+from hippocampus.replay.measure import unpaired
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
@@ -76,8 +78,8 @@ def test_reading_on_notices_what_its_caller_edits_in_place(rounds: Rounds) -> No
     items = [item for each in rounds for item in each]
     reading = Reading()
     reading = read_on(reading, items)
-    items[-1]["content"] = "edited in place"
-    items[-1].setdefault("role", "user")
+    adapter = adapter_of(items)[0]
+    items[-1].update(adapter.words("user", "edited in place"))
     assert read_on(reading, items).messages == read(items)
 
 
@@ -160,3 +162,60 @@ def test_an_envelope_around_a_result_is_taken_off() -> None:
     content = '{"type":"text","text":"inner"}'
     [result] = read([{"role": "tool", "tool_call_id": "1", "content": content}])[0].parts
     assert result.text == "inner"
+
+
+class HumanMessage:
+    """A message of a framework, by the module of its class."""
+
+    def __init__(self, module: str) -> None:
+        type(self).__module__ = module
+        self.content = "x" * 7_000
+
+    def model_dump(self, **_kwargs: Any) -> dict[str, Any]:
+        return {"role": "user", "content": self.content}
+
+
+UNREADABLE = [
+    (HumanMessage("langchain_core.messages.human"), "integrations.langchain"),
+    ({"type": "tool", "content": [{"type": "text", "text": "x"}]}, "integrations.langchain"),
+    ({"role": "user", "blocks": [{"text": "x"}]}, "integrations.llama_index"),
+    ({"kind": "request", "parts": [{"part_kind": "user-prompt"}]}, "integrations.pydantic_ai"),
+    ({"type": "UserMessage", "content": "x"}, "integrations.autogen"),
+    ({"role": "user", "text": "x"}, "is not a message"),
+    ({"role": "user", "content": [{"type": "text", "text": "x"}, {"text": "x"}]}, "is not a mess"),
+]
+
+
+@pytest.mark.parametrize(("item", "said"), UNREADABLE, ids=lambda each: str(each)[:60])
+def test_what_cannot_be_read_is_refused_with_the_adapter_to_use(item: Any, said: str) -> None:
+    with pytest.raises(MessagesError, match=rf"messages\[1\].*{said}"):
+        read(plain([{"role": "user", "content": "Go."}, item]))
+
+
+def test_a_result_of_converse_and_of_gemini_is_a_result_of_its_call() -> None:
+    use = {"toolUse": {"toolUseId": "t1", "name": "f", "input": {"a": 1}}}
+    result = {"toolResult": {"toolUseId": "t1", "content": [{"json": {"b": [2]}}]}}
+    converse = [
+        {"role": "user", "content": [{"text": "Go."}]},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [result, {"cachePoint": {"type": "default"}}]},
+    ]
+    call = {"functionCall": {"name": "f", "args": {"a": 1}}}
+    answer = {"functionResponse": {"name": "f", "response": {"b": [2]}}}
+    contents = [
+        {"role": "user", "parts": [{"text": "Go."}]},
+        {"role": "model", "parts": [call, call]},
+        {"role": "user", "parts": [answer, answer]},
+    ]
+    for name, items, ids in (("bedrock", converse, ["t1"]), ("gemini", contents, ["#f#0", "#f#1"])):
+        _, said, answered = messages = read(items)
+        assert name == adapter_of(items)[0].NAME
+        assert [part.call_id for part in said.parts] == ids
+        results = [part for part in answered.parts if part.kind == "result"]
+        assert [(part.call_id, part.text) for part in results] == [
+            (each, '{"b": [2]}') for each in ids
+        ]
+        edited = with_texts(answered, {0: "[entry]"})
+        [again] = read(write([edited]))
+        assert again.parts[0].text == "[entry]"
+        assert unpaired(messages) == []

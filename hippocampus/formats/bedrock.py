@@ -1,0 +1,139 @@
+"""The adapter for Amazon Bedrock Converse. Pure, without the SDK.
+
+One list item is one message; its blocks have no `type` but one key that names what they are. A list
+that was read is written back by `conversation.write`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from hippocampus.formats.content import block_text, pixel_tokens, size_of, text_of
+from hippocampus.formats.conversation import Item, ItemPath, Message, Part, Role, ToolResult
+
+NAME = "bedrock"
+SEPARATE_USER_MESSAGES = False
+ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
+
+
+def recognises(item: Item) -> bool:
+    """Return whether an item can only be a Converse message: its blocks have no type."""
+    return bool(item.get("content")) and accepts(item)
+
+
+def accepts(item: Item) -> bool:
+    """Return whether an item can be a Converse message."""
+    content = item.get("content")
+    return (
+        item.get("role") in ROLES
+        and isinstance(content, list)
+        and all(isinstance(block, dict) and "type" not in block for block in content)
+    )
+
+
+def read(items: Sequence[Item]) -> list[Message]:
+    """Read Converse messages, one for each item."""
+    return [Message(ROLES[item["role"]], tuple(_parts(item)), (item,)) for item in items]
+
+
+def group_start(_items: Sequence[Item], index: int) -> int:
+    """Return the index at which the message with the item at `index` starts: the same."""
+    return index
+
+
+def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool's definition, for `toolConfig["tools"]`."""
+    schema = {"json": parameters}
+    return {"toolSpec": {"name": name, "description": description, "inputSchema": schema}}
+
+
+def tool_results(results: Sequence[ToolResult]) -> list[Item]:
+    """Return one user message with a block for each result."""
+    blocks: list[Item] = [
+        {
+            "toolResult": {
+                "toolUseId": each.call_id,
+                "content": [{"text": each.text}],
+                "status": "error" if each.is_error else "success",
+            }
+        }
+        for each in results
+    ]
+    return [{"role": "user", "content": blocks}]
+
+
+def words(role: Literal["user", "assistant"], text: str) -> Item:
+    """Return a message of one text."""
+    return {"role": role, "content": [{"text": text}]}
+
+
+def with_words(item: Item, text: str) -> Item:
+    """Return a message of the user with a text at its end."""
+    return {**item, "content": [*item["content"], {"text": text}]}
+
+
+def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
+    """Return a list with results at its end, in one user message with the results that end it."""
+    last = items[-1] if items else {}
+    if last.get("role") != "user" or len(added) != 1 or added[0].get("role") != "user":
+        return [*items, *added]
+    blocks = [*last["content"], *added[0]["content"]]
+    results = [block for block in blocks if "toolResult" in block]
+    others = [block for block in blocks if "toolResult" not in block]
+    return [*items[:-1], {**last, "content": [*results, *others]}]
+
+
+def _parts(item: Item) -> Iterator[Part]:
+    for number, block in enumerate(item["content"]):
+        yield from _block(block, (0, "content", number))
+
+
+def _block(block: Item, path: ItemPath) -> Iterator[Part]:
+    match block:
+        case {"text": str(text)}:
+            yield Part("text", text, (*path, "text"))
+        case {"toolUse": dict(use)}:
+            yield Part(
+                "call",
+                json.dumps(use.get("input") or {}, ensure_ascii=False),
+                (*path, "toolUse", "input"),
+                tool=str(use.get("name", "")),
+                call_id=str(use.get("toolUseId", "")),
+            )
+        case {"toolResult": dict(result)}:
+            yield from _result(result, (*path, "toolResult", "content"))
+        case {"image": dict(image)}:
+            yield _image(image, path)
+        case _:  # cachePoint, reasoningContent, document, guardContent, ...
+            yield Part("opaque", "", path)
+
+
+def _result(result: Item, path: ItemPath) -> Iterator[Part]:
+    """Yield a result: of one text the text is replaced, of other blocks the blocks.
+
+    Blocks with an image's bytes, which JSON does not have, cannot be stored.
+    """
+    content = result.get("content")
+    blocks = content if isinstance(content, list) else []
+    readable = [number for number, block in enumerate(blocks) if block_text(block) is not None]
+    is_one_text = len(readable) == 1 and "text" in blocks[readable[0]]
+    is_stored = is_one_text or len(readable) == len(blocks)
+    yield Part(
+        "result" if is_stored else "opaque",
+        text_of(blocks),
+        (*path, readable[0], "text") if is_one_text else path,
+        call_id=str(result.get("toolUseId", "")),
+        is_error=result.get("status") == "error",
+        answers=True,
+    )
+    for number, block in enumerate(blocks):
+        if isinstance(block, dict) and isinstance(block.get("image"), dict):
+            yield _image(block["image"], (*path, number))
+
+
+def _image(image: Item, path: ItemPath) -> Part:
+    source = image.get("source")
+    data = source.get("bytes") if isinstance(source, dict) else None
+    return Part("image", "", path, image_tokens=pixel_tokens(size_of(data)))
