@@ -144,6 +144,24 @@ def common(one: Iterable[str], other: Iterable[str]) -> int:
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
+def joined_end(keys: Sequence[str], history: History, start: int) -> int:
+    """Return how many leading messages were sent, where the host has joined some of them since.
+
+    `keys` are those of the last request, of which `start` are the list's. Providers that take no
+    two messages of the user in a row read `[result], [text]` and `[result, text]` as the same.
+    """
+    at = start
+    for number in range(start, len(history.raw)):
+        message, first = history.raw[number], 0
+        for end in range(1, len(message.parts) + 1):
+            piece = replace(message, parts=message.parts[first:end])
+            if at < len(keys) and key_of(piece) == keys[at]:
+                first, at = end, at + 1
+        if first < len(message.parts):
+            return number + (first > 0)
+    return len(history.raw)
+
+
 def same_words(old: Sequence[Message], new: Sequence[Message]) -> int:
     """Return how many leading messages have the same texts, whatever else their items carry."""
     pairs = itertools.takewhile(

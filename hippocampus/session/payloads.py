@@ -37,6 +37,7 @@ from hippocampus.session import redactor
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History
 from hippocampus.session.identifiers import IdentifierIndex, Sums, describe
+from hippocampus.session.own_text import is_entry
 from hippocampus.session.payload import Payload, due_from, original_of, superseding_key
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, View
@@ -464,6 +465,8 @@ class _PayloadsDraft:
         followed = large or bound or rules.count_tokens(part.text) > rules.policy.fade_over_tokens
         if not followed or (number, at) in self._origins:
             return None
+        if is_entry(part, self._record_of, rules.count_tokens(part.text)):
+            return None
         origin = self._origin(number, at, part)
         record = self._records.get(origin) or self._new_record(
             number, part, argued, origin, resolution
@@ -479,6 +482,11 @@ class _PayloadsDraft:
         if not full:
             self.rendered.append(Rendered(number, at, record.shown))
         return self._add(payload, part)
+
+    def _record_of(self, entry_id: str) -> Record | None:
+        if entry_id not in self._ids:
+            return None
+        return next(each for each in self._records.values() if each.entry.id == entry_id)
 
     def _add(self, payload: Payload, part: Part) -> int:
         """Number a payload, and count the names that it has."""

@@ -249,7 +249,7 @@ class Session:
         if reason:
             self._say_once(f"sending the messages as they are: {reason}")
             return False
-        costs = Costs.after(self._ledger.last_call(history.turn))
+        costs = self._costs_before(history.turn)
         opening = self._opening_of(history)
         rules = self._rules_of_turn()
         turn = take_turn(self._state, history, costs, rules, opening, cold=cold)
@@ -257,6 +257,13 @@ class Session:
         self._warn_of_excess()
         self._consolidate_beside(before, compacted=turn.compacted)
         return True
+
+    def _costs_before(self, turn: int) -> Costs:
+        """Return the sums before a turn; a list that is shorter than it was goes on with all of them."""
+        last = self._ledger.last_call()
+        if last is not None and turn < last.turn:
+            self._ledger.go_on_from(turn)
+        return Costs.after(self._ledger.last_call(turn))
 
     def _take_up(self) -> None:
         """Take up what another process has written: entries, or whole turns.
@@ -285,7 +292,11 @@ class Session:
         )
         self._measured.update(each.digest for each in measures)
         self._last_call = self._ledger.last_call()
-        self._state = replace(state.with_committed(turn.records, turn.again), stored_keys=len(keys))
+        self._state = replace(
+            state.with_committed(turn.records, turn.again),
+            stored_keys=len(keys),
+            costs=Costs.after(self._last_call),
+        )
         self._after(turn.records, turn.kept, before)
         self._archive(
             lambda journal: journal.append(
@@ -338,7 +349,7 @@ class Session:
         """Write down that a list was sent as it is; its entries stand again at the next call."""
         state = self._state
         history = state.history.extended(items).unredacted()
-        costs = Costs.after(self._ledger.last_call(history.turn))
+        costs = self._costs_before(history.turn)
         call = raw_call(history, state.view, keys_of(state), costs, self._resources.prices)
         self._ledger.commit([], [], call, sent=(0, history.keys))
         self._state = state.sent_raw(history, Costs.after(call))

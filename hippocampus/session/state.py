@@ -10,7 +10,7 @@ from hippocampus.entries.origin import EntryOrigin
 from hippocampus.session import compaction, reactivation
 from hippocampus.session.costs import Costs
 from hippocampus.session.digest import Span
-from hippocampus.session.history import History, common, same_words
+from hippocampus.session.history import History, common, joined_end, same_words
 from hippocampus.session.payloads import Payloads, arrived
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import View
@@ -122,6 +122,9 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         payloads, view, start = Payloads(), View(History(rules.encoding)), 0
         sent = min(sent, common(keys_of(state), history.keys))
         history, kept = history.unredacted(), 0
+    joins = not history.reading.adapter.SEPARATE_USER_MESSAGES
+    if joins and sent < state.view.sent and not state.view.is_folded(sent):
+        sent = joined_end(keys_of(state), history, sent)
     known = common(state.last_keys, history.keys) if state.last_keys else history.reading.kept
     stored = min(state.stored_keys, known)
     view = replace(view.extended(history, kept), sent=sent).opened_with(opening)

@@ -302,6 +302,14 @@ class Ledger:
             row = self._db.execute(sql, (bound,)).fetchone()
         return ModelCall(*row) if row else None
 
+    def go_on_from(self, turn: int) -> None:
+        """Let the sums of all calls stand before a turn: the list has fewer turns than were paid for."""
+        with _as_store_error(self._path), self._transaction():
+            last = "SELECT max(turn) FROM call"
+            self._db.execute(f"UPDATE call SET turn = -2 WHERE turn = ({last})")  # noqa: S608 - a constant
+            self._db.execute("DELETE FROM call WHERE turn >= ?", (turn - 1,))
+            self._db.execute("UPDATE call SET turn = ? WHERE turn = -2", (turn - 1,))
+
     def sent(self) -> list[str]:
         """Return the keys of the messages of the request that was sent last."""
         with _as_store_error(self._path):
