@@ -437,7 +437,9 @@ class Session:
         return newer
 
     def tools(self, format_name: str, name: str = recall.TOOL_NAME) -> list[dict[str, Any]]:
-        """Return the recall tool for `tools=…`: format `openai`, `responses` or `anthropic`.
+        """Return the recall tool for `tools=…`, in a format.
+
+        The formats are `openai`, `responses`, `anthropic`, `bedrock` (for `toolConfig`) and `gemini`.
 
         `name` is another name for it where the host has a tool `recall` of its own: the session
         answers calls of this name, and never shortens its answers to them. A host's prefix before
@@ -551,7 +553,7 @@ class Session:
         all results of an answer belong into one message, put your own tools' results into it.
 
         Raises:
-            MessagesError: the list is in none of the three formats.
+            MessagesError: the list is in no known format.
 
         """
         return retrieval.handle(
@@ -567,7 +569,7 @@ class Session:
     def cached(self, call: Mapping[str, Any]) -> Any:
         """Return the stored result of a call that was made before, or nothing where it may differ.
 
-        The call is a tool call of any of the three formats, or a mapping of `name` and `arguments`;
+        The call is a tool call of any format, or a mapping of `name` and `arguments`;
         the result is as the message list held it. Nothing comes back for a result that was not stored, has
         failed, had another result since, or names a file that a call has written since. A file that
         the policy declares as the source is read and compared; other sources are not asked, and

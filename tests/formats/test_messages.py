@@ -186,7 +186,7 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(("item", "said"), UNREADABLE, ids=lambda each: str(each)[:60])
+@pytest.mark.parametrize(("item", "said"), UNREADABLE, ids=lambda each: type(each).__name__)
 def test_what_cannot_be_read_is_refused_with_the_adapter_to_use(item: Any, said: str) -> None:
     with pytest.raises(MessagesError, match=rf"messages\[1\].*{said}"):
         read(plain([{"role": "user", "content": "Go."}, item]))
