@@ -376,7 +376,7 @@ def _converse_result(draw: st.DrawFn, call_id: str) -> Item:
     block = (
         st.builds(lambda value: {"text": value}, text())
         | st.builds(lambda value: {"json": value}, arguments())
-        | st.just({"image": {"format": "png", "source": {"bytes": PNG}}})
+        | st.just({"image": {"format": "png", "source": {"bytes": PNG_TEXT}}})
     )
     result: Item = {"toolUseId": call_id, "content": draw(st.lists(block, max_size=3))}
     if draw(st.booleans()):

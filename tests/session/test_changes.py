@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import EAGER, Item, Rounds, any_rounds, growing, no_fallback, reading
+from conversations import EAGER, PNG, Item, Rounds, any_rounds, growing, no_fallback, reading, rows
 from hypothesis import HealthCheck, given, settings
 
 from hippocampus import Hippocampus, Session
@@ -232,4 +232,24 @@ def test_a_list_that_shows_it_is_a_delta_or_compacted_is_sent_as_it_is(tmp_path:
         for items in (delta, compacted, [*compacted, *compacted[1:]]):
             assert session(items) == items
         assert session(reading(1)) != reading(1)
+    memory.close()
+
+
+def test_bytes_of_an_image_in_a_list_of_converse_stay_bytes(tmp_path: Path) -> None:
+    """boto3 takes bytes; a digest of such messages has them in base64."""
+    image = {"image": {"format": "png", "source": {"bytes": PNG}}}
+    items: list[Item] = [{"role": "user", "content": [{"text": "Look."}]}]
+    for number in range(12):
+        use = {"toolUseId": f"t{number}", "name": "look", "input": {"n": number}}
+        content = [{"text": rows(number, 30)}, image]
+        items += [
+            {"role": "assistant", "content": [{"toolUse": use}]},
+            {"role": "user", "content": [{"toolResult": {"toolUseId": f"t{number}", "content": content}}]},
+        ]  # fmt: skip
+    memory = Hippocampus(tmp_path, policy=EAGER.model_copy(update={"budget_tokens": 2_000}))
+    with memory.session("s") as session, no_fallback():
+        for end in range(3, len(items) + 1, 2):
+            view = session(items[:end])
+        assert any(record.kind == "digest" for record in session.records())
+        assert view[-1]["content"][0]["toolResult"]["content"][1] == image
     memory.close()
