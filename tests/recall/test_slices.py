@@ -208,8 +208,10 @@ def test_the_tool_has_the_shape_of_each_format() -> None:
     assert tool("openai")["function"]["name"] == "recall"
     assert "required" not in tool("responses")["parameters"]
     assert tool("anthropic")["input_schema"]["type"] == "object"
-    with pytest.raises(ValueError, match="'responses', 'openai', 'anthropic'"):
-        tool("gemini")
+    assert tool("bedrock")["toolSpec"]["inputSchema"]["json"]["type"] == "object"
+    assert tool("gemini")["functionDeclarations"][0]["parameters"]["type"] == "object"
+    with pytest.raises(ValueError, match="'responses', 'openai', 'anthropic', 'bedrock', 'gemini'"):
+        tool("mistral")
 
 
 def test_a_range_of_lines_is_not_cut_at_the_usual_bound() -> None:
