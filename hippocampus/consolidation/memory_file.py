@@ -22,7 +22,7 @@ from hippocampus.consolidation.memory_edits import (
     known_in,
     read_back,
 )
-from hippocampus.consolidation.memory_lines import FROM_TOOLS, Change, Line, Row, line_of, shown
+from hippocampus.consolidation.memory_lines import FROM_TOOLS, FileChange, Line, Row, line_of, shown
 from hippocampus.errors import StoreError
 from hippocampus.facts.models import Memory
 from hippocampus.facts.store import Facts
@@ -174,7 +174,7 @@ class MemoryFile:
         now: Mapping[str, Memory | None],
         kept: Sequence[str],
         adopted: Mapping[int, Memory],
-    ) -> tuple[Change, dict[str, Known]]:
+    ) -> tuple[FileChange, dict[str, Known]]:
         """Return what is to become of the file, and what is known of it afterwards."""
         there = set(known) if self._render else memory_lines.marks_in(text)
         rewrite = _Rewrite(
@@ -193,7 +193,9 @@ class MemoryFile:
             rewrite.add(memory, there)
         return rewrite.change(), rewrite.after
 
-    def _written(self, facts: Facts, text: str, change: Change, after: Mapping[str, Known]) -> str:
+    def _written(
+        self, facts: Facts, text: str, change: FileChange, after: Mapping[str, Known]
+    ) -> str:
         if self._render is None:
             return memory_lines.rewritten(text, change)
         ids = [each.fact_id for each in after.values()]
@@ -265,9 +267,9 @@ class _Rewrite:
         self.after[line.mark] = Known(memory.id, memory.content, tool=tool)
         return line
 
-    def change(self) -> Change:
+    def change(self) -> FileChange:
         """Return it as the file's form takes it."""
-        return Change(self.put, frozenset(self.gone), self.marked, tuple(self.new.values()))
+        return FileChange(self.put, frozenset(self.gone), self.marked, tuple(self.new.values()))
 
 
 def _fits(line: Line, row: Row, after: Mapping[str, Known]) -> bool:

@@ -77,7 +77,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """What is to become of a file: rows by their last line's number; the others stay as they are."""
 
     put: Mapping[int, Line] = field(default_factory=dict)
@@ -149,9 +149,9 @@ def kind_of(row: Row) -> str:
     return type_of(row.section)
 
 
-def rewritten(text: str, change: Change) -> str:
+def rewritten(text: str, change: FileChange) -> str:
     """Return a file with a change made; what the change does not name keeps every byte."""
-    if change == Change():
+    if change == FileChange():
         return text
     lines = text.split("\n") if text else []
     dropped: set[int] = set()

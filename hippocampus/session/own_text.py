@@ -17,7 +17,7 @@ ARGUMENT = re.compile(r"\[([a-z2-7]{8,12}) (?:·|\\u00b7) (\d+) tokens\]")
 def is_entry(part: Part, record_of: Callable[[str], Record | None], tokens: int) -> bool:
     """Return whether a part of a list is the text of an entry, as it was at any stage.
 
-    The frame names an entry of the session with all that the frame says of it, and the part is no
+    The frame names an entry of the session by all of its fields, and the part is no
     longer than the content that it replaces: no content can know that of itself.
     """
     if part.kind == "call":
