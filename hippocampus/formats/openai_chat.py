@@ -1,10 +1,11 @@
 """The adapter for OpenAI Chat Completions. Pure, without the SDK.
 
-One list item is one message. A list that was read is written back by `conversation.write`.
+One list item is one message; arguments are JSON text, or an object as frameworks have them. A list that was read is written back by `conversation.write`.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -92,9 +93,10 @@ def _parts(item: Item) -> Iterator[Part]:
         kind = "custom" if "custom" in call else "function"
         field = "input" if kind == "custom" else "arguments"
         function = call.get(kind) or {}
+        given = function.get(field) or ""
         yield Part(
             "call",
-            str(function.get(field) or ""),
+            given if isinstance(given, str) else json.dumps(given, ensure_ascii=False),
             (0, "tool_calls", number, kind, field),
             tool=str(function.get("name", "")),
             call_id=str(call.get("id", "")),
