@@ -1,0 +1,154 @@
+"""One long conversation for every framework, and what must hold of all that its model was sent.
+
+A framework's test gives its scripted model a `ScriptedModel` as its mind: each request is written
+as chat messages by the test's own few lines, not by those of the adapter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from hippocampus import Hippocampus
+from hippocampus.formats.openai_chat import read
+from hippocampus.testing import ScriptedModel, call, entry_ids
+
+PAGES = Path(__file__).parents[2] / "docs/hosts"
+ROWS = 80
+CALLS = 32
+WANTED_PAGE, WANTED_ROW = 2, 41
+QUESTION = "Find the orders that are late."
+DONE = "Two orders are late."
+
+
+def list_orders(page: int) -> str:
+    """List the orders of a page."""
+    return json.dumps([order(page, row) for row in range(ROWS)])
+
+
+def order(page: int, row: int) -> dict[str, Any]:
+    key = hashlib.sha256(f"{page}/{row}".encode()).hexdigest()[:20]
+    return {
+        "id": key,
+        "row": row,
+        "state": ("paid", "sent", "late")[row % 3],
+        "customer": f"c{row}",
+    }
+
+
+WANTED = order(WANTED_PAGE, WANTED_ROW)["id"]
+
+
+def entry_of_page(view: list[Any], page: int) -> str:
+    """Return the id of the entry that stands for a page in a request."""
+    [call_id] = [
+        each["id"]
+        for item in view
+        for each in item.get("tool_calls") or ()
+        if each["function"]["name"] == "list_orders"
+        and json.loads(each["function"]["arguments"]) == {"page": page}
+    ]
+    [found] = entry_ids([item for item in view if item.get("tool_call_id") == call_id])
+    return found
+
+
+def recall_wanted(view: list[Any]) -> Any:
+    """Ask for the row that the test looks for, in the entry that its result became."""
+    return call("recall", entry_id=entry_of_page(view, WANTED_PAGE), path=f"$[{WANTED_ROW}]")
+
+
+def script(first: int = 0, calls: int = CALLS) -> list[Any]:
+    """Read pages, some of them in parallel; take one row of the third page back; finish."""
+    steps: list[Any] = []
+    page = first
+    while page < first + calls:
+        together = 3 if page % 8 == 5 else 1
+        pages = [call("list_orders", page=page + each) for each in range(together)]
+        steps.append(pages)
+        page += together
+    return [*steps, recall_wanted, DONE]
+
+
+TWO_RUNS = [*script(0, CALLS // 2), *script(CALLS // 2, CALLS // 2)]
+"""What a model does that is asked again once another process has opened the memory."""
+
+
+def mind(*steps: Any) -> ScriptedModel:
+    """Return the scripted model of the whole conversation, or of these steps."""
+    return ScriptedModel(*(steps or script()))
+
+
+PAGE_SCRIPT: list[Any] = [
+    call("list_orders", page=1),
+    lambda view: call("recall", entry_id=entry_ids(view)[0], path="$[417]"),
+    "Order A-417 is late.",
+]
+"""What a model does in the program of a page."""
+
+
+def run_page(name: str, model: Any, written: str) -> dict[str, Any]:
+    """Run the program on a framework's page with a scripted model in place of an expression."""
+    [program] = re.findall(
+        r"^```python\n(.*?)^```", (PAGES / name).read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    before, expression, after = program.rpartition(written)
+    assert expression
+    names: dict[str, Any] = {"scripted_model": model, "__name__": "page"}
+    exec(f"{before}scripted_model{after}", names)
+    return names
+
+
+def memory_in(state: os.PathLike[str]) -> Hippocampus:
+    return Hippocampus(state, model="claude-sonnet-4-5")
+
+
+def check(model: ScriptedModel, raw_characters: int, *, first: int = 0) -> None:
+    """Check all that the model was sent: valid, small, stable, and recall was answered."""
+    requests = model.requests[first:]
+    for request in requests:
+        assert_paired(request)
+    answers = [text_of(item) for item in requests[-1] if item["role"] == "tool"]
+    assert WANTED in answers[-1], answers[-1]
+    assert sum(map(len, answers)) < raw_characters / 2
+    assert stable_share(requests) > 0.9
+
+
+def text_of(item: dict[str, Any]) -> str:
+    content = item["content"]
+    return content if isinstance(content, str) else json.dumps(content)
+
+
+def assert_paired(request: Sequence[dict[str, Any]]) -> None:
+    """Every call has one result, behind its message and before any other words."""
+    open_calls: list[str] = []
+    for message in read(request):
+        for part in message.parts:
+            if part.kind == "result":
+                assert part.call_id in open_calls
+                open_calls.remove(part.call_id)
+            else:
+                assert part.kind == "call" or not open_calls, part
+        open_calls += [part.call_id for part in message.parts if part.kind == "call"]
+    assert not open_calls
+
+
+def stable_share(requests: Sequence[list[Any]]) -> float:
+    """Return the share of each request that stands unchanged at the beginning of the next one."""
+    sent = same = 0
+    for before, after in pairwise(map(_lines, requests)):
+        sent += sum(map(len, before))
+        for one, other in zip(before, after, strict=False):
+            if one != other:
+                break
+            same += len(one)
+    return same / sent
+
+
+def _lines(request: list[Any]) -> list[str]:
+    return [json.dumps(item, sort_keys=True) for item in request]

@@ -1,0 +1,97 @@
+"""What adapters share, on a toy framework: its view is the session's own, message by message."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from conversations import EAGER, reading
+
+from hippocampus import Hippocampus
+from hippocampus.integrations.adapter import ConversationAdapter, text_in, with_text
+
+
+class Bundle(NamedTuple):
+    """A message of the toy framework: several chat messages in one."""
+
+    items: tuple[dict[str, Any], ...]
+
+
+def edit(message: Bundle, changes: Any) -> Bundle:
+    items = copy.deepcopy(message.items)
+    for number, change in changes:
+        if change.kind == "call":
+            items[number]["tool_calls"][change.part]["function"]["arguments"] = change.text
+        else:
+            items[number]["content"] = change.text
+    return Bundle(items)
+
+
+def adapter(memory: Hippocampus) -> ConversationAdapter[Bundle]:
+    return ConversationAdapter(
+        memory,
+        lambda message: list(message.items),
+        edit,
+        {
+            "user": lambda text: Bundle(({"role": "user", "content": text},)),
+            "assistant": lambda text: Bundle(({"role": "assistant", "content": text},)),
+        },
+        lambda message, start, end: Bundle(message.items[start:end]),
+    )
+
+
+def bundled(items: list[Any]) -> list[Bundle]:
+    """Put each result into one message with the answer behind it."""
+    return [Bundle(tuple(items[at : at + 2])) for at in range(0, len(items), 2)]
+
+
+def test_the_view_of_a_framework_is_that_of_the_session(tmp_path: Path) -> None:
+    policy = EAGER.model_copy(update={"budget_tokens": 2_500})
+    ours, plain = (Hippocampus(tmp_path / name, policy=policy) for name in ("ours", "plain"))
+    framework, session = adapter(ours), plain.session("s")
+    items = reading(60, 60)
+    for end in range(2, len(items) + 1, 2):
+        raw = copy.deepcopy(items[:end])
+        view = framework.view("s", bundled(items[:end]))
+        assert list(itertools.chain(*(each.items for each in view))) == session(items[:end])
+        assert items[:end] == raw
+    assert len(view) < len(bundled(items)) / 2, "digests replace most messages"
+    ours.close()
+    plain.close()
+
+
+def test_an_edited_copy_is_made_once(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    framework, messages = adapter(memory), bundled(reading(4))
+    first, second = framework.view("s", messages), framework.view("s", messages)
+    assert all(one is other for one, other in zip(first, second, strict=True))
+    assert first[0] is not messages[0] or first[1] is not messages[1]
+    memory.close()
+
+
+@pytest.mark.parametrize(
+    ("value", "edited"),
+    [
+        ("long", "short"),
+        (["long", 1], ["short", 1]),
+        ([1, "long", 2, "more"], [1, "short", 2]),
+        (
+            [{"type": "text", "text": "long", "x": 1}, 1],
+            [{"type": "text", "text": "short", "x": 1}, 1],
+        ),
+        ([1], ["short", 1]),
+    ],
+)
+def test_a_text_is_replaced_and_the_rest_stays(value: Any, edited: Any) -> None:
+    before = copy.deepcopy(value)
+    assert with_text(value, "short") == edited
+    assert text_in(edited) == "short"
+    assert value == before
+
+
+def test_the_texts_of_a_list_are_joined() -> None:
+    assert text_in(["a", 1, {"type": "text", "text": "b"}]) == "a\nb"
+    assert text_in(None) == ""

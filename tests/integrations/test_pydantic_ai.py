@@ -1,0 +1,209 @@
+"""Pydantic AI with the capability: what the model is sent, and what the history keeps."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip(
+    "pydantic_ai.capabilities", reason="pip install hippocampus-context[pydantic-ai]"
+)
+
+from integrations import scenario
+from pydantic_ai import Agent
+from pydantic_ai.messages import (
+    BinaryContent,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
+from pydantic_ai.usage import UsageLimits
+
+from hippocampus import Hippocampus
+from hippocampus.integrations import pydantic_ai as adapter
+from hippocampus.integrations.pydantic_ai import HippocampusCapability
+from hippocampus.session.changes import Change
+from hippocampus.testing import call
+
+LIMITS = UsageLimits(request_limit=200)
+
+
+def as_chat(messages: list[Any]) -> list[dict[str, Any]]:
+    """Write Pydantic AI's messages as chat messages."""
+    written: list[dict[str, Any]] = []
+    for message in messages:
+        calls = []
+        for part in message.parts:
+            if isinstance(part, ToolReturnPart):
+                content = part.model_response_str()
+                written.append(
+                    {"role": "tool", "tool_call_id": part.tool_call_id, "content": content}
+                )
+            elif isinstance(part, ToolCallPart):
+                function = {"name": part.tool_name, "arguments": part.args_as_json_str()}
+                calls.append({"id": part.tool_call_id, "type": "function", "function": function})
+            else:
+                role = "assistant" if isinstance(part, TextPart) else "user"
+                written.append({"role": role, "content": part.content})
+        if calls:
+            written.append({"role": "assistant", "content": None, "tool_calls": calls})
+    return written
+
+
+def model(mind: Any) -> FunctionModel:
+    """A model of Pydantic AI that a script decides for."""
+
+    def decided(messages: list[Any], info: AgentInfo) -> dict[str, Any]:
+        [item] = mind(as_chat(messages), [{"name": each.name} for each in info.function_tools])
+        return dict(item)
+
+    def respond(messages: list[Any], info: AgentInfo) -> ModelResponse:
+        item = decided(messages, info)
+        calls = [
+            ToolCallPart(each["function"]["name"], each["function"]["arguments"], each["id"])
+            for each in item.get("tool_calls", ())
+        ]
+        return ModelResponse(calls or [TextPart(item["content"])])
+
+    async def stream(messages: list[Any], info: AgentInfo) -> AsyncIterator[Any]:
+        item = decided(messages, info)
+        for number, each in enumerate(item.get("tool_calls", ())):
+            function = each["function"]
+            yield {
+                number: DeltaToolCall(
+                    function["name"], function["arguments"], tool_call_id=each["id"]
+                )
+            }
+        for word in (item["content"] or "").split():
+            yield word + " "
+
+    return FunctionModel(respond, stream_function=stream)
+
+
+def agent(mind: Any, memory: Hippocampus) -> Agent[Any, str]:
+    capabilities = [HippocampusCapability(memory)]
+    return Agent(model(mind), tools=[scenario.list_orders], capabilities=capabilities)
+
+
+def run(made: Agent[Any, str], history: Any = None) -> Any:
+    given = {"message_history": history} if history else {"conversation_id": "orders"}
+    return asyncio.run(made.run(scenario.QUESTION, usage_limits=LIMITS, **given))
+
+
+def characters(messages: list[Any]) -> int:
+    return sum(len(each["content"] or "") for each in as_chat(messages))
+
+
+def test_the_view_is_sent_and_the_history_is_whole(state: Path) -> None:
+    memory, mind = scenario.memory_in(state), scenario.mind()
+    done = run(agent(mind, memory))
+    assert done.output == scenario.DONE
+    history = as_chat(done.all_messages())
+    assert scenario.list_orders(0) in [each["content"] for each in history]
+    scenario.check(mind, characters(done.all_messages()))
+    memory.close()
+
+
+def test_a_streamed_run_sends_the_same_bytes(tmp_path: Path) -> None:
+    minds = [scenario.mind(), scenario.mind()]
+    memory = scenario.memory_in(tmp_path / "one")
+    run(agent(minds[0], memory))
+    memory.close()
+
+    async def streamed() -> None:
+        memory = scenario.memory_in(tmp_path / "two")
+        made = agent(minds[1], memory)
+        where = {"conversation_id": "orders", "usage_limits": LIMITS}
+        async with made.run_stream(scenario.QUESTION, **where) as result:
+            words = [each async for each in result.stream_text(delta=True, debounce_by=None)]
+        assert len(words) > 1
+        memory.close()
+
+    asyncio.run(streamed())
+    assert minds[0].requests == minds[1].requests
+
+
+def test_a_new_memory_resumes_the_conversation(state: Path) -> None:
+    mind = scenario.mind(*scenario.TWO_RUNS)
+    saved = None
+    for _ in range(2):
+        memory = scenario.memory_in(state)
+        history = saved and ModelMessagesTypeAdapter.validate_json(saved)
+        done = run(agent(mind, memory), history)
+        saved = done.all_messages_json()
+        memory.close()
+    scenario.check(mind, characters(done.all_messages()))
+
+
+def test_an_agent_in_a_tool_is_a_session_of_its_own(state: Path) -> None:
+    memory, inner = scenario.memory_in(state), scenario.mind()
+    outer = scenario.mind(
+        call("list_orders", page=99),
+        call("clerk"),
+        lambda view: call("recall", entry_id=scenario.entry_of_page(view, 99), path="$[41]"),
+        scenario.DONE,
+    )
+    made = agent(outer, memory)
+
+    @made.tool_plain
+    async def clerk() -> str:
+        """Look for orders."""
+        done = await agent(inner, memory).run(scenario.QUESTION, usage_limits=LIMITS)
+        return done.output
+
+    run(made)
+    scenario.check(inner, scenario.CALLS * len(scenario.list_orders(0)))
+    assert scenario.order(99, 41)["id"] in outer.requests[-1][-1]["content"]
+    assert len(memory.unconsolidated()) == 2
+    memory.close()
+
+
+def test_a_memory_that_fails_lets_the_run_go_on(state: Path) -> None:
+    memory = scenario.memory_in(state)
+    memory.close()
+    shutil.rmtree(state)
+    state.write_text("no directory")
+    mind = scenario.mind(
+        call("list_orders", page=1), call("recall", entry_id="kq3v7a2c"), scenario.DONE
+    )
+    assert run(agent(mind, memory)).output == scenario.DONE
+    assert mind.requests[-1][2]["content"] == scenario.list_orders(1)
+    assert "recall failed" in mind.requests[-1][-1]["content"]
+
+
+def test_edits_are_made_in_copies_and_keep_files() -> None:
+    image = BinaryContent(b"x", media_type="image/png")
+    own = ModelRequest([ToolReturnPart("t", ["long", image], "a"), UserPromptPart([image, "long"])])
+    changes = [
+        (0, Change("result", 0, 1, 0, "a", "short")),
+        (1, Change("text", 1, 2, 1, "", "brief")),
+    ]
+    edited = adapter._edit(own, changes)
+    assert [each.content for each in edited.parts] == [["short", image], [image, "brief"]]
+    assert own.parts[1].content == [image, "long"]
+    assert adapter._read(own)[1]["content"] == "long"
+    said = ModelResponse([TextPart("a"), ToolCallPart("write", {"x": "long"}, "b")])
+    edited = adapter._edit(said, [(0, Change("call", 0, 1, 0, "b", json.dumps({"x": "s"})))])
+    assert edited.parts[1].args_as_dict() == {"x": "s"}
+    assert said.parts[1].args_as_dict() == {"x": "long"}
+
+
+def test_the_program_of_the_page_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mind = scenario.mind(*scenario.PAGE_SCRIPT)
+    scenario.run_page("pydantic-ai.md", model(mind), '"anthropic:claude-sonnet-5-5"')
+    assert capsys.readouterr().out == "Order A-417 is late.\n"
+    assert "A-417" in mind.requests[-1][-1]["content"]
