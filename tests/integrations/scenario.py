@@ -100,7 +100,9 @@ def run_page(name: str, model: Any, written: str) -> dict[str, Any]:
     before, expression, after = program.rpartition(written)
     assert expression
     names: dict[str, Any] = {"scripted_model": model, "__name__": "page"}
-    exec(f"{before}scripted_model{after}", names)
+    path = Path("page.py").resolve()  # some frameworks read the source of a tool
+    path.write_text(f"{before}scripted_model{after}", "utf-8")
+    exec(compile(path.read_text("utf-8"), path, "exec"), names)
     return names
 
 
@@ -108,14 +110,14 @@ def memory_in(state: os.PathLike[str]) -> Hippocampus:
     return Hippocampus(state, model="claude-sonnet-4-5")
 
 
-def check(model: ScriptedModel, raw_characters: int, *, first: int = 0) -> None:
+def check(model: ScriptedModel, raw_characters: int, *, share: float = 0.5) -> None:
     """Check all that the model was sent: valid, small, stable, and recall was answered."""
-    requests = model.requests[first:]
+    requests = model.requests
     for request in requests:
         assert_paired(request)
     answers = [text_of(item) for item in requests[-1] if item["role"] == "tool"]
     assert WANTED in answers[-1], answers[-1]
-    assert sum(map(len, answers)) < raw_characters / 2
+    assert sum(map(len, answers)) < share * raw_characters
     assert stable_share(requests) > 0.9
 
 

@@ -1,0 +1,193 @@
+"""smolagents with the model of ours: what the model is sent, and what the agent keeps."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("smolagents", reason="pip install hippocampus-context[smolagents]")
+
+from integrations import scenario
+from smolagents import ChatMessage, CodeAgent, LogLevel, Model, ToolCallingAgent, tool
+from smolagents.models import (
+    ChatMessageStreamDelta,
+    ChatMessageToolCall,
+    ChatMessageToolCallFunction,
+    ChatMessageToolCallStreamDelta,
+    MessageRole,
+)
+
+from hippocampus import Hippocampus
+from hippocampus.integrations.smolagents import HippocampusModel
+from hippocampus.testing import call
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+
+JOINED = 0.75
+"""The results of parallel calls are one text, of which each stands in full while it is new."""
+
+
+@tool
+def list_orders(page: int) -> str:
+    """List the orders of a page.
+
+    Args:
+        page: The number of the page.
+    """
+    return scenario.list_orders(page)
+
+
+def as_chat(messages: Any) -> list[dict[str, Any]]:
+    """Write the messages as chat messages; the results of a step are one text."""
+    written: list[dict[str, Any]] = []
+    ids: list[str] = []
+    for message in messages:
+        text = "".join(block["text"] for block in message.content)
+        if message.role == MessageRole.TOOL_CALL:
+            calls = ast.literal_eval(text.removeprefix("Calling tools:\n"))
+            for each in calls:
+                each["function"]["arguments"] = json.dumps(each["function"]["arguments"])
+            ids = [each["id"] for each in calls]
+            written.append({"role": "assistant", "content": None, "tool_calls": calls})
+        elif message.role == MessageRole.TOOL_RESPONSE:
+            for number, each in enumerate(ids):
+                content = "" if number else text
+                written.append({"role": "tool", "tool_call_id": each, "content": content})
+        else:
+            written.append({"role": message.role.value, "content": text})
+    return written
+
+
+class Scripted(Model):
+    """A model of smolagents that a script decides for."""
+
+    def __init__(self, mind: Any) -> None:
+        super().__init__()
+        self.mind = mind
+
+    def _decided(self, messages: Any, tools: Any) -> list[Any]:
+        [item] = self.mind(as_chat(messages), [{"name": each.name} for each in tools or ()])
+        if not item.get("tool_calls"):
+            final = {"name": "final_answer", "arguments": json.dumps({"answer": item["content"]})}
+            return [{"id": "final", "function": final}]
+        return list(item["tool_calls"])
+
+    def generate(
+        self, messages: Any, *_: Any, tools_to_call_from: Any = None, **__: Any
+    ) -> ChatMessage:
+        calls = [
+            ChatMessageToolCall(
+                ChatMessageToolCallFunction(**each["function"]), each["id"], "function"
+            )
+            for each in self._decided(messages, tools_to_call_from)
+        ]
+        return ChatMessage(MessageRole.ASSISTANT, None, calls)
+
+    def generate_stream(
+        self, messages: Any, *_: Any, tools_to_call_from: Any = None, **__: Any
+    ) -> Iterator[Any]:
+        for number, each in enumerate(self._decided(messages, tools_to_call_from)):
+            function = ChatMessageToolCallFunction(**each["function"])
+            made = ChatMessageToolCallStreamDelta(number, each["id"], "function", function)
+            yield ChatMessageStreamDelta(tool_calls=[made])
+
+
+def agent(mind: Any, memory: Hippocampus, session_id: str = "orders", **more: Any) -> Any:
+    model = HippocampusModel(Scripted(mind), memory, session_id)
+    tools = [list_orders, model.recall]
+    fields = {"max_steps": 100, "verbosity_level": LogLevel.OFF, "tools": tools, **more}
+    return ToolCallingAgent(model=model, **fields)
+
+
+def characters(made: Any) -> int:
+    return sum(len(each["content"] or "") for each in as_chat(made.write_memory_to_messages()))
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_the_view_is_sent_and_the_memory_is_whole(state: Path, stream: bool) -> None:
+    memory, mind = scenario.memory_in(state), scenario.mind()
+    made = agent(mind, memory, stream_outputs=stream)
+    assert made.run(scenario.QUESTION) == scenario.DONE
+    kept = as_chat(made.write_memory_to_messages())
+    assert "Observation:\n" + scenario.list_orders(0) in [each["content"] for each in kept]
+    scenario.check(mind, characters(made), share=JOINED)
+    memory.close()
+
+
+def test_a_new_memory_resumes_the_agent(state: Path) -> None:
+    mind, steps = scenario.mind(*scenario.TWO_RUNS), None
+    for _ in range(2):
+        memory = scenario.memory_in(state)
+        made = agent(mind, memory)
+        if steps:
+            made.memory.steps = steps
+        made.run(scenario.QUESTION, reset=steps is None)
+        steps = made.memory.steps
+        memory.close()
+    scenario.check(mind, characters(made), share=JOINED)
+
+
+def test_a_managed_agent_is_a_session_of_its_own(state: Path) -> None:
+    memory, inner = scenario.memory_in(state), scenario.mind()
+    outer = scenario.mind(
+        call("list_orders", page=99),
+        call("clerk", task=scenario.QUESTION),
+        lambda view: call("recall", entry_id=scenario.entry_of_page(view, 99), path="$[41]"),
+        scenario.DONE,
+    )
+    clerk = agent(inner, memory, "orders/clerk", name="clerk", description="Looks for orders.")
+    agent(outer, memory, managed_agents=[clerk]).run(scenario.QUESTION)
+    scenario.check(inner, scenario.CALLS * len(scenario.list_orders(0)), share=JOINED)
+    assert scenario.order(99, 41)["id"] in outer.requests[-1][-1]["content"]
+    assert len(memory.unconsolidated()) == 2
+    memory.close()
+
+
+def test_a_code_agent_calls_recall_in_its_code(state: Path) -> None:
+    memory, seen = scenario.memory_in(state), []
+    steps = iter(
+        ["print(list_orders(2))", "print(recall(entry_id='{}', path='$[41]'))", "final_answer('x')"]
+    )
+
+    class Coder(Model):
+        def generate(self, messages: Any, *_: Any, **__: Any) -> ChatMessage:
+            seen.append("".join(block["text"] for each in messages for block in each.content))
+            found = scenario.entry_ids([seen[-1]]) or [""]
+            code = next(steps).format(found[-1])
+            return ChatMessage(MessageRole.ASSISTANT, f"<code>\n{code}\n</code>")
+
+    model = HippocampusModel(Coder(), memory, "code")
+    made = CodeAgent([list_orders, model.recall], model, verbosity_level=LogLevel.OFF)
+    assert made.run(scenario.QUESTION) == "x"
+    assert scenario.WANTED in seen[-1]
+    assert scenario.list_orders(2) not in seen[-1]
+    memory.close()
+
+
+def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
+    memory = scenario.memory_in(state)
+    memory.close()
+    shutil.rmtree(state)
+    state.write_text("no directory")
+    mind = scenario.mind(
+        call("list_orders", page=1), call("recall", entry_id="kq3v7a2c"), scenario.DONE
+    )
+    assert agent(mind, memory).run(scenario.QUESTION) == scenario.DONE
+    assert mind.requests[-1][3]["content"] == "Observation:\n" + scenario.list_orders(1)
+    assert "recall failed" in mind.requests[-1][-1]["content"]
+
+
+def test_the_program_of_the_page_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mind = scenario.mind(*scenario.PAGE_SCRIPT)
+    scenario.run_page("smolagents.md", Scripted(mind), 'OpenAIModel("gpt-5.4-mini")')
+    assert "Order A-417 is late." in capsys.readouterr().out
+    assert "A-417" in mind.requests[-1][-1]["content"]
