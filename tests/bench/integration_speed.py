@@ -3,8 +3,8 @@
     python -m tests.bench.integration_speed
 
 Prints the median and the least of the calls, in milliseconds, for each framework that is installed
-where this runs, and of a session over the same conversation as plain chat messages. On a busy machine
-the least is what the work takes. No network, no model.
+where this runs; a plain session's are in `test_turn_speed.py`. On a busy machine the least comes near
+to what the work takes. No network, no model.
 """
 
 from __future__ import annotations
@@ -83,24 +83,18 @@ def view_of(name: str, memory: Hippocampus) -> Callable[[str, list[Any]], list[A
     return ConversationAdapter(memory, *parts).view
 
 
-def measure(name: str, write: Callable[[Items], list[Any]], state: Path) -> dict[str, list[float]]:
-    """Return the milliseconds of each call, by the adapter and by a plain session."""
+def measure(name: str, write: Callable[[Items], list[Any]], state: Path) -> list[float]:
+    """Return the milliseconds of each call with one new result."""
     memory, chance = Hippocampus(state), random.Random(1)
-    view, plain = view_of(name, memory), memory.session("plain")
-    items = conversation(MESSAGES, TOKENS)
-    given = write(items)
-    view("adapter", given)
-    plain(items)
-    times: dict[str, list[float]] = {"adapter": [], "plain": []}
-    for _ in range(ROUNDS):
-        new = step(chance, len(items), NEW_TOKENS)
-        items, given = [*items, *new], [*given, *write(new)]
+    view, items, given, times = view_of(name, memory), conversation(MESSAGES, TOKENS), [], []
+    for at in range(0, len(items), 2):  # turn by turn, as an agent has it
+        given += write(items[at : at + 2])
+        view("adapter", given)
+    for number in range(ROUNDS):
+        given += write(step(chance, len(items) + 2 * number, NEW_TOKENS))
         start = perf_counter()
         view("adapter", given)
-        middle = perf_counter()
-        plain(items)
-        times["adapter"].append(1_000 * (middle - start))
-        times["plain"].append(1_000 * (perf_counter() - middle))
+        times.append(1_000 * (perf_counter() - start))
     memory.close()
     return times
 
@@ -112,7 +106,7 @@ def main() -> None:
             continue
         with tempfile.TemporaryDirectory() as state:
             times = measure(name, write, Path(state))
-        print(name, *(f"{each} {median(times[each]):.2f} ({min(times[each]):.2f})" for each in times))
+        print(f"{name}: median {median(times):.2f} ms, least {min(times):.2f} ms")
 
 
 if __name__ == "__main__":
