@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import typer
 
-from hippocampus.cli import bench, consolidate, defrag, explain, memory, policy, replay, store
+from hippocampus.cli import (
+    bench,
+    consolidate,
+    defrag,
+    explain,
+    memory,
+    policy,
+    replay,
+    store,
+    study,
+)
 
 app = typer.Typer(
     name="hippocampus",
@@ -14,6 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("replay", help=replay.HELP)(replay.replay)
+app.add_typer(study.app, name="study")
 app.command("explain")(explain.explain)
 app.add_typer(policy.app, name="policy")
 app.command("consolidate")(consolidate.consolidate)

@@ -47,7 +47,7 @@ class EntryTimeline:
 def fresh_session(policy: Policy, prices: Prices) -> Iterator[Session]:
     """Yield a session in a state directory that is gone afterwards."""
     with files.temporary_folder("hippocampus-replay") as folder:
-        memory = Hippocampus(folder, policy=_offline(policy), prices=prices)
+        memory = Hippocampus(folder, policy=offline(policy), prices=prices)
         try:
             with memory.session("replay") as session:
                 yield session
@@ -55,7 +55,7 @@ def fresh_session(policy: Policy, prices: Prices) -> Iterator[Session]:
             memory.close()
 
 
-def _offline(policy: Policy) -> Policy:
+def offline(policy: Policy) -> Policy:
     """Return a policy that asks no live source and consolidates nothing."""
     rules = tuple(
         rule.model_copy(update={"action": rule.action.model_copy(update={"source": None})})

@@ -1,0 +1,177 @@
+"""`hippocampus study`: whether a model takes the same next step under a policy. Parses and prints."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from hippocampus.cli.replay import PIPED_WIDTH
+
+if TYPE_CHECKING:
+    from hippocampus.replay.study.folder import StudyFolder, StudySettings
+
+HELP = """Study whether a model takes the same next step under a policy.
+
+`hippocampus study PATH... --out DIR` is short for `hippocampus study run PATH... --out DIR`."""
+
+
+class StudyGroup(TyperGroup):
+    """The group of commands whose name can be followed by the arguments of `run`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put `run` in front of arguments that begin with no command."""
+        if args and args[0] not in (*self.commands, "--help"):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(cls=StudyGroup, help=HELP, no_args_is_help=True, add_completion=False)
+
+
+@app.command()
+def run(  # noqa: PLR0913, PLR0917 - one parameter an option
+    out: Annotated[Path, typer.Option(help="The folder of the study, made if it does not exist.")],
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(help="Files and folders of recorded sessions; none to go on with a study."),
+    ] = None,
+    cases: Annotated[int, typer.Option(min=2, help="The number of moments.")] = 24,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help="A policy's name or path, a condition each; `default` without it."),
+    ] = None,
+    against: Annotated[
+        str,
+        typer.Option(
+            help="The other conditions: raw, the whole list, which is always there, and offload, "
+            "which keeps the first 4,000 characters of results over 2,500 tokens."
+        ),
+    ] = "raw,offload",
+    seed: Annotated[int, typer.Option(help="The seed by which moments are drawn.")] = 7,
+    window: Annotated[
+        int, typer.Option(help="The most tokens of a whole list, so that it fits the reader.")
+    ] = 60_000,
+    model: Annotated[
+        str, typer.Option(help="The model whose prices decide the views and their cost.")
+    ] = "claude-sonnet-4-5",
+    reader: Annotated[
+        str,
+        typer.Option(
+            help="Who takes the steps: files, openai:MODEL or anthropic:MODEL, with @URL behind the "
+            "model for another endpoint of that kind."
+        ),
+    ] = "files",
+    judge: Annotated[
+        str | None, typer.Option(help="Who compares the steps, named likewise; else the reader.")
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Ask models without confirming the estimated price.")
+    ] = False,
+) -> None:
+    """Pick moments of recorded sessions, take the next step under each condition, and compare.
+
+    The same command again goes on where the last run stopped.
+    """
+    from hippocampus.errors import StoreError
+    from hippocampus.replay.study.folder import StudyFolder, StudySettings
+    from hippocampus.storage import files
+
+    folder = StudyFolder(out)
+    others = [each for each in against.split(",") if each]
+    given = StudySettings(
+        paths or [],
+        cases,
+        policy or ["default"],
+        others,
+        seed,
+        window,
+        model,
+        reader,
+        judge or reader,
+    )
+    if not paths and not folder.has("study"):
+        raise StoreError(f"{out} holds no study; name recordings to begin one")
+    if paths and folder.has("moments") and folder.settings() != given:
+        raise StoreError(f"{out} holds a study with other settings; name another folder")
+    _check(given)
+    try:
+        with files.held(out / ".lock"):
+            if paths:
+                folder.save("study", given)
+            _run(folder, yes=yes)
+    except OSError as failure:
+        raise StoreError(f"{out}: {failure.strerror or failure}") from failure
+
+
+def _check(settings: StudySettings) -> None:
+    """Fail for a setting that cannot be used, before anything is written."""
+    from hippocampus import policy as policies
+    from hippocampus import prices
+    from hippocampus.replay.study.cases import conditions
+    from hippocampus.replay.study.run import FILES
+    from hippocampus.replay.study.wires import wire_of
+
+    conditions(settings)
+    prices.model_prices(settings.model)
+    for each in settings.policies:
+        policies.load(each)
+    for each in {settings.reader, settings.judge} - {FILES}:
+        wire_of(each)
+
+
+def _run(folder: StudyFolder, *, yes: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from hippocampus.cli.progress import track
+    from hippocampus.replay.study import page
+    from hippocampus.replay.study.cases import prepare
+    from hippocampus.replay.study.outcome import outcome
+    from hippocampus.replay.study.run import give_verdicts, take_steps
+    from hippocampus.storage import files
+
+    def agree(price: str) -> bool:
+        typer.echo(price, err=True)
+        return yes or typer.confirm("Ask?", err=True)
+
+    problems: list[str] = []
+    wanted = folder.settings().cases
+    prepared = list(track(prepare(folder, problems.append), wanted, Console(stderr=True)))
+    if len(prepared) < wanted:
+        problems.append(f"{len(prepared)} of {wanted} moments: no other session has a fitting one")
+    for step in (take_steps, give_verdicts):
+        problems += step(folder, agree)
+        for each in problems:
+            typer.echo(each, err=True)
+        problems.clear()
+    found = outcome(folder)
+    report = folder.path / "report.html"
+    files.replace_file(report, page.page(found).encode("utf-8", "replace"))
+    titles, *lines = page.rows(found)
+    table = Table(box=None, pad_edge=False)
+    for number, title in enumerate(titles):
+        table.add_column(title, justify="right" if number else "left")
+    for line in lines:
+        table.add_row(*(cell.replace(" [", "\n[") for cell in line))
+    if lines:
+        Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, markup=False).print(table)
+    for each in (*page.sentences(found), f"Page: {report}"):
+        typer.echo(each)
+    if found["missing"]:
+        typer.echo(f"{len(found['missing'])} answers are missing; to go on: ", err=True, nl=False)
+        typer.echo(f"hippocampus study --out {folder.path}", err=True)
+
+
+@app.command()
+def recall(
+    case: Annotated[Path, typer.Argument(help="The file of the case.")],
+    arguments: Annotated[str, typer.Argument(help="The arguments of recall, as JSON.")],
+) -> None:
+    """Answer a recall of a reader of files from what was stored at the moment of the case."""
+    from hippocampus.replay.study.by_files import answered
+
+    typer.echo(answered(case, arguments))

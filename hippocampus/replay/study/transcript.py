@@ -1,0 +1,88 @@
+"""A conversation, its tools and a step as the text that a reader or a judge is shown. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hippocampus.formats import json_text
+from hippocampus.formats.conversation import Item, Message
+from hippocampus.replay.recording import Recording
+
+RULE = "══════"
+
+
+def numbered(messages: Iterable[Message]) -> list[Message]:
+    """Return messages whose calls and results have ids that every provider takes: `c1`, `c2`, …."""
+    ids: dict[str, str] = {}
+    written: list[Message] = []
+    for number, message in enumerate(messages, start=1):
+        calls = [part.call_id for part in message.parts if part.kind == "call"]
+        ids |= {call_id: f"c{number}-{at}" for at, call_id in enumerate(calls, start=1)}
+        parts = (replace(part, call_id=ids.get(part.call_id, "")) for part in message.parts)
+        written.append(replace(message, parts=tuple(parts)))
+    return written
+
+
+def arguments_of(text: str) -> dict[str, Any]:
+    """Return a call's arguments as an object; a text that is no JSON object is its `input`."""
+    value = json_text.read(text or "{}", None)
+    return value if isinstance(value, dict) else {"input": text}
+
+
+def tools_of(recording: Recording, messages: Sequence[Message]) -> list[Item]:
+    """Return the recorded tools, or the names and argument names of every call of the recording."""
+    known: dict[str, Item] = {}
+    for tool in recording.tools:
+        held = tool["function"] if isinstance(tool.get("function"), Mapping) else tool
+        schema = held.get("parameters") or held.get("input_schema") or {"type": "object"}
+        text = str(held.get("description") or "")
+        known[str(held.get("name"))] = {"description": text, "parameters": schema}
+    for part in (part for each in messages for part in each.parts if part.kind == "call"):
+        if not recording.tools:
+            empty = {"description": "", "parameters": {"type": "object", "properties": {}}}
+            properties = known.setdefault(part.tool, empty)["parameters"]["properties"]
+            properties.update({key: {} for key in arguments_of(part.text)})
+    return [{"name": name, **known[name]} for name in sorted(known)]
+
+
+def text_of_conversation(system: str, tools: Iterable[Item], messages: Iterable[Message]) -> str:
+    """Return all that an agent is shown as text, each message under its number and its role."""
+    lines = [f"{RULE} SYSTEM TEXT {RULE}\n{system}\n"] if system else []
+    lines.append(f"{RULE} TOOLS {RULE}")
+    for tool in tools:
+        schema = json.dumps(tool["parameters"], ensure_ascii=False)
+        lines.append(f"- {tool['name']}: {tool['description']}\n  arguments: {schema}")
+    lines.append(f"\n{RULE} THE CONVERSATION {RULE}")
+    for number, message in enumerate(numbered(messages), start=1):
+        lines += [f"\n{RULE} {number} · {message.role} {RULE}", *_parts(message)]
+    return "\n".join(lines)
+
+
+def _parts(message: Message) -> Iterator[str]:
+    for part in message.parts:
+        if part.kind == "call":
+            yield f"[call {part.call_id}] {part.tool} {part.text}"
+        elif part.kind == "result":
+            yield f"[result of {part.call_id}]\n{part.text}"
+        else:
+            yield "[image]" if part.kind == "image" else part.text
+
+
+def text_in(message: Message) -> str:
+    """Return the texts of a message, without its calls and results; an image is named."""
+    others = (part for part in message.parts if part.kind not in ("call", "result"))
+    return "\n".join("[image]" if each.kind == "image" else each.text for each in others)
+
+
+def text_of_step(text: str, calls: Iterable[Sequence[str]]) -> str:
+    """Return a step as text: what is written, then each call with its arguments as JSON."""
+    return "\n".join([text.strip(), *(f"[call] {name} {more}" for name, more in calls)]).strip()
+
+
+def step_of(message: Message) -> str:
+    """Return a recorded assistant message as text."""
+    calls = [(part.tool, part.text) for part in message.parts if part.kind == "call"]
+    return text_of_step(text_in(message), calls)

@@ -1,0 +1,383 @@
+"""A study end to end: prepared, read, judged and reported, whatever endpoints and readers answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from models.endpoint import Answer, Asked, Server
+from replay.study.scripted_endpoint import (
+    KEY,
+    PROMPT,
+    called,
+    is_judgement,
+    model,
+    said,
+    verdict,
+    write_sessions,
+)
+from typer.testing import CliRunner
+
+from hippocampus.cli import app
+from hippocampus.errors import HippocampusError
+from hippocampus.models import http
+from hippocampus.replay.study import wires
+from hippocampus.replay.study.folder import Moment, StudyCase, StudyFolder
+
+WIRES = ("openai", "anthropic")
+Run = Callable[..., tuple[str, StudyFolder]]
+
+
+@pytest.fixture(autouse=True)
+def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Path:
+    return write_sessions(tmp_path / "sessions")
+
+
+@pytest.fixture
+def run(tmp_path: Path, sessions: Path) -> Run:
+    """Run a study on the sessions, and return what it printed and its folder."""
+    (tmp_path / "short.yaml").write_text(PROMPT)
+    out = tmp_path / "out"
+
+    def run(*more: object, cases: int = 2, input_text: str = "") -> tuple[str, StudyFolder]:
+        policy = tmp_path / "short.yaml"
+        options = ["--cases", cases, "--window", 9_000, "--policy", policy, "--out", out]
+        arguments = ["study", sessions, *options, *more]
+        done = CliRunner().invoke(app, [*map(str, arguments)], input=input_text)
+        if done.exception and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return done.output, StudyFolder(out)
+
+    return run
+
+
+def at(server: Server, wire: str) -> tuple[str, str, str]:
+    return "--reader", f"{wire}:some-model@{server.address}", "--yes"
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_model_reads_recalls_and_judges(wire: str, run: Run) -> None:
+    with model() as server:
+        printed, folder = run(*at(server, wire))
+    assert "2 of 2 moments judged" in printed
+    assert "differ in 0 of 6 steps" in printed
+    logs = {each.condition: folder.log(each.id) for each in folder.cases()}
+    assert [len(logs[name].recalls) for name in ("raw", "offload", "short")] == [0, 1, 1]
+    for name, page in (("offload", 7), ("short", 5)):
+        assert "part1050" in logs[name].recalls[0]["answer"]
+        calls = [["list_parts", json.dumps({"page": page})]]
+        assert logs[name].result == {"text": "", "calls": calls}
+    report = (folder.path / "report.html").read_text("utf-8")
+    assert "Recalls (1)" in report
+    assert "<td>4.00" in report
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_nothing_is_asked_twice_and_no_key_is_kept(wire: str, run: Run) -> None:
+    def echo(asked: Asked, answer: Answer) -> Answer:
+        key = asked.headers.get("Authorization", asked.headers.get("X-api-key"))
+        return Answer({**answer.value, "echo": key})
+
+    with model(echo) as server:
+        run(*at(server, wire))
+        asked = len(server.asked)
+        _, folder = run(*at(server, wire))
+        assert len(server.asked) == asked
+    bodies = Counter(json.dumps(each.body) for each in server.asked)
+    kept = [
+        exchange["request"]
+        for path in (folder.path / "answers").iterdir()
+        for exchange in json.loads(path.read_text())["exchanges"]
+    ]
+    assert Counter(map(json.dumps, kept)) == bodies
+    assert all(KEY in json.dumps(each.headers) for each in server.asked)
+    files = [path for path in folder.path.rglob("*") if path.is_file()]
+    assert [path for path in files if KEY.encode() in path.read_bytes()] == []
+
+
+def test_the_price_is_confirmed_before_anything_is_asked(run: Run) -> None:
+    with model() as server:
+        printed, _ = run("--reader", f"openai:gpt-4o@{server.address}", input_text="n\nn\n")
+        assert server.asked == []
+    assert "6 requests, about" in printed
+    assert "$" in printed
+    assert "6 requests were not made" in printed
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_run_that_was_killed_goes_on_where_it_stopped(
+    wire: str, run: Run, sessions: Path, tmp_path: Path
+) -> None:
+    held, release = threading.Event(), threading.Event()
+    count = 0
+
+    def hold_the_fourth(_: Asked, answer: Answer) -> Answer:
+        nonlocal count
+        count += 1
+        if count == 4:
+            held.set()
+            return Answer(answer.value, wait=release)
+        return answer
+
+    with model(hold_the_fourth) as server:
+        options = ["--cases", 2, "--window", 9_000, "--policy", tmp_path / "short.yaml"]
+        arguments = ["study", sessions, *options, "--out", tmp_path / "out", *at(server, wire)]
+        killed = subprocess.Popen(
+            [sys.executable, "-m", "hippocampus", *map(str, arguments)], env=os.environ
+        )
+        assert held.wait(60)
+        killed.kill()
+        killed.wait()
+        release.set()
+        printed, _ = run(*at(server, wire))
+    assert "2 of 2 moments judged" in printed
+    bodies = [json.dumps(each.body) for each in server.asked if not is_judgement(each)]
+    twice = [body for body, times in Counter(bodies).items() if times > 1]
+    assert twice == [bodies[3]]
+    assert len(server.asked) - len(bodies) == 4
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_late_answer_is_asked_again_within_bounds(
+    wire: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wires, "TIMEOUT_SECONDS", 0.5)
+    never, late = threading.Event(), []
+
+    def first_is_late(asked: Asked, answer: Answer) -> Answer:
+        if not late:
+            late.append(asked)
+            return Answer(answer.value, wait=never)
+        return answer
+
+    with model(first_is_late) as server:
+        printed, _ = run(*at(server, wire))
+        never.set()
+    assert "2 of 2 moments judged" in printed
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize(
+    "wrong",
+    [Answer({"error": {"message": "bad key"}}, 401), Answer(b"<html>"), Answer({"fine": True})],
+    ids=["refused", "no JSON", "no message"],
+)
+def test_requests_without_an_answer_end_the_run_and_are_asked_the_next_time(
+    wire: str, wrong: Answer, run: Run
+) -> None:
+    works = False
+
+    def broken(_: Asked, answer: Answer) -> Answer:
+        return answer if works else wrong
+
+    with model(broken) as server:
+        printed, _ = run(*at(server, wire))
+        assert "stopped after 3 failures in a row" in printed
+        assert len(server.asked) == 3
+        works = True
+        printed, _ = run(*at(server, wire))
+    assert "2 of 2 moments judged" in printed
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_model_that_refuses_is_counted_as_missing_and_not_asked_again(
+    wire: str, run: Run
+) -> None:
+    first: list[str] = []
+
+    def refuse_one(asked: Asked, answer: Answer) -> Answer:
+        if not first:
+            first.append(json.dumps(asked.body))
+            more = {"refusal": "no"} if wire == "openai" else {"stop_reason": "refusal"}
+            return Answer(said(asked, "", **more))
+        return answer
+
+    with model(refuse_one) as server:
+        run(*at(server, wire))
+        asked = len(server.asked)
+        printed, folder = run(*at(server, wire))
+        assert len(server.asked) == asked
+    assert "1 of 2 moments judged" in printed
+    assert "refus" in "".join(folder.log(each.id).refused for each in folder.cases()) or (
+        "no" in {folder.log(each.id).refused for each in folder.cases()}
+    )
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_verdict_that_cannot_be_read_is_asked_again_once(wire: str, run: Run) -> None:
+    judged = 0
+
+    def unclear(asked: Asked, answer: Answer) -> Answer:
+        nonlocal judged
+        judged += is_judgement(asked)
+        if is_judgement(asked) and judged in (1, 3, 4):
+            wrong = json.dumps({label: verdict(quality=9) for label in "ABC"})
+            return Answer(said(asked, "I would rather not." if judged == 1 else wrong))
+        return answer
+
+    with model(unclear) as server:
+        printed, folder = run(*at(server, wire))
+    assert "1 of 2 moments judged" in printed
+    refused = [folder.log(name).refused for each in folder.moments() for name in each.judgements()]
+    assert [each for each in refused if each] == [
+        "no verdicts in two answers: A.quality is no number from 0 to 4"
+    ]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("arguments", ["{", {"entry_id": "aaaaaaaa"}, {"lines": "x"}])
+def test_a_recall_that_cannot_be_served_is_answered_with_the_reason(
+    wire: str, arguments: Any, run: Run
+) -> None:
+    def recall_wrongly(asked: Asked, answer: Answer) -> Answer:
+        offered = "Read stored content" in json.dumps(asked.body.get("tools", []))
+        if offered and "recall failed" not in json.dumps(asked.body["messages"]):
+            return Answer(called(asked, "recall", arguments))
+        return answer
+
+    with model(recall_wrongly) as server:
+        printed, _ = run(*at(server, wire))
+    assert "2 of 2 moments judged" in printed
+
+
+def test_disagreements_and_false_facts_of_the_passes_are_reported(run: Run) -> None:
+    def second_is_strict(asked: Asked, answer: Answer) -> Answer:
+        if is_judgement(asked) and "-2" in asked.path:
+            return answer
+        if is_judgement(asked):
+            strict = verdict(quality=2, false_facts=["<b>no such file</b>"])
+            return Answer(said(asked, json.dumps({"A": strict, "B": verdict(), "C": verdict()})))
+        return answer
+
+    with model(second_is_strict) as server:
+        printed, folder = run(*at(server, "openai"))
+    # A is another condition in the second pass, so that each of the two is graded twice.
+    assert "differ in 4 of 6 steps" in printed
+    page = (folder.path / "report.html").read_text("utf-8")
+    assert "&lt;b&gt;no such file&lt;/b&gt;" in page
+    assert "<b>no such file" not in page
+
+
+# Files
+
+
+def cases_of(folder: StudyFolder, home: Path) -> list[StudyCase]:
+    return [folder.case(path.stem) for path in sorted(home.glob("*.md"))]
+
+
+def test_readers_and_judges_of_files(run: Run) -> None:
+    printed, folder = run()
+    homes = sorted((folder.path / "readers").iterdir())
+    assert len(homes) == 3
+    for home in homes:
+        cases = cases_of(folder, home)
+        assert len({case.condition for case in cases}) == 1
+        lines = [
+            json.dumps({"case": case.id, "text": "On.", "calls": [{"tool": "list_parts"}]})
+            for case in cases
+        ]
+        (home / "answers.jsonl").write_text("\n".join(lines))
+    printed, _ = run()
+    judges = sorted((folder.path / "judges").iterdir())
+    assert len(judges) == 2
+    for home in judges:
+        lines = [
+            json.dumps({"case": path.stem, "verdicts": {label: verdict() for label in "ABC"}})
+            for path in home.glob("*.md")
+        ]
+        (home / "answers.jsonl").write_text("\n".join(lines))
+    printed, _ = run()
+    assert "2 of 2 moments judged" in printed
+
+
+def test_a_case_shows_neither_its_condition_nor_the_future(run: Run) -> None:
+    _, folder = run()
+    for case in folder.cases():
+        path = next(folder.path.rglob(f"{case.id}.md"))
+        text = path.read_text("utf-8")
+        assert case.recorded not in text
+        assert case.condition not in text.replace("[offloaded: ", "").replace(str(path), "")
+
+
+def test_a_reader_of_files_recalls_at_the_moment_of_the_case(run: Run) -> None:
+    _, folder = run()
+    case = next(each for each in folder.cases() if each.condition == "offload")
+    path = next(folder.path.rglob(f"{case.id}.md"))
+    arguments = json.dumps({"entry_id": "c3-1", "pattern": "part1050"})
+    done = CliRunner().invoke(app, ["study", "recall", str(path), arguments])
+    assert "module_150/part1050.py ok" in done.output
+    assert len(folder.log(case.id).recalls) == 1
+    whole = next(folder.path.rglob(f"{case.whole}.md"))
+    with pytest.raises(HippocampusError, match="all of it is in the file"):
+        CliRunner().invoke(app, ["study", "recall", str(whole), arguments], catch_exceptions=False)
+
+
+def test_lines_that_are_no_answers_are_named_and_the_first_answer_counts(run: Run) -> None:
+    _, folder = run()
+    home = folder.path / "readers" / "1"
+    case = cases_of(folder, home)[0].id
+    lines = ["{", '{"case": "other"}', json.dumps({"case": case}), "", json.dumps([case])]
+    lines += [json.dumps({"case": case, "text": text}) for text in ("first", "second")]
+    (home / "answers.jsonl").write_text("\n".join(lines))
+    printed, _ = run()
+    for number in (1, 2, 3, 5):
+        assert f"answers.jsonl:{number}: " in printed
+    assert folder.log(case).result == {"text": "first", "calls": []}
+
+
+# Moments
+
+
+def test_half_of_the_moments_are_of_each_kind_and_none_shares_a_session(run: Run) -> None:
+    _, folder = run(cases=4)
+    moments: list[Moment] = folder.moments()
+    assert Counter(each.kind for each in moments) == {
+        "after a large result": 2,
+        "uses something older": 2,
+    }
+    assert len({each.path for each in moments}) == 4
+
+
+def test_runs_of_one_task_are_one_session(run: Run, sessions: Path) -> None:
+    for number in range(3):
+        copy = sessions / "owner0" / "0.json"
+        (sessions / "owner1" / f"again{number}.json").write_text(copy.read_text())
+    printed, folder = run(cases=6)
+    assert len(folder.moments()) == 4
+    assert "4 of 6 moments" in printed
+
+
+def test_another_study_needs_another_folder(run: Run) -> None:
+    run()
+    with pytest.raises(HippocampusError, match="name another folder"):
+        run("--seed", 8)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--reader", "gpt-4o"), "no reader or judge 'gpt-4o'"),
+        (("--reader", "openai:m@http://user:word@host/v1"), "leave the password out"),
+        (("--against", "raw,all"), "no condition 'all'"),
+        (("--policy", "short"), "short"),
+        (("--window", "200"), "no session has a fitting moment within 200 tokens"),
+    ],
+)
+def test_a_mistake_is_one_sentence(options: tuple[str, str], problem: str, run: Run) -> None:
+    with pytest.raises(HippocampusError, match=problem):
+        run(*options)
