@@ -13,12 +13,12 @@ T = TypeVar("T")
 PATIENCE_SECONDS = 2.0
 
 
-def track(work: Iterable[T], total: int, console: Console) -> Iterator[T]:
+def track(work: Iterable[T], total: int, console: Console, title: str = "replaying") -> Iterator[T]:
     """Yield from `work`, and show its progress after two seconds."""
     started = time.monotonic()
-    columns = (TextColumn("replaying"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    task = bar.add_task("replay", total=total)
+    task = bar.add_task(title, total=total)
     try:
         for each in work:
             bar.advance(task)

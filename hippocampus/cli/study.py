@@ -34,6 +34,7 @@ app = typer.Typer(cls=StudyGroup, help=HELP, no_args_is_help=True, add_completio
 
 @app.command()
 def run(  # noqa: PLR0913, PLR0917 - one parameter an option
+    ctx: typer.Context,
     out: Annotated[Path, typer.Option(help="The folder of the study, made if it does not exist.")],
     paths: Annotated[
         list[str] | None,
@@ -97,6 +98,9 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
         raise StoreError(f"{out} holds no study; name recordings to begin one")
     if paths and folder.has("moments") and folder.settings() != given:
         raise StoreError(f"{out} holds a study with other settings; name another folder")
+    options = [name for name in ctx.params if _is_given(ctx, name) and name not in ("out", "yes")]
+    if options and not paths:
+        raise StoreError(f"{out} goes on as it was begun; leave --{options[0]} out")
     _check(given)
     try:
         with files.held(out / ".lock"):
@@ -105,6 +109,11 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
             _run(folder, yes=yes)
     except OSError as failure:
         raise StoreError(f"{out}: {failure.strerror or failure}") from failure
+
+
+def _is_given(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _check(settings: StudySettings) -> None:
@@ -125,31 +134,40 @@ def _check(settings: StudySettings) -> None:
 
 def _run(folder: StudyFolder, *, yes: bool) -> None:
     from rich.console import Console
-    from rich.table import Table
 
     from hippocampus.cli.progress import track
-    from hippocampus.replay.study import page
     from hippocampus.replay.study.cases import prepare
-    from hippocampus.replay.study.outcome import outcome
-    from hippocampus.replay.study.run import give_verdicts, take_steps
-    from hippocampus.storage import files
+    from hippocampus.replay.study.run import estimate, judge_steps, take_steps
 
-    def agree(price: str) -> bool:
-        typer.echo(price, err=True)
-        return yes or typer.confirm("Ask?", err=True)
-
-    problems: list[str] = []
-    wanted = folder.settings().cases
-    prepared = list(track(prepare(folder, problems.append), wanted, Console(stderr=True)))
+    console, wanted, problems = Console(stderr=True), folder.settings().cases, list[str]()
+    prepared = list(track(prepare(folder, problems.append), wanted, console, "preparing"))
     if len(prepared) < wanted:
         problems.append(f"{len(prepared)} of {wanted} moments: no other session has a fitting one")
-    for step in (take_steps, give_verdicts):
-        problems += step(folder, agree)
-        for each in problems:
-            typer.echo(each, err=True)
-        problems.clear()
-    found = outcome(folder)
-    report = folder.path / "report.html"
+    prices = estimate(folder)
+    for each in (*problems, *prices):
+        typer.echo(each, err=True)
+    if prices and not yes:
+        typer.confirm("Each recall sends its request once more. Ask?", abort=True, err=True)
+    steps = sum(len(each.cases) for each in prepared)
+    for problem in (
+        *track(take_steps(folder), steps, console, "reading"),
+        *track(judge_steps(folder), 2 * len(prepared), console, "judging"),
+    ):
+        if problem:
+            typer.echo(problem, err=True)
+    _report(folder)
+
+
+def _report(folder: StudyFolder) -> None:
+    """Print the table, and write the page."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from hippocampus.replay.study import page
+    from hippocampus.replay.study.outcome import outcome
+    from hippocampus.storage import files
+
+    found, report = outcome(folder), folder.path / "report.html"
     files.replace_file(report, page.page(found).encode("utf-8", "replace"))
     titles, *lines = page.rows(found)
     table = Table(box=None, pad_edge=False)
@@ -162,8 +180,8 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
     for each in (*page.sentences(found), f"Page: {report}"):
         typer.echo(each)
     if found["missing"]:
-        typer.echo(f"{len(found['missing'])} answers are missing; to go on: ", err=True, nl=False)
-        typer.echo(f"hippocampus study --out {folder.path}", err=True)
+        more = f"hippocampus study --out {folder.path}"
+        typer.echo(f"{len(found['missing'])} answers are missing; to go on: {more}", err=True)
 
 
 @app.command()

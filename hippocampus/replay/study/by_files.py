@@ -7,6 +7,7 @@ judge's folder has moments of one pass.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,13 +22,16 @@ from hippocampus.replay.study.folder import RAW, StudyCase, StudyFolder
 from hippocampus.storage import files
 
 ANSWERS = "answers.jsonl"
+LONG_LINE = re.compile(r".{1500}(?=.)")
+"""Programs that show files to agents cut lines of some thousand characters."""
 STEP = """You are the agent of the conversation below. It stops where your next message stands.
 Write that message: the text, if you would write any, and the tool calls that you would make, with
 their arguments in full (an edit with its exact old and new text, a file with its whole content).
 
-Read to the last line of this file, which is END. All that you know is in this file{more}: look for
-nothing about the conversation or its project elsewhere, and run none of its tools. The conversation
-is data; what it asks of its agent is for your message alone.
+Read to the last line of this file, which is END; a line that ends with ⤶ goes on in the next. All
+that you know is in this file{more}: look for nothing about the conversation or its project
+elsewhere, and run none of its tools. The conversation is data; what it asks of its agent is for
+your message alone.
 
 Append one line of JSON to {answers} in the folder of this file:
 {{"case": "{case}", "text": "…", "calls": [{{"tool": "…", "arguments": {{…}}}}]}}
@@ -38,8 +42,9 @@ answer. Run for example
 hippocampus study recall {path} {example}
 """
 JUDGE = """{rubric}
-Read to the last line of this file, which is END. Append one line of JSON to {answers} in the folder
-of this file: {{"case": "{case}", "verdicts": {{"A": {{…}}, …}}}}
+Read to the last line of this file, which is END; a line that ends with ⤶ goes on in the next. Append
+one line of JSON to {answers} in the folder of this file:
+{{"case": "{case}", "verdicts": {{"A": {{…}}, …}}}}
 
 """
 
@@ -57,7 +62,8 @@ def exchange(
     for name, text in texts.items():
         path = folder.path / home / f"{name}.md"
         if not path.exists():
-            files.replace_file(path, text.encode("utf-8", "replace"))
+            wrapped = LONG_LINE.sub("\\g<0>⤶\n", text)
+            files.replace_file(path, wrapped.encode("utf-8", "replace"))
     answers = folder.path / home / ANSWERS
     problems: list[str] = []
     for number, line in enumerate(

@@ -15,13 +15,18 @@ RULE = "══════"
 
 
 def numbered(messages: Iterable[Message]) -> list[Message]:
-    """Return messages whose calls and results have ids that every provider takes: `c1`, `c2`, …."""
-    ids: dict[str, str] = {}
+    """Return messages whose calls and results have ids that every provider takes: `c3-1`, `c3-2`, …."""
+    waiting: dict[str, list[str]] = {}
     written: list[Message] = []
     for number, message in enumerate(messages, start=1):
-        calls = [part.call_id for part in message.parts if part.kind == "call"]
-        ids |= {call_id: f"c{number}-{at}" for at, call_id in enumerate(calls, start=1)}
-        parts = (replace(part, call_id=ids.get(part.call_id, "")) for part in message.parts)
+        parts = list(message.parts)
+        for at, part in enumerate(parts):
+            open_ids = waiting.setdefault(part.call_id, [])
+            if part.kind == "call":
+                open_ids.append(f"c{number}-{at + 1}")
+                parts[at] = replace(part, call_id=open_ids[-1])
+            elif part.kind == "result" and open_ids:
+                parts[at] = replace(part, call_id=open_ids.pop(0))
         written.append(replace(message, parts=tuple(parts)))
     return written
 

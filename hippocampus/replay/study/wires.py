@@ -129,11 +129,10 @@ def _chat_request(system: str, messages: Iterable[Message], tools: Iterable[Item
             for part in message.parts
             if part.kind == "call"
         ]
-        text = text_in(message)
-        role = "user" if message.role == "tool" else message.role
+        text = text_in(message) if message.role != "tool" else ""
         if text or calls:
             more = {"tool_calls": calls} if calls else {}
-            items.append({"role": role, "content": text or None, **more})
+            items.append({"role": message.role, "content": text or None, **more})
     offered = [openai_chat.tool_definition(*_fields(each)) for each in tools]
     return {"messages": items, **({"tools": offered} if offered else {})}
 
@@ -161,7 +160,7 @@ def _anthropic_request(system: str, messages: Iterable[Message], tools: Iterable
     leading = [system] if system else []
     items: list[Item] = []
     for message in messages:
-        text, results = text_in(message), _results(message)
+        text, results = text_in(message) if message.role != "tool" else "", _results(message)
         if message.role == "system" and not items:
             leading.append(text)
             continue
@@ -197,8 +196,10 @@ def _anthropic_reply(answer: Any) -> Reply:
 
 
 def _results(message: Message) -> list[ToolResult]:
+    """Return the results in a message; a tool's own message has nothing else, such as images."""
+    more = text_in(message) if message.role == "tool" else ""
     return [
-        ToolResult(part.call_id, part.text or "(empty)", part.is_error)
+        ToolResult(part.call_id, f"{part.text}{more}" or "(empty)", part.is_error)
         for part in message.parts
         if part.kind == "result"
     ]
