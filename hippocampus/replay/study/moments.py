@@ -109,14 +109,13 @@ def _choices(
             continue
         last = answers[call - 1] if call else 0
         old = answers[call - OLD_CALLS] if call >= OLD_CALLS else 0
-        holds = {
-            LARGE: _has_large(messages[last:at]),
-            OLDER: _uses_older(used[at], messages[:old], messages[old:at]),
-        }
-        name = short_id(recording.name, str(call))
-        for kind in (each for each, is_so in holds.items() if is_so):
-            place = (recording.path, recording.name, call)
-            found[kind].append(Moment(name, *place, kind, sizes[at]))
+        place = (recording.path, recording.name, call)
+        for kind, is_one in (
+            (LARGE, _has_large(messages[last:at])),
+            (OLDER, _uses_older(used[at], messages[:old], messages[old:at])),
+        ):
+            if is_one:
+                found[kind].append(Moment(short_id(*map(str, place)), *place, kind, sizes[at]))
     long = {
         kind: [each for each in listed if each.tokens >= window_tokens // LONG_SHARE]
         for kind, listed in found.items()
