@@ -103,7 +103,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
         raise StoreError(f"{out} goes on as it was begun; leave --{options[0]} out")
     _check(given)
     try:
-        with files.held(out / ".lock"):
+        with files.held(out / ".running"):
             if paths:
                 folder.save("study", given)
             _run(folder, yes=yes)
