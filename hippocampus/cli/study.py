@@ -169,13 +169,13 @@ def _report(folder: StudyFolder) -> None:
 
     found, report = outcome(folder), folder.path / "report.html"
     files.replace_file(report, page.page(found).encode("utf-8", "replace"))
-    titles, *lines = page.rows(found)
+    titles, *lines = zip(*page.rows(found), strict=True)  # a terminal has no room for nine columns
     table = Table(box=None, pad_edge=False)
     for number, title in enumerate(titles):
         table.add_column(title, justify="right" if number else "left")
     for line in lines:
-        table.add_row(*(cell.replace(" [", "\n[") for cell in line))
-    if lines:
+        table.add_row(*line)
+    if found["figures"]:
         Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, markup=False).print(table)
     for each in (*page.sentences(found), f"Page: {report}"):
         typer.echo(each)
