@@ -268,6 +268,23 @@ def memory_tool_definitions() -> str:
     return table("tool | arguments | description", rows)
 
 
+def mcp_tools() -> str:
+    """Return the tools of the MCP server by profile, as a client lists them."""
+    from hippocampus import mcp_server
+
+    def rows(profile: mcp_server.Profile) -> Iterator[tuple[str, ...]]:
+        for tool in mcp_server.offered(mcp_server.Tools, profile):
+            named = ", ".join(
+                f"`{name}`" for name in tool.parameters["properties"] if name != "self"
+            )
+            yield f"`{tool.name}`", named, tool.description
+
+    return "\n\n".join(
+        f"**Profile `{name}`**\n\n{table('tool | arguments | description', list(rows(profile)))}"
+        for name, profile in mcp_server.PROFILES.items()
+    )
+
+
 def price_tables() -> str:
     """Return the price tables by name."""
     rows = [
@@ -358,6 +375,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "prices": price_tables,
     "recordings": recording_formats,
     "errors": error_tree,
+    "mcp-tools": mcp_tools,
     "entries": entry_examples,
     "decisions": decisions,
 }

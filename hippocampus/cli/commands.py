@@ -15,6 +15,7 @@ from hippocampus.cli import (
     store,
     study,
 )
+from hippocampus.cli import bench, consolidate, defrag, explain, mcp, memory, policy, replay, store
 
 app = typer.Typer(
     name="hippocampus",
@@ -28,6 +29,7 @@ app.add_typer(study.app, name="study")
 app.command("explain")(explain.explain)
 app.add_typer(policy.app, name="policy")
 app.command("consolidate")(consolidate.consolidate)
+app.command("mcp")(mcp.mcp)
 app.command("gc")(store.gc)
 app.command("defrag")(defrag.defrag)
 app.add_typer(store.app, name="store")
