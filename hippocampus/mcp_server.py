@@ -364,6 +364,8 @@ PROFILES: Mapping[str, Profile] = {
     },
 }
 META = {"anthropic/maxResultSizeChars": MAX_RESULT_CHARACTERS}
+ALWAYS = {**META, "anthropic/alwaysLoad": True}
+"""Of the tool that entries name: Claude Code then lists it from the start, and does not search it."""
 
 
 def offered(tools: Tools | type[Tools], profile: Profile) -> list[Tool]:
@@ -404,7 +406,7 @@ def _tool(name: str, call: Callable[..., str], annotations: ToolAnnotations) -> 
         name,
         description=text,
         annotations=annotations,
-        meta=META,
+        meta=ALWAYS if is_recall else META,
         structured_output=False,
     )
     tool.parameters.pop("title", None)

@@ -9,6 +9,8 @@ from hippocampus.cli import (
     consolidate,
     defrag,
     explain,
+    hosts,
+    mcp,
     memory,
     policy,
     replay,
@@ -16,6 +18,7 @@ from hippocampus.cli import (
     study,
 )
 from hippocampus.cli import bench, consolidate, defrag, explain, mcp, memory, policy, replay, store
+)
 
 app = typer.Typer(
     name="hippocampus",
@@ -30,6 +33,10 @@ app.command("explain")(explain.explain)
 app.add_typer(policy.app, name="policy")
 app.command("consolidate")(consolidate.consolidate)
 app.command("mcp")(mcp.mcp)
+app.command("hook")(hosts.hook)
+app.command("install")(hosts.install)
+app.command("uninstall")(hosts.uninstall)
+app.command("status")(hosts.status)
 app.command("gc")(store.gc)
 app.command("defrag")(defrag.defrag)
 app.add_typer(store.app, name="store")

@@ -49,6 +49,11 @@ class StateDir:
         """Return the database of which session has which entry."""
         return self.root / "entries.sqlite3"
 
+    @property
+    def hook_log(self) -> Path:
+        """Return the log of the hooks of coding agents: each edit that they asked for, each failure."""
+        return self.root / "hooks.jsonl"
+
     # One file a session
 
     @property

@@ -208,7 +208,7 @@ def test_one_profile_is_served_with_its_names(state: Path, profile: str, names: 
             for each in tools:
                 assert each.description
                 assert each.annotations is not None
-                assert each.meta == {"anthropic/maxResultSizeChars": 200_000}
+                assert each.meta["anthropic/maxResultSizeChars"] == 200_000
                 assert "agent_id" in each.input_schema["properties"]
 
     asyncio.run(talk())

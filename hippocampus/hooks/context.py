@@ -1,0 +1,72 @@
+"""What a hook adds to a conversation: memories when it starts, and what fits each prompt.
+
+Nothing is loaded where the state directory has no memory yet.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hippocampus.facts import Facts
+    from hippocampus.storage.state_dir import StateDir
+
+LOAD_TOKENS, PROMPT_TOKENS = 1_500, 1_000
+"""The most tokens at the start, where the policy names none, and at each prompt."""
+
+
+def added(event: dict[str, Any], state: StateDir, policy: str) -> str:
+    """Return the text that an event adds to the conversation; empty for none.
+
+    Raises:
+        HippocampusError: the memory or the policy cannot be read.
+
+    """
+    if event["hook_event_name"] == "SessionStart":
+        return _loaded(event, state, policy) if _is_new(event) else ""
+    if not state.facts.exists():
+        return ""
+    from hippocampus.facts import Facts
+
+    with Facts(state.facts) as facts:
+        return facts.retrieve(str(event.get("prompt") or ""), token_budget=PROMPT_TOKENS)
+
+
+def _is_new(event: dict[str, Any]) -> bool:
+    """Return whether a conversation has no memories yet, or has to be written to the cache anyway.
+
+    A resumed one has those of its start. Newer ones in front of it would be worth it only where the
+    provider's cache of it has expired, so that they rewrite nothing.
+    """
+    if event.get("source") in {"resume", "fork"}:
+        return event.get("prompt_cache_likely_expired") is True
+    return True
+
+
+def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
+    if not (state.facts.exists() or state.sessions.exists()):
+        return ""
+    from hippocampus import policy, tokens
+    from hippocampus.consolidation.context_load import opening
+    from hippocampus.consolidation.inputs import ContextLoadResources
+    from hippocampus.facts import Facts
+    from hippocampus.session.ports import ContextLoadRequest
+    from hippocampus.storage.content_store import DiskStore
+
+    rules = policy.load(policy_name)
+    if not rules.consolidation.context_load_tokens:
+        block = rules.consolidation.model_copy(update={"context_load_tokens": LOAD_TOKENS})
+        rules = rules.model_copy(update={"consolidation": block})
+    request = ContextLoadRequest(str(event.get("session_id") or ""), "", "", time.time())
+    facts: Facts | None = Facts(state.facts) if state.facts.exists() else None
+    store = DiskStore(state.contents)
+    try:
+        resources = ContextLoadResources(
+            state, store, rules, tokens.DEFAULT_ENCODING, lambda: facts
+        )
+        return opening(request, resources).text.strip()
+    finally:
+        store.close()
+        if facts is not None:
+            facts.close()

@@ -1,0 +1,331 @@
+"""Writes our hooks and our MCP server into the settings of a coding agent, and takes them out again.
+
+Only our own entries are touched; all else in a file stays as its owner wrote it. Nothing is printed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hippocampus.errors import StoreError
+from hippocampus.storage import files
+
+NAME = "hippocampus"
+OURS = re.compile(r"-m hippocampus hook --state-dir ")
+"""How a command of ours is recognised among the hooks of a file."""
+BEGIN, END = "# hippocampus: begin", "# hippocampus: end"
+HOOK_SECONDS = 30
+INDENT = re.compile(r"^\{\s*?\n( +|\t)", re.MULTILINE)
+
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """One coding agent: its events, and the files that hold its hooks and its MCP servers."""
+
+    name: str
+    variable: str
+    """The variable that names its folder in place of the usual one."""
+    folder: str
+    """Its folder, in the user's home and in a project."""
+    hooks_file: str
+    project_hooks_file: str
+    servers_file: str
+    """The file of MCP servers, relative to the home folder."""
+    project_servers_file: str
+    matchers: dict[str, str | None]
+    """By event, the tools or causes that a hook is called for; None is all."""
+    time_unit: int = 1
+    """How many units of its time-outs make a second."""
+
+
+HOSTS = {
+    host.name: host
+    for host in (
+        Host(
+            "claude-code",
+            "CLAUDE_CONFIG_DIR",
+            ".claude",
+            "settings.json",
+            ".claude/settings.local.json",
+            ".claude.json",
+            ".mcp.json",
+            {
+                "SessionStart": None,
+                "UserPromptSubmit": None,
+                "PostToolUse": "Bash|Grep|mcp__.*",
+                "PreCompact": None,
+                "SessionEnd": None,
+            },
+        ),
+        Host(
+            "codex",
+            "CODEX_HOME",
+            ".codex",
+            "hooks.json",
+            ".codex/hooks.json",
+            "config.toml",
+            ".codex/config.toml",
+            {
+                "SessionStart": None,
+                "UserPromptSubmit": None,
+                "PostToolUse": None,
+                "PreCompact": None,
+                "SessionEnd": None,
+            },
+        ),
+        Host(
+            "gemini",
+            "",
+            ".gemini",
+            "settings.json",
+            ".gemini/settings.json",
+            "settings.json",
+            ".gemini/settings.json",
+            {
+                "SessionStart": None,
+                "BeforeAgent": None,
+                "AfterTool": None,
+                "PreCompress": None,
+                "SessionEnd": None,
+            },
+            time_unit=1_000,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChange:
+    """What one file becomes."""
+
+    path: Path
+    before: str
+    after: str
+
+    def diff(self) -> str:
+        """Return the change as a unified diff; empty where there is none."""
+        before, after = (text.splitlines(keepends=True) for text in (self.before, self.after))
+        return "".join(difflib.unified_diff(before, after, str(self.path), str(self.path)))
+
+    def write(self) -> None:
+        """Replace the file in one step, with the mode that it had.
+
+        Raises:
+            StoreError: it cannot be written.
+
+        """
+        if self.before == self.after:
+            return
+        try:
+            real = self.path.resolve()  # a link to a file elsewhere stays a link
+            mode = real.stat().st_mode & 0o777 if real.exists() else 0o600
+            files.replace_file(real, self.after.encode())
+            real.chmod(mode)
+        except OSError as failure:
+            raise StoreError(f"{self.path}: cannot be written: {failure}") from failure
+
+
+def hooks_path(host: Host, project: Path | None) -> Path:
+    """Return the file that holds the hooks."""
+    return project / host.project_hooks_file if project else _folder(host) / host.hooks_file
+
+
+def servers_path(host: Host, project: Path | None) -> Path:
+    """Return the file that holds the MCP servers."""
+    if project:
+        return project / host.project_servers_file
+    at_home = host.name == "claude-code" and not os.environ.get(host.variable)
+    return (Path.home() if at_home else _folder(host)) / host.servers_file
+
+
+def _folder(host: Host) -> Path:
+    named = os.environ.get(host.variable) if host.variable else None
+    return Path(named) if named else Path.home() / host.folder
+
+
+def command(verb: str, state: Path, policy: str) -> list[str]:
+    """Return the command line of a verb; `-P` keeps the modules of a project from being imported."""
+    named = [] if policy == "default" else ["--policy", policy]
+    transport = ["--transport", "stdio"] if verb == "mcp" else []
+    program = [sys.executable, "-P", "-m", NAME]
+    return [*program, verb, "--state-dir", str(state), *transport, *named]
+
+
+def installed(host: Host, project: Path | None, state: Path, policy: str) -> list[SettingsChange]:
+    """Return the changes that add our hooks and our server; a second time, none.
+
+    Raises:
+        StoreError: a file of settings cannot be read.
+
+    """
+
+    def with_hooks(found: Settings) -> None:
+        line = shlex.join(command("hook", state, policy))
+        for event, matcher in host.matchers.items():
+            groups = found.setdefault("hooks", {}).setdefault(event, [])
+            own = [hook for group in groups for hook in _hooks(group) if _is_ours(hook)]
+            for hook in own:
+                hook["command"] = line
+            if not own:
+                hook = {
+                    "type": "command",
+                    "command": line,
+                    "timeout": HOOK_SECONDS * host.time_unit,
+                }
+                groups.append({**({"matcher": matcher} if matcher else {}), "hooks": [hook]})
+
+    program, *arguments = command("mcp", state, policy)
+
+    def with_server(found: Settings) -> None:
+        kept = found.setdefault("mcpServers", {}).get(NAME, {})
+        found["mcpServers"][NAME] = {**kept, "command": program, "args": arguments}
+
+    table = f"[mcp_servers.{NAME}]\ncommand = {_toml(program)}\nargs = {_toml(arguments)}\n"
+    return _changes(host, project, with_hooks, with_server, table)
+
+
+def uninstalled(host: Host, project: Path | None) -> list[SettingsChange]:
+    """Return the changes that take out our hooks and our server, and nothing else.
+
+    Raises:
+        StoreError: a file of settings cannot be read.
+
+    """
+
+    def without_hooks(found: Settings) -> None:
+        events = found.get("hooks", {})
+        for event in list(events):
+            for group in events[event]:
+                if any(map(_is_ours, _hooks(group))):
+                    group["hooks"] = [hook for hook in group["hooks"] if not _is_ours(hook)]
+            events[event] = [group for group in events[event] if group.get("hooks") != []]
+            if not events[event]:
+                del events[event]
+        if not events:
+            found.pop("hooks", None)
+
+    def without_server(found: Settings) -> None:
+        found.get("mcpServers", {}).pop(NAME, None)
+        if not found.get("mcpServers", True):
+            del found["mcpServers"]
+
+    return _changes(host, project, without_hooks, without_server, "")
+
+
+def hook_command(host: Host, project: Path | None) -> str:
+    """Return the command line of our hook on results of tools as a file has it; empty for none.
+
+    Raises:
+        StoreError: the file of settings cannot be read.
+
+    """
+    event = "AfterTool" if host.name == "gemini" else "PostToolUse"
+    found = _read(hooks_path(host, project))[1]
+    groups = found.get("hooks", {}).get(event, [])
+    own = (hook["command"] for group in groups for hook in _hooks(group) if _is_ours(hook))
+    return next(own, "")
+
+
+def has_server(host: Host, project: Path | None) -> bool:
+    """Return whether our MCP server is in the settings.
+
+    Raises:
+        StoreError: the file of settings cannot be read.
+
+    """
+    path = servers_path(host, project)
+    if path.suffix == ".toml":
+        return NAME in _parsed(path, _text(path)).get("mcp_servers", {})
+    return NAME in _read(path)[1].get("mcpServers", {})
+
+
+def _changes(
+    host: Host,
+    project: Path | None,
+    edit_hooks: Callable[[Settings], None],
+    edit_servers: Callable[[Settings], None],
+    table: str,
+) -> list[SettingsChange]:
+    hooks, servers = hooks_path(host, project), servers_path(host, project)
+    if servers.suffix == ".toml":
+        return [_edited(hooks, edit_hooks), _with_block(servers, table)]
+    if hooks == servers:
+        return [_edited(hooks, edit_hooks, edit_servers)]
+    return [_edited(hooks, edit_hooks), _edited(servers, edit_servers)]
+
+
+def _edited(path: Path, *edits: Callable[[Settings], None]) -> SettingsChange:
+    before, found = _read(path)
+    for edit in edits:
+        try:
+            edit(found)
+        except (AttributeError, KeyError, TypeError) as odd:
+            raise StoreError(f"{path}: hooks or mcpServers are not of the usual form") from odd
+    if not before and not found:
+        return SettingsChange(path, "", "")
+    indent = INDENT.search(before)
+    after = json.dumps(found, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
+    return SettingsChange(path, before, before if before and json.loads(before) == found else after)
+
+
+def _with_block(path: Path, table: str) -> SettingsChange:
+    """Return a TOML file with our table as a marked block at its end, or without the block."""
+    before = _text(path)
+    _parsed(path, before)
+    rest = re.sub(rf"\n?^{BEGIN}$.*?^{END}$\n?", "", before, flags=re.DOTALL | re.MULTILINE)
+    block = f"{BEGIN}\n{table}{END}\n" if table else ""
+    gap = "\n" if rest.strip() and block else ""
+    after = f"{rest}{gap}{block}"
+    _parsed(path, after)
+    return SettingsChange(path, before, after)
+
+
+def _read(path: Path) -> tuple[str, Settings]:
+    text = _text(path)
+    try:
+        found = json.loads(text) if text.strip() else {}
+    except ValueError as wrong:
+        raise StoreError(
+            f"{path}: not plain JSON ({wrong}); take out its comments, or add our entries by hand"
+        ) from wrong
+    if not isinstance(found, dict):
+        raise StoreError(f"{path}: the settings are not a JSON object")
+    return text, found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8") if path.exists() else ""
+    except (OSError, UnicodeDecodeError) as failure:
+        raise StoreError(f"{path}: cannot be read: {failure}") from failure
+
+
+def _parsed(path: Path, text: str) -> Settings:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as wrong:
+        raise StoreError(f"{path}: not valid TOML with our table in it: {wrong}") from wrong
+
+
+def _toml(value: str | list[str]) -> str:
+    return json.dumps(value, ensure_ascii=False)  # JSON's strings and lists are TOML's
+
+
+def _hooks(group: Settings) -> list[Settings]:
+    return list(group.get("hooks", []))
+
+
+def _is_ours(hook: Settings) -> bool:
+    return bool(OURS.search(str(hook.get("command", ""))))
