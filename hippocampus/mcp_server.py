@@ -6,6 +6,7 @@ Nothing is stored or decided here.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hmac
 import json
@@ -142,12 +143,13 @@ class Tools:
             name = newest.session if newest else ""
         if not name or not state.ledger(name).exists():
             raise ToolError(f"there is no session {name!r} in this memory" if name else NO_SESSION)
+        with contextlib.closing(ledger.Ledger(state, name)) as log:
+            owner = log.agent()
+        if owner not in ("", agent):
+            raise ToolError(f"session {name!r} belongs to another agent; name it as agent_id")
         with self._lock:
             found = self._sessions.pop(name, None)
-            try:
-                self._sessions[name] = found or self._memory.session(name, agent=agent)
-            except ValueError as other:
-                raise ToolError(str(other)) from other
+            self._sessions[name] = found or self._memory.session(name, agent="")
             if len(self._sessions) > MAX_OPEN_SESSIONS:
                 self._sessions.popitem(last=False)[1].close()
             return self._sessions[name]

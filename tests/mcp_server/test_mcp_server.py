@@ -147,10 +147,13 @@ def test_one_agent_does_not_recall_the_payloads_of_another(state: Path) -> None:
 
     async def talk() -> None:
         async with stdio(state) as client:
-            arguments = {"entry_id": entry_id, "head": 1, "agent_id": "bob"}
-            refused = await client.call_tool("recall", arguments)
-            assert refused.is_error
-            assert "belongs to the agent 'ann'" in text_of(refused)
+            for agent in ("bob", ""):
+                arguments = {"entry_id": entry_id, "lines": [1, 1], "agent_id": agent}
+                refused = await client.call_tool("recall", arguments)
+                assert refused.is_error
+                assert "belongs to another agent" in text_of(refused)
+            own = await client.call_tool("recall", {**arguments, "agent_id": "ann"})
+            assert "town-0000" in text_of(own)
 
     asyncio.run(talk())
 
@@ -268,6 +271,24 @@ def test_eight_clients_at_once_over_http_read_and_write_one_memory(state: Path) 
         asyncio.run(talk(port))
     with Facts(StateDir(state).facts) as facts:
         assert facts.count() == 40
+        assert facts.check() == []
+
+
+def test_eight_servers_over_stdio_share_one_memory(state: Path) -> None:
+    async def one(number: int) -> None:
+        async with stdio(state) as client:
+            await client.call_tool("remember", {"text": f"Box {number} holds nails."})
+            await client.call_tool("append_block", {"key": "boxes", "content": f"box {number}"})
+
+    async def talk() -> None:
+        await asyncio.gather(*(one(number) for number in range(8)))
+
+    asyncio.run(talk())
+    with Facts(StateDir(state).facts) as facts:
+        assert facts.count() == 8
+        block = facts.blocks.get("boxes")
+        assert block is not None
+        assert len(block.value.splitlines()) == 8
         assert facts.check() == []
 
 
