@@ -61,7 +61,7 @@ def answered(event: Any, state: StateDir, policy: str) -> Event | None:
         text = context.added(event, state, policy)
         more = {"hookEventName": name, "additionalContext": text}
         return {"hookSpecificOutput": more} if text else None
-    if name in {"PreCompact", "PreCompress", "SessionEnd"}:
+    if name in {"PreCompact", "SessionEnd"}:
         from hippocampus.hooks import transcripts
 
         transcripts.start(event, state, policy)

@@ -58,7 +58,9 @@ def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
     if not rules.consolidation.context_load_tokens:
         block = rules.consolidation.model_copy(update={"context_load_tokens": LOAD_TOKENS})
         rules = rules.model_copy(update={"consolidation": block})
-    request = ContextLoadRequest(str(event.get("session_id") or ""), "", "", time.time())
+    # After a compaction, the entries of the session itself are gone from the conversation too.
+    own = "" if event.get("source") == "compact" else str(event.get("session_id") or "")
+    request = ContextLoadRequest(own, "", "", time.time())
     facts: Facts | None = Facts(state.facts) if state.facts.exists() else None
     store = DiskStore(state.contents)
     try:

@@ -97,8 +97,7 @@ HOSTS = {
                 "SessionStart": None,
                 "BeforeAgent": None,
                 "AfterTool": None,
-                "PreCompress": None,
-                "SessionEnd": None,
+                "SessionEnd": None,  # PreCompress comes before every request
             },
             time_unit=1_000,
         ),

@@ -241,6 +241,17 @@ def test_a_resumed_session_is_not_rewritten_while_its_cache_is_warm(state: Path)
     assert "metric" in json.dumps(asked(cold, state))
 
 
+def test_a_compacted_session_gets_the_ids_of_its_own_entries(state: Path) -> None:
+    start, compact = (recorded("claude-code", "SessionStart", place=place) for place in (0, 2))
+    large = with_result(BASH, ROWS, "Bash", command="tracker list")
+    large["session_id"] = start["session_id"] = compact["session_id"]
+    assert compact["source"] == "compact"
+    asked(large, state)
+    [entry_id] = [each.entry.id for each in next(ledger.stored_sessions(StateDir(state))).records]
+    assert entry_id in json.dumps(asked(compact, state))
+    assert entry_id not in json.dumps(asked(start, state))
+
+
 def test_a_transcript_is_consolidated_once(state: Path, tmp_path: Path) -> None:
     from hippocampus.hooks import transcripts
 
