@@ -192,3 +192,51 @@ def codex(home: Path, project: Path, server: Server, prompt: str) -> str:
     )
     assert ended.returncode == 0, ended.stderr + ended.stdout
     return ended.stdout
+
+
+@contextmanager
+def gemini_model(steps: list[Step]) -> Iterator[Server]:
+    """Serve Google's Gemini API."""
+    left = list(steps)
+
+    def answer(asked: Asked) -> Answer:
+        if asked.body is None or "streamGenerateContent" not in asked.path:
+            return Answer({"totalTokens": 10})
+        text = json.dumps(asked.body["contents"], ensure_ascii=False)
+        done = left.pop(0)(text) if left and asked.body.get("tools") else {"text": "ok"}
+        call = {"functionCall": {"name": done.get("name"), "args": done.get("arguments")}}
+        part = {"text": done["text"]} if "text" in done else call
+        content = {"role": "model", "parts": [part]}
+        chunk = {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
+        stream = f"data: {json.dumps(chunk)}\r\n\r\n".encode()
+        return Answer(stream, headers={"Content-Type": "text/event-stream"})
+
+    with endpoint(answer) as server:
+        yield server
+
+
+def gemini(home: Path, project: Path, server: Server, prompt: str) -> str:
+    """Run Gemini CLI once; return what it prints."""
+    path = home / ".gemini" / "settings.json"
+    settings = json.loads(path.read_text("utf-8"))
+    settings["security"] = {"auth": {"selectedType": "gemini-api-key"}}
+    settings["mcpServers"]["hippocampus"]["env"] = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    path.write_text(json.dumps(settings), "utf-8")
+    variables = {
+        "HOME": str(home),
+        "GEMINI_API_KEY": "unused",
+        "GOOGLE_GEMINI_BASE_URL": server.address.removesuffix("/v1"),
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    }
+    ended = subprocess.run(
+        [str(shutil.which("gemini")), "-p", prompt, "--yolo", "-m", "gemini-2.5-flash"],
+        cwd=project,
+        env={**os.environ, **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    return ended.stdout

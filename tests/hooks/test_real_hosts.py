@@ -1,4 +1,4 @@
-"""The real Claude Code and Codex with our hooks and our server, against a scripted model."""
+"""The real Claude Code, Codex and Gemini CLI with our hooks and our server, against a scripted model."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ with_claude = pytest.mark.skipif(
     not shutil.which("claude"), reason="npm: @anthropic-ai/claude-code"
 )
 with_codex = pytest.mark.skipif(not shutil.which("codex"), reason="npm: @openai/codex")
+
+with_gemini = pytest.mark.skipif(not shutil.which("gemini"), reason="npm: @google/gemini-cli")
 
 
 @pytest.fixture
@@ -120,5 +122,27 @@ def test_codex_gets_the_entry_and_recalls_its_payload(home: Path, project: Path)
     assert "item-0123" in recalled
     assert len(recalled) > 4_500
     status = hosts.hippocampus(home, project, "status", "codex")
+    assert "edits    1 of 1 arrived" in status.stdout
+    assert status.returncode == 0
+
+
+@with_gemini
+def test_gemini_gets_the_entry_and_recalls_its_payload(home: Path, project: Path) -> None:
+    assert hosts.hippocampus(home, project, "install", "gemini").returncode == 0
+    steps = [
+        hosts.call("run_shell_command", command="python3 rows.py"),
+        hosts.recall_of("mcp_hippocampus_recall", head=1000, max_tokens=8000),
+        hosts.say("Item 123 is open."),
+    ]
+    with hosts.gemini_model(steps) as server:
+        assert "Item 123 is open." in hosts.gemini(home, project, server, "Is 123 open?")
+    parts = [part for content in lists(server, "contents")[-1] for part in content["parts"]]
+    responses = [part["functionResponse"] for part in parts if "functionResponse" in part]
+    entry, recalled = (json.dumps(each["response"], ensure_ascii=False) for each in responses)
+    assert "The call succeeded." in entry
+    assert " · run_shell_command · " in entry
+    assert "item-0123" in recalled
+    assert len(recalled) > 4_500
+    status = hosts.hippocampus(home, project, "status", "gemini")
     assert "edits    1 of 1 arrived" in status.stdout
     assert status.returncode == 0
