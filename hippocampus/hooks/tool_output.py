@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MIN_CHARACTERS = 4_000
 """Smaller results stay, whatever the policy: that is decided without loading anything."""
-OWN_TOOLS = ("mcp__hippocampus__", "mcp_hippocampus_", "hippocampus__", "hippocampus.")
+OWN_TOOLS = ("mcp__hippocampus__", "mcp_hippocampus_", "hippocampus__", "hippocampus_")
 STORED = (
     "The call succeeded. Its result was stored, not refused: the entry below replaces it, and the "
     "tool recall of the MCP server hippocampus returns any part of it.\n"
