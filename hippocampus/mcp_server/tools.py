@@ -1,0 +1,270 @@
+"""What the tools, resources and the prompt of the MCP server do, on one memory.
+
+Each public method is one of them: its parameters are the arguments, its docstring the description.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from pydantic import Field
+
+from hippocampus.errors import RecallError
+from hippocampus.facts.rendering import entry_line
+from hippocampus.recall import definition
+from hippocampus.storage import ledger
+from hippocampus.storage.state_dir import StateDir
+
+if TYPE_CHECKING:
+    from hippocampus.facts import Facts
+    from hippocampus.memory import Hippocampus
+    from hippocampus.session.session import Session
+
+MAX_OPEN_SESSIONS = 32
+NO_SESSION = "this memory has no session yet: entries appear once a hook or an agent has stored one"
+SELECTORS: Mapping[str, Any] = definition.PARAMETERS["properties"]
+
+SessionId = Annotated[str, Field(description="A session's id; the newest session if left out.")]
+AgentId = Annotated[str, Field(description="Whose memory; the server's own agent if left out.")]
+ScopeName = Annotated[str, Field(description="One part of the memory; all of it if left out.")]
+Key = Annotated[str, Field(min_length=1, description="The block's name, such as persona.")]
+Limit = Annotated[int, Field(ge=1, le=50, description="The most results.")]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Tools:
+    """The functions behind the tools, with the sessions that recalls have opened."""
+
+    def __init__(self, state: StateDir, memory: Hippocampus, facts: Facts, agent: str = "") -> None:
+        self._state = state
+        self._memory = memory
+        self._facts = facts
+        self._agent = agent
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Close the sessions; close the memory first, so that none of them is consolidated here."""
+        with self._lock:
+            while self._sessions:
+                self._sessions.popitem()[1].close()
+
+    # Stored payloads
+
+    def recall(  # noqa: PLR0913, PLR0917 - each is one way to name a slice
+        self,
+        entry_id: Any = None,
+        lines: Any = None,
+        pattern: Any = None,
+        context: Any = None,
+        path: Any = None,
+        query: Any = None,
+        head: Any = None,
+        tail: Any = None,
+        max_tokens: Any = None,
+        session_id: SessionId = "",
+        agent_id: AgentId = "",
+    ) -> str:
+        """Return a part of a stored payload; what a model writes as text or number is both read."""
+        given = {name: value for name, value in locals().items() if name in SELECTORS}
+        return self._session(session_id, agent_id, str(entry_id or "")).answer(given)
+
+    def session_status(self, session_id: SessionId = "", agent_id: AgentId = "") -> str:
+        """Return the figures of a session as JSON, with the ids of its entries, newest first."""
+        session = self._session(session_id, agent_id)
+        entries = [
+            {"id": each.id, "type": each.type, "source": each.source.type, "turn": each.source.turn}
+            for each in reversed(session.entries())
+        ]
+        return json.dumps({"session": session.id, **session.status(), "newest": entries[:50]})
+
+    def entry(self, entry_id: str) -> str:
+        """Return the whole text of an entry."""
+        try:
+            return self._session("", "", entry_id).text(entry_id)
+        except (RecallError, ToolError) as missing:
+            raise ResourceNotFoundError(str(missing)) from missing
+
+    def _session(self, session_id: str, agent_id: str, entry_id: str = "") -> Session:
+        """Return the session that is named, else that of an entry, else the newest one."""
+        state, agent = self._state, agent_id or self._agent
+        name = session_id or (ledger.owner_of(state, entry_id) if entry_id else "")
+        if not name:
+            newest = next(ledger.earlier(state, "", agent, 1), None)
+            name = newest.session if newest else ""
+        if not name or not state.ledger(name).exists():
+            raise ToolError(f"there is no session {name!r} in this memory" if name else NO_SESSION)
+        with contextlib.closing(ledger.Ledger(state, name)) as log:
+            owner = log.agent()
+        if owner not in ("", agent):
+            raise ToolError(f"session {name!r} belongs to another agent; name it as agent_id")
+        with self._lock:
+            found = self._sessions.pop(name, None)
+            self._sessions[name] = found or self._memory.session(name, agent="")
+            if len(self._sessions) > MAX_OPEN_SESSIONS:
+                self._sessions.popitem(last=False)[1].close()
+            return self._sessions[name]
+
+    # Long-term memory
+
+    def remember(
+        self,
+        text: Annotated[str, Field(min_length=1, max_length=10_000, description="What to keep.")],
+        agent_id: AgentId = "",
+        scope: ScopeName = "",
+    ) -> str:
+        """Keep the facts of a text, such as a preference, or a decision with its reason."""
+        return self._call("remember_facts", {"text": text}, agent_id, scope)
+
+    def store(
+        self,
+        content: Annotated[str, Field(min_length=1, max_length=50_000, description="The text.")],
+        metadata: Annotated[
+            dict[str, Any] | None, Field(description="Anything to keep with it.")
+        ] = None,
+        agent_id: AgentId = "",
+        scope: ScopeName = "",
+    ) -> str:
+        """Keep a text word by word; the same text again only strengthens the first."""
+        given = {"content": content, "metadata": metadata or {}}
+        return self._call("store_memory", given, agent_id, scope)
+
+    def search(  # noqa: PLR0913, PLR0917 - each is one filter
+        self,
+        query: Annotated[
+            str, Field(description="The words to look for; without any, the most important.")
+        ] = "",
+        limit: Limit = 10,
+        type: Annotated[  # noqa: A002 - the word of the schema
+            str, Field(description="Only this type; with ! in front, all but this one.")
+        ] = "",
+        kind: Annotated[
+            Literal["", "fact", "memory"], Field(description="Only facts, or only stored texts.")
+        ] = "",
+        agent_id: AgentId = "",
+        scope: ScopeName = "",
+    ) -> str:
+        """Search what was remembered and stored, best first, with dates and ids."""
+        agent, scopes = agent_id or None, [scope] if scope else None
+        if not (query or type or kind):
+            text = self._facts.context_load(limit=limit, agent=agent, scopes=scopes)
+            return text or "Nothing is known yet."
+        found = self._facts.recall(
+            query,
+            limit=limit,
+            types=[type] if type else (),
+            kinds=[kind] if kind else (),
+            agent=agent,
+            scopes=scopes,
+        )
+        lines = (f"{entry_line(each.memory)} (id {each.memory.id})" for each in found)
+        return "\n".join(lines) or "Nothing is known about this."
+
+    def forget(
+        self,
+        description: Annotated[
+            str, Field(min_length=1, description="The words that name it, or the id of a memory.")
+        ],
+        threshold: Annotated[Share, Field(description="How near a memory has to be.")] = 0.7,
+        agent_id: AgentId = "",
+        scope: ScopeName = "",
+    ) -> str:
+        """Delete for good the memories that certainly match a description, and list them."""
+        given = {"description": description, "threshold": threshold}
+        return self._call("forget_memory", given, agent_id, scope)
+
+    def read_block(self, key: Key, agent_id: AgentId = "", scope: ScopeName = "") -> str:
+        """Return a named block of text; null if there is none."""
+        return self._call("recall_memory_block", {"key": key}, agent_id, scope)
+
+    def append_block(
+        self,
+        key: Key,
+        content: Annotated[str, Field(min_length=1, description="The text to add.")],
+        agent_id: AgentId = "",
+        scope: ScopeName = "",
+    ) -> str:
+        """Add a line to a named block of text, which is made if it is missing."""
+        given = {"key": key, "content": content}
+        return self._call("append_memory_block", given, agent_id, scope)
+
+    def replace_block(
+        self,
+        key: Key,
+        old_text: Annotated[str, Field(min_length=1, description="The text to replace.")],
+        new_text: Annotated[str, Field(description="What replaces it; empty removes it.")],
+        agent_id: AgentId = "",
+        scope: ScopeName = "",
+    ) -> str:
+        """Replace a text everywhere in a named block."""
+        given = {"key": key, "old_text": old_text, "new_text": new_text}
+        return self._call("replace_memory_block", given, agent_id, scope)
+
+    def search_conversations(
+        self,
+        query: Annotated[str, Field(min_length=1, description="The words to look for.")],
+        limit: Limit = 20,
+        agent_id: AgentId = "",
+    ) -> str:
+        """Search the messages of earlier conversations by their words."""
+        return self._call("recall_conversation", {"query": query, "limit": limit}, agent_id, "")
+
+    def _call(self, name: str, given: Mapping[str, Any], agent_id: str, scope: str) -> str:
+        scopes = [scope] if scope else None
+        text = self._facts.call(name, given, agent=agent_id, scope=scope, scopes=scopes)
+        if text.startswith('{"error":'):
+            raise ToolError(text)
+        return text
+
+    # scriptling's
+
+    def remember_one(
+        self,
+        content: Annotated[str, Field(min_length=1, description="What to remember.")],
+        type: Annotated[str, Field(description="fact, preference, event or note.")] = "note",  # noqa: A002
+        importance: Annotated[Share, Field(description="How much it matters.")] = 0.5,
+        agent_id: AgentId = "",
+        scope: ScopeName = "",
+    ) -> str:
+        """Remember one thing; a very similar one is updated."""
+        given = {"content": content, "type": type, "importance": importance}
+        return self._call("memory_remember", given, agent_id, scope)
+
+    def forget_id(
+        self,
+        id: Annotated[str, Field(min_length=1, description="The id of a memory.")],  # noqa: A002
+        agent_id: AgentId = "",
+        scope: ScopeName = "",
+    ) -> str:
+        """Delete one memory for good, by its id."""
+        return self._call("memory_forget", {"id": id}, agent_id, scope)
+
+    def compact(self, agent_id: AgentId = "") -> str:
+        """Remove memories that faded or are there twice; return how many were removed and remain."""
+        done = self._facts.compact(agent=agent_id or None)
+        return json.dumps({"removed": len(done.removed), "remaining": done.remaining})
+
+    # Resources and the prompt
+
+    def block(self, key: str) -> str:
+        """Return the text of a memory block."""
+        found = self._facts.blocks.get(key)
+        if found is None:
+            raise ResourceNotFoundError(f"there is no block {key!r}")
+        return found.value
+
+    def blocks(self) -> str:
+        """Return the names and sizes of the memory blocks, as JSON."""
+        found = self._facts.blocks.list()
+        return json.dumps([{"key": each.key, "characters": len(each.value)} for each in found])
+
+    def context_load(self, task: str = "") -> str:
+        """Return what the memory has for a task: preferences, what matters most, and what fits it."""
+        texts = [self._facts.context_load(), self._facts.retrieve(task) if task else ""]
+        return "\n\n".join(filter(None, texts)) or "The memory is empty."
