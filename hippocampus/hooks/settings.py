@@ -12,7 +12,7 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,12 +44,15 @@ class Host:
     servers_file: str
     """The file of MCP servers, relative to the home folder."""
     project_servers_file: str
-    matchers: dict[str, str | None]
+    matchers: Mapping[str, str | None]
     """By event, the tools or causes that a hook is called for; None is all."""
     time_unit: int = 1
     """How many units of its time-outs make a second."""
 
 
+EVENTS: Mapping[str, str | None] = dict.fromkeys(
+    ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "SessionEnd")
+)
 HOSTS = {
     host.name: host
     for host in (
@@ -61,13 +64,7 @@ HOSTS = {
             ".claude/settings.local.json",
             ".claude.json",
             ".mcp.json",
-            {
-                "SessionStart": None,
-                "UserPromptSubmit": None,
-                "PostToolUse": "Bash|Grep|mcp__.*",
-                "PreCompact": None,
-                "SessionEnd": None,
-            },
+            {**EVENTS, "PostToolUse": "Bash|Grep|mcp__.*"},
         ),
         Host(
             "codex",
@@ -77,13 +74,7 @@ HOSTS = {
             ".codex/hooks.json",
             "config.toml",
             ".codex/config.toml",
-            {
-                "SessionStart": None,
-                "UserPromptSubmit": None,
-                "PostToolUse": None,
-                "PreCompact": None,
-                "SessionEnd": None,
-            },
+            EVENTS,
         ),
         Host(
             "gemini",
@@ -93,12 +84,8 @@ HOSTS = {
             ".gemini/settings.json",
             "settings.json",
             ".gemini/settings.json",
-            {
-                "SessionStart": None,
-                "BeforeAgent": None,
-                "AfterTool": None,
-                "SessionEnd": None,  # PreCompress comes before every request
-            },
+            # PreCompress is left out: it comes before every request.
+            dict.fromkeys(("SessionStart", "BeforeAgent", "AfterTool", "SessionEnd")),
             time_unit=1_000,
         ),
     )

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from hippocampus.storage.state_dir import StateDir
 
 
+SUB_AGENT = "#agent-"
+"""In the name of a recording: the conversation of a sub-agent, in the same file."""
+
+
 def start(event: dict[str, Any], state: StateDir, policy: str) -> None:
     """Start the consolidation of the session of an event; nothing waits for it."""
     session, transcript = event.get("session_id"), event.get("transcript_path")
@@ -38,14 +42,14 @@ def consolidate(state: StateDir, policy: str, session: str, transcript: Path) ->
     from hippocampus.memory import Hippocampus
     from hippocampus.replay.readers import read_file
 
-    recordings = read_file(transcript)
-    if not recordings:
+    # What a sub-agent was asked, no user has written; what stood before a compaction was kept then.
+    own = [each for each in read_file(transcript) if SUB_AGENT not in each.name]
+    if not own:
         return
-    own = max(recordings, key=lambda each: len(each.messages))
     memory = Hippocampus(state.root, policy=policy)
     try:
         with memory.session(session) as opened:
-            opened.consolidate(own.messages)
+            opened.consolidate(own[-1].messages)
     finally:
         memory.close()
 

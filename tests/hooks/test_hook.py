@@ -281,6 +281,34 @@ def test_a_transcript_is_consolidated_once(state: Path, tmp_path: Path) -> None:
     memory.close()
 
 
+def test_of_a_transcript_the_last_context_counts_and_no_sub_agent(
+    state: Path, tmp_path: Path
+) -> None:
+    from hippocampus.hooks import transcripts
+
+    def line(role: str, text: str, number: int, **fields: Any) -> dict[str, Any]:
+        content = text if role == "user" else [{"type": "text", "text": text}]
+        message = {"role": role, "content": content, "model": "m"}
+        return {"type": role, "sessionId": "s1", "uuid": f"u{number}", "message": message, **fields}
+
+    lines = [
+        line("user", "Hello there, this goes on for a while.", 1),
+        *(line("assistant", f"Part {n} of an answer.", n) for n in range(2, 9)),
+        {"type": "system", "subtype": "compact_boundary", "sessionId": "s1", "uuid": "u10"},
+        line("user", "Always answer in metric units.", 11, parentUuid="u10"),
+        line("assistant", "I will.", 12, parentUuid="u11"),
+        line("user", "Always write in capital letters.", 13, isSidechain=True, agentId="a1"),
+        line("assistant", "YES.", 14, isSidechain=True, agentId="a1", parentUuid="u13"),
+    ]
+    transcript = tmp_path / "s1.jsonl"
+    transcript.write_text("\n".join(map(json.dumps, lines)))
+    transcripts.consolidate(StateDir(state), "default", "s1", transcript)
+    memory = Hippocampus(state)
+    assert memory.facts.search("metric units")
+    assert not memory.facts.search("capital letters")
+    memory.close()
+
+
 def test_the_log_stays_within_its_bound(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hippocampus.hooks.MAX_LOG_BYTES", 1_000)
     for number in range(50):
