@@ -29,8 +29,10 @@ def added(event: dict[str, Any], state: StateDir, policy: str) -> str:
         return ""
     from hippocampus.facts import Facts
 
+    # Gemini CLI puts what SessionStart added in front of the first prompt.
+    prompt = str(event.get("prompt") or "").rpartition("</hook_context>")[2]
     with Facts(state.facts) as facts:
-        return facts.retrieve(str(event.get("prompt") or ""), token_budget=PROMPT_TOKENS)
+        return facts.retrieve(prompt, token_budget=PROMPT_TOKENS)
 
 
 def _is_new(event: dict[str, Any]) -> bool:

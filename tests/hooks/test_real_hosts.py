@@ -43,6 +43,11 @@ def lists(server: Server, key: str) -> list[list[dict[str, Any]]]:
     return [each.body[key] for each in server.asked if each.body and each.body.get("tools")]
 
 
+def remember(home: Path, said: str) -> None:
+    with Facts(home / ".hippocampus" / "memory.sqlite3") as facts:
+        facts.remember(said)
+
+
 def told_later(home: Path, said: str) -> bool:
     """Return whether the memory has a sentence within half a minute."""
     for _ in range(60):
@@ -104,13 +109,17 @@ def test_claude_code_lists_the_recall_tool_from_the_start(home: Path, project: P
 @with_codex
 def test_codex_gets_the_entry_and_recalls_its_payload(home: Path, project: Path) -> None:
     assert hosts.hippocampus(home, project, "install", "codex").returncode == 0
+    remember(home, "I prefer metric units.")
+    remember(home, "The owner of item 123 is Ann.")
     steps = [
         hosts.call("exec_command", cmd="python3 rows.py"),
         hosts.recall_of("recall", "mcp__hippocampus", head=1000, max_tokens=8000),
         hosts.say("Item 123 is open."),
     ]
     with hosts.codex_model(steps) as server:
-        assert "Item 123 is open." in hosts.codex(home, project, server, "Is 123 open?")
+        assert "Item 123 is open." in hosts.codex(home, project, server, "Is item 123 open?")
+    assert "metric units" in json.dumps(lists(server, "input")[0])  # from the start
+    assert "is Ann" in json.dumps(lists(server, "input")[0])  # from the prompt
     last = lists(server, "input")[-1]
     results = [
         json.dumps(item["output"], ensure_ascii=False)
@@ -130,13 +139,17 @@ def test_codex_gets_the_entry_and_recalls_its_payload(home: Path, project: Path)
 @with_gemini
 def test_gemini_gets_the_entry_and_recalls_its_payload(home: Path, project: Path) -> None:
     assert hosts.hippocampus(home, project, "install", "gemini").returncode == 0
+    remember(home, "I prefer metric units.")
+    remember(home, "The owner of item 123 is Ann.")
     steps = [
         hosts.call("run_shell_command", command="python3 rows.py"),
         hosts.recall_of("mcp_hippocampus_recall", head=1000, max_tokens=8000),
         hosts.say("Item 123 is open."),
     ]
     with hosts.gemini_model(steps) as server:
-        assert "Item 123 is open." in hosts.gemini(home, project, server, "Is 123 open?")
+        assert "Item 123 is open." in hosts.gemini(home, project, server, "Is item 123 open?")
+    assert "metric units" in json.dumps(lists(server, "contents")[0])  # from the start
+    assert "is Ann" in json.dumps(lists(server, "contents")[0])  # from the prompt
     parts = [part for content in lists(server, "contents")[-1] for part in content["parts"]]
     responses = [part["functionResponse"] for part in parts if "functionResponse" in part]
     entry, recalled = (json.dumps(each["response"], ensure_ascii=False) for each in responses)
