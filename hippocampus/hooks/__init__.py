@@ -80,3 +80,12 @@ def noted(state: StateDir, fields: Event) -> None:
             log.write(f"{json.dumps({'at': time.time(), **fields})}\n")
     except OSError:  # a full disk must not stop an agent either
         return
+
+
+def log_of(state: StateDir) -> list[Event]:
+    """Return the lines of the log, oldest first."""
+    try:
+        lines = state.hook_log.read_text("utf-8").splitlines()
+    except OSError:
+        return []
+    return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]

@@ -8,6 +8,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from hippocampus.hooks import log_of, noted
+
 if TYPE_CHECKING:
     from hippocampus.facts import Facts
     from hippocampus.storage.state_dir import StateDir
@@ -23,8 +25,33 @@ def added(event: dict[str, Any], state: StateDir, policy: str) -> str:
         HippocampusError: the memory or the policy cannot be read.
 
     """
-    if event["hook_event_name"] == "SessionStart":
-        return _loaded(event, state, policy) if _is_new(event) else ""
+    is_start = event["hook_event_name"] == "SessionStart"
+    if is_start:
+        text = _loaded(event, state, policy) if _is_new(event) else ""
+    else:
+        text = _unseen(_retrieved(event, state), event, state)
+    lines = _lines(text)
+    if not lines:
+        return ""
+    noted(state, {"session": event.get("session_id"), "added": lines, "starts": is_start})
+    return text
+
+
+def _lines(text: str) -> list[str]:
+    """Return the memories of a text, without what frames them."""
+    return [line for line in text.splitlines() if line.startswith(("- ", "["))]
+
+
+def _unseen(text: str, event: dict[str, Any], state: StateDir) -> str:
+    """Return a text without the memories that its conversation has had since its last start."""
+    seen: set[str] = set()
+    for each in log_of(state) if text else ():
+        if each.get("session") == event.get("session_id") and "added" in each:
+            seen = (set() if each["starts"] else seen) | set(each["added"])
+    return "\n".join(line for line in text.splitlines() if line not in seen)
+
+
+def _retrieved(event: dict[str, Any], state: StateDir) -> str:
     if not state.facts.exists():
         return ""
     from hippocampus.facts import Facts

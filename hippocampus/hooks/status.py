@@ -9,11 +9,11 @@ import json
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.errors import HippocampusError
 from hippocampus.formats import reader
-from hippocampus.hooks import settings
+from hippocampus.hooks import log_of, settings
 
 if TYPE_CHECKING:
     from hippocampus.storage.state_dir import StateDir
@@ -53,7 +53,7 @@ def report(host: settings.Host, project: Path | None, state: StateDir) -> HostRe
     """
     command = settings.hook_command(host, project)
     works, probe = _probed(command) if command else (False, "not installed")
-    events = _events(state)
+    events = log_of(state)
     edits = [event for event in events if "entry" in event][-NEWEST:]
     found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
     known: dict[str, str | None] = {}
@@ -97,14 +97,6 @@ def _probed(command: str) -> tuple[bool, str]:
         said = (ended.stderr or ended.stdout).decode(errors="replace").strip().splitlines()
         return False, f"exit status {ended.returncode}: {said[-1] if said else 'no output'}"
     return True, f"answers in {spent * 1000:.0f} ms"
-
-
-def _events(state: StateDir) -> list[dict[str, Any]]:
-    try:
-        lines = state.hook_log.read_text("utf-8").splitlines()
-    except OSError:
-        return []
-    return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
 
 
 def _results(transcript: Path) -> str | None:
