@@ -6,6 +6,7 @@ it. Nothing is imported here that a small result does not need.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -83,9 +84,10 @@ def noted(state: StateDir, fields: Event) -> None:
 
 
 def log_of(state: StateDir) -> list[Event]:
-    """Return the lines of the log, oldest first."""
-    try:
-        lines = state.hook_log.read_text("utf-8").splitlines()
-    except OSError:
-        return []
-    return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
+    """Return the lines of the log, oldest first; one that two processes have mixed is left out."""
+    found: list[Event] = []
+    with contextlib.suppress(OSError):
+        for line in state.hook_log.read_text("utf-8", "replace").splitlines():
+            with contextlib.suppress(ValueError):
+                found.append(json.loads(line))
+    return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hippocampus.memory import Hippocampus
     from hippocampus.session.session import Session
 
-MAX_OPEN_SESSIONS = 32
+MAX_OPEN_SESSIONS, MAX_LISTED = 32, 50
 NO_SESSION = "this memory has no session yet: entries appear once a hook or an agent has stored one"
 SELECTORS: Mapping[str, Any] = definition.PARAMETERS["properties"]
 
@@ -73,26 +73,38 @@ class Tools:
     ) -> str:
         """Return a part of a stored payload; what a model writes as text or number is both read."""
         given = {name: value for name, value in locals().items() if name in SELECTORS}
-        return self._session(session_id, agent_id, str(entry_id or "")).answer(given)
+        name = self._name(session_id, agent_id, str(entry_id or ""))
+        return self._session(name).answer(given)
 
     def session_status(self, session_id: SessionId = "", agent_id: AgentId = "") -> str:
-        """Return the figures of a session as JSON, with the ids of its entries, newest first."""
-        session = self._session(session_id, agent_id)
+        """Return the figures of a session as JSON: tokens, costs, entries with the newest first."""
+        name = self._name(session_id, agent_id)
+        with contextlib.closing(ledger.Ledger(self._state, name)) as log:
+            call, records = log.last_call(), log.records()
+        figures = {
+            "session": name,
+            "turn": call.turn if call else 0,
+            "raw_tokens": call.raw_tokens if call else 0,
+            "sent_tokens": call.sent_tokens if call else 0,
+            "raw_cost": round(call.raw_cost, 1) if call else 0.0,
+            "sent_cost": round(call.sent_cost, 1) if call else 0.0,
+            "stages": Counter(str(each.stage) for each in records),
+        }
         entries = [
-            {"id": each.id, "type": each.type, "source": each.source.type, "turn": each.source.turn}
-            for each in reversed(session.entries())
+            {"id": each.entry.id, "tool": each.tool, "kind": each.kind, "tokens": each.tokens}
+            for each in records[: -MAX_LISTED - 1 : -1]
         ]
-        return json.dumps({"session": session.id, **session.status(), "newest": entries[:50]})
+        return json.dumps({**figures, "entries": len(records), "newest": entries})
 
     def entry(self, entry_id: str) -> str:
         """Return the whole text of an entry."""
         try:
-            return self._session("", "", entry_id).text(entry_id)
+            return self._session(self._name("", "", entry_id)).text(entry_id)
         except (RecallError, ToolError) as missing:
             raise ResourceNotFoundError(str(missing)) from missing
 
-    def _session(self, session_id: str, agent_id: str, entry_id: str = "") -> Session:
-        """Return the session that is named, else that of an entry, else the newest one."""
+    def _name(self, session_id: str, agent_id: str, entry_id: str = "") -> str:
+        """Return the name of the session that is meant: by its id, by an entry, else the newest."""
         state, agent = self._state, agent_id or self._agent
         name = session_id or (ledger.owner_of(state, entry_id) if entry_id else "")
         if not name:
@@ -102,8 +114,11 @@ class Tools:
             raise ToolError(f"there is no session {name!r} in this memory" if name else NO_SESSION)
         with contextlib.closing(ledger.Ledger(state, name)) as log:
             owner = log.agent()
-        if owner not in ("", agent):
+        if owner not in {"", agent}:
             raise ToolError(f"session {name!r} belongs to another agent; name it as agent_id")
+        return name
+
+    def _session(self, name: str) -> Session:
         with self._lock:
             found = self._sessions.pop(name, None)
             self._sessions[name] = found or self._memory.session(name, agent="")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hippocampus import Hippocampus
-from hippocampus.hooks import answered, noted, tool_output
+from hippocampus.hooks import answered, log_of, noted, tool_output
 from hippocampus.storage import ledger
 from hippocampus.storage.state_dir import StateDir
 
@@ -329,4 +329,7 @@ def test_the_log_stays_within_its_bound(state: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("hippocampus.hooks.MAX_LOG_BYTES", 1_000)
     for number in range(50):
         noted(StateDir(state), {"failed": f"number {number}"})
+    with StateDir(state).hook_log.open("a") as log:
+        log.write('{"half\n')
+    assert log_of(StateDir(state))[-1]["failed"] == "number 49"
     assert sum(path.stat().st_size for path in state.glob("hooks*")) < 2_500

@@ -129,6 +129,24 @@ def test_a_stored_payload_is_recalled_over_stdio_by_its_lines(state: Path) -> No
     asyncio.run(talk())
 
 
+def test_what_another_process_has_stored_since_is_listed_and_recalled(state: Path) -> None:
+    first = stored_entry(state)
+
+    async def talk() -> None:
+        async with stdio(state) as client:
+            await client.call_tool("recall", {"entry_id": first, "lines": [1, 1]})
+            memory = Hippocampus(state, policy=EAGER)
+            with memory.session("s1") as session:
+                noted = session.state("migrating the towns")
+            memory.close()
+            status = await client.call_tool("session_status", {"session_id": "s1"})
+            assert noted in text_of(status)
+            found = await client.call_tool("recall", {"entry_id": noted, "head": 5})
+            assert text_of(found) == "migrating the towns"
+
+    asyncio.run(talk())
+
+
 def test_a_session_that_does_not_exist_is_not_made(state: Path) -> None:
     stored_entry(state)
 
