@@ -13,11 +13,10 @@ from hippocampus.cli import (
     mcp,
     memory,
     policy,
+    proxy,
     replay,
     store,
     study,
-)
-from hippocampus.cli import bench, consolidate, defrag, explain, mcp, memory, policy, replay, store
 )
 
 app = typer.Typer(
@@ -42,3 +41,4 @@ app.command("defrag")(defrag.defrag)
 app.add_typer(store.app, name="store")
 app.add_typer(memory.app, name="memory")
 app.add_typer(bench.app, name="bench")
+app.command("proxy")(proxy.proxy)

@@ -54,6 +54,11 @@ class StateDir:
         """Return the log of the hooks of coding agents: each edit that they asked for, each failure."""
         return self.root / "hooks.jsonl"
 
+    @property
+    def proxy(self) -> Path:
+        """Return the database of the conversations that the proxy recognises."""
+        return self.root / "proxy.sqlite3"
+
     # One file a session
 
     @property

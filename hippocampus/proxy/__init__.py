@@ -1,0 +1,1 @@
+"""An HTTP proxy between an agent and its provider: recognises conversations and sends their views."""

@@ -1,0 +1,109 @@
+"""A request's JSON body, of which parts are replaced and every other byte stays as it arrived.
+
+Pure: no message is read here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from hippocampus.formats.conversation import Item
+
+_DECODER = json.JSONDecoder()
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+_OPENED = re.compile(r"[ \t\r\n]*[\[{][ \t\r\n]*")
+_NAMED = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
+_SEPARATOR = re.compile(r"[ \t\r\n]*([,\]}])[ \t\r\n]*")
+_EMPTY = re.compile(r"\[[ \t\r\n]*\]")
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+
+
+class Body:
+    """A JSON object as text, with the place of each member and of each element of its lists."""
+
+    def __init__(self, content: bytes) -> None:
+        """Read a body.
+
+        Raises:
+            ValueError: it is not one JSON object in UTF-8 with each name once.
+
+        """
+        self.values: dict[str, Any] = {}
+        self._text = content.decode()
+        self._members: dict[str, _Span] = {}
+        self._elements: dict[str, list[_Span]] = {}
+        at, end = self._after(_OPENED, 0), ","
+        while end == ",":
+            name, at = _DECODER.raw_decode(self._text, at)
+            if not isinstance(name, str) or name in self.values:
+                raise ValueError(f"the name {name!r} is not a text, or stands twice")
+            start = self._after(_NAMED, at)
+            if self._text[start] == "[" and not _EMPTY.match(self._text, start):
+                self.values[name], at = self._list(name, start)
+            else:
+                self.values[name], at = _DECODER.raw_decode(self._text, start)
+            self._members[name] = _Span(start, at)
+            end, at = self._separator(at)
+        if end != "}" or at != len(self._text):
+            raise ValueError(f"the object ends before {at}")
+
+    def with_lists(self, lists: dict[str, Sequence[Item]]) -> bytes:
+        """Return the body with some of its members replaced by lists.
+
+        An element that is the same object as one of the body is written as it arrived.
+        """
+        written = self._text
+        places = sorted(lists, key=lambda name: self._members[name].start, reverse=True)
+        for name in places:  # from the back, so that no replacement moves another
+            start, end = self._members[name]
+            written = written[:start] + self._written(name, lists[name]) + written[end:]
+        return written.encode()
+
+    def _written(self, name: str, elements: Sequence[Item]) -> str:
+        """Return a list as JSON; known elements keep the text between them and the one before."""
+        start, end = self._members[name]
+        spans = self._elements.get(name, [])
+        values = self.values[name] if spans else ()
+        known = {id(value): number for number, value in enumerate(values)}
+        text, pieces = self._text, [self._text[start : spans[0].start] if spans else "["]
+        for place, element in enumerate(elements):
+            number = known.get(id(element))
+            if place:
+                pieces.append(text[spans[number - 1].end : spans[number].start] if number else ",")
+            span = None if number is None else spans[number]
+            pieces.append(text[span.start : span.end] if span else _ENCODER.encode(element))
+        pieces.append(text[spans[-1].end : end] if spans else "]")
+        return "".join(pieces)
+
+    def _list(self, name: str, start: int) -> tuple[list[Any], int]:
+        values, spans = [], []
+        at, end, closed = self._after(_OPENED, start), ",", start
+        while end == ",":
+            value, closed = _DECODER.raw_decode(self._text, at)
+            values.append(value)
+            spans.append(_Span(at, closed))
+            end, at = self._separator(closed)
+        if end != "]":
+            raise ValueError(f"the list {name!r} is not closed at {closed}")
+        self._elements[name] = spans
+        return values, self._text.index("]", closed) + 1
+
+    def _after(self, mark: re.Pattern[str], at: int) -> int:
+        found = mark.match(self._text, at)
+        if found is None:
+            raise ValueError(f"no {mark.pattern} at {at}")
+        return found.end()
+
+    def _separator(self, at: int) -> tuple[str, int]:
+        """Return the comma or bracket behind a value, and where the text goes on."""
+        found = _SEPARATOR.match(self._text, at)
+        if found is None:
+            raise ValueError(f"neither a comma nor a bracket at {at}")
+        return found[1], found.end()
