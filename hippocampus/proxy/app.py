@@ -39,6 +39,10 @@ LOCAL = {"localhost", "127.0.0.1", "[::1]"}
 PAGE = Path(__file__).with_name("page.html")
 
 
+class AnswerError(Exception):
+    """An answer whose beginning the host has seen cannot go on."""
+
+
 class Proxy:
     """One proxy in front of one provider."""
 
@@ -124,7 +128,7 @@ class Proxy:
         if "text/event-stream" in response.headers.get("content-type", ""):
             relayed = self._relayed(request, exchange, response)
             return _response(response, StreamingResponse(relayed))
-        return await self._whole(request, exchange, response)
+        return await self._whole(request, exchange, response, content)
 
     async def _refused(
         self, request: Request, exchange: Exchange, refusal: httpx.Response, content: bytes
@@ -198,39 +202,43 @@ class Proxy:
                     break
                 await response.aclose()
                 response = await self._next(request, exchange)
+                await _expect_stream(response)
         except Exception as failure:  # the answer has begun, so that only an event can report it
             LOG.exception("session %s: an answer broke off", exchange.conversation.session.id)
-            error = {
-                "type": "api_error",
-                "message": f"hippocampus proxy: the answer broke off: {failure!r}",
-            }
+            error = {"type": "api_error", "message": f"hippocampus proxy: {failure}"}
             yield written({"type": "error", "error": error}, "error")
         finally:
             await response.aclose()
             await run_in_threadpool(self._account, exchange)
 
     async def _whole(
-        self, request: Request, exchange: Exchange, response: httpx.Response
+        self, request: Request, exchange: Exchange, response: httpx.Response, own: bytes
     ) -> Response:
-        """Return a whole answer, once no recall waits."""
-        answer = exchange.answer
-        while True:
-            content = await response.aread()
+        """Return a whole answer, once no recall waits; `own` is the host's request."""
+        answer, content = exchange.answer, await response.aread()
+        try:
+            answer.take(body := json.loads(content))
+            while answer.is_inside:
+                response = await self._next(request, exchange)
+                content = await response.aread()
+                if response.status_code != 200:
+                    return _response(response, Response(content, response.status_code))
+                answer.take(body := json.loads(content))
+            await self._finished(exchange)
+            if answer.is_changed:
+                content = json.dumps(answer.merged(body)).encode()
+        except httpx.HTTPError:
+            raise
+        except Exception:  # law 3: where an answer cannot go on, the host's own request is sent
+            LOG.exception("session %s: a request passes as it is", exchange.conversation.session.id)
+            return (
+                _streamed(await self._send(request, own))
+                if answer.is_changed
+                else _response(response, Response(content))
+            )
+        finally:
             await response.aclose()
-            try:
-                body = json.loads(content)
-                answer.take(body)
-            except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-                LOG.warning("an answer cannot be read, and passes as it is", exc_info=True)
-                break
-            if not answer.is_inside:
-                await self._finished(exchange)
-                content = json.dumps(answer.merged(body)).encode() if answer.is_changed else content
-                break
-            response = await self._next(request, exchange)
-            if response.status_code != 200:
-                return _streamed(response)
-        self._account(exchange)
+            await run_in_threadpool(self._account, exchange)
         return _response(response, Response(content))
 
     async def _next(self, request: Request, exchange: Exchange) -> httpx.Response:
@@ -250,6 +258,13 @@ class Proxy:
             self._metrics.answered(exchange.recalls, self._service.account(exchange))
         except Exception:  # law 3: the host has its answer
             LOG.exception("session %s: a usage is not read", exchange.conversation.session.id)
+
+
+async def _expect_stream(response: httpx.Response) -> None:
+    """Raise an error where the provider does not go on with an answer."""
+    if response.status_code != 200:
+        reason = (await response.aread())[:500].decode("utf-8", "replace")
+        raise AnswerError(f"the provider answered {response.status_code}: {reason}")
 
 
 def _fed(answer: ModelAnswer, event: Event, *, is_read: bool) -> tuple[list[bytes], bool]:

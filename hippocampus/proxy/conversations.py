@@ -85,30 +85,28 @@ def chains_of(
         AttributeError, KeyError, TypeError: a message is malformed.
 
     """
-    adapter = answers.ADAPTER
-    runs = []
-    for is_answer, run in itertools.groupby(
-        enumerate(items), lambda each: answers.is_answer(each[1])
-    ):
-        numbers = [number for number, _ in run]
-        if is_answer:
-            runs.append((numbers[0], numbers[-1] + 1))
+    runs = [
+        [number for number, _ in run]
+        for is_answer, run in itertools.groupby(
+            enumerate(items), lambda each: answers.is_answer(each[1])
+        )
+        if is_answer
+    ]
     first = runs[0][0] if runs else len(items)
-    texts = [text for each in adapter.read(items[:first]) for text in each.texts()]
+    texts = [text for each in answers.ADAPTER.read(items[:first]) for text in each.texts()]
     system = request.get("system") or request.get("instructions") or ""
-    root = chain = _hash(adapter.NAME, next(filter(None, reversed(texts)), ""))
+    root = chain = _hash(answers.ADAPTER.NAME, next(filter(None, reversed(texts)), ""))
     ends = {}
-    for start, end in runs:
-        chain = chain_after(chain, answers, items[start:end])
-        ends[start] = end, chain
+    for run in runs:
+        chain = chain_after(chain, answers, items[run[0] : run[-1] + 1])
+        ends[run[0]] = run[-1] + 1, chain
     return Chains(_hash(root, text_of(system), *texts), root, ends)
 
 
 def chain_after(chain: str, answers: type[ModelAnswer], answer: Sequence[Item]) -> str:
     """Return the chain that goes on with an answer: with the ids of its calls, else its text."""
-    parts = [part for message in answers.ADAPTER.read(answer) for part in message.parts]
-    ids = [part.call_id for part in parts if part.kind == "call" and part.call_id]
-    texts = (part.text for part in parts if part.kind == "text")
+    ids = [call_id for item in answer for call_id in answers.call_ids(item)]
+    texts = (text_of(item.get("content")) for item in answer)
     return _hash(chain, "\0".join(ids) or "".join(texts).strip())
 
 

@@ -20,7 +20,7 @@ from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.memory import Hippocampus
 from hippocampus.prices import Prices
 from hippocampus.proxy.apis.answer import ModelAnswer
-from hippocampus.proxy.body import Body
+from hippocampus.proxy.body import Body, Encoder
 from hippocampus.proxy.conversations import Chains, KnownConversations, chain_after, chains_of
 from hippocampus.proxy.usage import Billed, billed
 from hippocampus.session.session import Session
@@ -51,6 +51,7 @@ class OpenConversation:
     used: float
     cost_before: float
     """What the session had cost when it was opened, as predicted, in base input tokens."""
+    encoder: Encoder = field(default_factory=Encoder)
     requests: int = 0
     recalls: int = 0
     billed: Billed = field(default_factory=Billed)
@@ -82,7 +83,8 @@ class Exchange:
         own = self.body.values[name]
         if isinstance(own, list) or len(view) > 1 or view[0] != _listed(own)[0]:
             lists[name] = view
-        self.content = self.body.with_lists(lists)
+        self.conversation.encoder.begin()
+        self.content = self.body.with_lists(lists, self.conversation.encoder)
         self.conversation.requests += 1
         return self.content
 

@@ -84,6 +84,11 @@ class ModelAnswer(ABC):
         """Return whether an item of a request is the model's."""
         return item.get("role") == "assistant"
 
+    @staticmethod
+    @abstractmethod
+    def call_ids(item: Item) -> list[str]:
+        """Return the ids of the calls in an item of the model's."""
+
     @abstractmethod
     def feed(self, event: Event) -> Iterable[bytes]:
         """Yield the bytes to pass on for an event of a stream."""

@@ -40,6 +40,13 @@ class MessagesAnswer(ModelAnswer):
         edited = any(name.startswith(EDITS) for name in names)
         return "edited by the provider" if edited or request.get("compaction") else ""
 
+    @staticmethod
+    @override
+    def call_ids(item: Item) -> list[str]:
+        content = item.get("content")
+        blocks = content if isinstance(content, list) else ()
+        return [str(block.get("id")) for block in blocks if block.get("type") == "tool_use"]
+
     @override
     def feed(self, event: Event) -> Iterator[bytes]:
         data, kind = event.data, str(event.data.get("type"))

@@ -31,6 +31,11 @@ class ChatAnswer(ModelAnswer):
     def unmanaged(request: dict[str, Any]) -> str:
         return "several choices" if (request.get("n") or 1) > 1 else ""
 
+    @staticmethod
+    @override
+    def call_ids(item: Item) -> list[str]:
+        return [str(call.get("id")) for call in item.get("tool_calls") or ()]
+
     @override
     def feed(self, event: Event) -> Iterator[bytes]:
         if event.data.get("usage"):

@@ -60,6 +60,11 @@ class ResponsesAnswer(ModelAnswer):
         kind = str(item.get("type"))
         return item.get("role", "assistant") == "assistant" and not kind.endswith(ANSWERED)
 
+    @staticmethod
+    @override
+    def call_ids(item: Item) -> list[str]:
+        return [str(item["call_id"])] if item.get("call_id") else []
+
     @override
     def feed(self, event: Event) -> Iterator[bytes]:
         data, kind = event.data, str(event.data.get("type"))
