@@ -255,7 +255,8 @@ class Proxy:
 
     def _account(self, exchange: Exchange) -> None:
         try:
-            self._metrics.answered(exchange.recalls, self._service.account(exchange))
+            self._service.account(exchange)
+            self._metrics.answered(exchange.recalls, exchange.billed)
         except Exception:  # law 3: the host has its answer
             LOG.exception("session %s: a usage is not read", exchange.conversation.session.id)
 

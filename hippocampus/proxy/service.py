@@ -74,6 +74,8 @@ class Exchange:
     """The body to send."""
     recalls: int = 0
     """How many calls of recall were answered."""
+    billed: Billed = field(default_factory=Billed)
+    """The usage that the provider reported so far."""
 
     def send_view(self, idle_seconds: float = 0.0) -> bytes:
         """Take a turn of the session, and return the body with its view and our tool."""
@@ -106,10 +108,19 @@ class Exchange:
                 f"the model called {self.answer.tool} {MAX_ROUNDS} times in one answer; send the "
                 "request again"
             )
+        self.account()
         results = self.results()
         self.items = [*self.items, *self.answer.turn(results)]
         self.answer.next_round(results)
         return self.send_view()
+
+    def account(self) -> None:
+        """Add up the usage of the present round."""
+        usage, self.answer.usage = self.answer.usage, {}
+        self.billed += billed(usage)
+        report = getattr(self.conversation.session, "billed", None)
+        if usage and report:
+            report(usage)
 
 
 class Service:
@@ -211,12 +222,11 @@ class Service:
             chain = chain_after(before, type(answer), answer.as_item())
             self._conversations.keep(chain, exchange.conversation.session.id, rounds)
 
-    def account(self, exchange: Exchange) -> Billed:
-        """Add up the usage that the provider reports of an answer, and return it."""
-        total = sum(map(billed, exchange.answer.usages), Billed())
-        exchange.conversation.billed += total
+    def account(self, exchange: Exchange) -> None:
+        """Add an answer to the figures of its conversation."""
+        exchange.account()
+        exchange.conversation.billed += exchange.billed
         exchange.conversation.recalls += exchange.recalls
-        return total
 
     def conversations(self) -> list[dict[str, Any]]:
         """Return what the live page shows: each open conversation, the newest first."""

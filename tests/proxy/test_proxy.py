@@ -197,6 +197,7 @@ NOT_MANAGED: list[tuple[str, dict[str, Any]]] = [
     ("/v1/chat/completions", {"messages": [1, 2], "tools": [{}]}),
     ("/v1/chat/completions", {"messages": [{"role": "user"}], "tools": [{}], "n": 2}),
     ("/v1/responses", {"input": [{"role": "user"}], "tools": [{}], "previous_response_id": "r"}),
+    ("/v1/responses", {"input": "x", "tools": [{}]}),
     ("/v1/responses", {"input": "x", "tools": [{}], "context_management": [{"type": "compaction"}]}),
     ("/v1/messages", {
         "messages": [{"role": "user", "content": "x"}], "tools": [{}],

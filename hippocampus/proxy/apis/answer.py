@@ -62,8 +62,6 @@ class ModelAnswer(ABC):
         self.rounds: list[Round] = []
         self.earlier: list[Block] = []
         """The blocks of earlier rounds that the host has seen."""
-        self.usages: list[dict[str, Any]] = []
-        """The usage that the provider reported, for each round."""
         self._begin()
 
     def _begin(self) -> None:
@@ -73,10 +71,12 @@ class ModelAnswer(ABC):
         """The numbers of the blocks of this round that are held back, in the API's counting."""
         self.reason = ""
         """Why the round ended."""
+        self.usage: dict[str, Any] = {}
+        """The usage that the provider reported of this round."""
 
-    @staticmethod
+    @classmethod
     @abstractmethod
-    def unmanaged(request: dict[str, Any]) -> str:
+    def unmanaged(cls, request: dict[str, Any]) -> str:
         """Return why a request is not managed: the provider has or edits its list; empty if not."""
 
     @staticmethod

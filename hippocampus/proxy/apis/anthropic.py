@@ -32,9 +32,9 @@ class MessagesAnswer(ModelAnswer):
     ADAPTER: ClassVar = anthropic
     TO_ANSWER: ClassVar = frozenset({"tool_use"})
 
-    @staticmethod
+    @classmethod
     @override
-    def unmanaged(request: dict[str, Any]) -> str:
+    def unmanaged(cls, request: dict[str, Any]) -> str:
         edits = (request.get("context_management") or {}).get("edits") or ()
         names = [str(each.get("type")) for each in edits if isinstance(each, dict)]
         edited = any(name.startswith(EDITS) for name in names)
@@ -64,7 +64,7 @@ class MessagesAnswer(ModelAnswer):
     def _read(self, kind: str, data: dict[str, Any]) -> None:
         """Take an event into the round."""
         if kind == "message_start":
-            self.usages.append(dict(data["message"].get("usage") or {}))
+            self.usage = dict(data["message"].get("usage") or {})
         elif kind == "content_block_start":
             self.blocks.append(dict(data["content_block"]))
             if self.is_ours(self.blocks[-1]):
@@ -76,14 +76,14 @@ class MessagesAnswer(ModelAnswer):
         elif kind == "message_delta":
             self.reason = str(data["delta"].get("stop_reason"))
             counts = data.get("usage") or {}
-            self.usages[-1].update({name: n for name, n in counts.items() if n is not None})
+            self.usage.update({name: n for name, n in counts.items() if n is not None})
 
     @override
     def take(self, body: dict[str, Any]) -> None:
         self.blocks = body["content"]
         self.held = {at for at, block in enumerate(self.blocks) if self.is_ours(block)}
         self.reason = str(body.get("stop_reason"))
-        self.usages.append(body.get("usage") or {})
+        self.usage = body.get("usage") or {}
 
     @override
     def merged(self, body: dict[str, Any]) -> dict[str, Any]:

@@ -26,9 +26,9 @@ class ChatAnswer(ModelAnswer):
         self.message: Item = {"role": "assistant", "content": None}
         """The message of this round, without its calls."""
 
-    @staticmethod
+    @classmethod
     @override
-    def unmanaged(request: dict[str, Any]) -> str:
+    def unmanaged(cls, request: dict[str, Any]) -> str:
         return "several choices" if (request.get("n") or 1) > 1 else ""
 
     @staticmethod
@@ -38,8 +38,7 @@ class ChatAnswer(ModelAnswer):
 
     @override
     def feed(self, event: Event) -> Iterator[bytes]:
-        if event.data.get("usage"):
-            self.usages.append(event.data["usage"])
+        self.usage = event.data.get("usage") or self.usage
         choice = next(iter(event.data.get("choices") or ()), None)
         if choice is None:  # the usage, `[DONE]`, or a comment
             if not self.is_inside:
@@ -92,7 +91,7 @@ class ChatAnswer(ModelAnswer):
         self.blocks = choice["message"].get("tool_calls") or []
         self.held = {at for at, block in enumerate(self.blocks) if self.is_ours(block)}
         self.reason = str(choice.get("finish_reason"))
-        self.usages.append(body.get("usage") or {})
+        self.usage = body.get("usage") or {}
 
     @override
     def merged(self, body: dict[str, Any]) -> dict[str, Any]:

@@ -45,14 +45,19 @@ class ResponsesAnswer(ModelAnswer):
         self._id = ""
         """The id under which the host knows the answer: that of the first round."""
 
-    @staticmethod
+    @classmethod
     @override
-    def unmanaged(request: dict[str, Any]) -> str:
+    def unmanaged(cls, request: dict[str, Any]) -> str:
         if any(request.get(name) for name in KEPT_BY_THE_PROVIDER):
             return "kept by the provider"
         if request.get("context_management"):
             return "edited by the provider"
-        return "in the background" if request.get("background") else ""
+        if request.get("background"):
+            return "in the background"
+        # Where the provider stores the answer, the agent's next request may send what is new alone.
+        items = request.get("input")
+        begins = isinstance(items, str) or not any(map(cls.is_answer, items or ()))
+        return "first and stored" if begins and request.get("store") is not False else ""
 
     @staticmethod
     @override
@@ -97,7 +102,7 @@ class ResponsesAnswer(ModelAnswer):
 
     def _end(self, response: dict[str, Any]) -> None:
         self.reason = str(response.get("status"))
-        self.usages.append(response.get("usage") or {})
+        self.usage = response.get("usage") or {}
         self.blocks = response.get("output") or self.blocks
 
     @override
