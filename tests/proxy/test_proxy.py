@@ -237,6 +237,41 @@ def test_a_body_of_20_megabytes_passes_and_is_shortened(state: Path) -> None:
     assert len(upstream.sent[1].content) < len(result) / 100
 
 
+def marks_of(value: Any) -> int:
+    """Return how many cache marks a JSON value carries."""
+    if isinstance(value, list):
+        return sum(map(marks_of, value))
+    if not isinstance(value, dict):
+        return 0
+    return ("cache_control" in value) + sum(map(marks_of, value.values()))
+
+
+class MarkedHost(MessagesHost):
+    """An agent that marks two blocks of its system prompt, and the end of its list, as Claude Code."""
+
+    @property
+    def body(self) -> dict[str, Any]:
+        mark = {"cache_control": {"type": "ephemeral"}}
+        system = [
+            {"type": "text", "text": f"Part {n} of the rules. " * 300, **mark} for n in (1, 2)
+        ]
+        last = self.items[-1]
+        content = last["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        marked = {**last, "content": [*blocks[:-1], {**blocks[-1], **mark}]}
+        return {**super().body, "system": system, "messages": [*self.items[:-1], marked]}
+
+
+def test_a_request_has_four_cache_marks_at_most_and_the_host_s_stay(state: Path) -> None:
+    with proxied(state, listing(12)) as (upstream, url):
+        host = MarkedHost(url, stream=True)
+        run(host)
+    assert host.text == "Done."
+    assert {marks_of(sent.body["system"]) for sent in upstream.sent} == {2}
+    assert all(3 <= marks_of(sent.body) <= 4 for sent in upstream.sent)
+    assert all("cache_control" in sent.items[-1]["content"][-1] for sent in upstream.sent)
+
+
 # Conversations
 
 
