@@ -177,7 +177,8 @@ class Proxy:
         return response
 
     def _failed(self, status: int, failure: Exception) -> Response:
-        text = f"hippocampus proxy: the provider at {self._upstream} does not answer ({type(failure).__name__})"
+        where, why = self._upstream.netloc.decode(), type(failure).__name__
+        text = f"hippocampus proxy: the provider at {where} does not answer ({why})"
         return JSONResponse(
             {"type": "error", "error": {"type": "api_error", "message": text}}, status
         )

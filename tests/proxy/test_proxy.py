@@ -373,7 +373,7 @@ def test_a_provider_that_is_not_there_is_a_502_and_a_silent_one_a_504(state: Pat
         with served(proxy_app(address, state, "default", 1.0)) as url:
             answer = httpx.post(url + ChatHost.path, json=ChatHost(url).body)
             assert answer.status_code == 502
-            assert address in answer.json()["error"]["message"]
+            assert address.removeprefix("http://") in answer.json()["error"]["message"]
         nothing.listen()
         with served(proxy_app(address, state, "default", 0.3)) as url:
             answer = httpx.post(url + ChatHost.path, json=ChatHost(url).body)
