@@ -11,15 +11,25 @@ import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from hippocampus.errors import ModelError
 
 MIN_PREFIX_TOKENS = 1_024
-FIVE_MINUTES, HOUR = 300.0, 3_600.0
+SMALLEST_PREFIXES = {
+    "claude-fable-5": 512,
+    "claude-haiku-4-5": 4_096,
+    "claude-mythos-5": 512,
+    "claude-opus-4-5": 4_096,
+    "claude-opus-4-6": 4_096,
+    "claude-opus-4-7": 2_048,
+    "claude-opus-5": 512,
+}
+"""By the start of a model's name, the smallest cacheable prefix (Anthropic); 1,024 for others."""
+STEP_TOKENS = 128
+"""OpenAI caches whole steps of a prefix."""
+FIVE_MINUTES, HALF_HOUR, HOUR = 300.0, 1_800.0, 3_600.0
 """Providers without a documented time keep a prefix for minutes, and at most an hour, which is used."""
-SHORT_LIVED = ("anthropic",)
-"""Providers whose cache lasts five minutes by default."""
 PROVIDER = re.compile(r"([a-z][a-z_-]*)[/:](?=.)")
 """What frameworks write before a model's name."""
 BEDROCK = re.compile(
@@ -28,7 +38,11 @@ BEDROCK = re.compile(
 """How the ids of models at Amazon Bedrock begin."""
 LOCAL = ("hosted_vllm", "llamafile", "lm_studio", "ollama", "ollama_chat", "vllm")
 """Servers of one's own: no price is known there, whatever the model costs elsewhere."""
-DEFAULT_MODEL = "claude-sonnet-4-5"
+DEFAULT_MODEL = "claude-sonnet-5-5"
+
+CacheKind = Literal["marks", "breakpoints", "prefix"]
+"""Where a provider looks for an entry: near the marks of a request (Anthropic), exactly at its
+breakpoints and near its end (OpenAI from 5.6 on), or anywhere (implicit caches)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +62,9 @@ class Prices:
     """The model's context window; 0 is unknown."""
     cache_seconds: float = FIVE_MINUTES
     """The seconds without a request after which the provider has dropped the prefix."""
+    cache: CacheKind = "prefix"
+    step_tokens: int = 0
+    """A cached prefix is cut to a multiple of this; 0 cuts nothing."""
 
     def call_cost(self, prefix_tokens: int, total_tokens: int) -> float:
         """Return the cost of a request of `total_tokens` that shares a prefix with the last request."""
@@ -74,8 +91,8 @@ class Prices:
 TABLES = {
     table.name: table
     for table in (
-        Prices("anthropic-5m", 0.1, 1.25),
-        Prices("anthropic-1h", 0.1, 2.0, cache_seconds=HOUR),
+        Prices("anthropic-5m", 0.1, 1.25, cache="marks"),
+        Prices("anthropic-1h", 0.1, 2.0, cache_seconds=HOUR, cache="marks"),
         Prices("openai", 0.1, 1.0, cache_seconds=HOUR),
         Prices("gemini", 0.1, 1.0, cache_seconds=HOUR),
         Prices("none", 1.0, 1.0, cache_seconds=0.0),
@@ -119,14 +136,30 @@ def model_prices(model: str) -> Prices:
     if not base:
         raise ModelError("input price for model", model, ())
     read, written = _base(price.cache_read_mtok), _base(price.cache_write_mtok)
-    return Prices(
+    own = Prices(
         found.id,
         round(read / base, 6) if read else 1.0,
         round(written / base, 6) if written else 1.0,
         dollars_per_million=base,
         window_tokens=found.context_window or 0,
-        cache_seconds=FIVE_MINUTES if provider.id in SHORT_LIVED else HOUR,
+        cache_seconds=HOUR,
     )
+    return _with_cache(own, provider.id)
+
+
+def _with_cache(prices: Prices, provider: str) -> Prices:
+    """Return a model's prices with what its provider's cache keeps, where, and how long."""
+    if provider in ("anthropic", "aws") and "claude" in prices.name:
+        starts = (
+            least for start, least in SMALLEST_PREFIXES.items() if prices.name.startswith(start)
+        )
+        smallest = next(starts, MIN_PREFIX_TOKENS)
+        return replace(
+            prices, cache="marks", cache_seconds=FIVE_MINUTES, smallest_prefix_tokens=smallest
+        )
+    if provider == "openai" and prices.write > 1:  # from GPT-5.6 on
+        return replace(prices, cache="breakpoints", cache_seconds=HALF_HOUR)
+    return replace(prices, step_tokens=STEP_TOKENS if provider == "openai" else 0)
 
 
 def _found(model: str) -> tuple[Any, Any]:

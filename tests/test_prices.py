@@ -50,7 +50,7 @@ def test_a_named_table_takes_dollars_and_window_of_the_model() -> None:
     prices = prices_for("openai", "claude-sonnet-4-5")
     assert (prices.name, prices.read, prices.write) == ("openai", 0.1, 1.0)
     assert prices.dollars_per_million == 3.0
-    assert prices_for(None, None) == model_prices("claude-sonnet-4-5")
+    assert prices_for(None, None) == model_prices("claude-sonnet-5-5")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from hippocampus.cli.replay import PIPED_WIDTH
+from hippocampus.prices import DEFAULT_MODEL
 
 
 def explain(
@@ -17,9 +18,7 @@ def explain(
     policy: Annotated[
         str, typer.Option(help="A shipped policy's name, or the path of a policy file.")
     ] = "default",
-    model: Annotated[
-        str, typer.Option(help="The model whose prices are used.")
-    ] = "claude-sonnet-4-5",
+    model: Annotated[str, typer.Option(help="The model whose prices are used.")] = DEFAULT_MODEL,
 ) -> None:
     """Print the view at a turn next to the raw list, with the reason for each difference."""
     from rich.console import Console

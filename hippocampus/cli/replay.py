@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+
+from hippocampus.prices import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +39,14 @@ if read: the net cost if the agent recalls each of the other results in full, in
 """
 
 
+class Marks(StrEnum):
+    """Where requests carry cache marks."""
+
+    TAIL = "tail"
+    OURS = "ours"
+    IDEAL = "ideal"
+
+
 def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     paths: Annotated[list[Path], typer.Argument(help="Files and folders of recorded sessions.")],
     policy: Annotated[
@@ -43,7 +54,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     ] = "default",
     model: Annotated[
         str, typer.Option(help="The model whose price in dollars and whose window are used.")
-    ] = "claude-sonnet-4-5",
+    ] = DEFAULT_MODEL,
     prices: Annotated[
         str | None,
         typer.Option(
@@ -51,6 +62,13 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
             "gemini or none."
         ),
     ] = None,
+    marks: Annotated[
+        Marks,
+        typer.Option(
+            help="The cache marks of every request: one at its end (tail), two of ours too (ours), or "
+            "a cache that needs none (ideal)."
+        ),
+    ] = Marks.OURS,
     compare: Annotated[
         bool, typer.Option("--compare", help="Run the other strategies and the lower bound too.")
     ] = False,
@@ -80,6 +98,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         price_tables.prices_for(prices, model),
         compare=compare,
         views=report is not None,
+        marks=marks.value,
     )
     replayed, skipped = _run(paths, options, Console(stderr=True))
     found = outcome(replayed, skipped, options)

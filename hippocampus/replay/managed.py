@@ -18,7 +18,7 @@ from hippocampus.memory import Hippocampus
 from hippocampus.policy import Policy
 from hippocampus.policy.consolidation import NOTHING
 from hippocampus.prices import Prices
-from hippocampus.replay.measure import Measured, Script, measure
+from hippocampus.replay.measure import IDEAL, CacheModel, Measured, Script, measure
 from hippocampus.session.session import Session
 from hippocampus.storage import files
 
@@ -65,12 +65,12 @@ def offline(policy: Policy) -> Policy:
 
 
 def measure_ours(
-    script: Script, policy: Policy, prices: Prices
+    script: Script, policy: Policy, prices: Prices, model: CacheModel = IDEAL
 ) -> tuple[Measured, list[EntryTimeline]]:
     """Measure a session with a policy, and return the timelines of its entries."""
     with fresh_session(policy, prices) as session:
         contents = _Contents(session)
-        measured = measure(script, session, contents.recover)
+        measured = measure(script, session, contents.recover, model)
         recalls = session.status()["recalls"]
         measured = replace(
             measured, recalled_full=recalls["full"], recalled_partial=recalls["partial"]

@@ -14,7 +14,8 @@ from hippocampus import indexing, tokens
 from hippocampus.formats.conversation import Item, Message, Part
 from hippocampus.formats.reader import Reading, read, read_on
 from hippocampus.formats.reads import asks_to_read
-from hippocampus.prices import Prices
+from hippocampus.prices import TABLES, Prices
+from hippocampus.prompt_cache import CALL_SECONDS, OWN_MARKS, MarkPlacement, Prompt, PromptCache
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.uses import lines_of, searchable, uses, values_of
 
@@ -39,12 +40,13 @@ class MeasuredCall:
 
     tokens: int
     prefix_tokens: int
-    """Leading messages that are byte-identical with the last request's."""
+    """Tokens read from the provider's cache: with an ideal one, those of the leading messages that
+    are byte-identical with the last request's."""
     uses: int
     hidden: tuple[str, ...]
     """The values that the agent wrote and that the view did not show."""
     rewritten_tokens: int = 0
-    """Tokens of the last request behind the common prefix: cached, but of no use any more."""
+    """Tokens of the last request that an edit took out of the cache; 0 without an edit."""
     line_uses: int = 0
     hidden_lines: tuple[str, ...] = ()
     """The lines that the agent wrote and that the view did not show."""
@@ -180,9 +182,36 @@ def _is_readable(text: str) -> bool:
     return tokens.count(text) >= READ_TOKENS and indexing.kind_of(text) in READ_KINDS
 
 
-def measure(script: Script, view: ViewFunction, recover: Recover | None = None) -> Measured:
+@dataclass(frozen=True, slots=True)
+class CacheModel:
+    """The provider's cache that a replay assumes: its prices, and the marks that requests carry."""
+
+    prices: Prices = TABLES["anthropic-5m"]
+    marks: MarkPlacement = "ideal"
+
+    def cache(self) -> PromptCache | None:
+        """Return a new cache of marks; None where leading messages are read without them."""
+        if self.marks == "ideal" or self.prices.cache == "prefix":
+            return None
+        return PromptCache(self.prices, OWN_MARKS if self.marks == "ours" else 0)
+
+    @property
+    def step_tokens(self) -> int:
+        """Return the step to which a prefix that is read is cut; 0 cuts nothing."""
+        return 0 if self.marks == "ideal" else self.prices.step_tokens
+
+
+IDEAL = CacheModel()
+
+
+def measure(
+    script: Script,
+    view: ViewFunction,
+    recover: Recover | None = None,
+    model: CacheModel = IDEAL,
+) -> Measured:
     """Call a strategy before each recorded answer and measure what it would have sent."""
-    gauge = _Gauge(script, recover)
+    gauge = _Gauge(script, recover, model)
     for number, end in enumerate(script.call_ends):
         gauge.take(number, view(script.recording.messages[:end]))
     return gauge.measured()
@@ -191,9 +220,12 @@ def measure(script: Script, view: ViewFunction, recover: Recover | None = None) 
 class _Gauge:
     """The measures of one strategy so far."""
 
-    def __init__(self, script: Script, recover: Recover | None) -> None:
+    def __init__(self, script: Script, recover: Recover | None, model: CacheModel) -> None:
         self._script = script
         self._recover = recover
+        self._model = model
+        self._cache = model.cache()
+        self._prompt = Prompt()
         self._reading = Reading()
         self._weights: list[int] = []
         self._searchable: list[str] = []
@@ -216,19 +248,28 @@ class _Gauge:
         self._invalid += bool(wrong)
         self._problems += [f"call {number}: {sentence}" for sentence in wrong]
         self._count_results(number, view[kept:])
-        prefix, total = sum(self._weights[:kept]), sum(self._weights)
+        common = sum(self._weights[:kept])
+        read = self._read_tokens(number, view, kept, common)
         self._calls.append(
             MeasuredCall(
-                total,
-                prefix,
+                sum(self._weights),
+                read,
                 len(used),
                 hidden,
-                before - prefix,
+                before - read if common < before else 0,
                 len(lines),
                 tuple(_hidden_lines(lines, self._searchable)),
                 tuple(self._unread(number, view)),
             )
         )
+
+    def _read_tokens(self, number: int, view: Sequence[Message], kept: int, common: int) -> int:
+        """Return the tokens of a view that the provider reads from its cache."""
+        if self._cache is None:
+            step = self._model.step_tokens
+            return common - common % step if step else common
+        self._prompt = self._prompt.extended(view, kept)
+        return self._cache.send(self._prompt, number * CALL_SECONDS)
 
     def _text(self, message: Message) -> str:
         """Return the text of a message in which lines are looked for."""

@@ -24,6 +24,7 @@ def outcome(
         "version": 1,
         "policy": options.policy.name,
         "prices": asdict(prices),
+        "marks": options.marks,
         "ours": OURS,
         "everything": EVERYTHING.name,
         "floor": FLOOR.name if options.compare else None,

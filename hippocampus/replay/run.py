@@ -15,8 +15,9 @@ from pathlib import Path
 from hippocampus.errors import RecordingError
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
+from hippocampus.prompt_cache import MarkPlacement
 from hippocampus.replay.managed import EntryTimeline, measure_ours
-from hippocampus.replay.measure import Measured, measure, prepare
+from hippocampus.replay.measure import CacheModel, Measured, measure, prepare
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
@@ -38,6 +39,8 @@ class Options:
     """Whether the other strategies and the floor run too."""
     views: bool = False
     """Whether the sizes of every call are kept, for a page."""
+    marks: MarkPlacement = "ours"
+    """The cache marks that every strategy's requests carry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +112,13 @@ def replay_file(path: Path, options: Options) -> FileResult:
 def replay_recording(recording: Recording, options: Options) -> Replayed:
     """Replay one recording with our policy and, for a comparison, with the other strategies."""
     script = prepare(recording)
-    ours, timelines = measure_ours(script, options.policy, options.prices)
-    measured = {OURS: ours, EVERYTHING.name: measure(script, EVERYTHING.make(recording))}
+    model = CacheModel(options.prices, options.marks)
+    ours, timelines = measure_ours(script, options.policy, options.prices, model)
+    everything = measure(script, EVERYTHING.make(recording), model=model)
+    measured = {OURS: ours, EVERYTHING.name: everything}
     if options.compare:
         for strategy in (*BASELINES[1:], FLOOR):
-            measured[strategy.name] = measure(script, strategy.make(recording))
+            measured[strategy.name] = measure(script, strategy.make(recording), model=model)
     kept = measured if options.views else {}
     return Replayed(
         path=recording.path,

@@ -131,7 +131,8 @@ def _saved(ours: dict[str, Any], everything: dict[str, Any], outcome: dict[str, 
     # The difference of the rounded amounts, so that sentence and table agree.
     difference = round(everything["dollars"], 2) - round(ours["dollars"], 2)
     return (
-        f"With policy {outcome['policy']} at prices {outcome['prices']['name']}: {word} "
+        f"With policy {outcome['policy']} at prices {outcome['prices']['name']} (cached tokens at "
+        f"{outcome['prices']['read']:g}, marks: {outcome['marks']}): {word} "
         f"{abs(100 - ours['cost_percent']):.1f} % of the money (${abs(difference):,.2f} of "
         f"${everything['dollars']:,.2f}) and {100 - ours['tokens_percent']:.1f} % of the tokens."
     )
