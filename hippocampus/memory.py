@@ -19,6 +19,7 @@ from hippocampus.errors import ModelError, StoreError
 from hippocampus.policy import Policy
 from hippocampus.policy import load as load_policy
 from hippocampus.prices import Prices, bare_name
+from hippocampus.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import RepeatableTools, known_sources
 from hippocampus.recall.sources import Source as Fetcher
 from hippocampus.recall.sources.tools import Tool
@@ -60,6 +61,7 @@ class Hippocampus:
         render_memory: Callable[[Sequence[Line]], str] | None = None,
         agent: str = "",
         store: ContentStore | None = None,
+        marks: int = OWN_MARKS,
     ) -> None:
         """Open a state directory, and make it if it does not exist.
 
@@ -74,7 +76,9 @@ class Hippocampus:
         consolidation calls it once, within the policy's `model_seconds`, to extract facts from the
         user's messages. `render_memory` writes the memory file in a custom format. `agent` is the
         owner of sessions and facts, unless a session names another one. `store` holds the payloads in
-        place of the state directory; its maker closes it.
+        place of the state directory; its maker closes it. `marks` is how many cache marks a session
+        may add to a list in which the host has set one: 2 need two of the provider's four to be
+        free, of which the host may use one in its system prompt or tools; 0 adds none.
 
         Raises:
             PolicyError: the policy cannot be read; the error lists every problem.
@@ -115,6 +119,7 @@ class Hippocampus:
             summaries=Summaries(summarise, summary_seconds) if summarise else None,
             consolidator=self._scheduler,
             sources=self._sources,
+            marks=marks,
         )
 
     def session(

@@ -1,6 +1,6 @@
 """A provider's prompt cache: the tokens that a request reads from it, and the places of marks. Pure.
 
-No clock: the caller says when a request is sent. Prices are in `prices`, providers' fields in
+No clock: the time of a request is an argument. Prices are in `prices`, providers' fields in
 `formats`.
 """
 
@@ -103,6 +103,10 @@ class Prompt:
                 places.append(BlockPlace(number, first))
         return Prompt(words, prefixes, sums, positions, kinds, places, starts)
 
+    def until(self, messages: int) -> Prompt:
+        """Return the blocks of the first messages."""
+        return self.extended((), messages)
+
     def common(self, other: Prompt) -> int:
         """Return how many leading blocks are the same."""
         pairs = range(min(len(self.words), len(other.words)))
@@ -119,8 +123,7 @@ def _blocks(message: Message) -> Iterable[tuple[int, list[Part]]]:
     return [(group[0][0], [part for _, part in group]) for group in found] or [(0, [])]
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """The marks of ours in the last request: numbers of blocks, -1 for none."""
 
     settled: int = -1
@@ -132,6 +135,11 @@ class Standing:
     """Where the last request read, if it had edited what was sent before."""
     edited: bool = False
     """Whether any request has edited what was sent before."""
+
+    def until(self, end: int) -> Standing:
+        """Return the marks before a block."""
+        *blocks, edited = self
+        return Standing._make((*(at if at < end else -1 for at in blocks), edited))
 
     def blocks(self) -> list[int]:
         """Return the marks in order."""
@@ -150,6 +158,7 @@ def place(standing: Standing, before: Prompt, now: Prompt, *, own: int, look_bac
     same = before.common(now)
     if not before.words or not own:
         return Standing()
+    standing = standing.until(len(before.words))
     if same < len(before.words):
         return _after_edit(standing, before, now, same, own, look_back)
     recent, settled = standing.recent, standing.settled
@@ -187,15 +196,17 @@ def look_back_of(prices: Prices) -> int:
 
 @dataclass(slots=True)
 class PromptCache:
-    """The entries that a provider with marks has of one conversation."""
+    """The entries that a provider has of one conversation: at marks, or anywhere."""
 
     prices: Prices
     own: int = OWN_MARKS
     """Marks of ours in a request, next to the host's at the end of its messages."""
     _entries: dict[int, float] = field(default_factory=dict)
     """By the hash of a prefix, when a request last read or wrote it."""
-    _standing: Standing = field(default_factory=Standing)
-    _before: Prompt = field(default_factory=Prompt)
+    standing: Standing = field(default_factory=Standing)
+    """The marks of ours in the last request."""
+    before: Prompt = field(default_factory=Prompt)
+    """The last request, as far as it still stands in the caller's list."""
 
     def send(self, prompt: Prompt, seconds: float) -> int:
         """Return the tokens that a request reads from the cache, and remember what it writes.
@@ -204,10 +215,13 @@ class PromptCache:
         """
         if not prompt.words:
             return 0
-        before, self._before = self._before, prompt
+        before, self.before = self.before, prompt
+        if self.prices.cache == "prefix":
+            common = prompt.tokens_to(before.common(prompt) - 1)
+            return common - common % max(1, self.prices.step_tokens)
         look_back = look_back_of(self.prices)
-        self._standing = place(self._standing, before, prompt, own=self.own, look_back=look_back)
-        ours = self._standing.blocks()
+        self.standing = place(self.standing, before, prompt, own=self.own, look_back=look_back)
+        ours = self.standing.blocks()
         found = [self._found(prompt, at, max(1, look_back), seconds) for at in ours]
         read = max(self._found(prompt, prompt.last, LOOK_BACK, seconds), *found, -1)
         self._remember(prompt, [*ours, prompt.last], read, seconds)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
+from hippocampus.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Sources
 from hippocampus.session.ports import Consolidator
 from hippocampus.session.summaries import Summaries
@@ -26,6 +27,8 @@ class Resources:
     consolidator: Consolidator
     sources: Sources
     """The sources that a recall may ask; no turn does."""
+    marks: int = OWN_MARKS
+    """The cache marks that a session may add to a view."""
 
 
 @dataclass(frozen=True, slots=True)

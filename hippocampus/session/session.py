@@ -40,7 +40,8 @@ from hippocampus.recall.refetch import Refetcher, RefetchPorts
 from hippocampus.session import digest, tool_cache
 from hippocampus.session.changes import Change, changes_between, changes_of
 from hippocampus.session.costs import Costs, raw_call
-from hippocampus.session.history import History
+from hippocampus.session.history import History, common
+from hippocampus.session.marks import Marker
 from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
 from hippocampus.session.redactor import redacted_list, redacted_text
 from hippocampus.session.resources import Resources, SessionInfo
@@ -105,6 +106,7 @@ class Session:
         self._handed: dict[int, Item] = {}
         """Copies of edited items that stand in the views handed out."""
         self._state = State.of_ledger(self._ledger, self._rules)
+        self._marker = Marker(resources.prices, self._rules.encoding, resources.marks)
         self._last_call: ModelCall | None = None
         """The request that this session wrote down last, as the ledger has it."""
         measures = self._ledger.measures()
@@ -201,14 +203,17 @@ class Session:
             given = plain.listed(items)
             own = plain.plain(given)
             cold = idle_seconds > self._resources.prices.cache_seconds
-            is_taken = self._take(own, request, cold=cold)
-            sent = self._state.view.write(own, self._handed) if is_taken else None
-            view = redacted_list(own, self._rules) if sent is None else sent
+            is_taken = self._take(own, request, idle_seconds, cold=cold)
+            if is_taken:
+                view = self._marker.written(self._state.view.write(own, self._handed))
+            else:
+                view = redacted_list(own, self._rules)
             self._last, self._left = own, []
             return plain.given_back(view, own, given), is_taken
 
         def raw() -> tuple[list[Any], bool]:
             self.failures += 1
+            self._marker.is_lost = True
             self._left = [list(given) if isinstance(given, list) else given, self._last]
             return self._raw(given), False
 
@@ -232,7 +237,9 @@ class Session:
             self._said.add(text)
             LOG.error("session %s: %s", self.id, text)
 
-    def _take(self, items: list[Item], request: Mapping[str, Any], *, cold: bool) -> bool:
+    def _take(
+        self, items: list[Item], request: Mapping[str, Any], idle_seconds: float, *, cold: bool
+    ) -> bool:
         """Take a turn and commit it; return False where the list is to be sent as it is.
 
         Raises:
@@ -253,7 +260,8 @@ class Session:
         opening = self._opening_of(history)
         rules = self._rules_of_turn()
         turn = take_turn(self._state, history, costs, rules, opening, cold=cold)
-        self._commit(turn)
+        marks = self._marks_of(turn, items, idle_seconds)
+        self._commit(replace(turn, call=replace(turn.call, marks=marks)))
         self._warn_of_excess()
         self._consolidate_beside(before, compacted=turn.compacted)
         return True
@@ -265,6 +273,16 @@ class Session:
             self._ledger.go_on_from(turn)
         return Costs.after(self._ledger.last_call(turn))
 
+    def _marks_of(self, turn: Turn, items: list[Item], idle_seconds: float) -> str:
+        """Return where cache marks of ours stand in the view of a turn that is not committed yet."""
+        history, last = turn.state.history, self._ledger.last_call()
+        if self._marker.is_lost and last is not None:
+            before = read(self._state, history, self._opening or "", self._rules).state.view
+            self._marker.restore(before.shown[: before.sent], last.marks)
+        kept = common(keys_of(self._state), history.keys)
+        name = history.reading.adapter.NAME
+        return self._marker.moved(turn.state.view.shown, kept, items, name, idle_seconds)
+
     def _take_up(self) -> None:
         """Take up what another process has written: entries, or whole turns.
 
@@ -275,6 +293,7 @@ class Session:
             self._state = self._state.with_saved(self._ledger.records(), self._rules)
         else:
             self._state = State.of_ledger(self._ledger, self._rules)
+            self._marker.is_lost = True
 
     def _rules_of_turn(self) -> Rules:
         summaries = self._resources.summaries

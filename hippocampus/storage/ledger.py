@@ -118,6 +118,7 @@ SCHEMA = Schema(
             ) STRICT, WITHOUT ROWID
             """,
         ),
+        Migration("marks", "ALTER TABLE call ADD COLUMN marks TEXT NOT NULL DEFAULT ''"),
     ),
 )
 SAVE = """
@@ -148,11 +149,11 @@ A reactivation, whose saving is negative, may be repeated in many turns.
 """
 
 WRITE_CALL = """
-    INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (turn) DO UPDATE SET messages = excluded.messages,
         raw_tokens = excluded.raw_tokens, sent_tokens = excluded.sent_tokens,
         raw_cost = max(raw_cost, excluded.raw_cost), sent_cost = max(sent_cost, excluded.sent_cost),
-        edit_cost = max(edit_cost, excluded.edit_cost)
+        edit_cost = max(edit_cost, excluded.edit_cost), marks = excluded.marks
 """
 """A second call in a turn finds in the cache what the first one paid for."""
 ENTRIES = """
@@ -220,6 +221,8 @@ class ModelCall:
     """Their cost with us."""
     edit_cost: float = 0.0
     """The part of that for edits of earlier messages."""
+    marks: str = ""
+    """Where cache marks of ours stood, as `session.marks` writes it; empty for none."""
 
 
 class Reactivation(NamedTuple):

@@ -1,0 +1,73 @@
+"""Cache marks in a provider's items: those that a host has set, and copies of items with one more.
+
+Pure. Nothing of an item but its mark differs; where marks should stand is not decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from hippocampus.formats.conversation import Item, ItemPath
+
+ANTHROPIC, OPENAI = "cache_control", "prompt_cache_breakpoint"
+"""The key of a mark in a content block."""
+NEW_MARKS: dict[str, dict[str, Any]] = {
+    ANTHROPIC: {"type": "ephemeral"},
+    OPENAI: {"mode": "explicit"},
+}
+MARKABLE = {
+    ANTHROPIC: ("text", "image", "tool_use", "tool_result"),
+    OPENAI: ("text", "input_text", "input_image", "input_file", "image_url", "file"),
+}
+"""Types of blocks that get one; thinking takes none, and of unknown types nothing is known."""
+
+
+class HostMark(NamedTuple):
+    """A mark that a list carries."""
+
+    item: int
+    value: Any
+
+
+def marks_in(items: Sequence[Item], key: str) -> list[HostMark]:
+    """Return the marks of a list in their order."""
+    return [
+        HostMark(at, block[key])
+        for at, item in enumerate(items)
+        for block in _blocks_of(item)
+        if block.get(key)
+    ]
+
+
+def _blocks_of(item: Item) -> Iterator[dict[str, Any]]:
+    """Yield the content blocks of an item, and those inside of its tool results."""
+    for field in ("content", "output"):
+        inner = item.get(field)
+        for block in inner if isinstance(inner, list) else ():
+            if isinstance(block, dict):
+                yield block
+                yield from _blocks_of(block)
+
+
+def with_mark(item: Item, path: ItemPath, key: str, value: Any) -> Item | None:
+    """Return a copy of an item with a mark at the block of a path; None where none may stand.
+
+    A text that is no block takes none: as a block it would be another item.
+    """
+    field = path[0] if path else ""
+    blocks = item.get(str(field))
+    if field not in ("content", "output") or not isinstance(blocks, list) or not blocks:
+        return None
+    number = path[1] if len(path) > 1 and isinstance(path[1], int) else len(blocks) - 1
+    block = blocks[number]
+    if not isinstance(block, dict) or block.get(key) or not _may_carry(block, key):
+        return None
+    return {**item, field: [*blocks[:number], {**block, key: value}, *blocks[number + 1 :]]}
+
+
+def _may_carry(block: dict[str, Any], key: str) -> bool:
+    kind = block.get("type")
+    if kind == "text" and not block.get("text"):
+        return False
+    return kind in MARKABLE[key]

@@ -1,0 +1,100 @@
+"""The cache marks that a session adds to its views: where they stand, and how many are free.
+
+No text is changed here, and a mark is no edit: the next list comes without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate, takewhile
+
+from hippocampus.formats import cache_marks
+from hippocampus.formats.conversation import Item, Message
+from hippocampus.prices import Prices
+from hippocampus.prompt_cache import CALL_SECONDS, MAX_MARKS, Prompt, PromptCache, Standing
+
+UNSEEN_MARKS = 1
+"""Marks left free for the system prompt and the tools, which a session cannot see."""
+
+
+class Marker:
+    """The provider's cache of one session, and the marks of its last view."""
+
+    def __init__(self, prices: Prices, encoding: str, own: int) -> None:
+        """Add `own` marks at most to each view."""
+        self._encoding = encoding
+        self._own = own
+        self._seconds = 0.0
+        self._cache = PromptCache(prices)
+        self._key = ""
+        self._shown: Sequence[Message] = ()
+        self.is_lost = True
+        """Whether the last request is not known here: after a start, or a failure."""
+        self.read_tokens = 0
+        """The tokens of the last view that the provider is expected to read from its cache."""
+
+    def restore(self, shown: Sequence[Message], marks: str) -> None:
+        """Take in the last request, and where its marks stood, as `moved` returned it."""
+        self._shown = shown
+        self._cache.before = Prompt().extended(shown, 0, self._encoding)
+        numbers = [int(each) for each in marks.split()]
+        self._cache.standing = Standing._make(numbers) if numbers else Standing()
+        self.is_lost = False
+
+    def moved(
+        self, shown: Sequence[Message], kept: int, items: list[Item], name: str, idle_seconds: float
+    ) -> str:
+        """Place the marks of the next view, and return where they stand, as text.
+
+        `shown` are its messages, and `kept` the leading messages of the host's list that it had at
+        the last request; `items` is that list, in the format of that name.
+        """
+        self._key = self._key_of(name)
+        host = cache_marks.marks_in(items, self._key) if self._key else []
+        free = min(self._own, MAX_MARKS - UNSEEN_MARKS - len(host))
+        is_host_silent = self._key == cache_marks.ANTHROPIC and not host
+        self._cache.own = max(0, free) if self._key and not is_host_silent else 0
+        self._seconds += max(CALL_SECONDS, idle_seconds)
+        pairs = zip(self._shown, shown, strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], pairs))
+        prompt = self._cache.before.extended(shown, same, self._encoding)
+        self._cache.before = self._cache.before.until(kept)
+        self.read_tokens = self._cache.send(prompt, self._seconds)
+        self._shown, self.is_lost = shown, False
+        standing = self._cache.standing
+        return " ".join(str(int(each)) for each in standing) if standing != Standing() else ""
+
+    @property
+    def standing_tokens(self) -> list[int]:
+        """Return the tokens of the last view up to each mark of ours, in order."""
+        return [self._cache.before.tokens_to(at) for at in self._cache.standing.blocks()]
+
+    def _key_of(self, format_name: str) -> str:
+        """Return the key of marks in a format; empty where none may be added."""
+        if not self._own:
+            return ""
+        if format_name == "anthropic":
+            return cache_marks.ANTHROPIC
+        return cache_marks.OPENAI if self._cache.prices.cache == "breakpoints" else ""
+
+    def written(self, items: list[Item]) -> list[Item]:
+        """Return the items of the view with its marks; each takes the form of the host's next one.
+
+        So a mark with a longer lifetime never follows one with a shorter, which is an error.
+        """
+        blocks = self._cache.standing.blocks()
+        if not blocks:
+            return items
+        host = cache_marks.marks_in(items, self._key)
+        starts = list(accumulate((len(message.raw) for message in self._shown), initial=0))
+        marked = list(items)
+        for block in blocks:
+            number, part = self._cache.before.places[block]
+            parts = self._shown[number].parts
+            path = parts[part].path if parts else (0,)
+            at = starts[number] + int(path[0])
+            values = [each.value for each in host if each.item >= at]
+            values += [each.value for each in reversed(host)]
+            value = next(iter(values), cache_marks.NEW_MARKS[self._key])
+            marked[at] = cache_marks.with_mark(marked[at], path[1:], self._key, value) or marked[at]
+        return marked
