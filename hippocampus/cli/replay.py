@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from hippocampus.prices import Prices
     from hippocampus.replay.run import Options, Replayed, Skipped
 
 PIPED_WIDTH = 120
@@ -78,6 +80,14 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     report: Annotated[
         Path | None, typer.Option(help="Write one self-contained HTML page to this file.")
     ] = None,
+    billed: Annotated[
+        bool,
+        typer.Option(
+            "--billed",
+            help="Print the predicted next to the recorded bill of each recording that has one, and "
+            "replay nothing.",
+        ),
+    ] = False,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Exit with status 1 if a file or a line cannot be read."),
@@ -91,6 +101,9 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus.replay.outcome import outcome
     from hippocampus.replay.run import Options
 
+    if billed:
+        _print_bills(paths, price_tables.prices_for(prices, model), as_json=as_json)
+        return
     if report is not None:
         _expect_writable(report)
     options = Options(
@@ -111,6 +124,22 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     if report is not None:
         _write(found, report)
     _end(replayed, skipped, strict=strict)
+
+
+def _print_bills(paths: Sequence[Path], otherwise: Prices, *, as_json: bool) -> None:
+    """Print the predicted next to the recorded bills; `otherwise` prices models without a price."""
+    from hippocampus.errors import RecordingError
+    from hippocampus.replay.billed import compared, figures, table
+    from hippocampus.replay.readers import find_files, read_file
+
+    found = []
+    for path in find_files([each for each in paths if each.exists()] or paths):
+        with contextlib.suppress(RecordingError):
+            found += [compared(each, otherwise) for each in read_file(path)]
+    bills = [each for each in found if each is not None]
+    if not bills:
+        _fail("no recording there has 20 calls with the provider's own counts")
+    typer.echo(json.dumps(list(map(figures, bills))) if as_json else table(bills))
 
 
 def _expect_writable(report: Path) -> None:

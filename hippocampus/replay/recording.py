@@ -9,28 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens that the provider billed for one call, each counted in one field only.
-
-    Zero where the recording has no figure: some programs record reads from the provider's cache
-    but not writes to it.
-    """
-
-    input_tokens: int = 0
-    """Input tokens at full price: neither read from the provider's cache nor written to it."""
-    cache_read_tokens: int = 0
-    """Input tokens read from the provider's cache."""
-    cache_write_tokens: int = 0
-    """Input tokens written to the provider's cache."""
-    output_tokens: int = 0
-    """Generated tokens, reasoning included."""
-
-    @property
-    def context_tokens(self) -> int:
-        """Return the size of the whole request, cached or not."""
-        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+from hippocampus.formats.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +31,8 @@ class Recording:
     usage: Mapping[int, Usage] = field(default_factory=dict)
     """Usage by number of the call; call 0 is answered by the first assistant message of
     `messages`. Calls without recorded usage are missing."""
+    times: Mapping[int, float] = field(default_factory=dict)
+    """By number of the call, when it was answered, in seconds since 1970, where that is recorded."""
     broken: tuple[str, ...] = ()
     """One `file:line: what was wrong` for each line that could not be read."""
     unanswered: int = 0

@@ -34,11 +34,13 @@ from hippocampus.entries.origin import StateOrigin
 from hippocampus.errors import MessagesError, RecallError, StoreError
 from hippocampus.formats import passing, plain, reader
 from hippocampus.formats.conversation import Item, Message
+from hippocampus.formats.usage import cache_miss_of, usage_of
 from hippocampus.recall import answers, pending, retrieval, versions
 from hippocampus.recall.fitting import MIN_TOKENS
 from hippocampus.recall.refetch import Refetcher, RefetchPorts
 from hippocampus.session import digest, tool_cache
 from hippocampus.session.changes import Change, changes_between, changes_of
+from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.costs import Costs, raw_call
 from hippocampus.session.history import History, common
 from hippocampus.session.marks import Marker
@@ -107,6 +109,9 @@ class Session:
         """Copies of edited items that stand in the views handed out."""
         self._state = State.of_ledger(self._ledger, self._rules)
         self._marker = Marker(resources.prices, self._rules.encoding, resources.marks)
+        self._bill = Bill(resources.prices)
+        self._idle_seconds = 0.0
+        """The pause before the last call."""
         self._last_call: ModelCall | None = None
         """The request that this session wrote down last, as the ledger has it."""
         measures = self._ledger.measures()
@@ -208,7 +213,7 @@ class Session:
                 view = self._marker.written(self._state.view.write(own, self._handed))
             else:
                 view = redacted_list(own, self._rules)
-            self._last, self._left = own, []
+            self._last, self._left, self._idle_seconds = own, [], idle_seconds
             return plain.given_back(view, own, given), is_taken
 
         def raw() -> tuple[list[Any], bool]:
@@ -764,7 +769,8 @@ class Session:
         without us and what they cost, in base input tokens, and the difference in dollars; entries
         by stage; payloads that are due but not shortened, since the edit does not pay yet; the
         tokens by which the view passes its limit, 0 where it fits, and then its largest messages;
-        and how many recalls had the full content, its summary only (partial), or nothing (failed).
+        how many recalls had the full content, its summary only (partial), or nothing (failed);
+        and the bill next to the prediction (None until `billed` is called).
         """
         with self._lock:
             return self._status()
@@ -786,7 +792,32 @@ class Session:
             "over_limit_tokens": excess_tokens(view, self._rules),
             "too_large": self._too_large(),
             "recalls": self._refetcher.outcomes.counts(),
+            "billed": self._bill.figures() if self._bill.calls else None,
         }
+
+    def billed(self, reported: Any) -> dict[str, Any]:
+        """Take in what the provider reported for the last call; return the bill next to the prediction.
+
+        `reported` is the answer, or its `usage`, of Anthropic, OpenAI Chat or OpenAI Responses, as an
+        object of the SDK or as JSON. Call it once a call, behind the answer. The calls so far
+        calibrate token counts; from the eleventh on they are compared, and where the two part by
+        more than ten percent, a warning is logged once. `status()["billed"]` has the same figures.
+        Reasons of cache misses are counted where the whole answer is given and the request has asked
+        for them.
+
+        Raises:
+            ValueError: there are no token counts in it.
+
+        """
+        usage, miss = usage_of(reported), cache_miss_of(reported)
+        with self._lock:
+            read_tokens = self._marker.read_tokens
+            call = CountedCall(self._state.view.shown_total, read_tokens, self._idle_seconds)
+            was_off = self._bill.is_off
+            self._bill.add(call, usage, miss)
+            if self._bill.is_off and not was_off:
+                LOG.warning("session %s: %s", self.id, self._bill.sentence())
+            return self._bill.figures()
 
     def consolidate(self, messages: Iterable[Any] | None = None) -> ConsolidationOutcome:
         """Keep the facts worth it in the fact store; where nothing is new, nothing changes.

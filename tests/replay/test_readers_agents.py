@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.errors import RecordingError
+from hippocampus.formats.usage import Usage
 from hippocampus.replay.measure import prepare, unpaired
 from hippocampus.replay.readers import formats, read_file
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.readers.pairing import NO_RESULT
-from hippocampus.replay.recording import Recording, Usage
+from hippocampus.replay.recording import Recording
 
 Record = dict[str, Any]
 

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 import pytest
 
+from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.readers.pairing import NO_RESULT
-from hippocampus.replay.recording import Recording, Usage
+from hippocampus.replay.recording import Recording
 
 Record = dict[str, Any]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.usage import Usage, usage_of
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
-    as_count,
     as_list,
     as_record,
     as_records,
@@ -25,7 +25,6 @@ from hippocampus.replay.readers.raw_conversation import (
     has_answer,
     without_usage,
 )
-from hippocampus.replay.recording import Usage
 
 NAME = "claude-code"
 LINES = {
@@ -125,7 +124,7 @@ def _add(messages: list[RawMessage], answer_at: dict[str, int], line: Record) ->
         messages.append(RawMessage({"role": "user", "content": content}))
     elif line.get("type") == "assistant" and message.get("model") != NO_MODEL:
         blocks = as_list(content) or [{"type": "text", "text": as_text(content)}]
-        answer = _answer(message, blocks)
+        answer = _answer(message, blocks)._replace(at=as_text(line.get("timestamp")))
         message_id = as_text(message.get("id"))
         if message_id in answer_at:
             answer.item["content"][:0] = messages[answer_at[message_id]].item["content"]
@@ -152,12 +151,6 @@ def _attached(attachment: Record) -> str | list[Item]:
 
 def _answer(message: Record, blocks: list[Item]) -> RawMessage:
     usage = as_record(message.get("usage"))
-    keys = (
-        "input_tokens",
-        "cache_read_input_tokens",
-        "cache_creation_input_tokens",
-        "output_tokens",
-    )
-    counts = Usage(*(as_count(usage.get(key)) for key in keys))
+    counts = usage_of(usage) if usage else Usage()
     answer = {"role": "assistant", "content": list(blocks)}
     return RawMessage(answer, counts, as_text(message.get("model")))

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
@@ -23,7 +24,6 @@ from hippocampus.replay.readers.json_values import (
     role_of,
 )
 from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
-from hippocampus.replay.recording import Usage
 
 NAME = "cline"
 TOOL_NAME = re.compile(r"\[([a-z]\w*)(?=[] ])")

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
@@ -20,7 +21,6 @@ from hippocampus.replay.readers.json_values import (
     role_of,
 )
 from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
-from hippocampus.replay.recording import Usage
 
 NAME = "codex"
 ENVELOPES = {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
@@ -62,7 +62,8 @@ def _contexts(records: list[Record]) -> Iterator[list[RawMessage]]:
         kind = record.get("type") if _in_envelope(record) else "response_item"
         payload = as_record(record.get("payload")) if _in_envelope(record) else record
         if kind == "response_item":
-            messages += [RawMessage(item, model=model) for item in _items([payload])]
+            at = as_text(record.get("timestamp"))
+            messages += [RawMessage(item, model=model, at=at) for item in _items([payload])]
         elif kind == "turn_context":
             model = as_text(payload.get("model")) or model
         elif kind == "compacted":

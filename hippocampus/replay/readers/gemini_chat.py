@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
@@ -26,7 +27,6 @@ from hippocampus.replay.readers.raw_conversation import (
     chat_call,
     chat_result,
 )
-from hippocampus.replay.recording import Usage
 
 NAME = "gemini-chat"
 TYPES = {"user", "gemini"}

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import Record, as_count, as_record, as_records, as_text
 from hippocampus.replay.readers.raw_conversation import (
@@ -18,7 +19,6 @@ from hippocampus.replay.readers.raw_conversation import (
     chat_call,
     chat_result,
 )
-from hippocampus.replay.recording import Usage
 
 NAME = "inspect-ai"
 ATTACHMENT = "attachment://"

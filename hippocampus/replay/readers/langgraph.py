@@ -6,6 +6,7 @@ Other values of the graph's state are not read.
 from __future__ import annotations
 
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
@@ -23,7 +24,6 @@ from hippocampus.replay.readers.raw_conversation import (
     chat_call,
     chat_result,
 )
-from hippocampus.replay.recording import Usage
 
 NAME = "langgraph"
 ROLES = {"human": "user", "system": "system", "developer": "system", "chat": "user"}

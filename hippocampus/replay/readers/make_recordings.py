@@ -5,13 +5,16 @@ No format is known here and no file is opened.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import PurePath
 
 from hippocampus.errors import RecordingError
+from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.call_ids import with_call_ids
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.formats import DocumentContents
@@ -20,7 +23,7 @@ from hippocampus.replay.readers.json_values import role_of, text_of
 from hippocampus.replay.readers.pairing import is_of_answer, pair_results
 from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
 from hippocampus.replay.readers.reasoning import without_reasoning
-from hippocampus.replay.recording import Recording, Usage
+from hippocampus.replay.recording import Recording
 
 SYSTEM_ROLES = {"system", "developer"}
 
@@ -66,6 +69,7 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
         messages=[message.item for message in messages],
         model=models.most_common(1)[0][0] if models else None,
         usage=_usage(conversation, messages),
+        times=_times(conversation, messages),
         unanswered=unanswered,
         orphans=orphans,
         system_prompt=conversation.system_prompt or _leading_system_text(messages),
@@ -80,8 +84,27 @@ def _leading_system_text(messages: Sequence[RawMessage]) -> str:
 
 
 def _usage(conversation: RawConversation, messages: Sequence[RawMessage]) -> dict[int, Usage]:
-    """Return the usage by call: an assistant message is one, so are the items of one answer."""
-    usage: dict[int, Usage] = {}
+    """Return the usage by call."""
+    return {
+        call: message.usage
+        for call, message in _answers(conversation, messages)
+        if message.usage and message.usage != Usage()
+    }
+
+
+def _times(conversation: RawConversation, messages: Sequence[RawMessage]) -> dict[int, float]:
+    """Return the time of the answer by call, in seconds since 1970."""
+    times: dict[int, float] = {}
+    for call, message in _answers(conversation, messages):
+        with contextlib.suppress(ValueError):
+            times[call] = datetime.fromisoformat(message.at).timestamp()
+    return times
+
+
+def _answers(
+    conversation: RawConversation, messages: Sequence[RawMessage]
+) -> Iterator[tuple[int, RawMessage]]:
+    """Yield the answers with their calls: an assistant message is one, so are the items of one answer."""
     call = -1
     inside = False
     for message in messages:
@@ -89,9 +112,8 @@ def _usage(conversation: RawConversation, messages: Sequence[RawMessage]) -> dic
         if is_answer and not (inside and conversation.message_format == "responses"):
             call += 1
         inside = is_answer
-        if is_answer and message.usage and message.usage != Usage():
-            usage[call] = message.usage
-    return usage
+        if is_answer:
+            yield call, message
 
 
 def _has_answer(recording: Recording) -> bool:

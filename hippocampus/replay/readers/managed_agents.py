@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
@@ -20,7 +21,6 @@ from hippocampus.replay.readers.json_values import (
     text_of,
 )
 from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
-from hippocampus.replay.recording import Usage
 
 NAME = "managed-agents"
 CALLS = {"agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use"}

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
@@ -29,7 +30,6 @@ from hippocampus.replay.readers.raw_conversation import (
     chat_call,
     chat_result,
 )
-from hippocampus.replay.recording import Usage
 
 NAME = "messages-meta"
 OWN_FIELDS = ("session_meta", "token_counts", "turn_contexts")

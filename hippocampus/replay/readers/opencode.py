@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
@@ -27,7 +28,6 @@ from hippocampus.replay.readers.raw_conversation import (
     chat_result,
     without_usage,
 )
-from hippocampus.replay.recording import Usage
 
 NAME = "opencode"
 REPLACED_PARTS = {

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
@@ -27,7 +28,6 @@ from hippocampus.replay.readers.raw_conversation import (
     has_answer,
     without_usage,
 )
-from hippocampus.replay.recording import Usage
 
 NAME = "openhands"
 SOURCES = {"agent", "user", "environment"}

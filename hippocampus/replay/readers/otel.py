@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
@@ -25,7 +26,6 @@ from hippocampus.replay.readers.otel_messages import (
     tool_definitions,
 )
 from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
-from hippocampus.replay.recording import Usage
 
 NAME = "otel"
 MODELS = ("llm.model_name", "gen_ai.response.model", "gen_ai.request.model")

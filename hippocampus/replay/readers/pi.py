@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
     Record,
@@ -24,7 +25,6 @@ from hippocampus.replay.readers.raw_conversation import (
     has_answer,
     without_usage,
 )
-from hippocampus.replay.recording import Usage
 
 NAME = "pi"
 EVICTED = "[Compacted history content evicted to durable cold storage]"
@@ -78,7 +78,8 @@ def _contexts(records: list[Record]) -> Iterator[list[RawMessage]]:
             messages = [RawMessage(summary), *without_usage(messages[max(first_kept, 0) :])]
             end_of = {}
         elif message := as_record(record.get("message")):
-            messages += _raw_messages(message)
+            at = as_text(record.get("timestamp"))
+            messages += [each._replace(at=at) for each in _raw_messages(message)]
         elif kind_of(record) in ADDED_TEXTS:
             content = record.get(ADDED_TEXTS[kind_of(record)])
             messages += _raw_messages({"role": "user", "content": content})

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.recording import Usage
+from hippocampus.formats.usage import Usage
 
 MessageFormat = Literal["chat", "responses", "anthropic"]
 
@@ -23,6 +23,8 @@ class RawMessage(NamedTuple):
     usage: Usage | None = None
     """Tokens that the provider reported for the call that this message answers."""
     model: str = ""
+    at: str = ""
+    """When it was recorded, as ISO 8601 text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,135 @@
+"""Bills: the three formats that providers report, calibration, and the warning where bills part."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from conversations import EAGER
+
+from hippocampus import Hippocampus
+from hippocampus.formats.usage import Usage, cache_miss_of, usage_of
+from hippocampus.prices import TABLES
+from hippocampus.session.billing import Bill, Calibration, CountedCall, billed_cost
+
+PRICES = TABLES["anthropic-5m"]
+ANTHROPIC = {
+    "input_tokens": 3,
+    "cache_read_input_tokens": 900,
+    "cache_creation_input_tokens": 97,
+    "output_tokens": 20,
+}
+CHAT = {
+    "prompt_tokens": 1_000,
+    "completion_tokens": 20,
+    "total_tokens": 1_020,
+    "prompt_tokens_details": {"cached_tokens": 900, "cache_write_tokens": 97},
+}
+RESPONSES = {
+    "input_tokens": 1_000,
+    "output_tokens": 20,
+    "total_tokens": 1_020,
+    "input_tokens_details": {"cached_tokens": 900, "cache_write_tokens": 97},
+}
+
+
+@pytest.mark.parametrize("reported", [ANTHROPIC, CHAT, RESPONSES])
+def test_three_formats_have_the_same_counts(reported: dict[str, Any]) -> None:
+    sdk = SimpleNamespace(model_dump=lambda: {"usage": reported, "id": "x"})
+    for form in (reported, {"usage": reported}, sdk):
+        assert usage_of(form) == Usage(3, 900, 97, 20)
+
+
+def test_counts_that_are_missing_are_zero_and_no_counts_are_an_error() -> None:
+    assert usage_of({"prompt_tokens": 10, "prompt_tokens_details": None}) == Usage(10)
+    assert usage_of({"input_tokens": 10, "cache_read_input_tokens": None}) == Usage(10)
+    with pytest.raises(ValueError, match="no token counts"):
+        usage_of({"id": "msg_1"})
+
+
+def test_tokens_that_are_kept_for_an_hour_cost_twice_the_input() -> None:
+    usage = usage_of({**ANTHROPIC, "cache_creation": {"ephemeral_1h_input_tokens": 97}})
+    assert billed_cost(usage, PRICES) == pytest.approx(3 + 0.1 * 900 + 2 * 97)
+    assert billed_cost(usage_of(ANTHROPIC), PRICES) == pytest.approx(3 + 0.1 * 900 + 1.25 * 97)
+
+
+def test_a_miss_has_the_reason_of_the_provider() -> None:
+    anthropic = {"diagnostics": {"cache_miss_reason": {"type": "system_changed"}}}
+    openai = {"prompt_cache_diagnostics": {"type": "cache_miss", "reason": "tools_changed"}}
+    assert [cache_miss_of(each) for each in (anthropic, openai)] == [
+        "system_changed",
+        "tools_changed",
+    ]
+    assert cache_miss_of({"diagnostics": None}) == cache_miss_of({}) == ""
+
+
+def calls(count: int, scale: float = 1.3, fixed: int = 5_000) -> list[tuple[CountedCall, Usage]]:
+    """Calls whose provider counts `scale` tokens for one of ours, behind a system prompt."""
+    found = []
+    for number in range(count):
+        size, before = 3_000 * (number + 1), 3_000 * number
+        read = round(fixed + scale * before) if number else 0
+        written = round(fixed + scale * size) - read
+        found.append((CountedCall(size, before), Usage(0, read, written)))
+    return found
+
+
+def test_calibration_finds_the_system_prompt_and_the_size_of_a_token() -> None:
+    known = Calibration.of(calls(10), PRICES)
+    assert known.scale == pytest.approx(1.3, abs=0.1)
+    assert known.fixed_tokens == pytest.approx(5_000, abs=2_500)
+
+
+def test_after_ten_calls_the_prediction_meets_the_bill() -> None:
+    bill = Bill(PRICES)
+    for call, usage in calls(30):
+        bill.add(call, usage)
+        assert bill.predicted == 0 or bill.calls > 10
+    assert abs(bill.deviation) < 0.05
+    assert not bill.is_off
+    assert bill.missed_calls == 0
+
+
+def test_a_provider_without_a_cache_is_predicted_at_full_price() -> None:
+    bill = Bill(PRICES)
+    for call, usage in calls(30):
+        bill.add(call, Usage(usage.context_tokens))
+    assert abs(bill.deviation) < 0.05
+
+
+def test_an_expired_cache_is_no_miss_and_a_dropped_one_is() -> None:
+    for idle, misses in ((10_000.0, 0), (5.0, 10)):
+        bill = Bill(PRICES)
+        for number, (call, usage) in enumerate(calls(20)):
+            lost = Usage(0, 0, usage.context_tokens)
+            late = number >= 10
+            bill.add(call._replace(idle_seconds=idle if late else 0.0), lost if late else usage)
+        assert bill.missed_calls == misses
+        assert bill.is_off == bool(misses)
+
+
+def test_a_session_compares_and_warns_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    session = memory.session("bill")
+    assert session.status()["billed"] is None
+    items: list[dict[str, Any]] = [{"role": "user", "content": "Count them. " * 600}]
+    for number in range(20):
+        session(items)
+        size = session.status()["sent_tokens"]
+        with caplog.at_level(logging.WARNING):
+            session.billed({"input_tokens": 0, "cache_creation_input_tokens": 5_000 + size})
+            if number < 10:
+                session.billed({"input_tokens": 0, "cache_read_input_tokens": 5_000 + size})
+        items = [*items, {"role": "assistant", "content": f"{number} " * 300}]
+        items = [*items, {"role": "user", "content": "Go on. " * 300}]
+    figures = session.status()["billed"]
+    assert figures["calls"] == 30
+    assert figures["billed_cost"] > 1.1 * figures["predicted_cost"] > 0
+    assert figures["missed_calls"] > 0
+    assert sum("base input tokens where" in each.message for each in caplog.records) == 1
+    memory.close()
