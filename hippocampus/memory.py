@@ -62,6 +62,7 @@ class Hippocampus:
         agent: str = "",
         store: ContentStore | None = None,
         marks: int = OWN_MARKS,
+        tail_mark: bool = False,
     ) -> None:
         """Open a state directory, and make it if it does not exist.
 
@@ -78,7 +79,9 @@ class Hippocampus:
         owner of sessions and facts, unless a session names another one. `store` holds the payloads in
         place of the state directory; its maker closes it. `marks` is how many cache marks a session
         may add to a list in which the host has set one: 2 need two of the provider's four to be
-        free, of which the host may use one in its system prompt or tools; 0 adds none.
+        free, of which the host may use one in its system prompt or tools; 0 adds none. `tail_mark`
+        means that requests get a mark at their end after the view was made, as with automatic
+        caching or by a framework; in a format that has no marks, the plan takes ours to be set.
 
         Raises:
             PolicyError: the policy cannot be read; the error lists every problem.
@@ -120,6 +123,7 @@ class Hippocampus:
             consolidator=self._scheduler,
             sources=self._sources,
             marks=marks,
+            tail_mark=tail_mark,
         )
 
     def session(

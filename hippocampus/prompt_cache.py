@@ -189,6 +189,20 @@ def _edit_end(before: Prompt, now: Prompt, same: int) -> int:
     return max((at for at in range(same, end) if now.words[at] not in old), default=same - 1)
 
 
+def kept_tokens(standing: Sequence[int] | None, before_tokens: int) -> int:
+    """Return the tokens that a request still reads if it edits what follows `before_tokens`.
+
+    `standing` are the tokens up to each mark of ours that stood in the last request: the entries in
+    front of the edit that are sure to be there. None is a cache that finds any prefix.
+
+    >>> kept_tokens([4_000, 9_000], 8_000), kept_tokens([], 8_000), kept_tokens(None, 8_000)
+    (4000, 0, 8000)
+    """
+    if standing is None:
+        return before_tokens
+    return max((each for each in standing if each <= before_tokens), default=0)
+
+
 def look_back_of(prices: Prices) -> int:
     """Return the positions at which a mark finds an entry; 0 where only at its own."""
     return LOOK_BACK if prices.cache == "marks" else 0

@@ -18,6 +18,7 @@ from hippocampus.memory import Hippocampus
 from hippocampus.policy import Policy
 from hippocampus.policy.consolidation import NOTHING
 from hippocampus.prices import Prices
+from hippocampus.prompt_cache import OWN_MARKS, MarkPlacement
 from hippocampus.replay.measure import IDEAL, CacheModel, Measured, Script, measure
 from hippocampus.session.session import Session
 from hippocampus.storage import files
@@ -44,10 +45,15 @@ class EntryTimeline:
 
 
 @contextlib.contextmanager
-def fresh_session(policy: Policy, prices: Prices) -> Iterator[Session]:
+def fresh_session(
+    policy: Policy, prices: Prices, marks: MarkPlacement = "ideal"
+) -> Iterator[Session]:
     """Yield a session in a state directory that is gone afterwards."""
+    own, tail = OWN_MARKS if marks == "ours" else 0, marks != "ideal"
     with files.temporary_folder("hippocampus-replay") as folder:
-        memory = Hippocampus(folder, policy=offline(policy), prices=prices)
+        memory = Hippocampus(
+            folder, policy=offline(policy), prices=prices, marks=own, tail_mark=tail
+        )
         try:
             with memory.session("replay") as session:
                 yield session
@@ -68,7 +74,7 @@ def measure_ours(
     script: Script, policy: Policy, prices: Prices, model: CacheModel = IDEAL
 ) -> tuple[Measured, list[EntryTimeline]]:
     """Measure a session with a policy, and return the timelines of its entries."""
-    with fresh_session(policy, prices) as session:
+    with fresh_session(policy, prices, model.marks) as session:
         contents = _Contents(session)
         measured = measure(script, session, contents.recover, model)
         recalls = session.status()["recalls"]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hippocampus.prices import Prices
+from hippocampus.prompt_cache import kept_tokens
 from hippocampus.session.history import History, common
 from hippocampus.session.view import View
 from hippocampus.storage.ledger import ModelCall
@@ -48,15 +49,28 @@ class Costs:
         """
         return EDITS_SHARE * self.sent - self.edits
 
-    def plus(self, view: View, prices: Prices, cached_tokens: int) -> Costs:
-        """Return the sums after a view is sent; `cached_tokens` of the last request were cached."""
+    def plus(
+        self,
+        view: View,
+        prices: Prices,
+        cached_tokens: int,
+        standing_tokens: Sequence[int] | None = None,
+    ) -> Costs:
+        """Return the sums after a view is sent; `cached_tokens` of the last request were cached.
+
+        Of what stands before an edit, the part up to the last of the marks at `standing_tokens` is
+        read again; None is a cache that reads all of it.
+        """
         history = view.history
         fresh = sum(history.tokens[view.sent :])
-        changed = sum(view.shown_tokens[view.unchanged :])
+        read = sum(view.shown_tokens[: view.unchanged])
+        if view.unchanged < view.sent:
+            read = kept_tokens(standing_tokens, read)
+        written = view.shown_total - read
         return Costs(
             self.raw + prices.call_cost(history.total - fresh, history.total),
-            self.sent + prices.call_cost(view.shown_total - changed, view.shown_total),
-            self.edits + prices.edit_cost(cached_tokens - (view.shown_total - changed), changed),
+            self.sent + prices.call_cost(read, view.shown_total),
+            self.edits + prices.edit_cost(cached_tokens - read, written),
         )
 
 

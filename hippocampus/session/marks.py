@@ -20,13 +20,15 @@ UNSEEN_MARKS = 1
 class Marker:
     """The provider's cache of one session, and the marks of its last view."""
 
-    def __init__(self, prices: Prices, encoding: str, own: int) -> None:
-        """Add `own` marks at most to each view."""
+    def __init__(self, prices: Prices, encoding: str, own: int, *, tail: bool) -> None:
+        """Add `own` marks at most to each view; `tail` is whether one is set at its end later."""
         self._encoding = encoding
         self._own = own
+        self._tail = tail
         self._seconds = 0.0
         self._cache = PromptCache(prices)
         self._key = ""
+        self._is_marked = tail
         self._shown: Sequence[Message] = ()
         self.is_lost = True
         """Whether the last request is not known here: after a start, or a failure."""
@@ -41,19 +43,20 @@ class Marker:
         self._cache.standing = Standing._make(numbers) if numbers else Standing()
         self.is_lost = False
 
-    def moved(
-        self, shown: Sequence[Message], kept: int, items: list[Item], name: str, idle_seconds: float
-    ) -> str:
+    def look(self, items: list[Item], name: str) -> None:
+        """See how many marks are free in the host's list, in the format of that name."""
+        self._key = self._key_of(name)
+        host = cache_marks.marks_in(items, self._key) if self._key else []
+        self._is_marked = self._tail or bool(host) or self._key == cache_marks.OPENAI
+        free = MAX_MARKS - UNSEEN_MARKS - len(host) - self._tail
+        self._cache.own = max(0, min(self._own, free)) if self._is_marked else 0
+
+    def moved(self, shown: Sequence[Message], kept: int, idle_seconds: float) -> str:
         """Place the marks of the next view, and return where they stand, as text.
 
         `shown` are its messages, and `kept` the leading messages of the host's list that it had at
-        the last request; `items` is that list, in the format of that name.
+        the last request.
         """
-        self._key = self._key_of(name)
-        host = cache_marks.marks_in(items, self._key) if self._key else []
-        free = min(self._own, MAX_MARKS - UNSEEN_MARKS - len(host))
-        is_host_silent = self._key == cache_marks.ANTHROPIC and not host
-        self._cache.own = max(0, free) if self._key and not is_host_silent else 0
         self._seconds += max(CALL_SECONDS, idle_seconds)
         pairs = zip(self._shown, shown, strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], pairs))
@@ -65,14 +68,17 @@ class Marker:
         return " ".join(str(int(each)) for each in standing) if standing != Standing() else ""
 
     @property
-    def standing_tokens(self) -> list[int]:
-        """Return the tokens of the last view up to each mark of ours, in order."""
+    def standing_tokens(self) -> Sequence[int] | None:
+        """Return the tokens of the last view up to each mark of ours, in order.
+
+        None where the provider finds any prefix, or where it is not known that requests have marks.
+        """
+        if self._cache.prices.cache == "prefix" or not self._is_marked:
+            return None
         return [self._cache.before.tokens_to(at) for at in self._cache.standing.blocks()]
 
     def _key_of(self, format_name: str) -> str:
         """Return the key of marks in a format; empty where none may be added."""
-        if not self._own:
-            return ""
         if format_name == "anthropic":
             return cache_marks.ANTHROPIC
         return cache_marks.OPENAI if self._cache.prices.cache == "breakpoints" else ""
@@ -83,7 +89,7 @@ class Marker:
         So a mark with a longer lifetime never follows one with a shorter, which is an error.
         """
         blocks = self._cache.standing.blocks()
-        if not blocks:
+        if not (blocks and self._key):
             return items
         host = cache_marks.marks_in(items, self._key)
         starts = list(accumulate((len(message.raw) for message in self._shown), initial=0))

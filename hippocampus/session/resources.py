@@ -29,6 +29,8 @@ class Resources:
     """The sources that a recall may ask; no turn does."""
     marks: int = OWN_MARKS
     """The cache marks that a session may add to a view."""
+    tail_mark: bool = False
+    """Whether requests get a mark at their end after the view was made."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from hippocampus import indexing, tokens
@@ -22,6 +22,9 @@ class Rules:
     prices: Prices
     encoding: str
     summaries: TurnSummaries | None = None
+    standing_tokens: Sequence[int] | None = None
+    """The tokens of the last view up to each cache mark in it but the last one; None where the
+    provider finds any prefix, or where marks are not known."""
     redacts: bool = False
     """Whether any rule of the policy redacts."""
     recall_name: str = TOOL_NAME

@@ -108,7 +108,9 @@ class Session:
         self._handed: dict[int, Item] = {}
         """Copies of edited items that stand in the views handed out."""
         self._state = State.of_ledger(self._ledger, self._rules)
-        self._marker = Marker(resources.prices, self._rules.encoding, resources.marks)
+        self._marker = Marker(
+            resources.prices, self._rules.encoding, resources.marks, tail=resources.tail_mark
+        )
         self._bill = Bill(resources.prices)
         self._idle_seconds = 0.0
         """The pause before the last call."""
@@ -263,9 +265,9 @@ class Session:
             return False
         costs = self._costs_before(history.turn)
         opening = self._opening_of(history)
-        rules = self._rules_of_turn()
+        rules = replace(self._rules_of_turn(), standing_tokens=self._standing(history, items))
         turn = take_turn(self._state, history, costs, rules, opening, cold=cold)
-        marks = self._marks_of(turn, items, idle_seconds)
+        marks = self._marks_of(turn, idle_seconds)
         self._commit(replace(turn, call=replace(turn.call, marks=marks)))
         self._warn_of_excess()
         self._consolidate_beside(before, compacted=turn.compacted)
@@ -278,15 +280,19 @@ class Session:
             self._ledger.go_on_from(turn)
         return Costs.after(self._ledger.last_call(turn))
 
-    def _marks_of(self, turn: Turn, items: list[Item], idle_seconds: float) -> str:
-        """Return where cache marks of ours stand in the view of a turn that is not committed yet."""
-        history, last = turn.state.history, self._ledger.last_call()
+    def _standing(self, history: History, items: list[Item]) -> Sequence[int] | None:
+        """Return the tokens of the last view up to each of its cache marks, as far as it still stands."""
+        last = self._ledger.last_call()
         if self._marker.is_lost and last is not None:
             before = read(self._state, history, self._opening or "", self._rules).state.view
             self._marker.restore(before.shown[: before.sent], last.marks)
-        kept = common(keys_of(self._state), history.keys)
-        name = history.reading.adapter.NAME
-        return self._marker.moved(turn.state.view.shown, kept, items, name, idle_seconds)
+        self._marker.look(items, history.reading.adapter.NAME)
+        return self._marker.standing_tokens
+
+    def _marks_of(self, turn: Turn, idle_seconds: float) -> str:
+        """Return where cache marks of ours stand in the view of a turn that is not committed yet."""
+        kept = common(keys_of(self._state), turn.state.history.keys)
+        return self._marker.moved(turn.state.view.shown, kept, idle_seconds)
 
     def _take_up(self) -> None:
         """Take up what another process has written: entries, or whole turns.

@@ -86,7 +86,7 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
     changes = _changes(taken.state, costs, rules, cold=cold)
     again = _again(changes, rules)
     view = changes.view.with_appended([(each.message, each.shown) for each, _ in again])
-    costs = costs.plus(view, rules.prices, cached)
+    costs = costs.plus(view, rules.prices, cached, rules.standing_tokens)
     noted = (*taken.noted, *changes.named)
     return Turn(
         replace(
