@@ -98,7 +98,7 @@ class Bill:
     """In base input tokens, over the calls after the first ones."""
     billed: float = 0.0
     missed: float = 0.0
-    """The part of `billed` above the prediction in calls that read less than half of what stood in
+    """The part of `billed` above the prediction in calls that read less than half of the tokens in
     the cache: a host has changed its system prompt, or the provider has dropped a prefix early."""
     missed_calls: int = 0
     misses: Counter[str] = field(default_factory=Counter)

@@ -58,8 +58,8 @@ class Costs:
     ) -> Costs:
         """Return the sums after a view is sent; `cached_tokens` of the last request were cached.
 
-        Of what stands before an edit, the part up to the last of the marks at `standing_tokens` is
-        read again; None is a cache that reads all of it.
+        In front of an edit, the part up to the last of the marks at `standing_tokens` is read again;
+        None is a cache that reads all of it.
         """
         history = view.history
         fresh = sum(history.tokens[view.sent :])

@@ -9,6 +9,7 @@ without names every block but the slow ones is written. Prose is written by peop
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import re
@@ -66,12 +67,36 @@ def curve() -> str:
     return budget_curve.table([ROOT / "examples" / "transcripts"])
 
 
+READ_PRICES = {"0.1": ("--prices", "anthropic-5m"), "0.025": ("--model", "claude-fable-5-1")}
+"""By the price of a cached token, the prices of a replay."""
+
+
+def read_prices() -> str:
+    """Net cost of the examples by the price of a cached token, for each strategy."""
+    costs = {
+        read: {
+            name: each["cost_percent"]
+            for name, each in json.loads(said(*REPLAY, "--json", *prices))["total"][
+                "strategies"
+            ].items()
+        }
+        for read, prices in READ_PRICES.items()
+    }
+    head = " | ".join(f"net cost %, cached tokens at {read}" for read in costs)
+    rows = (
+        f"| {name} | " + " | ".join(f"{each[name]:.1f}" for each in costs.values()) + " |"
+        for name in next(iter(costs.values()))
+    )
+    return "\n".join([f"| strategy | {head} |", "|---|--:|--:|", *rows])
+
+
 QUICK: dict[str, Callable[[], str]] = {
     "replay": lambda: f"{as_text(said(*REPLAY))}\n\n{written_with()}",
 }
 SLOW: dict[str, Callable[[], str]] = {
     "compression": compression,
     "curve": curve,
+    "read-prices": read_prices,
 }
 """Written only when named: they take long, or are built from installed packages."""
 BLOCKS = QUICK | SLOW
