@@ -234,7 +234,9 @@ class PromptCache:
             common = prompt.tokens_to(before.common(prompt) - 1)
             return common - common % max(1, self.prices.step_tokens)
         look_back = look_back_of(self.prices)
-        self.standing = place(self.standing, before, prompt, own=self.own, look_back=look_back)
+        is_cached = before.total >= self.prices.smallest_prefix_tokens
+        own = self.own if is_cached else 0
+        self.standing = place(self.standing, before, prompt, own=own, look_back=look_back)
         ours = self.standing.blocks()
         found = [self._found(prompt, at, max(1, look_back), seconds) for at in ours]
         read = max(self._found(prompt, prompt.last, LOOK_BACK, seconds), *found, -1)

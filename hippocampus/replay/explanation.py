@@ -33,7 +33,7 @@ def print_explanation(
     if not 0 <= turn < len(script.call_ends):
         last = len(script.call_ends) - 1
         raise RecordingError(recording.path, f"no turn {turn}; the turns are 0 to {last}")
-    with fresh_session(policy, prices) as session:
+    with fresh_session(policy, prices, "ours") as session:
         for end in script.call_ends[: turn + 1]:
             view = read(session(recording.messages[:end]))
         reasons = dict(_reasons(session.decisions()))

@@ -167,3 +167,14 @@ def test_a_session_opened_again_sets_the_same_marks(tmp_path: Path) -> None:
             seen.add(len(marks_in(view, ANTHROPIC)))
     memory.close()
     assert seen == {1, 2, 3}
+
+
+def test_a_list_that_is_too_short_to_be_cached_gets_no_mark(opened: Any) -> None:
+    session = opened()
+    items: list[Item] = []
+    for number in range(12):
+        block = {"type": "text", "text": f"And {number}?", "cache_control": SHORT}
+        items.append({"role": "user", "content": [block]})
+        assert session(items) == items
+        items = without(items)
+        items.append({"role": "assistant", "content": [{"type": "text", "text": "Yes."}]})

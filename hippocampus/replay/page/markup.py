@@ -49,6 +49,7 @@ def _setting(outcome: dict[str, Any]) -> str:
     settings = [
         f"policy {outcome['policy']}",
         f"prices {prices['name']}: cache read × {prices['read']:g}, write × {prices['write']:g}",
+        f"cache marks: {outcome['marks']}",
     ]
     if prices["dollars_per_million"]:
         settings.append(f"${prices['dollars_per_million']:,.2f} for a million input tokens")
