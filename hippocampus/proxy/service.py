@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hippocampus import prices, recall
 from hippocampus.errors import ModelError
@@ -19,10 +19,12 @@ from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.memory import Hippocampus
 from hippocampus.prices import Prices
+from hippocampus.prompt_cache import OWN_MARKS
 from hippocampus.proxy.apis.answer import ModelAnswer
 from hippocampus.proxy.body import Body, Encoder
 from hippocampus.proxy.conversations import Chains, KnownConversations, chain_after, chains_of
 from hippocampus.proxy.usage import Billed, billed
+from hippocampus.session.marks import UNSEEN_MARKS
 from hippocampus.session.session import Session
 from hippocampus.storage.state_dir import StateDir
 
@@ -40,13 +42,31 @@ class TooManyRoundsError(Exception):
     """A model went on calling recall and nothing else."""
 
 
+class Caching(NamedTuple):
+    """What of a request decides how it is cached: its model, and the marks outside of its messages."""
+
+    model: str = ""
+    marks: int = OWN_MARKS
+    """How many marks of ours its messages may have."""
+    tail_mark: bool = False
+    """Whether the provider marks the end of the messages itself."""
+
+    @classmethod
+    def of(cls, request: dict[str, Any]) -> Caching:
+        """Read a request; a session leaves one mark free for the system prompt and the tools."""
+        blocks = [*(request.get("tools") or ()), *_listed(request.get("system"))]
+        unseen = sum("cache_control" in each for each in blocks)
+        free = max(0, OWN_MARKS - max(0, unseen - UNSEEN_MARKS))
+        return cls(str(request.get("model") or ""), free, bool(request.get("cache_control")))
+
+
 @dataclass
 class OpenConversation:
     """A conversation with its session, and what the live page shows of it."""
 
     session: Session
     api: str
-    model: str
+    caching: Caching
     title: str
     used: float
     cost_before: float
@@ -118,9 +138,8 @@ class Exchange:
         """Add up the usage of the present round."""
         usage, self.answer.usage = self.answer.usage, {}
         self.billed += billed(usage)
-        report = getattr(self.conversation.session, "billed", None)
-        if usage and report:
-            report(usage)
+        if usage:
+            self.conversation.session.billed(usage)
 
 
 class Service:
@@ -136,7 +155,7 @@ class Service:
         """
         self._state_dir, self._policy = state_dir, policy
         self._lock = threading.Lock()
-        self._memories = {"": Hippocampus(state_dir, policy=policy)}
+        self._memories = {Caching(): Hippocampus(state_dir, policy=policy)}
         self._conversations = KnownConversations(StateDir(state_dir), time.time())
         self._open: dict[str, OpenConversation] = {}
         self._warned: set[str] = set()
@@ -152,8 +171,7 @@ class Service:
             return reason or "no messages"
         chains = chains_of(answers, request, items)
         place = self._conversations.place(chains, now)
-        model = str(request.get("model") or "")
-        conversation = self._opened(place.session, answers, model, items)
+        conversation = self._opened(place.session, answers, Caching.of(request), items)
         if conversation.is_refused:
             return "refused before"
         tool = _tool_name(request["tools"])
@@ -174,35 +192,43 @@ class Service:
             LOG.warning("requests whose messages are %s pass as they are", reason)
 
     def _opened(
-        self, name: str, answers: type[ModelAnswer], model: str, items: list[Item]
+        self, name: str, answers: type[ModelAnswer], caching: Caching, items: list[Item]
     ) -> OpenConversation:
         now = time.monotonic()
         self._close_idle(now)
         with self._lock:
             found = self._open.get(name)
-            if found is None or found.model != model:
+            if found is None or found.caching != caching:
                 if found is not None:
                     found.session.close()
-                session = self._memory(model).session(name)
+                session = self._memory(caching).session(name)
                 users = [item for item in items if item.get("role") == "user"]
                 title = text_of(users[0].get("content"))[-TITLE_CHARACTERS:] if users else ""
                 cost = session.status()["sent_cost"]
-                found = OpenConversation(session, answers.ADAPTER.NAME, model, title, now, cost)
+                found = OpenConversation(session, answers.ADAPTER.NAME, caching, title, now, cost)
                 self._open[name] = found
             found.used = now
             return found
 
-    def _memory(self, model: str) -> Hippocampus:
-        """Return the memory with the prices and the window of a model."""
-        if model not in self._memories:
-            try:
-                self._memories[model] = Hippocampus(
-                    self._state_dir, policy=self._policy, model=model
-                )
-            except ModelError as unknown:
-                LOG.warning("%s; requests to it are priced as Anthropic's", unknown)
-                self._memories[model] = self._memories[""]
-        return self._memories[model]
+    def _memory(self, caching: Caching) -> Hippocampus:
+        """Return the memory with the prices and the window of a model, and with the marks left."""
+        if caching not in self._memories:
+            self._memories[caching] = Hippocampus(
+                self._state_dir,
+                policy=self._policy,
+                model=self._known(caching.model),
+                marks=caching.marks,
+                tail_mark=caching.tail_mark,
+            )
+        return self._memories[caching]
+
+    def _known(self, model: str) -> str | None:
+        try:
+            prices.model_prices(model)
+        except ModelError as unknown:
+            LOG.warning("%s; requests to it are priced as Anthropic's", unknown)
+            return None
+        return model
 
     def _close_idle(self, now: float) -> None:
         with self._lock:
@@ -291,13 +317,13 @@ def _shown(conversation: OpenConversation) -> dict[str, Any]:
     return {
         "session": conversation.session.id,
         "api": conversation.api,
-        "model": conversation.model,
+        "model": conversation.caching.model,
         "title": conversation.title,
         "requests": conversation.requests,
         "recalled": conversation.recalls,
         "idle_seconds": round(time.monotonic() - conversation.used),
         "predicted_cost": predicted,
-        "billed_cost": conversation.billed.cost(_prices(conversation.model)),
+        "billed_cost": conversation.billed.cost(_prices(conversation.caching.model)),
         "billed": conversation.billed._asdict(),
         "status": status,
         "entries": entries,
