@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from hippocampus import secrets
 from hippocampus.consolidation import daily_log, defrag_journal, usage_stats
 from hippocampus.consolidation.defrag_journal import Undo
 from hippocampus.consolidation.memory_edits import Edits
@@ -19,7 +20,6 @@ from hippocampus.consolidation.memory_file import members as lined
 from hippocampus.consolidation.memory_lines import mark_of, shown
 from hippocampus.consolidation.usage_stats import Pruning
 from hippocampus.errors import StoreError
-from hippocampus.facts import secrets
 from hippocampus.facts.models import EVERY_AGENT, Compaction, Item, Memory, Origin
 from hippocampus.facts.store import Facts
 from hippocampus.facts.upkeep import compact, next_row, written_since
@@ -191,7 +191,7 @@ def _plan(scope: _Scope, pruning: Pruning, promotion: Promotion, now: float) -> 
             for each in reversed(own)
             if each.id not in members and _is_used_again(each, logged, promotion)
         ),
-        tuple(item for one in again if not secrets.found((item := _item(*one)).content)),
+        tuple(item for one in again if not secrets.find((item := _item(*one)).content, cards=True)),
         keep,
         compaction.removed,
         compaction.merged,

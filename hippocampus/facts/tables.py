@@ -58,7 +58,7 @@ class FactTables:
 
     def refusal(self, content: str) -> str:
         """Return why a content cannot be kept, or nothing."""
-        from hippocampus.facts import secrets
+        from hippocampus import secrets
         from hippocampus.facts.statements import without_recalled
 
         if not content.strip():
@@ -68,13 +68,13 @@ class FactTables:
         most = self.policy.content_characters
         if most and len(content) > most:
             return f"the text has {len(content)} characters; {most} fit"
-        kinds = "" if self.policy.keep_secrets else secrets.told(content)
+        kinds = "" if self.policy.keep_secrets else secrets.kinds_in(content)
         shown = secrets.redacted(content)[:SHOWN_CHARACTERS] if kinds else ""
         return f"it holds {kinds}, which is not kept: {shown}" if kinds else ""
 
     def without_secrets(self, text: str) -> str:
         """Return a text without secrets, unless the policy keeps them."""
-        from hippocampus.facts import secrets
+        from hippocampus import secrets
 
         return text if self.policy.keep_secrets else secrets.redacted(text)
 

@@ -12,11 +12,13 @@ from typing import Any
 
 import re2
 
-LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+from hippocampus.secrets import encodings
+
 UNSPACED = (
     r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
 )
 """Scripts whose words are not separated by spaces, or have particles attached."""
+searchable = encodings.searchable
 LETTER = r"[\p{L}\p{M}\p{N}_]"
 TYPOGRAPHY = str.maketrans(
     {
@@ -114,8 +116,3 @@ def _glob_part(found: re.Match[str]) -> str:
         chosen = re.sub(r"[\\^\[]", r"\\\g<0>", found["any"])
         return f"[{'^' if found['no'] else ''}{chosen}]"
     return str(re2.escape(found[0]))
-
-
-def searchable(text: str) -> str:
-    """Return a text of the same length without lone surrogates, which RE2 does not accept."""
-    return text if text.isascii() else LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,4 +1,4 @@
-"""Redaction: finds card numbers, secrets and patterns in a text and replaces them. Pure."""
+"""Redaction: replaces card numbers, secrets and matches of patterns in a text. Pure."""
 
 from __future__ import annotations
 
@@ -10,22 +10,12 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from hippocampus import secrets
 from hippocampus.formats import json_text
-from hippocampus.policy import escapes
-from hippocampus.policy.matching import expression, searchable
+from hippocampus.policy.matching import expression
 from hippocampus.policy.shorthand import OneOrMany
 from hippocampus.policy.words import RedactionKind
-
-
-def is_card(text: str) -> bool:
-    """Return whether digits have the check digit of a payment card (Luhn, ISO/IEC 7812-1).
-
-    >>> is_card("4111 1111 1111 1111"), is_card("4111 1111 1111 1112")
-    (True, False)
-    """
-    digits = [int(each) for each in reversed(text) if each.isdigit()]
-    doubled = [sum(divmod(2 * each, 10)) for each in digits[1::2]]
-    return (sum(digits[::2]) + sum(doubled)) % 10 == 0
+from hippocampus.secrets.encodings import layers, searchable
 
 
 def is_iban(text: str) -> bool:
@@ -38,45 +28,13 @@ def is_iban(text: str) -> bool:
     return int("".join(str(int(each, 36)) for each in letters[4:] + letters[:4])) % 97 == 1
 
 
-PRIVATE_KEY = r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)"
-KNOWN_TOKENS = (
-    r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_]){0,4}[A-Za-z0-9]{16,}"
-    r"|\bgh[pousr]_[A-Za-z0-9]{20,}"
-    r"|\bgithub_pat_\w{20,}"
-    r"|\bglpat-[\w\-]{16,}"
-    r"|\bxox[abeprs]-[A-Za-z0-9\-]{10,}"
-    r"|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
-    r"|\bAIza[\w\-]{30,}"
-    r"|\bhf_[A-Za-z0-9]{20,}"
-    r"|\beyJ[\w\-]{8,}\.[\w\-]+\.[\w\-]*"
-)
-"""Keys and tokens that are recognised by their prefix, from any issuer."""
-BEARER = r"(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=\-]{12,})"
-LABEL = r"passw(?:or)?d|passphrase|pwd|secret|api[ _\-]?key|access[ _\-]?key"
-LABELLED = (
-    rf"(?i)(?:{LABEL}|token|credentials?)"
-    r"""\\?["']?\s*[:=]\s*(?:"((?:[^"\[\\\n]|\\.)(?:[^"\\\n]|\\.){3,})|\\"([^"\[\\\n][^"\\\n]{3,})"""
-    r"""|"{2,3}([^"\[\\\s,;:)}\]][^"\\\n]{3,})|'([^'\[\n][^'\n]{3,})|([^\s"'\\,;\[][^\s"',;]{5,}))"""
-)
-LISTED = (
-    rf"(?i)(?:(?:{LABEL}|credential|(?:access|auth|refresh|session)[ _\-]?token)s?|\btoken)"
-    r"""\\?["']?\s*[:=]\s*\[\s*\\?["']([^\[\]{}]{3,}?)\\?["'],?\s*\]"""
-)
-"""Several values under one label. Lists of `tokens` are not redacted: they are mostly words."""
-IN_ADDRESS = r"\b[A-Za-z][A-Za-z0-9+.\-]*://[^\s:/@]*:([^\s@/\[][^\s@/]*)@"
 Check = Callable[[str], bool]
-KINDS: dict[RedactionKind, tuple[tuple[str, Check | None], ...]] = {
-    "card": ((r"\b(?:\d[ \-]?){12,18}\d\b", is_card),),
-    "email": ((r"[\p{L}\p{N}._%+\-]+@[\p{L}\p{N}\-]+(?:\.[\p{L}\p{N}\-]+)+", None),),
-    "iban": ((r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b", is_iban),),
-    "phone": ((r"\+\d(?:[ ().\-]{0,2}\d){6,14}\b", None),),
-    "secret": tuple(
-        (each, None) for each in (PRIVATE_KEY, KNOWN_TOKENS, BEARER, LABELLED, LISTED, IN_ADDRESS)
-    ),
+KINDS: dict[RedactionKind, tuple[str, Check | None]] = {
+    "email": (r"[\p{L}\p{N}._%+\-]+@[\p{L}\p{N}\-]+(?:\.[\p{L}\p{N}\-]+)+", None),
+    "iban": (r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b", is_iban),
+    "phone": (r"\+\d(?:[ ().\-]{0,2}\d){6,14}\b", None),
 }
-"""By kind, expressions with an optional check; if one has groups, only the groups are redacted."""
-MAX_LAYERS = 16
-"""How deep nested escapes are decoded, twice as deep as any reader of this package decodes them."""
+"""By kind, an expression with an optional check; `card` and `secret` are read by the detector."""
 JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{}:,"]+', re.DOTALL)
 """A string of a JSON text, or a number, `true`, `false` or `null`."""
 
@@ -146,22 +104,13 @@ class Redaction(BaseModel):
         return stretches
 
     def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yield what is found in a text, and in the text with its escapes decoded.
+        """Yield what is found in a text, as written and with its encodings decoded.
 
-        The model reads escapes decoded, and so do our readers. An escape is redacted whole.
+        The model reads escapes decoded, and so do our readers. An encoding is redacted whole.
         """
-        above: list[escapes.Decoded] = []
-        while True:
-            below = escapes.decoded(text)
-            for start, stop, name in self._found_as_written(searchable(text)):
-                stretch = below.whole(start, stop) if below else (start, stop)
-                for layer in reversed(above):
-                    stretch = layer.source(*stretch)
-                yield *stretch, name
-            if below is None or len(above) == MAX_LAYERS:
-                return
-            above.append(below)
-            text = below.text
+        for layer in layers(text):
+            for start, stop, name in self._found_as_written(searchable(layer.text)):
+                yield *layer.source(start, stop), name
 
     def __or__(self, other: Redaction) -> Redaction:
         """Return the redaction that finds everything that either of two finds."""
@@ -173,8 +122,12 @@ class Redaction(BaseModel):
 
     def _found_as_written(self, text: str) -> Iterator[tuple[int, int, str]]:
         for kind in self.kinds:
-            for pattern, holds in KINDS[kind]:
-                yield from _spans(text, pattern, holds, kind)
+            if kind == "secret":
+                yield from ((*each[:2], kind) for each in secrets.find_as_written(text))
+            elif kind == "card":
+                yield from ((*span, kind) for span in secrets.find_cards(text))
+            else:
+                yield from _spans(text, *KINDS[kind], kind)
         for pattern in self.patterns:
             yield from _spans(text, pattern, None, "")
 

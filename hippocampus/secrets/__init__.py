@@ -1,0 +1,247 @@
+"""Where secrets stand in a text: the one detector of redaction, of facts and of consolidation. Pure.
+
+What happens to a text with a secret is decided by who asks. Texts are read as written and decoded
+(JSON escapes, entities, percent encoding, base64). A secret is known by the form that its issuer
+gave it, by a header or an address, by the name of a setting, or by a sentence.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import re2
+
+from hippocampus.secrets import issued, spoken
+from hippocampus.secrets.encodings import layers, searchable
+
+LEFT_OUT = "[{} left out]"
+"""The replacement of a secret, with its kind."""
+KINDS = (
+    "a private key",
+    "an API key or token",
+    "a credential",
+    "a credential in an address",
+    "a password",
+    "a passphrase",
+    "a payment card's number",
+)
+(PRIVATE_KEY, ISSUED_KEY, CREDENTIAL, IN_ADDRESS, PASSWORD, PASSPHRASE, CARD_NUMBER) = KINDS
+_REPLACED = re.compile(rf"\[({'|'.join(KINDS)}) left out\]")
+
+
+class Secret(NamedTuple):
+    """A span of a text, and the kind of secret in it."""
+
+    start: int
+    end: int
+    kind: str
+
+
+@functools.cache
+def _compiled(pattern: str) -> Any:
+    options = re2.Options()
+    options.max_mem = 256 << 20
+    return re2.compile(pattern, options)
+
+
+_KEYS = (
+    "api|app|access|account|admin|auth|consumer|deploy|encryption|license|master|private|secret|service"
+    "|shared|signing|storage|subscription|webhook"
+)
+NAME = (
+    rf"(?:passw(?:or)?d|passphrase|passcode|passwort|kennwort|pwd|secret|token|credential|(?:{_KEYS})[ _-]?key"
+    rf"|\b_?auth|\bDSN)"
+)
+_END = r"(?:[ _-]?(?:access|key|id|value|string|token|hash|base64|b64|hex|prod|production|dev|staging|test|live|\d{1,3}))*"
+_QUOTES = r"""(?:""([^"\n]{4,}?)""|"((?:[^"\\\n]|\\.){4,}?)"|'((?:[^'\\\n]|\\.){4,}?)'|`([^`\n]{4,}?)`|([^\s"'`,;]{5,}))"""
+SETTINGS = (
+    # password = "x", "password": "x", PASSWORD=x, password => x, ""x"" in CSV
+    rf"""(?i)({NAME}{_END})s?["'`\])]{{0,3}}\s*(?:=>|[:?]?={{1,3}}|:)\s*{_QUOTES}""",
+    # --password x
+    rf"""(?i)\s--?[a-z-]*({NAME}{_END})s? +{_QUOTES}""",
+    # name: DB_PASSWORD, value: x
+    rf"""(?i)\bname["']?\s*[:=]\s*["']?[\w.-]*({NAME}{_END})["']?,?\s*["']?value["']?\s*[:=]\s*{_QUOTES}""",
+    # <password>x</password>, <add key="ApiKey" value="x"/>
+    rf"""(?i)<[\w.:-]*({NAME}{_END})>([^<\s]{{4,}})</""",
+    rf"""(?i)\bkey=["'][\w.:-]*({NAME}{_END})["']\s+value={_QUOTES}""",
+)
+"""RE2: the name of a setting, and in further groups its value."""
+LISTED = rf"""(?i)({NAME}{_END})s?["']?\s*[:=]\s*\[\s*((?:["'][^"'\n]+["'],?\s*)+)\]"""
+"""Several values under one name."""
+"""Names whose values are secret whatever they look like."""
+STRONG = re.compile(r"(?i)pass|pwd|kennwort")
+PLACEHOLDER = re.compile(
+    r"(?i)^(?:[\[<({$%*#!\\/.:^~>=-]|x{3,}|\.{2,}|your|my[_-]|example|change|replace|insert|placeholder|todo|dummy"
+    r"|redacted|(?:none|null|nil|true|false|undefined|string|str|required|optional)\b|https?:)"
+    r"|passw(?:or)?d"
+)
+CODE = re.compile(r"[()\[\]{}<>|]|=>|::|\.\w+\.|^[A-Za-z_]\w*\.[A-Za-z_]\w*$|^[A-Za-z_][a-zA-Z_]*$")
+"""A value of a program: a call, an index, an attribute, a type, a name without digits."""
+CALL = re.compile(r"\($|\(.*\)|::|^\w+\.\w+\.")
+DIGIT, LETTER = re.compile(r"\d"), re.compile(r"[A-Za-z]")
+
+
+def _is_value(name: str, value: str, *, quoted: bool) -> bool:
+    """Return whether the value of a setting is a secret rather than code or a placeholder."""
+    if PLACEHOLDER.search(value) or value.casefold().strip(".") in spoken.PLAIN:
+        return False
+    if not quoted and (CALL if name.isupper() else CODE).search(value):
+        return False
+    if STRONG.search(name):
+        return not IDENTIFIER.search(value)
+    return (
+        len(value) >= 8 and " " not in value and bool(DIGIT.search(value) and LETTER.search(value))
+    )
+
+
+IDENTIFIER = re.compile(r"^[a-z]+(?:[_:|-][a-z]+)+[.,:]?$|^[a-z]+(?:[A-Z][a-z]+)+$")
+"""Words that are joined as a program's names are."""
+
+
+def _is_mixed(value: str) -> bool:
+    return bool(DIGIT.search(value) and LETTER.search(value.partition("-")[2]))
+
+
+def _has_sign(value: str) -> bool:
+    return not value.isalpha() and not IDENTIFIER.search(value)
+
+
+def _is_in_address(value: str) -> bool:
+    return not PLACEHOLDER.search(value) and value.casefold() not in {"password", "passwd", "pass"}
+
+
+def _anything(_value: str) -> bool:
+    return True
+
+
+def _either(patterns: tuple[str, ...]) -> str:
+    return "|".join(f"(?:{each})" for each in patterns)
+
+
+FORMS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
+    (issued.PRIVATE_KEY, PRIVATE_KEY, _anything),
+    (rf"\b(?:{'|'.join(issued.DISTINCT)})", ISSUED_KEY, _anything),
+    (_either(issued.SIGNED), ISSUED_KEY, _anything),
+    (issued.AMBIGUOUS, ISSUED_KEY, _is_mixed),
+    (_either(issued.HEADERS), CREDENTIAL, _has_sign),
+    (_either(issued.ADDRESSES), IN_ADDRESS, _is_in_address),
+)
+"""Expressions, the kind of what they find, and which of it is believed."""
+
+
+def find(text: str, *, cards: bool = False) -> list[Secret]:
+    """Return the secrets of a text in order, without overlaps.
+
+    Args:
+        text: what is searched, as written and with its encodings decoded.
+        cards: whether the numbers of payment cards are secrets here.
+
+    """
+    found = sorted(_in_layers(text, cards=cards), key=lambda one: (one.start, -one.end))
+    kept: list[Secret] = []
+    for one in found:
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+        elif one.end > kept[-1].end:
+            kept[-1] = kept[-1]._replace(end=one.end)
+    return kept
+
+
+def redacted(text: str) -> str:
+    """Return a text with the kind of each secret in its place.
+
+    >>> redacted("Ann works at IBM. Her password is hunter2!")
+    'Ann works at IBM. Her password is [a password left out]!'
+    """
+    return replaced(text, LEFT_OUT)
+
+
+def replaced(text: str, replacement: str) -> str:
+    """Return a text with a replacement for each secret; `{}` in it is the kind."""
+    pieces, end = [], 0
+    for one in find(text, cards=True):
+        pieces += [text[end : one.start], replacement.format(one.kind)]
+        end = one.end
+    return "".join([*pieces, text[end:]])
+
+
+def kinds_in(text: str) -> str:
+    """Return the kinds of secrets that a text has, or had, as words; empty if it has none."""
+    kinds = [*_REPLACED.findall(text), *(one.kind for one in find(text, cards=True))]
+    return " and ".join(dict.fromkeys(kinds))
+
+
+def names_secret(text: str) -> bool:
+    """Return whether a text has a word for a secret, whatever the value looks like.
+
+    >>> names_secret("Das Admin-Passwort lautet Rose"), names_secret("a brass monkey")
+    (True, False)
+    """
+    return spoken.NAMED.search(text) is not None
+
+
+def find_as_written(text: str) -> Iterator[Secret]:
+    """Yield the secrets of a text without decoding it; some may overlap."""
+    plain = searchable(text)
+    for pattern, kind, holds in FORMS:
+        for start, end in _spans(plain, pattern):
+            if holds(plain[start:end]):
+                yield Secret(start, end, kind)
+    for pattern in SETTINGS:
+        for match in _compiled(pattern).finditer(plain):
+            group = match.lastindex
+            value, quoted = match[group], plain[match.start(group) - 1] in "\"'`>"
+            if _is_value(match[1], value, quoted=quoted):
+                kind = PASSWORD if STRONG.search(match[1]) else CREDENTIAL
+                start, end = match.span(group)
+                yield Secret(start, end, kind)
+    for match in _compiled(LISTED).finditer(plain):
+        if STRONG.search(match[1]) or (DIGIT.search(match[2]) and LETTER.search(match[2])):
+            yield Secret(match.start(2), match.start(2) + len(match[2].rstrip()), CREDENTIAL)
+    hints = (match.span() for match in _compiled(spoken.HINTS).finditer(plain))
+    for start, end, kind in spoken.values(plain, hints):
+        yield Secret(start, end, kind)
+
+
+def find_cards(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of payment cards' numbers: of an issuer's form, with a valid check digit."""
+    for match in _compiled(CARD).finditer(searchable(text)):
+        if is_card(match[1]):
+            yield match.span(1)
+
+
+CARD = (
+    r"(?:^|[^\w.,+/-]|[:=]-?)((?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|3[0689]\d{2}|6[0245]\d{2})"
+    r"(?:\d{9,15}|(?: \d{4}){3}(?: \d{3})?|(?:-\d{4}){3}(?:-\d{3})?)"
+    r"|3[47]\d{2}(?:\d{11}| \d{6} \d{5}|-\d{6}-\d{5}))(?:$|[^\w.,%/-]|[.,](?:\s|$))"
+)
+"""RE2: a number of an issuer, in its usual groups or without, that is no part of a longer number."""
+
+
+def is_card(text: str) -> bool:
+    """Return whether digits have the check digit of a payment card (Luhn, ISO/IEC 7812-1).
+
+    >>> is_card("4111 1111 1111 1111"), is_card("4111 1111 1111 1112")
+    (True, False)
+    """
+    digits = [int(each) for each in reversed(text) if each.isdigit()]
+    doubled = [sum(divmod(2 * each, 10)) for each in digits[1::2]]
+    return (sum(digits[::2]) + sum(doubled)) % 10 == 0
+
+
+def _in_layers(text: str, *, cards: bool) -> Iterator[Secret]:
+    for layer in layers(text):
+        for start, end, kind in find_as_written(layer.text):
+            yield Secret(*layer.source(start, end), kind)
+        if cards:
+            for span in find_cards(layer.text):
+                yield Secret(*layer.source(*span), CARD_NUMBER)
+
+
+def _spans(text: str, pattern: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans that an expression matches, or those of its group."""
+    for match in _compiled(pattern).finditer(text):
+        yield match.span(match.lastindex or 0)

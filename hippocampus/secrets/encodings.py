@@ -1,0 +1,184 @@
+"""A text with its encodings decoded, and the source position of each decoded character. Pure.
+
+Decodes escapes of JSON and program text, HTML entities, percent encoding, base64 of text, and
+terminal colours; finds and redacts nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import bisect
+import functools
+import html
+import json
+import re
+import urllib.parse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import re2
+
+from hippocampus.indexing.unwrap import ANSI
+
+ESCAPE = re.compile(
+    r"""\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|["'\\/bfnrt])"""
+    r"|&(?:#[0-9]{1,1000}|#[xX][0-9A-Fa-f]{1,1000}|[A-Za-z][A-Za-z0-9]{1,31});?"
+    rf"|(?:%[0-9A-Fa-f]{{2}})+|{ANSI.pattern}"
+)
+SIGNS = ("\\", "&", "%", "\x1b")
+"""A text without these characters has no escapes."""
+BASE64 = (
+    r"\b(?:[I-Za-f][AC-HQS-Xgi-nwyz0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){5}"
+    r"[A-Za-z0-9+/_-]*={0,2}"
+)
+"""RE2: base64 of which the first fifteen bytes are printable ASCII, by the bits that ASCII leaves 0."""
+LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+MAX_LAYERS = 16
+"""How deep nested encodings are decoded, twice as deep as any reader of this package decodes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A text with one layer of escapes decoded; the sequences have one number an escape."""
+
+    text: str
+    starts: Sequence[int]
+    """Where each escape starts in the source text."""
+    stops: Sequence[int]
+    """Where each escape ends in the source text."""
+    new_starts: Sequence[int]
+    """Where the decoded escape starts in the decoded text."""
+    new_stops: Sequence[int]
+    """Where the decoded escape ends in the decoded text."""
+
+    def whole(self, start: int, stop: int) -> tuple[int, int]:
+        """Return a span of the source text, widened to the escapes that it cuts."""
+        first = bisect.bisect_right(self.starts, start) - 1
+        last = bisect.bisect_left(self.starts, stop) - 1
+        if first >= 0 and start < self.stops[first]:
+            start = self.starts[first]
+        return start, max(stop, self.stops[last]) if last >= 0 else stop
+
+    def source(self, start: int, stop: int) -> tuple[int, int]:
+        """Return the span of the source text from which a span of the decoded text comes."""
+        return self._origin(start)[0], self._origin(stop - 1)[1]
+
+    def _origin(self, at: int) -> tuple[int, int]:
+        """Return the start and the end in the source text of a decoded character."""
+        found = bisect.bisect_right(self.new_starts, at) - 1
+        if found < 0:
+            return at, at + 1
+        if at < self.new_stops[found]:
+            return self.starts[found], self.stops[found]
+        moved = at - self.new_stops[found] + self.stops[found]
+        return moved, moved + 1
+
+
+class Layer(NamedTuple):
+    """A text with some encodings decoded, the layers above it, and the next one below."""
+
+    text: str
+    above: tuple[Decoded, ...]
+    below: Decoded | None
+
+    def source(self, start: int, stop: int) -> tuple[int, int]:
+        """Return the span of the text as written from which a span comes; encodings stay whole."""
+        if self.below:
+            start, stop = self.below.whole(start, stop)
+        for each in reversed(self.above):
+            start, stop = each.source(start, stop)
+        return start, stop
+
+
+def layers(text: str) -> Iterator[Layer]:
+    """Yield a text as written, then with one more layer of encodings decoded each time."""
+    above: tuple[Decoded, ...] = ()
+    while True:
+        below = decoded(text)
+        yield Layer(text, above, below)
+        if below is None or len(above) == MAX_LAYERS:
+            return
+        above, text = (*above, below), below.text
+
+
+def decoded(text: str) -> Decoded | None:
+    """Return a text with one layer of encodings decoded, or None where it has none.
+
+    >>> decoded("joe&#64;example.org").text, decoded("%41DA").text
+    ('joe@example.org', 'ADA')
+    """
+    pieces: list[str] = []
+    columns: tuple[list[int], ...] = ([], [], [], [])
+    end = length = 0
+    for begin, stop, meant in sorted([*_escapes(text), *_base64(text)]):
+        if begin < end:
+            continue
+        start = length + begin - end
+        pieces += (text[end:begin], meant)
+        end, length = stop, start + len(meant)
+        for column, value in zip(columns, (begin, end, start, length), strict=True):
+            column.append(value)
+    return Decoded("".join((*pieces, text[end:])), *columns) if pieces else None
+
+
+def searchable(text: str) -> str:
+    """Return a text of the same length without lone surrogates, which RE2 does not accept."""
+    return text if text.isascii() else LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
+    if any(sign in text for sign in SIGNS):
+        for match in ESCAPE.finditer(text):
+            meant = _meaning(match[0])
+            if meant != match[0]:  # an ampersand before a word is no entity
+                yield *match.span(), meant
+
+
+def _base64(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the spans that are base64 of a line of text, decoded."""
+    for match in _base64_expression().finditer(searchable(text)):
+        meant = _text_of_base64(match[0])
+        if meant:
+            yield *match.span(), meant
+
+
+@functools.cache
+def _base64_expression() -> Any:
+    return re2.compile(BASE64)
+
+
+def _text_of_base64(run: str) -> str:
+    """Return the text that a run of base64 encodes; empty if it is none."""
+    plain = run.rstrip("=").translate(URL_SAFE)
+    try:
+        meant = base64.b64decode(plain + "=" * (-len(plain) % 4)).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+    return (
+        meant
+        if meant.replace("\n", " ").replace("\r", " ").replace("\t", " ").isprintable()
+        else ""
+    )
+
+
+URL_SAFE = str.maketrans("-_", "+/")
+
+
+@functools.lru_cache(maxsize=1_024)
+def _meaning(escape: str) -> str:
+    match escape[0], escape[1]:
+        case "&", _:
+            return html.unescape(escape)
+        case "%", _:
+            return urllib.parse.unquote(escape)
+        case "\x1b", _:
+            return ""
+        case _, "'":
+            return "'"
+        case _, "x":
+            return chr(int(f"0{escape[1:]}", 0))
+        case _:
+            meant: str = json.loads(f'"{escape}"')
+            return meant

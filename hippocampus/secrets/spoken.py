@@ -1,0 +1,131 @@
+"""Words for secrets in many languages, and the values that sentences give after them. Pure.
+
+Sentences are read around these words only; settings and code are read elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_LABELS = "|".join(
+    """passwords? passwd passphrase passcode pwd pins? passwort kennwort losung mot\\ de\\ passe
+    code\\ secret contraseña contrasena clave parola\\ d[’']ordine senha palavra-passe wachtwoord hasło hasla
+    парол[ьяюе]м? şifre\\w* parola\\w* lösenord\\w* adgangskode passord κωδικ[όο]ς?ύ? salasana jelszó heslo
+    mật\\ khẩu kata\\ sandi كلمة\\ المرور كلمة\\ السر पासवर्ड סיסמה""".replace("\\ ", "~").split()
+).replace("~", r"\ ")
+_GLUED = "비밀번호|암호|密码|密碼|口令|パスワード|暗証番号|รหัสผ่าน"
+"""Words to which a particle clings, and of scripts without spaces."""
+_COPULAS = """is|are|was|ist|lautet|war|est|es|era|è|é|to|jest|är|er|είναι|on|adalah|là|=|:|：|—|–|-|是|为|為|は|가|이|는|은
+    |هي|هو|है"""
+PASSWORD = re.compile(
+    rf"""(?i)(?:(?<![^\W_])(?P<label>{_LABELS})(?!\w)
+    (?!\s(?:manager|policy|generator|hash|reset|field|length))|{_GLUED})
+    (?:[^\n.!?。！？=:：]{{0,40}}?(?<![a-z])(?:{_COPULAS})\s*|\s+)
+    ["'“„«「]?(?P<value>(?=[^\s]*[\d!@\#$%^&*_+~])[^\s"'“”„«»「」]{{4,}})""",
+    re.VERBOSE,
+)
+"""A word for a password, and near after it a value that holds a digit or a sign."""
+KEY = re.compile(
+    r"(?i)\b(?:secret|token|key|clé|schlüssel|clave|chiave|chave|ключ|токен)\b[^\n.!?]{0,30}?\s"
+    r"(?:is|ist|est|es|è|é|=|:|—)\s*[\"'“]?(?P<value>[A-Za-z0-9_+/=\-]{12,})|(?:密钥|令牌|秘钥)[是为:：]?\s*(?P<hans>[\w+/=-]{12,})"
+)
+OWNED = re.compile(
+    r"""(?i)\b(?:(?:my|our|his|her|their|[^\W\d_]+['’]s)\s(?:\w+\s)?(?:password|passphrase|passcode|pin)\s(?:is|was)
+    |mein(?:e)?\s(?:passwort|kennwort)\s(?:ist|lautet)|mon\smot\sde\spasse\sest|mi\s(?:contraseña|clave)\ses
+    |la\smia\spassword\sè|(?:a\s)?minha\ssenha\sé|mijn\swachtwoord\sis|мой\sпароль\s?[—-]?)
+    \s?["'“„«]?(?P<value>[^\s"'“”„«».!?,;]{4,})["'”“»]?\s*[.!]?\s*$""",
+    re.VERBOSE | re.MULTILINE,
+)
+"""Whose password it is, and one last word."""
+PHRASE = re.compile(
+    r"(?i)\b(?:passphrase|(?:seed|recovery|mnemonic)\s(?:phrase|words?))\b[^\n.!?]{0,20}?\s?(?:is|are|:|=)\s"
+    r"(?P<value>(?:[a-z]+[ ,]+){3,}[a-z]+)"
+)
+HINTS = (
+    r"(?i)passw|passp|passc|pwd|\bpins?\b|kennwort|losung|mot de passe|code secret|contrase|clave|parola|senha"
+    r"|palavra|wachtwoord|hasł|hasl|парол|şifre|lösenord|adgangskode|κωδικ|salasana|jelszó|heslo|mật|sandi"
+    r"|비밀번호|암호|كلمة|पासवर्ड|סיסמה|密码|密碼|口令|パスワード|暗証番号|รหัสผ่าน"
+    r"|secret|token|\bkey\b|clé|schlüssel|chiave|chave|ключ|токен|密钥|令牌|秘钥|(?:seed|recovery|mnemonic) "
+)
+"""RE2: the words without one of which no sentence names a secret."""
+NAMED = re.compile(
+    r"(?i)(?<![^\W_])(?:pass ?(?:word|wd|phrase|code)s?|pwd|secrets?|credentials?|api[ _-]?keys?"
+    r"|access[ _-]?(?:keys?|tokens?)|auth[ _-]?tokens?|tokens?|private[ _-]?keys?"
+    r"|\w*passw(?:ö|oe)rte?r?n?|\w*passwort\w*|\w*kennwort\w*|zugangsdaten|geheimnis\w*|api[ _-]?schlüssel"
+    r"|contraseñas?|clave(?:s)?|credencial(?:es)?|secreto|mots? de passe|identifiants?|clé (?:api|secrète)"
+    r"|senhas?|chave|parola|wachtwoord|hasło|şifre|парол\w*|секрет\w*|токен\w*|ключ\w*)(?![^\W_])"
+    "|密码|密碼|口令|密钥|密鑰|令牌|パスワード|暗証番号|秘密鍵|トークン|合言葉|비밀번호|암호|토큰"
+)
+"""A word for a secret, whatever its value looks like."""
+_PLAIN = """required expired weak strong wrong invalid stored saved hashed encrypted rotated reset
+    changed disabled enabled missing empty needed short long safe secure unique secret private
+    unknown forgotten incorrect correct valid leaked compromised exposed optional mandatory
+    protected masked hidden this that what where when there here none null true false
+    undefined string something nothing abgelaufen falsch schwach stark sicher nötig
+    erforderlich gespeichert geheim obligatoire expiré faible perdu obligatoria débil segura
+    caducada obbligatoria scaduta debole obrigatória fraca expirada verplicht verlopen
+    обязателен истёк слабый same different easy hard good bad"""
+PLAIN = frozenset(_PLAIN.split())
+"""What sentences say of a secret, in place of the secret."""
+CODE = re.compile(
+    r"^(?:[\\\[/<({$*#-]|https?:|[a-z]+(?:_[a-z]+)+$)|[()\[\]{}<>|]|:\**$|::|\.\w+\.|_{2}"
+)
+"""What no password begins with or has: a path, an address, a call, an index, a name of a program."""
+BEFORE, AFTER = 60, 240
+"""How far around a word for a secret a sentence is read, in characters."""
+
+
+class Value(NamedTuple):
+    """Where a value stands in a text, and what the sentence calls it."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def values(text: str, hints: Iterator[tuple[int, int]]) -> Iterator[Value]:
+    """Yield the values that sentences around some places call secret."""
+    done = 0
+    for start, stop in hints:
+        if stop <= done:
+            continue
+        begin = max(done, start - BEFORE)
+        done = min(len(text), stop + AFTER)
+        for pattern, kind, holds in PATTERNS:
+            for match in pattern.finditer(text, begin, done):
+                group = "value" if match["value"] else "hans"
+                value = match[group]
+                if holds(value, match):
+                    at = match.start(group)
+                    yield Value(at, at + len(value.rstrip(".!?,;。！？")), kind)
+
+
+def _is_password(value: str, match: re.Match[str]) -> bool:
+    """Return whether a value mixes letters with digits or signs, or is the digits of a PIN."""
+    plain = value.rstrip(".!?,;。！？")
+    if (match["label"] or "").casefold() in {"pin", "pins"} or "暗証" in match[0]:
+        return plain.isdecimal() and 4 <= len(plain) <= 8
+    return any(sign.isalpha() for sign in plain) and not CODE.search(plain)
+
+
+def _is_word(value: str, _: re.Match[str]) -> bool:
+    plain = value.casefold()
+    return plain not in PLAIN and not plain.endswith(("ed", "able", "ing")) and plain[0] != "["
+
+
+def _is_key(value: str, _: re.Match[str]) -> bool:
+    return any(sign.isdigit() for sign in value) and any(sign.isalpha() for sign in value)
+
+
+def _is_phrase(_value: str, _: re.Match[str]) -> bool:
+    return True
+
+
+PATTERNS = (
+    (PASSWORD, "a password", _is_password),
+    (OWNED, "a password", _is_word),
+    (KEY, "an API key or token", _is_key),
+    (PHRASE, "a passphrase", _is_phrase),
+)

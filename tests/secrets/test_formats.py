@@ -1,0 +1,63 @@
+"""Secrets of sixty formats are found wherever they stand, and plain text has none."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from secret_formats import PLACES, core, examples
+
+from hippocampus import secrets
+from hippocampus.policy import Redaction
+from hippocampus.secrets.encodings import layers
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("seed", range(3))
+def test_at_least_57_of_60_formats_are_found(place, seed):
+    redaction = Redaction(kinds=("secret",))
+    missed = []
+    for form, (secret, name) in examples(seed).items():
+        text = PLACES[place](secret, name)
+        left = redaction.redacted(text)
+        if any(core(secret) in each.text for each in layers(left)) or not secrets.find(text):
+            missed.append(form)
+    assert len(examples(seed)) == 60
+    assert len(missed) <= 3, missed
+
+
+ISSUERS = {
+    "azure_storage_key": "AzureStorageKeyDetector",
+    "discord": "DiscordBotTokenDetector",
+    "github_token": "GitHubTokenDetector",
+    "gitlab_token": "GitLabTokenDetector",
+    "openai": "OpenAIDetector",
+    "pypi_token": "PypiTokenDetector",
+    "sendgrid": "SendGridDetector",
+    "stripe": "StripeDetector",
+    "telegram_token": "TelegramBotTokenDetector",
+}
+"""The detectors of detect-secrets that know a whole form; its others know a name and any value."""
+PATTERNS = [
+    pytest.param(pattern, id=f"{name}-{number}")
+    for module, name in ISSUERS.items()
+    for number, pattern in enumerate(
+        getattr(importlib.import_module(f"detect_secrets.plugins.{module}"), name).denylist
+    )
+]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_what_detect_secrets_finds_is_found(pattern):
+    printable = st.characters(min_codepoint=33, max_codepoint=126)
+
+    @settings(
+        max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+    @given(st.from_regex(pattern, fullmatch=True, alphabet=printable))
+    def check(text):
+        assert secrets.find(f"use {text} here")
+
+    check()
