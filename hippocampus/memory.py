@@ -85,7 +85,9 @@ class Hippocampus:
 
         Raises:
             PolicyError: the policy cannot be read; the error lists every problem.
-            StoreError: the directory cannot be used.
+
+        A directory that cannot be used, because the disk is full, not writable or damaged, is logged:
+        sessions send their messages as they are, and use it as soon as that works.
 
         """
         state = StateDir(Path(state_dir))
@@ -105,6 +107,10 @@ class Hippocampus:
         if store is None:
             store = disk = DiskStore(state.contents)
             self._closing.callback(disk.close)
+            try:
+                disk.open()
+            except StoreError:  # law 3: an agent that restarts starts
+                LOG.exception("messages are sent as they are until the directory can be used")
         self._store: ContentStore = store
         loads = inputs.ContextLoadResources(
             state, self._store, declared, encoding, self._known_facts, self._read_edits
@@ -134,8 +140,10 @@ class Hippocampus:
         `agent` is its owner; without it, this memory's. `context_time` is its start in seconds since
         1970, as its context load states it; without it, the present time.
 
+        Where its ledger cannot be opened, it sends messages as they are, and tries again at each
+        call; `status()["problem"]` has the reason.
+
         Raises:
-            StoreError: the session's ledger cannot be opened.
             ValueError: the session belongs to another agent.
 
         """

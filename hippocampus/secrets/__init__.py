@@ -136,7 +136,7 @@ def find(text: str, *, cards: bool = False) -> list[Secret]:
     """Return the secrets of a text in order, without overlaps.
 
     Args:
-        text: what is searched, as written and with its encodings decoded.
+        text: the text to search, as written and with its encodings decoded.
         cards: whether the numbers of payment cards are secrets here.
 
     """

@@ -7,6 +7,7 @@ whatever fails inside, the loop gets its own messages.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import threading
@@ -72,10 +73,12 @@ class Session:
     """One agent's conversation: `session(messages)` returns the messages to send."""
 
     def __init__(self, session_id: str, resources: Resources, info: SessionInfo) -> None:
-        """Open the ledger of a session; made by `Hippocampus.session` alone."""
+        """Open the ledger of a session, where that is possible; made by `Hippocampus.session` alone."""
         self.id = session_id
         self.failures = 0
         """How many calls of this session failed inside and sent the messages as they were."""
+        self.problem = ""
+        """Why the last call failed, or why nothing can be stored; empty where all is well."""
         self._resources = resources
         self._lock = threading.RLock()
         self._is_closed = False
@@ -95,11 +98,11 @@ class Session:
             resources.encoding,
             redacts=resources.policy.redacts,
         )
-        self._ledger = Ledger(resources.state, session_id)
-        self._info = SessionInfo(self._ledger.agent(info.agent), info.context_time)
+        self._opened: Ledger | None = None
+        self._info = info
         self._opening: str | None = None
         """The text in front of the user's first words; None until it is settled."""
-        self._has_past = self._ledger.pending() > 0
+        self._has_past = False
         """Whether an earlier run has left something that no consolidation has seen."""
         self._is_consolidated = True
         """Whether a consolidation has seen all that this run has read."""
@@ -107,7 +110,7 @@ class Session:
         self._warned_of_excess = False
         self._handed: dict[int, Item] = {}
         """Copies of edited items that stand in the views handed out."""
-        self._state = State.of_ledger(self._ledger, self._rules)
+        self._state = State.empty(self._rules)
         self._marker = Marker(
             resources.prices, self._rules.encoding, resources.marks, tail=resources.tail_mark
         )
@@ -116,18 +119,48 @@ class Session:
         """The pause before the last call."""
         self._last_call: ModelCall | None = None
         """The request that this session wrote down last, as the ledger has it."""
-        measures = self._ledger.measures()
-        self._measured = {each.digest for each in measures}
+        self._measured: set[bytes] = set()
         """The digests of the long texts that the ledger has measures of."""
-        own = {
-            each.digest: each.tokens for each in measures if each.encoding == self._rules.encoding
-        }
-        tokens.remember(own, self._rules.encoding)
-        self._rules.kinds.update({each.digest: each.kind for each in measures if each.kind})
         ports = RefetchPorts(self.records, self._redacted, self._add_version)
         self._refetcher = Refetcher(
             session_id, resources.policy, resources.sources, self._retrieval, ports
         )
+        try:
+            self._open()
+        except StoreError as failure:  # law 3: an agent that restarts starts
+            self.problem = str(failure)
+            LOG.exception("session %s: sending messages as they are until it opens", self.id)
+
+    @property
+    def _ledger(self) -> Ledger:
+        """The session's ledger; one that could not be opened is tried again."""
+        return self._opened or self._open()
+
+    def _open(self) -> Ledger:
+        """Open the ledger, and go on from what it has.
+
+        Raises:
+            StoreError: it cannot be opened.
+            ValueError: the session belongs to another agent.
+
+        """
+        with contextlib.ExitStack() as closing:
+            opened = closing.enter_context(
+                contextlib.closing(Ledger(self._resources.state, self.id))
+            )
+            self._info = replace(self._info, agent=opened.agent(self._info.agent))
+            self._has_past = opened.pending() > 0
+            measures = opened.measures()
+            self._measured = {each.digest for each in measures}
+            encoding = self._rules.encoding
+            counted = {each.digest: each.tokens for each in measures if each.encoding == encoding}
+            tokens.remember(counted, encoding)
+            self._rules.kinds.update({each.digest: each.kind for each in measures if each.kind})
+            self._state = State.of_ledger(opened, self._rules)
+            self._opened = opened
+            closing.pop_all()
+        self.problem = ""
+        return opened
 
     # A call
 
@@ -216,6 +249,7 @@ class Session:
             else:
                 view = redacted_list(own, self._rules)
             self._last, self._left, self._idle_seconds = own, [], idle_seconds
+            self.problem = ""
             return plain.given_back(view, own, given), is_taken
 
         def raw() -> tuple[list[Any], bool]:
@@ -231,6 +265,7 @@ class Session:
         try:
             return work()
         except Exception as failure:  # law 3: a failure of the memory never breaks the agent's loop
+            self.problem = f"{failure}" or type(failure).__name__
             if not lost:
                 LOG.debug("session %s: a fallback failed too", self.id, exc_info=True)
             elif isinstance(failure, MessagesError) or self._is_closed:
@@ -771,7 +806,7 @@ class Session:
     def status(self) -> dict[str, Any]:
         """Return the live figures of the session.
 
-        Turn and failures; tokens of the list and of its view; what all calls would have cost
+        Turn; failures, and the problem of the last call, empty where all is well; tokens of the list and of its view; what all calls would have cost
         without us and what they cost, in base input tokens, and the difference in dollars; entries
         by stage; payloads that are due but not shortened, since the edit does not pay yet; the
         tokens by which the view passes its limit, 0 where it fits, and then its largest messages;
@@ -787,6 +822,7 @@ class Session:
         return {
             "turn": history.turn,
             "failures": self.failures,
+            "problem": self.problem,
             "raw_tokens": history.total,
             "sent_tokens": view.shown_total,
             "raw_cost": round(costs.raw, 1),
@@ -932,7 +968,8 @@ class Session:
                 self._journal.close()
         except StoreError:  # the journal is still there, and packed when the session ends again
             LOG.exception("session %s: the archive is not packed", self.id)
-        self._ledger.close()
+        if self._opened is not None:
+            self._opened.close()
 
     def _has_news(self) -> bool:
         """Return whether there is something that no consolidation has seen, and a memory to keep it.

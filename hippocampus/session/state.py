@@ -37,6 +37,12 @@ class State:
     costs: Costs = field(default_factory=Costs)
 
     @classmethod
+    def empty(cls, rules: Rules) -> State:
+        """Return the state of a session of which nothing is known."""
+        history = History(rules.encoding)
+        return cls(history, View(history))
+
+    @classmethod
     def of_ledger(cls, ledger: Ledger, rules: Rules) -> State:
         """Return the state of a session that has read nothing yet, as its ledger has it.
 

@@ -10,6 +10,7 @@ import contextlib
 import re
 import sqlite3
 import stat
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -122,22 +123,42 @@ class _BytesDisk(diskcache.Disk):  # type: ignore[misc]  # it carries no types
 
 
 class DiskStore:
-    """The content store on diskcache; `folder` is made when missing, readable by its owner only."""
+    """The content store on diskcache; `folder` is made when missing, readable by its owner only.
+
+    It is opened when it is used first: one that cannot be opened is tried again at the next use.
+    """
 
     def __init__(self, folder: Path) -> None:
-        with _as_store_error(folder):
-            files.private_folder(folder)
-            files.private_file(folder / diskcache.core.DBNAME)
-            self._cache = diskcache.Cache(
-                str(folder),
-                disk=_BytesDisk,
-                eviction_policy="none",
-                cull_limit=0,
-                size_limit=SIZE_LIMIT_BYTES,
-                disk_min_file_size=MIN_FILE_BYTES,
-            )
         self._folder = folder
         self._database = folder / diskcache.core.DBNAME
+        self._opened: diskcache.Cache | None = None
+        self._opening = threading.Lock()
+
+    @property
+    def _cache(self) -> Any:
+        if self._opened is None:
+            self.open()
+        return self._opened
+
+    def open(self) -> None:
+        """Open the database, and make it where it is missing.
+
+        Raises:
+            StoreError: the disk is full or not writable, or the database is damaged.
+
+        """
+        with self._opening, _as_store_error(self._folder):
+            if self._opened is None:
+                files.private_folder(self._folder)
+                files.private_file(self._database)
+                self._opened = diskcache.Cache(
+                    str(self._folder),
+                    disk=_BytesDisk,
+                    eviction_policy="none",
+                    cull_limit=0,
+                    size_limit=SIZE_LIMIT_BYTES,
+                    disk_min_file_size=MIN_FILE_BYTES,
+                )
 
     def put(self, content: bytes) -> str:
         """Store a payload and return its key.
@@ -148,6 +169,7 @@ class DiskStore:
         """
         key = content_key(content)
         with _as_store_error(self._folder):
+            cache = self._cache
             self._database.stat()  # SQLite would go on writing into a file that was removed
             packed = zstandard.ZstdCompressor(level=LEVEL).compress(content)
             if len(content) > packing.max_bytes(len(packed)):
@@ -155,11 +177,11 @@ class DiskStore:
                     f"content store {self._folder}: a payload of {len(content):,} bytes packs into "
                     f"{len(packed):,}, and could not be distinguished from a decompression bomb"
                 )
-            with self._cache.transact(retry=True):
-                if self._cache.get(key) == packed:
-                    self._cache.touch(key, expire=NEVER_SECONDS)
+            with cache.transact(retry=True):
+                if cache.get(key) == packed:
+                    cache.touch(key, expire=NEVER_SECONDS)
                 else:  # not there, or lost or damaged since
-                    self._cache.set(key, packed, expire=NEVER_SECONDS)
+                    cache.set(key, packed, expire=NEVER_SECONDS)
         return key
 
     def get(self, key: str) -> bytes | None:
@@ -232,7 +254,8 @@ class DiskStore:
 
     def close(self) -> None:
         """Close the database."""
-        self._cache.close()
+        if self._opened is not None:
+            self._opened.close()
 
 
 class MemoryStore:

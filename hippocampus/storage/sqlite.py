@@ -57,8 +57,8 @@ def use_write_ahead_log(db: sqlite3.Connection, busy_seconds: float) -> None:
     while True:
         try:
             db.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError:
-            if time.monotonic() > until:
+        except sqlite3.OperationalError as failure:
+            if not is_busy(failure) or time.monotonic() > until:
                 raise
             time.sleep(PAUSE_SECONDS)
         else:
@@ -96,16 +96,18 @@ def _begin(db: sqlite3.Connection) -> None:
             try:
                 db.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as failure:
-                if (
-                    failure.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY
-                    or time.monotonic() > until
-                ):
+                if not is_busy(failure) or time.monotonic() > until:
                     raise
                 time.sleep(random.uniform(0, 2 * MEAN_POLL_SECONDS))  # noqa: S311 - no secret
             else:
                 return
     finally:
         db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1_000)}")
+
+
+def is_busy(failure: sqlite3.OperationalError) -> bool:
+    """Return whether a statement failed because of a lock of another process, or connection."""
+    return failure.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from conversations import EAGER, no_fallback, reading, rows
 from pydantic import BaseModel
 
 import hippocampus
-from hippocampus import Hippocampus, RecallError, StoreError
+from hippocampus import Hippocampus, RecallError
 from hippocampus.errors import MessagesError
 from hippocampus.storage import sqlite as store_sqlite
 
@@ -155,22 +155,6 @@ def test_a_store_that_cannot_be_written_sends_everything(tmp_path: Path) -> None
         items = reading(1)
         assert session(items) == items
         assert session.entries() == []
-    memory.close()
-
-
-def test_a_file_where_the_directory_should_be_is_a_store_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError, match="file"):
-        Hippocampus(tmp_path / "file")
-
-
-def test_a_ledger_that_is_no_database_is_a_store_error(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    memory.session("s").close()
-    [path] = (tmp_path / "sessions").glob("*.sqlite3")
-    path.write_bytes(b"not a database, and long enough to be looked at" * 100)
-    with pytest.raises(StoreError, match="ledger"):
-        memory.session("s")
     memory.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import sqlite3
 import stat
@@ -87,7 +88,8 @@ def test_another_store_on_the_folder_reads_it(tmp_path: Path) -> None:
 
 
 def test_only_the_owner_may_read_the_folder(tmp_path: Path) -> None:
-    DiskStore(tmp_path / "contents").close()
+    with contextlib.closing(DiskStore(tmp_path / "contents")) as store:
+        store.open()
     assert stat.S_IMODE((tmp_path / "contents").stat().st_mode) == 0o700
 
 
@@ -135,6 +137,7 @@ def test_a_removed_folder_is_no_place_to_put_things(tmp_path: Path) -> None:
     import shutil
 
     store = DiskStore(tmp_path / "contents")
+    store.open()
     shutil.rmtree(tmp_path / "contents")
     with pytest.raises(StoreError):
         store.put(b"x")
