@@ -6,10 +6,10 @@ is written back by `conversation.write`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from hippocampus.formats import json_text
 from hippocampus.formats.content import (
     image_tokens,
     is_typed,
@@ -112,7 +112,7 @@ def _block(block: Item, path: ItemPath) -> Iterator[Part]:
         case "tool_use":
             yield Part(
                 "call",
-                json.dumps(block.get("input") or {}, ensure_ascii=False),
+                json_text.written(block.get("input") or {}),
                 (*path, "input"),
                 tool=str(block.get("name", "")),
                 call_id=str(block.get("id", "")),
@@ -133,7 +133,7 @@ def _opaque(block: Item, path: ItemPath) -> Part:
     """Return a block that is never changed, with the id of the server tool's call if it has one."""
     kind = str(block.get("type"))
     call_id = block.get("id") if kind.endswith("tool_use") else block.get("tool_use_id")
-    text = json.dumps(block, ensure_ascii=False)
+    text = json_text.written(block)
     return Part("opaque", text, path, call_id=str(call_id or ""), answers="tool_use_id" in block)
 
 

@@ -148,18 +148,6 @@ def _image_data(block: dict[str, Any]) -> str:
     return url.partition(marker)[2] if isinstance(url, str) and marker in url else ""
 
 
-def in_json(value: object) -> str:
-    """Return the text for bytes that a list holds, such as an image's: base64.
-
-    Raises:
-        TypeError: the value is of another type that JSON does not have.
-
-    """
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode("ascii")
-    raise TypeError(f"a {type(value).__name__} is no JSON value")
-
-
 def size_of(data: object) -> tuple[int, int] | None:
     """Return width and height of an image that a list holds as bytes or in base64."""
     if isinstance(data, bytes):

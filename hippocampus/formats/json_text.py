@@ -5,6 +5,7 @@ Only texts are read here; the caller interprets the values.
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any, Final
 
@@ -24,6 +25,20 @@ def read(text: str, otherwise: Any = NOTHING) -> Any:
         return json.loads(text)
     except UNREADABLE:
         return otherwise
+
+
+def written(value: Any) -> str:
+    """Return a value as JSON text: bytes in base64, what else JSON has no type for as its text.
+
+    >>> import uuid
+    >>> written({"id": uuid.UUID(int=1)})
+    '{"id": "00000000-0000-0000-0000-000000000001"}'
+    """
+    return json.dumps(value, ensure_ascii=False, default=_text)
+
+
+def _text(value: object) -> str:
+    return base64.b64encode(value).decode("ascii") if isinstance(value, bytes) else str(value)
 
 
 def is_json(text: str) -> bool:

@@ -6,10 +6,10 @@ A list that was read is written back by `conversation.write`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from hippocampus.formats import json_text
 from hippocampus.formats.content import (
     image_tokens,
     is_text_block,
@@ -142,7 +142,7 @@ def _opaque(item: Item, at: int) -> Part:
     kind = str(item.get("type"))
     return Part(
         "opaque",
-        json.dumps(bare, ensure_ascii=False),
+        json_text.written(bare),
         (at,),
         call_id=str(item.get(CALL_IDS.get(kind, "call_id")) or ""),
         image_tokens=tokens,

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import json
 import re
-import warnings
 from typing import Any
 
 from hippocampus.formats import json_text
+from hippocampus.indexing import python_source
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 PROGRESS = re.compile(r"^[^\n]*\r(?!\n)", re.MULTILINE)
@@ -101,10 +101,11 @@ def _python(text: str) -> tuple[Any, int, int]:
     bare = text.strip()
     if len(text) > LONGEST_PYTHON or not PYTHON.match(bare) or bare[-1] not in "]})":
         return NOTHING, 0, 0
+    tree = python_source.parsed(CONSTRUCTED.sub(_constructed, bare), "eval")
+    if tree is None:
+        return NOTHING, 0, 0
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value = ast.literal_eval(CONSTRUCTED.sub(_constructed, bare))
+        value = ast.literal_eval(tree)
         return _as_json(value, 0), 0, len(text)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return NOTHING, 0, 0

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -25,7 +24,7 @@ from hippocampus.entries.entry import (
     storable,
 )
 from hippocampus.entries.origin import DigestOrigin, EntryOrigin
-from hippocampus.formats.content import in_json
+from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item, Message, write
 from hippocampus.indexing import frame
 from hippocampus.indexing.shapes import identifiers
@@ -176,7 +175,7 @@ def _names_in(messages: Iterable[Message], wanted: AbstractSet[str] | None = Non
 def original_of(view: View, span: Span) -> bytes:
     """Return the provider's own items of a span, as JSON; redacted where a rule does so."""
     items: list[Item] = write(view.history.quotable_range(span.start, span.end))
-    return json.dumps(items, ensure_ascii=False, default=in_json).encode("utf-8", "surrogatepass")
+    return json_text.written(items).encode("utf-8", "surrogatepass")
 
 
 def content_of(view: View, span: Span) -> str:

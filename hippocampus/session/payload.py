@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import inf
@@ -10,6 +9,7 @@ from typing import Any
 
 from hippocampus.entries import decay
 from hippocampus.entries.entry import Record, Stage
+from hippocampus.formats import json_text
 from hippocampus.formats.calls import normal
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.policy import DECAY_RATES, NO_RULES, Policy, Resolution
@@ -139,7 +139,7 @@ def original_of(message: Message, part: Part) -> tuple[str, bytes]:
     if isinstance(value, str):
         return "text", value.encode("utf-8", "surrogatepass")
     form = "blocks" if isinstance(value, list) else "object"
-    return form, json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return form, json_text.written(value).encode("utf-8", "surrogatepass")
 
 
 def superseding_key(payload: Payload, tool: str, arguments: str) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ import sqlite3
 import stat
 import threading
 import time
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -23,6 +22,7 @@ import zstandard
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
 from hippocampus.storage import files, packing
+from hippocampus.storage.sqlite import reading
 
 SIZE_LIMIT_BYTES = 1 << 50
 """diskcache evicts above its limit; this one is never reached."""
@@ -247,10 +247,18 @@ class DiskStore:
 
     def strays(self) -> list[str]:
         """Return a sentence for each file next to the database that belongs to no payload."""
-        with _as_store_error(self._folder), warnings.catch_warnings():
-            warnings.simplefilter("always")
-            found = [str(each.message) for each in self._cache.check()]
-        return [f"store {self._folder}: {each}" for each in found if each.startswith("unknown")]
+        own = {
+            diskcache.core.DBNAME,
+            f"{diskcache.core.DBNAME}-wal",
+            f"{diskcache.core.DBNAME}-shm",
+        }
+        self.open()
+        with _as_store_error(self._folder), reading(self._database) as db:
+            named = db.execute("SELECT filename FROM Cache WHERE filename IS NOT NULL").fetchall()
+            own.update(name for (name,) in named)
+            files_found = sorted(each for each in self._folder.rglob("*") if not each.is_dir())
+        names = (str(each.relative_to(self._folder)) for each in files_found)
+        return [f"store {self._folder}: unknown file {name}" for name in names if name not in own]
 
     def close(self) -> None:
         """Close the database."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator
 
+from hippocampus.indexing import python_source
 from hippocampus.indexing.code.outline import (
     MOST_SYMBOLS,
     SIGNATURE_CHARACTERS,
@@ -39,12 +39,8 @@ def outline(text: str, first_line: int = 1) -> Outline | None:
 def _parsed(text: str) -> ast.Module | None:
     if len(text) > LARGEST_CHARACTERS or OTHER_LINES.search(text):
         return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    module = python_source.parsed(text)
+    return module if isinstance(module, ast.Module) else None
 
 
 def _read(

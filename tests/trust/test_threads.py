@@ -1,0 +1,60 @@
+"""Payloads are read in many threads at once, and the host's warnings stay as they are."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+
+from hippocampus.indexing import kind_of
+from hippocampus.indexing.code import python
+from hippocampus.storage.content_store import DiskStore
+
+SOURCE = "import re\n" + "".join(
+    f"def f{n}(a, b={n}):\n    '''Match {n}.'''\n    return [re.match('\\d{n}', x) for x in (a, [b, (a, {{b: a}})])]\n\n"
+    for n in range(60)
+)
+
+
+def in_threads(work, count=8):
+    failures = []
+
+    def run():
+        try:
+            work()
+        except BaseException as failure:  # noqa: BLE001 - the assertion names it
+            failures.append(failure)
+
+    threads = [threading.Thread(target=run) for _ in range(count)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert failures == []
+
+
+def test_python_is_read_alike_in_every_thread():
+    alone = python.outline(SOURCE)
+    assert alone is not None
+
+    def work():
+        for number in range(20):
+            assert python.outline(f"{SOURCE}\nx = {number}\n").symbols[:60] == alone.symbols[:60]
+            assert kind_of(f"{{'a': '\\d{number}', 'b': [1, 2, (3, {number})]}}") == "json"
+
+    in_threads(work)
+
+
+def test_the_host_is_still_warned(tmp_path):
+    def work():
+        for number in range(50):
+            python.outline(f"{SOURCE}\nx = {number}\n")
+
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        in_threads(work, 4)
+        store = DiskStore(tmp_path)
+        store.put(b"x")
+        assert store.check() == []
+        store.close()
+        warnings.warn("of the host", stacklevel=1)
+    assert [str(each.message) for each in heard] == ["of the host"]
