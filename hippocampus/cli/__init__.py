@@ -19,11 +19,12 @@ def main() -> None:
         return
     from hippocampus.cli.commands import app
     from hippocampus.errors import HippocampusError
+    from hippocampus.formats.visible import visible
 
     try:
         app()
     except HippocampusError as problem:
-        print(f"hippocampus: {problem}", file=sys.stderr)  # noqa: T201 - a command prints
+        print(visible(f"hippocampus: {problem}"), file=sys.stderr)  # noqa: T201 - a command prints
         sys.exit(2)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hippocampus.errors import StoreError
+from hippocampus.formats.visible import visible
 
 if TYPE_CHECKING:
     from hippocampus.memory import Hippocampus
@@ -40,7 +41,7 @@ def consolidate(
     try:
         names = [session] if session else memory.unconsolidated()
         if dry_run:
-            typer.echo("\n".join(names), nl=bool(names))
+            typer.echo(visible("\n".join(names)), nl=bool(names))
         if not names:
             typer.echo("every session is consolidated")
         finished = [dry_run or _is_finished(memory, name) for name in names]
@@ -61,7 +62,8 @@ def _is_finished(memory: Hippocampus, name: str) -> bool:
         typer.echo(f"hippocampus: session {name!r}: {failure}", err=True)
         return False
     end = "" if outcome.finished else "; not everything could be written"
-    typer.echo(f"{outcome.session}: {len(outcome.kept)} kept{end}")
+    typer.echo(visible(f"{outcome.session}: {len(outcome.kept)} kept{end}"))
     for each in outcome.kept:
-        typer.echo(f"  {each.kind}, {each.origin}, turn {each.turn}: {each.text} ({each.outcome})")
+        line = f"  {each.kind}, {each.origin}, turn {each.turn}: {each.text} ({each.outcome})"
+        typer.echo(visible(line))
     return outcome.finished

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from hippocampus.formats.visible import visible
+
 if TYPE_CHECKING:
     from hippocampus.facts.models import Memory, Outcome, Recalled
 
@@ -22,8 +24,8 @@ SHOWN = 20
 
 
 def say(text: str) -> None:
-    """Print in UTF-8, whatever the terminal is said to speak."""
-    typer.echo(text.encode("utf-8", "replace"))
+    """Print in UTF-8, with the control characters of stored texts visible."""
+    typer.echo(visible(text).encode("utf-8", "replace"))
 
 
 def say_json(value: Any) -> None:

@@ -57,6 +57,7 @@ def run(
         if not prompt or not path.exists():
             return
         from hippocampus.cli.memory_store import opened
+        from hippocampus.formats.visible import visible
 
         with opened(path, agent, models=True) as facts:
             text = facts.retrieve(prompt, token_budget=token_budget, scopes=scopes, agent=agent)
@@ -65,7 +66,7 @@ def run(
 
             text = json.dumps({"memory": text}, ensure_ascii=False, indent=2)
         if text:
-            sys.stdout.buffer.write(f"{text}\n".encode("utf-8", "replace"))
+            sys.stdout.buffer.write(f"{visible(text)}\n".encode("utf-8", "replace"))
             sys.stdout.buffer.flush()
     except Exception as failure:  # noqa: BLE001 - law 3: a hook's retrieval must not block an agent
         sys.stderr.write(f"hippocampus: nothing retrieved: {failure}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 import time
 from datetime import UTC, datetime
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from hippocampus.formats.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,10 +97,11 @@ def _print_removals(
 ) -> None:
     for each in removals:
         sessions = ", ".join(each.sessions) or "no session"
-        typer.echo(f"{each.key[:12]}  {each.packed_bytes:>10,} bytes  {each.rule}  ({sessions})")
+        line = f"{each.key[:12]}  {each.packed_bytes:>10,} bytes  {each.rule}  ({sessions})"
+        typer.echo(visible(line))
     for held, rule in files:
         name = f"{held.path.parent.name}/{held.path.name}"
-        typer.echo(f"{name}  {held.size_bytes:>10,} bytes  {rule}  ({held.session})")
+        typer.echo(visible(f"{name}  {held.size_bytes:>10,} bytes  {rule}  ({held.session})"))
     word = "removed" if done else "would be removed; --apply removes them"
     if files:
         total = sum(each.file.size_bytes for each in files)
@@ -110,6 +114,7 @@ def _print_removals(
 def list_contents(state_dir: Folder) -> None:
     """List the stored contents, the last active first."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     state = expect_state(state_dir)
@@ -117,8 +122,13 @@ def list_contents(state_dir: Folder) -> None:
     for each in sorted(_holdings(state), key=lambda held: -held.active_at):
         pinned = "yes" if any(ref.pinned for ref in each.references) else ""
         entries = ", ".join(f"{ref.session}/{ref.entry_id}" for ref in each.references) or "orphan"
-        active = datetime.fromtimestamp(each.active_at, UTC).strftime("%Y-%m-%d %H:%M")
-        table.add_row(each.key[:12], f"{each.packed_bytes:,}", active, pinned, entries)
+        is_open = each.active_at == math.inf
+        active = (
+            "now" if is_open else f"{datetime.fromtimestamp(each.active_at, UTC):%Y-%m-%d %H:%M}"
+        )
+        table.add_row(
+            each.key[:12], f"{each.packed_bytes:,}", active, pinned, escape(visible(entries))
+        )
     Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table)
 
 
@@ -127,13 +137,15 @@ def show(
     state_dir: Folder,
     named: Annotated[str, typer.Argument(help="An entry's id, or the start of a payload's key.")],
 ) -> None:
-    """Write one content to standard output, byte for byte."""
+    """Write one content to standard output, byte for byte; on a terminal, without control characters."""
     from hippocampus.storage import gc
     from hippocampus.storage.content_store import DiskStore
 
     state = expect_state(state_dir)
     with contextlib.closing(DiskStore(state.contents)) as store:
         content = store.get(_key(gc.holdings(state, store), named))
+    if sys.stdout.isatty():
+        content = visible((content or b"").decode("utf-8", "replace")).encode()
     sys.stdout.buffer.write(content or b"")
     sys.stdout.flush()
 
@@ -160,7 +172,7 @@ def verify(state_dir: Folder) -> None:
 
     report = verify(expect_state(state_dir))
     for each in (*report.problems, *report.notes):
-        typer.echo(each)
+        typer.echo(visible(each))
     if report.problems:
         raise typer.Exit(1)
     typer.echo("every content, ledger and archive and the fact store: present and undamaged")

@@ -10,6 +10,7 @@ from hippocampus.entries.decision import Decision
 from hippocampus.errors import RecordingError
 from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
+from hippocampus.formats.visible import visible
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.replay.managed import fresh_session
@@ -80,5 +81,5 @@ def _text(message: Message) -> str:
     cut = (
         f"… (+{len(text) - SHOWN_CHARACTERS:,} characters)" if len(text) > SHOWN_CHARACTERS else ""
     )
-    shown = text[:SHOWN_CHARACTERS].replace("[", "\\[")
+    shown = visible(text[:SHOWN_CHARACTERS]).replace("[", "\\[")
     return f"{message.role}, {tokens.count_message(message):,} tokens\n{shown}{cut}"

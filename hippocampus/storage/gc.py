@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,7 +22,7 @@ from hippocampus.errors import StoreError
 from hippocampus.storage import tombstones
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import StoredSession, stored_sessions
-from hippocampus.storage.sqlite import written_at_ns
+from hippocampus.storage.sqlite import is_open, written_at_ns
 from hippocampus.storage.state_dir import StateDir
 
 DAY_SECONDS = 86_400.0
@@ -57,7 +58,7 @@ class Reference(NamedTuple):
     content: str
     pinned: bool
     active_at: float
-    """When the session was last active, in seconds since 1970."""
+    """When the session was last active, in seconds since 1970; infinite while a process has it open."""
 
 
 class Holding(NamedTuple):
@@ -226,12 +227,16 @@ def holdings(state: StateDir, store: ContentStore) -> list[Holding]:
 
 def references(session: StoredSession) -> list[Reference]:
     """Return the payloads to which the entries of a session refer."""
+    active_at = _active_at(session) if session.records else 0.0
     return [
-        Reference(
-            session.name, each.entry.id, each.content, is_pinned(each.entry), session.active_at
-        )
+        Reference(session.name, each.entry.id, each.content, is_pinned(each.entry), active_at)
         for each in session.records
     ]
+
+
+def _active_at(session: StoredSession) -> float:
+    """Return when a session was last active; one that is open is never idle, whatever the clock."""
+    return math.inf if is_open(session.ledger) else session.active_at
 
 
 def session_files(state: StateDir) -> list[SessionFile]:
@@ -243,7 +248,9 @@ def session_files(state: StateDir) -> list[SessionFile]:
     """
     try:
         return [
-            SessionFile(path, path.stat().st_size, session.name, session.ledger, session.active_at)
+            SessionFile(
+                path, path.stat().st_size, session.name, session.ledger, _active_at(session)
+            )
             for session in stored_sessions(state)
             for path in state.copies_of(session.ledger)
         ]

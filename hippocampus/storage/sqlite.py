@@ -127,6 +127,25 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         yield db
 
 
+def is_open(path: Path) -> bool:
+    """Return whether a process has a file open for writing; a log that a crash left is removed.
+
+    Every connection to a file with a write-ahead log holds a lock on it, whatever the clock says.
+    """
+    if not path.with_name(f"{path.name}-shm").exists():
+        return False
+    with contextlib.closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as db:
+        try:
+            db.execute("PRAGMA locking_mode = EXCLUSIVE")
+            db.execute("BEGIN EXCLUSIVE")
+            db.execute("ROLLBACK")
+        except sqlite3.OperationalError as failure:
+            if is_busy(failure):
+                return True
+            raise
+    return False
+
+
 def written_at_ns(path: Path) -> int:
     """Return when a file was last written, its log included, in nanoseconds since 1970.
 

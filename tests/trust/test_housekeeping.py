@@ -1,0 +1,78 @@
+"""Housekeeping takes nothing from a session that runs, and prints no control characters."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from hippocampus import Hippocampus
+from hippocampus.cli import app
+from hippocampus.storage import gc
+from hippocampus.storage.state_dir import StateDir
+
+OPEN = """
+import sys
+sys.path.insert(0, sys.argv[2])
+from test_faults import chat
+from hippocampus import Hippocampus
+memory = Hippocampus(sys.argv[1])
+session = memory.session("s")
+session(chat(3))
+print(len(session.entries()), flush=True)
+sys.stdin.read()
+"""
+
+
+def removed_in_400_days(state):
+    with contextlib.closing(Hippocampus(state.root)) as memory:
+        held = gc.holdings(state, memory._store)
+        rules = gc.GcRules(30, None, {}, 0.0)
+        return gc.plan(held, rules, time.time() + 400 * 86_400)
+
+
+@pytest.mark.parametrize("kill", [False, True])
+def test_gc_takes_nothing_of_a_running_session_whatever_the_clock(tmp_path, kill):
+    state = StateDir(tmp_path)
+    here = str(__file__).rpartition("/")[0]
+    with subprocess.Popen(
+        [sys.executable, "-c", OPEN, str(tmp_path), here],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as running:  # fmt: skip
+        assert int(running.stdout.readline()) > 0
+        assert removed_in_400_days(state) == []
+        running.kill() if kill else running.stdin.close()
+        running.wait()
+    assert removed_in_400_days(state)
+
+
+def test_no_command_prints_control_characters(tmp_path):
+    name = "s\x1b[2J\x1b]0;gone\x07"
+    rows = "\n".join(f"row {n} \x1b[31mred\x1b[0m \x9b2J" for n in range(900))
+    call = {"id": "c", "type": "function", "function": {"name": "run\x1b[2J", "arguments": "{}"}}
+    items = [
+        {"role": "user", "content": "Please always remember: I like \x1b[2J red tea."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": rows},
+    ]
+    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+        with memory.session(name) as session:
+            session(items)
+        memory.facts.remember("Ann likes \x1b[2Jred tea")
+    db = str(tmp_path / "memory.sqlite3")
+    commands = [
+        ["store", "ls", str(tmp_path)],
+        ["gc", str(tmp_path), "--max-age-days", "0"],
+        ["store", "verify", str(tmp_path)],
+        ["consolidate", str(tmp_path)],
+        ["memory", "list", "--db", db],
+        ["memory", "recall", "red tea", "--db", db],
+    ]
+    for command in commands:
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code in {0, 1}, (command, result.output)
+        assert not set(result.output) & {"\x1b", "\x9b", "\x07"}, command
