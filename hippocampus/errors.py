@@ -18,6 +18,9 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
+"""What a reader raises for foreign data of another shape; an edge turns it into an error of ours."""
+
 
 class HippocampusError(Exception):
     """The base of all errors; each can be pickled with its fields."""

@@ -7,12 +7,13 @@ and nothing is indexed or stored here.
 from __future__ import annotations
 
 import bisect
+import contextlib
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from hippocampus.errors import MessagesError
+from hippocampus.errors import MALFORMED, MessagesError
 from hippocampus.formats import anthropic, bedrock, gemini, openai_chat, openai_responses
 from hippocampus.formats.conversation import Item, Message, ToolResult, write
 from hippocampus.formats.frameworks import framework_of, refusal
@@ -103,7 +104,19 @@ def read(items: Sequence[Item]) -> list[Message]:
         MessagesError: the list is in no known format.
 
     """
-    return adapter_of(items)[0].read(items)
+    with _as_messages_error():
+        return adapter_of(items)[0].read(items)
+
+
+@contextlib.contextmanager
+def _as_messages_error() -> Iterator[None]:
+    try:
+        yield
+    except MALFORMED as wrong:
+        reason = f"{type(wrong).__name__}: {str(wrong)[:200]}"
+        raise MessagesError(
+            f"the fields of a message are not of the expected types: {reason}"
+        ) from wrong
 
 
 def _checked(adapter: Adapter, items: Sequence[Item], start: int = 0) -> Adapter:
@@ -143,9 +156,10 @@ def read_on(before: Reading, items: Sequence[Item]) -> Reading:
 
     """
     same = _common_prefix(before.items, items)
-    adapter, decisive = _recognised(before, items, same)
-    kept, start = _unchanged(before, items, same) if adapter is before.adapter else (0, 0)
-    fresh = adapter.read([snapshot(item) for item in items[start:]])
+    with _as_messages_error():
+        adapter, decisive = _recognised(before, items, same)
+        kept, start = _unchanged(before, items, same) if adapter is before.adapter else (0, 0)
+        fresh = adapter.read([snapshot(item) for item in items[start:]])
     ends = itertools.accumulate((len(message.raw) for message in fresh), initial=start)
     return Reading(
         adapter,

@@ -59,11 +59,25 @@ def _children(node: yaml.Node) -> Iterator[yaml.Node]:
         yield from node.value
 
 
+MAX_BITS = 256
+"""The most bits of a whole number; Python prints none of more than 4,300 digits."""
+
+
+def _whole_number(loader: _Loader, node: yaml.ScalarNode) -> int:
+    number = int(loader.construct_yaml_int(node))
+    if number.bit_length() > MAX_BITS:
+        raise yaml.MarkedYAMLError(
+            problem="a number larger than any policy needs", problem_mark=node.start_mark
+        )
+    return number
+
+
 PLAIN_TAGS = ("null", "bool", "int", "float", "str", "seq", "map")
 _Loader.yaml_constructors = {
     f"tag:yaml.org,2002:{tag}": getattr(yaml.SafeLoader, f"construct_yaml_{tag}")
     for tag in PLAIN_TAGS
 }
+_Loader.yaml_constructors["tag:yaml.org,2002:int"] = _whole_number
 _Loader.yaml_constructors["tag:yaml.org,2002:timestamp"] = yaml.SafeLoader.construct_yaml_str
 _Loader.yaml_constructors[None] = yaml.SafeLoader.construct_undefined
 

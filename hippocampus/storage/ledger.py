@@ -472,6 +472,7 @@ def owner_of(state: StateDir, entry_id: str) -> str | None:
 
 def entry_of(state: StateDir, entry_id: str) -> tuple[str, Record] | None:
     """Return the session that has an entry of that id, and the entry."""
+    entry_id = storable(entry_id)
     try:
         paths = entry_index.ledgers_with(state, entry_id, _ids)
     except StoreError:  # an index that cannot be used only saves time

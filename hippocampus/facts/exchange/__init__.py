@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hippocampus.errors import MALFORMED
 from hippocampus.facts.compat import crib, hippo
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange import markdown, ours
@@ -49,12 +50,18 @@ def import_file(
         StoreError: it cannot be read or written.
 
     """
-    bundle = _read(path, facts.agent, embedding_model)
-    if not (bundle.memories or bundle.items or bundle.relations or bundle.blocks or bundle.skipped):
-        raise FactError(
-            f"{path}: nothing in it is a memory: no export, no database of crib, no list in a text"
-        )
-    return bring(facts, bundle, agent)
+    try:
+        bundle = _read(path, facts.agent, embedding_model)
+        if not (
+            bundle.memories or bundle.items or bundle.relations or bundle.blocks or bundle.skipped
+        ):
+            raise FactError(
+                f"{path}: nothing in it is a memory: no export, no database of crib, no list in a text"
+            )
+        return bring(facts, bundle, agent)
+    except (*MALFORMED, OverflowError) as wrong:
+        reason = f"{type(wrong).__name__}: {str(wrong)[:200]}"
+        raise FactError(f"{path}: its fields are not of the expected types: {reason}") from wrong
 
 
 def _read(path: Path, agent: str, embedding_model: str | None) -> Bundle:

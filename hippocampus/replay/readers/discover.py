@@ -9,14 +9,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from hippocampus.errors import RecordingError
+from hippocampus.errors import MALFORMED, RecordingError
 from hippocampus.replay.readers import formats
 from hippocampus.replay.readers.documents import load
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.state_dir import StateDir
-
-MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
 
 
 def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
