@@ -59,7 +59,7 @@ def _children(node: yaml.Node) -> Iterator[yaml.Node]:
         yield from node.value
 
 
-MAX_BITS = 256
+MAX_BITS = 13_000
 """The most bits of a whole number; Python prints none of more than 4,300 digits."""
 
 
