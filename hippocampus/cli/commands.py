@@ -17,6 +17,12 @@ from hippocampus.cli import (
     replay,
     store,
     study,
+    doctor,
+    explain,
+    memory,
+    policy,
+    replay,
+    store,
 )
 
 app = typer.Typer(
@@ -38,6 +44,7 @@ app.command("uninstall")(hosts.uninstall)
 app.command("status")(hosts.status)
 app.command("gc")(store.gc)
 app.command("defrag")(defrag.defrag)
+app.command("doctor")(doctor.doctor)
 app.add_typer(store.app, name="store")
 app.add_typer(memory.app, name="memory")
 app.add_typer(bench.app, name="bench")

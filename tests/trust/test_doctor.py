@@ -1,0 +1,99 @@
+"""`hippocampus doctor` finds what is wrong anywhere in a state directory, and mends it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+import pytest
+from trust.test_faults import chat
+from typer.testing import CliRunner
+
+from hippocampus import Hippocampus, tokens
+from hippocampus.cli import app
+from hippocampus.doctor import examine, mend
+from hippocampus.storage.state_dir import StateDir
+
+JUNK = b"no database, no archive" * 400
+
+
+@pytest.fixture
+def state(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with contextlib.closing(Hippocampus(tmp_path / "state")) as memory:
+        with memory.session("s") as session:
+            session(chat(3))
+            session.recall(query="row")
+        memory.facts.remember("Ann likes tea")
+    return StateDir(tmp_path / "state")
+
+
+def only(paths):
+    [found] = paths
+    return found
+
+
+DAMAGES = {
+    "ledger": lambda state: only(state.ledgers()).write_bytes(JUNK),
+    "search index": lambda state: only(state.search.glob("*.sqlite3")).write_bytes(JUNK),
+    "entry index": lambda state: state.entry_index.write_bytes(JUNK),
+    "fact store": lambda state: state.facts.write_bytes(JUNK),
+    "archive": lambda state: state.packed_archive("s").write_bytes(JUNK),
+    "memory lines": lambda state: state.known_lines().write_bytes(b"{"),
+    "half a file": lambda state: (state.root / ".MEMORY.md.tmp").write_bytes(b"half"),
+    "stray file": lambda state: (state.contents / "stray.val").write_bytes(b"x"),
+    "mode": lambda state: state.facts.chmod(0o644),
+}
+
+
+def test_a_sound_directory_has_no_findings(state):
+    assert [each.text for each in examine(state)] == []
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_each_damage_is_found_and_mended(state, damage):
+    state.memory.mkdir(exist_ok=True, mode=0o700)
+    DAMAGES[damage](state)
+    found = examine(state)
+    assert found
+    left = mend(found)
+    assert not any(each.mend for each in left)
+    after = [
+        each.text
+        for each in examine(state)
+        if "orphan" not in each.text and "mode" not in each.remedy
+    ]
+    assert after == []
+    with contextlib.closing(Hippocampus(state.root)) as memory, memory.session("s") as session:
+        assert session.status()["problem"] == ""
+        memory.facts.remember("Bob likes coffee")
+
+
+def test_a_lost_payload_is_damage_that_no_one_can_mend(state):
+    for each in state.contents.rglob("*.val"):
+        each.write_bytes(b"\0" * 40_000)
+    with contextlib.closing(Hippocampus(state.root)) as memory:
+        [key] = list(memory._store.keys())[:1]
+        memory._store._cache.set(key, b"damaged")
+    result = CliRunner().invoke(app, ["doctor", str(state.root), "--fix", "--json"])
+    assert result.exit_code == 1
+    [found] = [each for each in json.loads(result.output)["findings"] if each["loss"]]
+    assert key[:12] in found["text"]
+    assert found["mended"] is False
+
+
+def test_a_damaged_vocabulary_is_unpacked_anew(state):
+    tokens._load("o200k_base")
+    path = tokens.own_cache() / tokens._name_of("o200k_base")
+    path.write_bytes(b"damaged")
+    assert [str(path) in each.text for each in mend(examine(state))] == []
+    path.write_bytes(b"damaged")
+    assert tokens._load("o200k_base").encode("tea")
+
+
+def test_a_policy_that_cannot_be_read_is_a_finding(state, tmp_path):
+    policy = tmp_path / "mine.yaml"
+    policy.write_text("recall_tokenz: 5\n")
+    result = CliRunner().invoke(app, ["doctor", str(state.root), "--policy", str(policy)])
+    assert "recall_tokenz" in result.output
+    assert result.exit_code == 0
