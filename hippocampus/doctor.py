@@ -43,7 +43,7 @@ class Finding(NamedTuple):
 def examine(
     state: StateDir, *, store: ContentStore | None = None, policy: str | Path = "default"
 ) -> list[Finding]:
-    """Return everything that is wrong with a state directory, what is lost first."""
+    """Return everything that is wrong with a state directory, losses first."""
     report = verify(state, store)
     found = [_of_file(state, text, is_loss=True) for text in report.problems]
     found += [_of_file(state, text, is_loss=False) for text in report.notes]
@@ -52,7 +52,7 @@ def examine(
 
 
 def mend(findings: Iterable[Finding]) -> list[Finding]:
-    """Mend what can be mended; return what is left."""
+    """Mend what can be mended; return the other findings."""
     left = []
     for each in findings:
         try:

@@ -19,6 +19,7 @@ from hippocampus.cli import (
     study,
     doctor,
     explain,
+    forget,
     memory,
     policy,
     replay,
@@ -44,6 +45,7 @@ app.command("uninstall")(hosts.uninstall)
 app.command("status")(hosts.status)
 app.command("gc")(store.gc)
 app.command("defrag")(defrag.defrag)
+app.command("forget")(forget.forget)
 app.command("doctor")(doctor.doctor)
 app.add_typer(store.app, name="store")
 app.add_typer(memory.app, name="memory")

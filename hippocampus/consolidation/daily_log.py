@@ -56,6 +56,29 @@ def append(
     return True
 
 
+def remove(state: StateDir, session: str) -> None:
+    """Remove the blocks of a session from every log, and a log of which nothing is left.
+
+    Raises:
+        OSError: a log cannot be read or written.
+
+    """
+    with files.held(state.memory_lock):
+        for path in state.daily_logs():
+            title, *blocks = _text(path).split("\n## ")
+            own = [
+                each
+                for each in blocks
+                if (key := KEY.search(each.partition("\n")[0])) and key[1] == _name(session)
+            ]
+            left = [each for each in blocks if each not in own]
+            if own and left:
+                text = "\n## ".join([title, *left])
+                files.replace_file(path, text.encode("utf-8", "surrogateescape"))
+            elif own:
+                path.unlink()
+
+
 def _name(session: str) -> str:
     return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 

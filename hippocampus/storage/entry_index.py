@@ -64,6 +64,19 @@ def ledgers_with(
         return [state.sessions / name for (name,) in found]
 
 
+def forget(state: StateDir, ledger: str) -> None:
+    """Remove a ledger's entries from the index, where there is one.
+
+    Raises:
+        StoreError: the index cannot be written.
+
+    """
+    if state.entry_index.exists():
+        with _opened(state) as db, transaction(db):
+            db.execute("DELETE FROM entry WHERE ledger = ?", (ledger,))
+            db.execute("DELETE FROM ledger WHERE name = ?", (ledger,))
+
+
 def _add(
     db: sqlite3.Connection, path: Path, stamp: str, ids_of: Callable[[Path], Iterable[str]]
 ) -> None:

@@ -130,7 +130,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 def is_open(path: Path) -> bool:
     """Return whether a process has a file open for writing; a log that a crash left is removed.
 
-    Every connection to a file with a write-ahead log holds a lock on it, whatever the clock says.
+    Every connection to a file with a write-ahead log holds a lock on it, whatever the time.
     """
     if not path.with_name(f"{path.name}-shm").exists():
         return False

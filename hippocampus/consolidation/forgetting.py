@@ -1,0 +1,121 @@
+"""Removes every trace of one session from a state directory.
+
+What another session quotes, shares or was told of it is that session's, and is left to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hippocampus.consolidation import daily_log
+from hippocampus.consolidation.memory_file import MemoryFile
+from hippocampus.errors import StoreError
+from hippocampus.facts import erasure
+from hippocampus.facts.store import Facts
+from hippocampus.storage import entry_index, gc
+from hippocampus.storage.content_store import ContentStore, DiskStore
+from hippocampus.storage.ledger import stored_sessions
+from hippocampus.storage.sqlite import connected, is_open, log_name
+from hippocampus.storage.state_dir import StateDir
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What of a session is removed, or would be."""
+
+    payloads: tuple[str, ...]
+    """Keys of payloads that no other session refers to."""
+    shared: tuple[str, ...]
+    """Keys of payloads that another session refers to: they stay."""
+    facts: tuple[str, ...]
+    """Ids of memories."""
+    files: tuple[Path, ...]
+
+    def __bool__(self) -> bool:
+        """Return whether there is any trace."""
+        return bool(self.payloads or self.shared or self.facts or self.files)
+
+
+def traces(state: StateDir, session: str, store: ContentStore, facts: Facts | None) -> Forgotten:
+    """Return what a state directory has of a session.
+
+    Raises:
+        StoreError: something cannot be read; then it is not known what may be removed.
+
+    """
+    path = state.ledger(session)
+    own: set[str] = set()
+    others: set[str] = set()
+    for each in stored_sessions(state):
+        mine = each.ledger == path
+        (own if mine else others).update(found.content for found in gc.references(each))
+    kept = {found.key for found in store.stored()}
+    made = erasure.of_session(facts.tables, session) if facts else []
+    stem = path.stem
+    folders = (state.sessions, state.archive, state.search)
+    found_files = (each for folder in folders for each in folder.glob(f"{stem}.*"))
+    return Forgotten(
+        tuple(sorted((own - others) & kept)),
+        tuple(sorted(own & others & kept)),
+        tuple(each.id for each in made),
+        tuple(sorted(each for each in found_files if not each.name.endswith(("-wal", "-shm")))),
+    )
+
+
+def forget(
+    state: StateDir, session: str, store: ContentStore, facts: Callable[[], Facts]
+) -> Forgotten:
+    """Remove every trace of a session; return what was removed.
+
+    The ledger goes last, so that a run that is cut off can be repeated.
+
+    Raises:
+        StoreError: the session is open, or something cannot be read or written.
+
+    """
+    ledger = state.ledger(session)
+    if ledger.exists() and is_open(ledger):
+        raise StoreError(f"session {session!r} is open in a process: close it first")
+    known = facts() if state.facts.exists() else None
+    found = traces(state, session, store, known)
+    try:
+        if known is not None:
+            _without_lines(state, known, found.facts)
+            erasure.erase(known.tables, session)
+        daily_log.remove(state, session)
+        for key in found.payloads:
+            store.delete(key)
+        shutil.rmtree(state.defrag, ignore_errors=True)  # its undo would bring all of it back
+        for path in sorted(found.files, key=lambda each: each == ledger):
+            for name in (path.name, log_name(path.name), f"{path.name}-shm"):
+                path.with_name(name).unlink(missing_ok=True)
+        entry_index.forget(state, ledger.name)
+        for database in (state.entry_index, state.contents / "cache.db"):
+            if database.exists() and (
+                database == state.entry_index or isinstance(store, DiskStore)
+            ):
+                rewrite(database)
+    except (OSError, sqlite3.Error) as failure:
+        raise StoreError(f"session {session!r} is not forgotten yet: {failure}") from failure
+    return found
+
+
+def _without_lines(state: StateDir, facts: Facts, ids: tuple[str, ...]) -> None:
+    """Remove the lines of facts from every memory file, and the copies that an earlier form left."""
+    for agent in state.agents():
+        file = MemoryFile.as_kept(state, agent)
+        file.sync(facts, without=ids)
+        for path in file.paths:
+            path.with_name(f"{path.name}.before").unlink(missing_ok=True)
+
+
+def rewrite(path: Path) -> None:
+    """Write a database anew, so that no deleted row is left in its free pages or its log."""
+    with contextlib.closing(connected(path)) as db:
+        db.execute("VACUUM")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

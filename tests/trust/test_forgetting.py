@@ -1,0 +1,119 @@
+"""A session that is forgotten is nowhere on the disk; every other one is as it was."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+
+import pytest
+import zstandard
+from typer.testing import CliRunner
+
+from hippocampus import Hippocampus, StoreError
+from hippocampus.cli import app
+from hippocampus.consolidation import forgetting
+from hippocampus.storage.state_dir import StateDir
+
+SECRET, OTHER = "zanzibar", "quokka"
+
+
+def lived(memory, name, word):
+    """Run a session whose every part has a word of its own."""
+    rows = "\n".join(f"row {n} of {word}_{n} ok" for n in range(900))
+    call = {
+        "id": "c",
+        "type": "function",
+        "function": {"name": f"read_{word}", "arguments": f'{{"path": "{word}.txt"}}'},
+    }
+    items = [
+        {
+            "role": "user",
+            "content": f"Always remember: my boat is called {word.title()}boat. I live in {word.title()}ville.",
+        },
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": rows},
+        {"role": "assistant", "content": f"I read {word}_77 and decided to paint the {word} blue."},
+    ]
+    with memory.session(name) as session:
+        session(items[:3])
+        session.state(f"painting {word}")
+        session.recall(query=word)
+        session.close(items)
+
+
+def found_on_disk(root, word):
+    """Return the files in which a word stands, as it is or compressed."""
+    wanted = word.encode()
+    hits = []
+    for path in sorted(each for each in root.rglob("*") if each.is_file()):
+        content = path.read_bytes()
+        texts = [content]
+        for start in (
+            at for at in range(len(content)) if content.startswith(b"\x28\xb5\x2f\xfd", at)
+        ):
+            with contextlib.suppress(zstandard.ZstdError):
+                texts.append(
+                    zstandard.ZstdDecompressor().decompressobj().decompress(content[start:])
+                )
+        if content.startswith(b"\x1f\x8b"):
+            texts.append(gzip.decompress(content))
+        if any(wanted in text.lower() for text in texts):
+            hits.append(path.relative_to(root).as_posix())
+    return hits
+
+
+@pytest.fixture
+def state(tmp_path):
+    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+        lived(memory, f"about {SECRET}", SECRET)
+        lived(memory, "another", OTHER)
+        memory.facts.remember("Ann likes tea")
+        with contextlib.suppress(Exception):
+            memory.session("third").adopt("zzzzzzzz")  # fills the index of entries
+    return StateDir(tmp_path)
+
+
+def test_every_trace_goes_and_nothing_of_another_session(state):
+    before = found_on_disk(state.root, OTHER)
+    assert len(found_on_disk(state.root, SECRET)) >= 4
+    listed = CliRunner().invoke(
+        app, ["forget", str(state.root), "--everything-from", f"about {SECRET}"]
+    )
+    assert listed.exit_code == 0, listed.output
+    assert found_on_disk(state.root, SECRET)
+    done = CliRunner().invoke(
+        app, ["forget", str(state.root), "--everything-from", f"about {SECRET}", "--apply"]
+    )
+    assert done.exit_code == 0, done.output
+    assert found_on_disk(state.root, SECRET) == []
+    assert found_on_disk(state.root, OTHER) == before
+    with contextlib.closing(Hippocampus(state.root)) as memory:
+        assert memory.facts.check() == []
+        assert [each.memory.content for each in memory.facts.recall("tea")] == ["Ann likes tea"]
+        with memory.session("another") as session:
+            [*_, entry] = session.entries()
+            assert session.text(entry.id)
+    again = CliRunner().invoke(
+        app, ["forget", str(state.root), "--everything-from", f"about {SECRET}", "--apply"]
+    )
+    assert again.exit_code == 2
+
+
+def test_a_running_session_is_not_forgotten(state):
+    with (
+        contextlib.closing(Hippocampus(state.root)) as memory,
+        memory.session("another"),
+        pytest.raises(StoreError, match="close it first"),
+    ):
+        forgetting.forget(state, "another", memory._store, lambda: memory.facts)
+
+
+def test_what_another_session_shares_stays(tmp_path):
+    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+        lived(memory, "one", SECRET)
+        lived(memory, "two", SECRET)
+        found = forgetting.forget(StateDir(tmp_path), "one", memory._store, lambda: memory.facts)
+        assert found.shared
+        assert found.payloads == ()
+        with memory.session("two") as session:
+            assert all(session.text(each.id) for each in session.entries())
