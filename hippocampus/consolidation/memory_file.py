@@ -140,7 +140,7 @@ class MemoryFile:
                 self._keep(settled)
                 return done
             self._keep(
-                known | {mark: each._replace(pending=True) for mark, each in settled.items()}
+                {mark: each._replace(pending=True) for mark, each in (known | settled).items()}
             )
             if text == self._text():
                 if _shrinks(text, written):
