@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import tempfile
+import threading
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -31,6 +32,8 @@ LONG_RUN_CHARACTERS = 20_000
 LONG_RUN = re.compile(rf"(?<!\s)\s{{{LONG_RUN_CHARACTERS},}}")
 """Runs of white space at which tiktoken's splitter panics, searched in linear time."""
 PIECE_CHARACTERS = 10_000
+_LOADING = threading.Lock()
+"""The environment, by which tiktoken finds a vocabulary, is one for all threads."""
 SMALL_TEXT = 256
 """Counts are cached by the text up to this many characters, by its hash above."""
 
@@ -120,8 +123,9 @@ def _load(encoding: str) -> tiktoken.Encoding:
     """Load an encoding, with the packaged vocabulary where tiktoken looks for a downloaded one."""
     import tiktoken
 
-    given = os.environ.get("TIKTOKEN_CACHE_DIR")
     with contextlib.ExitStack() as closing:
+        closing.enter_context(_LOADING)
+        given = os.environ.get("TIKTOKEN_CACHE_DIR")
         usable = (
             each for each in (given, str(own_cache())) if each and _unpack(encoding, Path(each))
         )

@@ -121,6 +121,8 @@ SCHEMA = Schema(
         Migration("marks", "ALTER TABLE call ADD COLUMN marks TEXT NOT NULL DEFAULT ''"),
     ),
 )
+PAGE_BYTES = 1_024
+"""Each table has a page at least, and there is a file for each session."""
 SAVE = """
     INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET stage = excluded.stage, entry = excluded.entry,
@@ -256,7 +258,7 @@ class Ledger:
         self._path = state.ledger(session)
         self._session = session
         with _as_store_error(self._path):
-            self._db = connected(self._path)
+            self._db = connected(self._path, page_bytes=PAGE_BYTES)
             try:
                 migrate(self._db, str(self._path), SCHEMA)
                 self._db.execute(

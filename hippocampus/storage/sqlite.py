@@ -19,11 +19,13 @@ MEAN_POLL_SECONDS = 0.003
 IN_MEMORY = ":memory:"
 
 
-def connected(path: Path | str, *, synchronous: str = "NORMAL") -> sqlite3.Connection:
+def connected(
+    path: Path | str, *, synchronous: str = "NORMAL", page_bytes: int = 4_096
+) -> sqlite3.Connection:
     """Open a file for reading and writing, created where it is missing, with a write-ahead log.
 
     Only its owner may read it. `:memory:` is a file of this connection alone. The connection may be
-    used from any thread, one at a time.
+    used from any thread, one at a time. `page_bytes` is for a file that is made here.
 
     Raises:
         OSError: the file or its folder cannot be created.
@@ -35,6 +37,7 @@ def connected(path: Path | str, *, synchronous: str = "NORMAL") -> sqlite3.Conne
         files.private_file(Path(path))
     db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
+        db.execute(f"PRAGMA page_size = {page_bytes}")
         use_write_ahead_log(db, BUSY_SECONDS)
         db.execute(f"PRAGMA synchronous = {synchronous}")
     except BaseException:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 
+from hippocampus import tokens
 from hippocampus.indexing import kind_of
 from hippocampus.indexing.code import python
 from hippocampus.storage.content_store import DiskStore
@@ -58,3 +59,8 @@ def test_the_host_is_still_warned(tmp_path):
         store.close()
         warnings.warn("of the host", stacklevel=1)
     assert [str(each.message) for each in heard] == ["of the host"]
+
+
+def test_a_vocabulary_is_loaded_in_every_thread(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    in_threads(lambda: tokens._load("cl100k_base").encode("tea"))

@@ -1,0 +1,315 @@
+"""Processes killed with SIGKILL in every phase: nothing that was acknowledged is lost.
+
+`python -m tests.trust.crashes --kills 1000` kills that many processes and prints the table. Each is forked
+from one that has loaded everything, works in a state directory of its own, and writes a line to a pipe
+for each thing that the library has returned; a second process then examines the directory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import logging
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hippocampus import Hippocampus
+from hippocampus.consolidation.defrag import defrag, undo
+from hippocampus.facts import Facts
+from hippocampus.facts.schema import SCHEMA as FACTS
+from hippocampus.policy import load
+from hippocampus.storage import gc
+from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.ledger import SCHEMA as LEDGER
+from hippocampus.storage.migrations import Schema, migrate
+from hippocampus.storage.sqlite import connected
+from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.verify import verify
+
+Say = Callable[[Any], None]
+SAID = ["I live in Rome.", "I prefer tea.", "The build needs Java 21.", "Ann is my sister."]
+
+
+def rows(number: int) -> str:
+    """Return a large tool result that is like no other."""
+    return "\n".join(
+        f"2026-01-01T00:00:{n % 60:02d} INFO app row_{number}_{n} ok" for n in range(900)
+    )
+
+
+def conversation(results: int, first: int = 1) -> list[dict[str, Any]]:
+    """Return a conversation with large results, and facts of the user."""
+    items: list[dict[str, Any]] = [
+        {"role": "user", "content": " ".join(f"Always remember: {each}" for each in SAID)}
+    ]
+    for number in range(first, first + results):
+        call = {"name": "run", "arguments": json.dumps({"n": number})}
+        items += [
+            {"role": "assistant", "content": None, "tool_calls": [{"id": f"c{number}", "type": "function", "function": call}]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": rows(number)},
+        ]  # fmt: skip
+    return items
+
+
+def lived(folder: Path, results: int = 4) -> None:
+    """Make a state directory in which two sessions have ended."""
+    with contextlib.closing(Hippocampus(folder)) as memory:
+        for number, name in enumerate(("one", "two")):
+            with memory.session(name) as session:
+                session(conversation(results, 1 + 50 * number))
+
+
+# What is killed
+
+
+def turns(folder: Path, say: Say) -> None:
+    """Call a session with a list that grows, and acknowledge each entry of each view."""
+    memory = Hippocampus(folder)
+    session = memory.session("s")
+    items = conversation(8)
+    for end in range(3, len(items) + 1, 2):
+        session(items[:end])
+        say({"entries": {each.entry.id: each.content for each in session.records()}})
+
+
+def recalls(folder: Path, say: Say) -> None:
+    """Recall, pin and note states in a session that has entries."""
+    memory = Hippocampus(folder)
+    session = memory.session("one")
+    for number, each in enumerate(session.records()):
+        session.recall(each.entry.id, head=3)
+        session.recall(query="app row")
+        session.pin(each.entry.id)
+        say({"pinned": each.entry.id})
+        say({"state": session.state(f"step {number}")})
+
+
+def consolidations(folder: Path, say: Say) -> None:
+    """End a session, and acknowledge what it remembers."""
+    memory = Hippocampus(folder)
+    session = memory.session("s")
+    session(conversation(2))
+    say({"facts": 0})
+    session.close()
+    say({"facts": len(SAID)})
+    memory.close()
+
+
+def migrations(folder: Path, say: Say) -> None:
+    """Open a ledger and a fact store of the oldest version."""
+    memory = Hippocampus(folder)
+    memory.session("old")
+    say({"ledger": 1})
+    memory.facts.count()
+    say({"facts_file": 1})
+
+
+def housekeeping(folder: Path, say: Say) -> None:
+    """Prune, collect garbage and defragment; what is pinned and what runs stays."""
+    state = StateDir(folder)
+    with (
+        contextlib.closing(DiskStore(state.contents)) as store,
+        contextlib.closing(Facts(state.facts)) as facts,
+    ):
+        rules = gc.GcRules(None, 2_000, {}, 0.0)
+        gc.collect(
+            state, store, gc.plan(gc.holdings(state, store), rules, time.time()), time.time()
+        )
+        say({"gc": 1})
+        defrag(state, store, facts, load("default"), time.time(), apply=True, idle_hours=0)
+        say({"defrag": 1})
+
+
+def oldest(path: Path, schema: Schema, row: str) -> None:
+    """Make a database as the first version made it, with one row."""
+    with contextlib.closing(connected(path)) as db:
+        migrate(db, str(path), Schema(schema.kind, schema.migrations[:1]))
+        db.execute(row)
+
+
+def old_directory(folder: Path) -> None:
+    """Make a ledger and a fact store of the oldest version."""
+    oldest(StateDir(folder).ledger("old"), LEDGER, "INSERT INTO session (name) VALUES ('old')")
+    oldest(StateDir(folder).facts, FACTS, "INSERT INTO meta VALUES ('kept', 'yes')")
+
+
+# What is examined
+
+
+def examined(phase: str, folder: Path, acknowledged: list[dict[str, Any]]) -> list[str]:
+    """Return what a directory has lost; it is opened, used and closed as by an agent that restarts."""
+    state, lost = StateDir(folder), []
+    said: dict[str, Any] = {}
+    for each in acknowledged:
+        said.update(each)
+    with contextlib.closing(Hippocampus(folder)) as memory:
+        memory.consolidate()
+        if phase == "turns":
+            with memory.session("s") as session:
+                texts = {session.text(each.id) for each in session.entries()}
+                known = {each.entry.id: each.content for each in session.records()}
+                lost += [
+                    f"entry {k}" for k, v in said.get("entries", {}).items() if known.get(k) != v
+                ]
+                wrong = (
+                    texts
+                    - {rows(number) for number in range(1, 9)}
+                    - {conversation(0)[0]["content"]}
+                )
+                lost += ["the text of an entry"] * len(wrong)
+                view = session(conversation(8))
+                lost += ["the next turn"] * (
+                    session.failures or len(str(view)) > len(str(conversation(8)))
+                )
+        if phase == "recalls":
+            with memory.session("one") as session:
+                known = {each.entry.id: each.entry for each in session.records()}
+                lost += [f"pin {each['pinned']}" for each in acknowledged if "pinned" in each and known[each["pinned"]].modifiers.priority != "critical"]  # fmt: skip
+                lost += [f"state {each['state']}" for each in acknowledged if "state" in each and each["state"] not in known]  # fmt: skip
+                lost += ["a text" for each in known if not session.text(each)]
+        if phase == "consolidations" and "facts" in said:
+            found = Counter(each.content for each in memory.facts.memories())
+            lost += [f"fact {each}" for each in SAID if not any(each in text for text in found)]
+            lost += [f"doubled {text}" for text, n in found.items() if n > 1]
+            lines = state.memory_file().read_text("utf-8")
+            lost += [f"line {each}" for each in SAID if each not in lines]
+        if phase == "migrations":
+            with memory.session("old") as session:
+                session(conversation(2))
+                lost += ["the old ledger"] * session.failures
+            if memory.facts.tables.database.meta("kept") != "yes":
+                lost.append("the old fact store")
+        if phase == "housekeeping":
+            undo(state, memory._store, memory.facts)
+            contents = {each.content for each in memory.facts.memories()}
+            lost += [f"fact {each}" for each in SAID if not any(each in text for text in contents)]
+        lost += memory.facts.check()
+    return lost + verify(state).problems
+
+
+PHASES: dict[str, tuple[Callable[[Path, Say], None], Callable[[Path], None]]] = {
+    "turns": (turns, lambda _folder: None),
+    "recalls": (recalls, lived),
+    "consolidations": (consolidations, lambda _folder: None),
+    "migrations": (migrations, old_directory),
+    "housekeeping": (housekeeping, lived),
+}
+
+
+def forked(work: Callable[[], None]) -> int:
+    """Run work in a process of its own; return its id."""
+    child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        work()
+        status = 0
+    except BaseException:  # noqa: BLE001 - a child may not return into its parent's code
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def within(work: Callable[[], None]) -> None:
+    """Run work in a process of its own to its end: threads and forks do not go together."""
+    _, status = os.waitpid(forked(work), 0)
+    if status:
+        raise RuntimeError("the process failed; see above")
+
+
+class Killed(NamedTuple):
+    """One process that was killed."""
+
+    under_way: bool
+    lost: list[str]
+
+
+def killed(phase: str, made: Path, folder: Path, seconds: float) -> Killed:
+    """Kill a process `seconds` after it began its work, and examine what it left."""
+    if made.exists():
+        shutil.copytree(made, folder)
+    reading, writing = os.pipe()
+
+    def work() -> None:
+        os.close(reading)
+        os.write(writing, b"\n")
+        PHASES[phase][0](folder, lambda told: os.write(writing, json.dumps(told).encode() + b"\n"))
+
+    child = forked(work)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        pipe.readline()
+        time.sleep(seconds)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        lines = pipe.read().split(b"\n")
+    acknowledged = [json.loads(each) for each in lines if each.endswith(b"}")]
+    report = folder.with_suffix(".json")
+    within(lambda: report.write_text(json.dumps(examined(phase, folder, acknowledged))) and None)
+    return Killed(os.WIFSIGNALED(status), json.loads(report.read_text()))
+
+
+def run(phase: str, kills: int, seed: int, root: Path) -> tuple[int, Counter[str], float]:
+    """Kill processes in a phase; return how many were under way, what was lost, and the phase's seconds."""
+    made = root / f"{phase}-made"
+    within(lambda: PHASES[phase][1](made))
+    whole = root / f"{phase}-whole"
+    started = time.perf_counter()
+    if killed(phase, made, whole, 0.0).lost:
+        raise RuntimeError(f"{phase}: lost something at once")
+    shutil.rmtree(whole, ignore_errors=True)
+    if made.exists():
+        shutil.copytree(made, whole)
+    started = time.perf_counter()
+    within(lambda: PHASES[phase][0](whole, lambda _told: None))
+    seconds = time.perf_counter() - started
+    rng, under_way, lost = random.Random(seed), 0, Counter[str]()
+    for number in range(kills):
+        folder = root / f"{phase}-{number}"
+        found = killed(phase, made, folder, rng.random() * seconds * 1.05)
+        under_way += found.under_way
+        lost.update(found.lost)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.with_suffix(".json").unlink()
+    return under_way, lost, seconds
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=100, help="of all phases together")
+    parser.add_argument("--phase", choices=PHASES, action="append")
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    phases = asked.phase or list(PHASES)
+    logging.disable()
+    print(
+        f"{'phase':<16}{'kills':>7}{'under way':>11}{'ms':>7}  lost    (SQLite {sqlite3.sqlite_version})"
+    )
+    with tempfile.TemporaryDirectory() as name:
+        for phase in phases:
+            kills = asked.kills // len(phases)
+            under_way, lost, seconds = run(phase, kills, asked.seed, Path(name))
+            print(
+                f"{phase:<16}{kills:>7}{under_way:>11}{1000 * seconds:>7.0f}  {sum(lost.values())}",
+                flush=True,
+            )
+            for text, number in lost.most_common(10):
+                print(f"    {number} × {text}")
+
+
+if __name__ == "__main__":
+    main()
