@@ -228,20 +228,19 @@ def _away(glances: Sequence[ledger.SessionExcerpt], setting: Setting, means: Sou
     ]
     away.sort(key=lambda pair: -len(words & _about(pair[1])))
     chosen = [pair for pair in away[:MOST_AWAY] if means.store.get(pair[1].content) is not None]
-    return [Line(_index_line(owner, each), adopted(each, owner, 0)) for owner, each in chosen]
+    return [Line(_index_line(each), adopted(each, owner, 0)) for owner, each in chosen]
 
 
 def _about(record: Record) -> set[str]:
     return set(_WORD.findall(f"{record.tool} {record.arguments}".lower()))
 
 
-def _index_line(owner: str, record: Record) -> str:
-    """Return what stands for an entry: its id and the call that made it, none of its content."""
+def _index_line(record: Record) -> str:
+    """Return the line of an entry: its id and its call, without its payload and its session's name."""
     tool = frame.UNNAMED.sub("_", record.tool) or "tool"
-    session = frame.UNNAMED.sub("_", storable(owner))[:40]
     called = without_secrets(" ".join(record.arguments.split()))[:100]
     named = (
-        f"[{record.entry.id} · {tool} · session {session} · {record.tokens} tokens · {record.kind}]"
+        f"[{record.entry.id} · {tool} · earlier session · {record.tokens} tokens · {record.kind}]"
     )
     return f"{named} {_unframed(called)}".rstrip()
 

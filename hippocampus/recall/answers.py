@@ -35,9 +35,9 @@ def never_existed(entry_id: str, known: Iterable[str]) -> RecallError:
 
 
 def other_session(entry_id: str, owner: str) -> RecallError:
-    """Return the error for an id of another session."""
+    """Return the error for an id of another session; its name is the host's to know, not the model's."""
     text = (
-        f"entry {entry_id} belongs to session {owner!r}, not to this one. Do not retry; search "
+        f"entry {entry_id} belongs to another session, not to this one. Do not retry; search "
         "with query and no entry_id, or call the tool that has it"
     )
     return RecallError("other_session", text, entry_id, owner=owner)

@@ -122,7 +122,7 @@ def test_it_holds_what_fits_the_first_message_and_what_was_put_away(make: Make) 
         assert "I prefer prices in euros." in text
         assert "checking the lamp orders" in text
         assert "Speaks like a pirate." in text
-        assert f"[{entry_id} · list_orders · session earlier" in text
+        assert f"[{entry_id} · list_orders · earlier session" in text
         assert "order_0003" not in text
         assert "order_0003" in session.recall(entry_id, pattern="order_0003")
         assert session.content(entry_id) == ROWS

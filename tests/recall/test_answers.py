@@ -51,6 +51,7 @@ def test_what_no_call_made_is_not_called_again(kind: str) -> None:
 def test_the_answers_carry_fields() -> None:
     assert EVERY["never_existed"].near == ("abcd2345",)
     assert EVERY["other_session"].owner == "nightly"
+    assert "nightly" not in str(EVERY["other_session"])
     assert EVERY["expired"].when.startswith("2026-01-02")
     assert EVERY["expired"].rule == "sessions idle for over 30 days"
     assert len(EVERY["stale"].versions) == 2
