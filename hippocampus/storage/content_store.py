@@ -21,7 +21,7 @@ import zstandard
 
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
-from hippocampus.storage import files, packing
+from hippocampus.storage import encryption, files, packing
 from hippocampus.storage.sqlite import reading
 
 SIZE_LIMIT_BYTES = 1 << 50
@@ -133,6 +133,8 @@ class DiskStore:
         self._database = folder / diskcache.core.DBNAME
         self._opened: diskcache.Cache | None = None
         self._opening = threading.Lock()
+        self._writing = threading.Lock()
+        """SQLite gives a lock to any of those that wait: of a process one thread waits at a time."""
 
     @property
     def _cache(self) -> Any:
@@ -177,7 +179,8 @@ class DiskStore:
                     f"content store {self._folder}: a payload of {len(content):,} bytes packs into "
                     f"{len(packed):,}, and could not be distinguished from a decompression bomb"
                 )
-            with cache.transact(retry=True):
+            packed = encryption.sealed(packed, key)
+            with self._writing, cache.transact(retry=True):
                 if cache.get(key) == packed:
                     cache.touch(key, expire=NEVER_SECONDS)
                 else:  # not there, or lost or damaged since
@@ -196,7 +199,7 @@ class DiskStore:
         if packed is None:
             return None
         try:
-            content = packing.unpacked(packed)
+            content = packing.unpacked(encryption.unsealed(packed, key))
         except packing.DamagedError:
             content = None
         if content is None or content_key(content) != key:

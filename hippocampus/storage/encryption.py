@@ -1,0 +1,85 @@
+"""Payloads encrypted at rest (AES-SIV, RFC 5297), under a key from the environment or a keyring.
+
+Payloads alone: ledgers, archives, facts and search indexes are not encrypted here.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from typing import TYPE_CHECKING
+
+from hippocampus.errors import StoreError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+
+VARIABLE = "HIPPOCAMPUS_KEY"
+"""The key in base64, or `keyring`: then it is the password `key` of the service `hippocampus` there."""
+KEY_BYTES = 64
+SEALED = b"hippocampus-siv1"
+"""What an encrypted payload begins with; one that was stored without a key is read as it is."""
+INSTALL = "run `pip install hippocampus-context[encryption]`"
+
+
+def sealed(packed: bytes, name: str) -> bytes:
+    """Return bytes encrypted under the key, bound to their name; as they are where there is no key.
+
+    The same bytes give the same result, so that a payload is stored once.
+
+    Raises:
+        StoreError: the key cannot be used.
+
+    """
+    key = _key()
+    if key is None:
+        return packed
+    return SEALED + _cipher(key).encrypt(packed, [name.encode()])
+
+
+def unsealed(packed: bytes, name: str) -> bytes:
+    """Return the bytes that `sealed` was given.
+
+    Raises:
+        StoreError: they are encrypted under another key, or damaged, or there is no key.
+
+    """
+    if not packed.startswith(SEALED):
+        return packed
+    key = _key()
+    if key is None:
+        raise StoreError(f"content {name[:12]} is encrypted: set {VARIABLE} to its key")
+    from cryptography.exceptions import InvalidTag
+
+    try:
+        return bytes(_cipher(key).decrypt(packed[len(SEALED) :], [name.encode()]))
+    except InvalidTag:
+        raise StoreError(f"content {name[:12]} is of another key, or damaged") from None
+
+
+def _key() -> bytes | None:
+    written: str | None = os.environ.get(VARIABLE)
+    if not written:
+        return None
+    if written == "keyring":
+        try:
+            import keyring
+        except ImportError:
+            raise StoreError(f"{VARIABLE} names the keyring: {INSTALL}") from None
+        written = keyring.get_password("hippocampus", "key")
+    try:
+        key = base64.b64decode(written or "", validate=True)
+    except binascii.Error:
+        key = b""
+    if len(key) != KEY_BYTES:
+        raise StoreError(f"{VARIABLE} has no key of {KEY_BYTES} bytes in base64")
+    return key
+
+
+def _cipher(key: bytes) -> AESSIV:
+    try:
+        from cryptography.hazmat.primitives.ciphers import aead
+    except ImportError:
+        raise StoreError(f"{VARIABLE} is set: {INSTALL}") from None
+    return aead.AESSIV(key)
