@@ -19,8 +19,6 @@ ANSWER = 0.9
 SEVERAL = 0.1
 """What each further turn that holds a word adds."""
 NEAR_COSINES: Mapping[int, float] = {-2: 0.2, -1: 0.3, 1: 0.3, 2: 0.2}
-WORDS_POWER, COSINE_WEIGHT = 1.3, 1.0
-"""A memory with few of the words gives way to one that means the same."""
 NOISE_COSINE = 0.1
 """Under this a cosine says nothing of the turns next to it."""
 LEAST_COSINE = 0.25
@@ -29,7 +27,7 @@ OTHERS = 0.8
 """What a turn keeps of its score where the query names who speaks, and another one does."""
 ASKING = 0.85
 """What a turn keeps that ends with a question, which says little."""
-FADED = 0.02
+FADED = 0.005
 """What strength and recency add, each: they decide between equals."""
 
 
@@ -127,7 +125,7 @@ def ranked(  # noqa: PLR0913 - each is one part of a score
     keyword: float, cosine: float, one: Candidate, *, other: bool, strength: float, recency: float
 ) -> float:
     """Return one score of all parts."""
-    value: float = keyword**WORDS_POWER + COSINE_WEIGHT * cosine
+    value = keyword + cosine
     value *= (OTHERS if other else 1.0) * (ASKING if one.ends_asking else 1.0)
     return value + FADED * (strength + recency)
 

@@ -6,12 +6,14 @@ What is not certain here stays: both stand, newest first, dated.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from hippocampus.facts.languages import language_of
+from hippocampus.facts.languages import language_of, pattern
 from hippocampus.facts.models import TRUSTED_ROLES, Memory
 from hippocampus.facts.statements import (
+    THIRD,
     Relation,
     Statement,
     Swap,
@@ -24,9 +26,20 @@ from hippocampus.facts.statements import (
     topic,
     units,
 )
-from hippocampus.facts.words import normalised, words
+from hippocampus.facts.words import UNSPACED, normalised, words
 
 FEW_WORDS = 2
+BEFORE = "… "
+"""Opens a role that stands in the clause before its value."""
+NAME_WORDS, LONGEST_UNSPACED_NAME = 3, 4
+"""How long a name is at most: in words, and in characters of a script without spaces."""
+CORRECTION_WORDS = 14
+"""A longer sentence corrects by naming what it corrects, or not at all."""
+OVERLAP = 0.34
+"""The share of a statement's words that a correction of it has, where other statements have some too."""
+RECENT, SPELT, ALIKE = 5, 4, 0.7
+"""How many statements are searched for a word that is spelt nearly the same, its letters, and their likeness."""
+_NAME = re.compile(r"[A-ZÀ-ÞА-ЯЁ][\w.'-]*$")
 SHORT_WORDS = 8
 """A correction that says no more than both values means the newest statement that has the old one."""
 
@@ -59,7 +72,11 @@ def endings(
     for swap in new.swaps:
         found += _by_swap(new, swap, said)
     if (new.corrects or new.changed) and not found:
-        found += _by_frame(new, said)
+        found += _by_frame(new, said) or _by_role(new, said)
+    elif new.measured and not found:
+        found += _by_role(new, [each for each in said if each[2].measured], numbers=True)
+    if new.certain and new.corrects and not found and len(words(new.text)) <= CORRECTION_WORDS:
+        found += _by_overlap(new, said) or _by_shape(new, said)
     return list({(each.row, each.sentence): each for each in found}.values())
 
 
@@ -111,7 +128,14 @@ def _by_end(new: Statement, said: Sequence[Said]) -> list[Ending]:
         there = [
             Ending(row, sentence, "", "it is so no longer")
             for row, sentence, old in said
-            if holds(_still(old), what) and (not subject or subject_of(sentence) == subject)
+            if holds(sentence, what)
+            and (
+                any(holds(_still(old), frozenset({word})) for word in topic(clause))
+                if old.ended
+                else not subject
+                or subject_of(sentence) == subject
+                or topic(sentence) <= topic(clause)
+            )
         ]
         found += there if len(what) >= FEW_WORDS or len(there) == 1 else []
     return found
@@ -119,11 +143,11 @@ def _by_end(new: Statement, said: Sequence[Said]) -> list[Ending]:
 
 def _still(old: Statement) -> str:
     """Return what a statement says is so, without the clauses that say what is so no longer."""
-    return (
-        " ".join(old.clauses)
-        if not old.ended
-        else " ".join(old.clauses[1:]) or " ".join(old.clauses)
-    )
+    rules = language_of(old.text, words(old.text)).rules
+    if not old.ended or rules is None:
+        return old.text
+    ended = pattern(rules.ended)
+    return " ".join(each for each in old.clauses if not ended.search(each)) or old.text
 
 
 def _by_swap(new: Statement, swap: Swap, said: Sequence[Said]) -> list[Ending]:
@@ -139,7 +163,13 @@ def _by_swap(new: Statement, swap: Swap, said: Sequence[Said]) -> list[Ending]:
     if (
         not close
         and len(there) == 1
-        and (new.corrects or ((corrects or not swap.rest) and is_own(there[0][1])))
+        and (
+            new.corrects
+            or (
+                (corrects or not swap.rest or (new.changed and _is_name(swap.old)))
+                and (is_own(there[0][1]) or not THIRD.isdisjoint(words(new.text)))
+            )
+        )
     ):
         close = there
     if not close and new.corrects and there and _is_short(swap):
@@ -148,6 +178,11 @@ def _by_swap(new: Statement, swap: Swap, said: Sequence[Said]) -> list[Ending]:
     return [
         Ending(row, sentence, swap.old, f"it replaces {swap.old!r}") for row, sentence, _ in chosen
     ]
+
+
+def _is_name(value: str) -> bool:
+    """Return whether a value has a capital or a digit; in a script without capitals, any has."""
+    return value.lower() != value or value.upper() == value
 
 
 def _is_about(sentence: str, old: Statement, swap: Swap, value: frozenset[str]) -> bool:
@@ -202,6 +237,136 @@ def _by_frame(new: Statement, said: Iterable[Said]) -> list[Ending]:
                 if value := _other_end(_plain(clause), _plain(part), corrects=new.corrects):
                     return [Ending(row, sentence, value, "the same words give another value")]
     return []
+
+
+def _by_role(new: Statement, said: Iterable[Said], *, numbers: bool = False) -> list[Ending]:
+    """Return the newest sentence that gives the same role or quantity another value.
+
+    `The treasurer is Ann` and `Bo is the treasurer now` name one role; a name replaces a name, a number a number.
+    """
+    for row, sentence, old in said:
+        for ours in _roles(new):
+            for theirs in _roles(old):
+                for role, value in (ours, ours[::-1]):
+                    for other_role, other in (theirs, theirs[::-1]):
+                        if numbers and not (
+                            topic(role) == topic(other_role)
+                            and re.search(r"\d", value)
+                            and re.search(r"\d", other)
+                        ):
+                            continue
+                        if _same_role(role, other_role) and _same_kind(value, other, role):
+                            return [Ending(row, sentence, other, "the same role has another value")]
+    return []
+
+
+def _roles(statement: Statement) -> Iterator[tuple[str, str]]:
+    """Yield what stands on both sides of the one copula of each clause; a role may stand in the clause before."""
+    before = ""
+    for clause in statement.clauses:
+        rules = language_of(clause, words(clause)).rules
+        parts = pattern(rules.copula).split(_NOW.sub(" ", clause).strip()) if rules else []
+        if len(parts) == 2 and parts[1].strip():
+            if topic(parts[0]):
+                yield parts[0].strip(), parts[1].strip()
+            elif before:
+                yield f"{BEFORE}{before}", parts[1].strip()
+        before = clause
+
+
+def _same_role(one: str, other: str) -> bool:
+    ours, theirs = topic(one), topic(other)
+    if one.startswith(BEFORE) or other.startswith(BEFORE):
+        return bool(ours and theirs) and (ours <= theirs or theirs <= ours)
+    return bool(theirs) and (ours == theirs or (theirs <= ours and _ends_like(one, other)))
+
+
+def _ends_like(one: str, other: str) -> bool:
+    """Return whether the longer of two names of a role has its additions in front: `as of May the treasurer`."""
+    rules = language_of(one, words(one)).rules
+    last = [word for word in words(other) if word in topic(other)][-1:]
+    following = rules is not None and rules.modifiers_follow
+    return bool(last) and (following or words(one)[-1:] == last)
+
+
+def _same_kind(one: str, other: str, role: str) -> bool:
+    """Return whether two values are both names, or both numbers in one unit, and differ."""
+    if key(one) == key(other):
+        return False
+    if re.search(r"\d", one) and re.search(r"\d", other):
+        return _alike(_shape(one), _shape(other))
+    if topic(one) & topic(other):
+        return False
+    names = [_names(value) for value in (one, other)]
+    if re.search(f"[{UNSPACED}]", role):
+        return all(len(value) <= LONGEST_UNSPACED_NAME for value in (one, other)) and _is_thing(
+            role
+        )
+    return all(0 < len(each) <= NAME_WORDS and all(map(_NAME.match, each)) for each in names)
+
+
+def _names(value: str) -> list[str]:
+    """Return the words of a value without small ones such as `at`."""
+    small = language_of(value, words(value)).stop_words
+    return [word for word in re.findall(r"[\w.'-]+", value) if word.lower() not in small]
+
+
+def _is_thing(role: str) -> bool:
+    """Return whether a role names no person of the speaker's, of whom more than one thing is true."""
+    rules = language_of(role, words(role)).rules
+    return rules is None or not any(each in role for each in rules.people.split())
+
+
+def _by_overlap(new: Statement, said: Iterable[Said]) -> list[Ending]:
+    """Return the sentence that a correction is about: the one that shares most of its words, or alone shares any."""
+    text = " ".join(new.clauses)
+    shares: list[tuple[float, int, str]] = []
+    for row, sentence, _ in said:
+        theirs = topic(sentence)
+        shared = {word for word in theirs if holds(text, frozenset({word}))}
+        if shared and shared != theirs:
+            shares.append((len(shared) / len(theirs), row, sentence))
+    if not shares:
+        return []
+    share, row, sentence = max(shares, key=lambda each: each[0])
+    return (
+        [Ending(row, sentence, "", "it corrects what was said")]
+        if len(shares) == 1 or share >= OVERLAP
+        else []
+    )
+
+
+def _by_shape(new: Statement, said: Sequence[Said]) -> list[Ending]:
+    """Return the statement that a short correction is about by the form of its value alone.
+
+    That is the one right before with a number of the same form, or the newest with a word spelt nearly the same.
+    """
+    text = " ".join(new.clauses)
+    if not said or len(words(text)) > SHORT_WORDS:
+        return []
+    row, sentence, _ = said[0]
+    if _alike(_shape(text), _shape(sentence)):
+        return [Ending(row, sentence, "", "it corrects what was said")]
+    for row, sentence, _ in said[:RECENT]:
+        for one in topic(text):
+            for other in topic(sentence):
+                if (
+                    one != other
+                    and min(len(one), len(other)) >= SPELT
+                    and SequenceMatcher(None, one, other).ratio() >= ALIKE
+                ):
+                    return [Ending(row, sentence, other, "it corrects what was said")]
+    return []
+
+
+def _shape(text: str) -> frozenset[tuple[str, str]]:
+    """Return the forms of the numbers of a text with their units: 8:05 and 9:15 have one form."""
+    found = re.findall(r"([A-Za-zА-Яа-я]{0,4}-?\d[\w:.,/-]*)(?:\s?([^\W\d_]+|[%$€£₽°]))?", text)
+    return frozenset((re.sub(r"\d+", "0", number.strip(" .,")), unit) for number, unit in found)
+
+
+def _alike(ours: Iterable[tuple[str, str]], theirs: Iterable[tuple[str, str]]) -> bool:
+    return any(a == b and (u == v or not u or not v) for a, u in ours for b, v in theirs)
 
 
 _NOW = re.compile(

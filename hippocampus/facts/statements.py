@@ -51,7 +51,7 @@ _ABBREVIATION = re.compile(
 """What ends with a stop and no sentence: abbreviations, initials, ordinals (`am 3. Mai`)."""
 _ORDINAL_LANGUAGE = re.compile(r"(?<![\w.])\d{1,2}\.$")
 _CLAUSE = re.compile(
-    r"\s*[,;:，；：،؛—–]\s+|\s*[，；：،؛]\s*|(?<=[\u3400-\u9fff])[,;:]|\s+[—–-]\s+|(?<=[.!?])\s+|\s+(?:but|sondern|sino|mais|pero|aber|но|بل|बल्कि)\s+|\s+(?=(?:and|und|y|et|и)\s+(?:now|jetzt|ahora|maintenant|теперь)\b)"
+    r"\s*[,;:，；：،؛—–]\s+|\s*[，；：،؛]\s*|(?<=[\u3400-\u9fff])[,;:]|\s+[—–-]\s+|(?<=\w\w[.!?])\s+|\s+(?:but|sondern|sino|mais|pero|aber|но|بل|बल्कि)\s+|\s+(?=(?:and|und|y|et|и)\s+(?:now|jetzt|ahora|maintenant|теперь)\b)"
 )
 _RUN = re.compile(f"[{UNSPACED}]")
 _ARTICLES = re.compile(
@@ -112,11 +112,15 @@ class Statement:
     changed: bool = False
     """Whether it says that something became so."""
     swaps: tuple[Swap, ...] = ()
+    certain: bool = False
+    """Whether it says so by more than an interjection, which may also answer a question."""
     ended: tuple[str, ...] = ()
     """Clauses without their denial: what is so no longer."""
     hearsay: bool = False
     """Whether it reports somebody else's words, or supposes something."""
     clauses: tuple[str, ...] = ()
+    measured: bool = False
+    """Whether it gives something a number."""
 
     @property
     def may_end(self) -> bool:
@@ -125,6 +129,7 @@ class Statement:
             self.relation
             or self.swaps
             or self.ended
+            or self.measured
             or ((self.corrects or self.changed) and self.clauses)
         )
 
@@ -152,44 +157,61 @@ def read(text: str) -> Statement:
     rules = language_of(plain, words(plain)).rules
     if rules is None or len(plain) > LONGEST_STATEMENT:
         return Statement(text)
-    if plain.endswith(("?", "？", "؟")) or pattern(_verbose(rules.reported)).search(plain):
+    corrects = pattern(rules.correction).search(plain) is not None
+    reported = pattern(rules.reported).search(plain) and not (corrects and is_own(plain))
+    if plain.endswith(("?", "？", "؟")) or reported:
         return Statement(text, hearsay=True)
     clauses = tuple(
         part.strip(" .!。！।") for part in _CLAUSE.split(plain) if part and part.strip(" .!。！।")
     )
-    if pattern(_verbose(rules.hypothetical)).search(plain):
+    if pattern(rules.hypothetical).search(plain):
         return Statement(text, hearsay=bool(_CONDITION.search(plain)), clauses=clauses)
-    corrects = pattern(_verbose(rules.correction)).search(plain) is not None
-    changed = pattern(_verbose(rules.now)).search(plain) is not None
-    temporary = pattern(_verbose(rules.temporary)).search(plain) is not None
-    adds = pattern(_verbose(rules.addition)).search(plain) is not None
-    plainly = corrects or changed
-    swaps = () if temporary else tuple(_swaps(plain, rules, corrects=plainly, adds=adds))
+    now = pattern(rules.now).search(plain) is not None
+    temporary = pattern(rules.temporary).search(_STARTING.sub(" ", plain)) is not None
+    adds = pattern(rules.addition).search(plain) is not None
+    swaps = () if temporary else tuple(_swaps(plain, rules, corrects=corrects or now, adds=adds))
     ended = tuple(_ended(plain, clauses, rules))
+    changed = now or bool(swaps or ended)
     relation = None if temporary or adds or ended else _relation(clauses, rules)
     return Statement(
         text,
         relation,
-        (corrects or any(swap.explicit for swap in swaps)) and not temporary,
+        (corrects or any(swap.explicit for swap in swaps)) and not (temporary or adds),
         changed and not (temporary or adds),
         swaps,
+        pattern(rules.correction).search(_INTERJECTION.sub("", plain)) is not None,
         ended,
         clauses=clauses,
+        measured=not (temporary or adds or ended) and _measured(clauses, rules),
     )
 
 
+def _measured(clauses: tuple[str, ...], rules: WordingRules) -> bool:
+    """Return whether a clause gives something a number: `the payment terms of Acme are 30 days`."""
+    return any(
+        len(parts := pattern(rules.copula).split(clause)) == 2
+        and re.search(r"\d", parts[1]) is not None
+        for clause in clauses
+    )
+
+
+_INTERJECTION = re.compile(
+    r"^(?:\W*(?:no+|nope|nah|oh+|ah+|hm+|ugh|argh|oops|well|nein|ne+|nö|ach|äh|non|nan|euh|ay|uy|нет|ой|не-а|不是|哦不?|啊不?|لا|كلا|أوه|नहीं|ना|न|अरे|ओह)(?!\w)\W*)+",
+    re.IGNORECASE,
+)
+_STARTING = re.compile(
+    r"\b(?:starting|beginning|effective|as of|since|from|ab|seit|a partir de|desde|à partir de|dès|depuis|начиная с|с) (?:\w+ )?"
+    r"(?:today|tomorrow|this \w+|next \w+|heute|morgen|diese\w* \w+|nächste\w* \w+|hoy|mañana|est[ae] \w+|aujourd'hui|demain|cette \w+|ce \w+"
+    r"|сегодня|завтра|эт\w+ \w+)|从(?:今天|明天|这\w{1,2}|下\w{1,2})(?:起|开始)?|(?:ابتداء )?من (?:اليوم|الغد|هذا \w+)|(?:आज|कल|इस \S+|अगले \S+) से",
+    re.IGNORECASE,
+)
+"""From when something holds, which is no state that ends by itself."""
 _CONDITION = re.compile(
     r"^\W*(?:if|suppose|supposing|imagine|what if|let's say|wenn|falls|angenommen|stell dir vor|si|supongamos|imagina|supposons|imaginons"
     r"|если|допустим|предположим|представь|如果|要是|假如|假设|إذا|اذا|لو|لنفترض|تخيل|अगर|यदि|मान लो|मान लीजिए|काश)\b",
     re.IGNORECASE,
 )
 """An opening after which nothing is so."""
-
-
-@functools.cache
-def _verbose(rule: str) -> str:
-    """Return a rule that is laid out over lines as one expression."""
-    return "".join(part.strip() for part in rule.split("\n"))
 
 
 def _swaps(plain: str, rules: WordingRules, *, corrects: bool, adds: bool) -> Iterator[Swap]:
@@ -201,11 +223,11 @@ def _swaps(plain: str, rules: WordingRules, *, corrects: bool, adds: bool) -> It
         loose = corrected and place < len(rules.swaps) + LOOSE
         if loose and not contrasts:
             continue
-        for found in pattern(_verbose(rule)).finditer(plain):
+        for found in pattern(rule).finditer(plain):
             if loose and not corrects and not pattern(rules.contrast).search(found[0]):
                 continue
             old, new = found["old"].strip(" '\"“”„«»"), found.groupdict().get("new") or ""
-            if old and len(old.split()) <= LONGEST_VALUE_WORDS and key(old) != key(new):
+            if topic(old) and len(old.split()) <= LONGEST_VALUE_WORDS and key(old) != key(new):
                 parts = _CLAUSE.split(plain)
                 clause = next((part for part in parts if part and found["old"] in part), plain)
                 rest = topic(clause.replace(found["old"], " ", 1).replace(new, " ", 1))
@@ -213,7 +235,7 @@ def _swaps(plain: str, rules: WordingRules, *, corrects: bool, adds: bool) -> It
 
 
 def _ended(plain: str, clauses: tuple[str, ...], rules: WordingRules) -> Iterator[str]:
-    marker, denial = pattern(_verbose(rules.ended)), pattern(_verbose(rules.negation))
+    marker, denial = pattern(rules.ended), pattern(rules.negation)
     if marker.search(plain) is None:
         return
     for clause in clauses if len(clauses) > 1 else (plain,):
@@ -224,7 +246,7 @@ def _ended(plain: str, clauses: tuple[str, ...], rules: WordingRules) -> Iterato
 def _relation(clauses: tuple[str, ...], rules: WordingRules) -> Relation | None:
     for clause in clauses:
         for predicate, rule in rules.single:
-            found = pattern(_verbose(rule)).fullmatch(_CONTRACTED.sub(r"\1 ", clause))
+            found = pattern(rule).fullmatch(_CONTRACTED.sub(r"\1 ", clause))
             relation = _whole(predicate, found) if found else None
             if relation is not None:
                 return relation
@@ -242,7 +264,7 @@ def _whole(predicate: str, found: re.Match[str]) -> Relation | None:
     if not value or len(names) > LONGEST_SUBJECT_WORDS or _JOINED.search(f" {subject} "):
         return None
     owner = key(subject)
-    if owner != "user" and (FIRST & set(names) or _THIRD & set(names)):
+    if owner != "user" and (FIRST & set(names) or THIRD & set(names)):
         return None
     if len(value.split()) > LONGEST_VALUE_WORDS or _JOINED.search(f" {value} "):
         return None
@@ -251,9 +273,9 @@ def _whole(predicate: str, found: re.Match[str]) -> Relation | None:
     return Relation(owner if owner == "user" else subject, predicate, value)
 
 
-_THIRD = word_set(
+THIRD = word_set(
     """he she they it that this there er sie es das dies él ella ellos eso esto il elle ils ça он
-    она они это ce c هو هي هم वह वे यह ये 他 她 它 他们 which who"""
+    она они это ce c उसने उसका उसकी उन्होंने هو هي هم वह वे यह ये 他 她 它 他们 which who"""
 )
 """Pronouns: whom they mean is not known here."""
 
@@ -275,7 +297,12 @@ def topic(text: str) -> frozenset[str]:
             for word in words(text)
             for pair in (bigrams(word) if _RUN.search(word) else [word])
         )
-    return frozenset(word for word in words(text.replace("'", " ")) if word not in small)
+    own = pattern(language.rules.own) if language.rules else None
+    return frozenset(
+        word
+        for word in words(text.replace("'", " "))
+        if word not in small and word not in THIRD and not (own and own.fullmatch(word))
+    )
 
 
 def is_own(sentence: str) -> bool:
@@ -300,9 +327,11 @@ def holds(text: str, wanted: frozenset[str]) -> bool:
     if not wanted:
         return False
     present = words(text.replace("'", " "))
-    plain = normalised(text)
+    plain, unspaced = normalised(text), _RUN.search(text) is not None
     return all(
-        (word in plain) if _RUN.search(word) else any(_same_stem(word, other) for other in present)
+        (word in plain)
+        if unspaced or _RUN.search(word)
+        else any(_same_stem(word, other) for other in present)
         for word in wanted
     )
 
@@ -323,12 +352,15 @@ def _same_stem(one: str, other: str) -> bool:
         long[len(short) :] in _ENDINGS or (not short.isascii() and len(long) - len(short) <= 2)
     ):
         return True
+    if len(one) == len(other) and one[:-1] == other[:-1] and {one[-1], other[-1]} <= _VOWELS:
+        return True
     stem = len(short) - (2 if len(short) > 4 else 1)
     return (
         stem >= 3 and not short.isascii() and long[:stem] == short[:stem] and len(long) - stem <= 3
     )
 
 
+_VOWELS = frozenset("аяыиуюоейь")
 _ENDINGS = word_set("""s es d ed ing n en e t te st er a as o os an""")
 
 
@@ -348,7 +380,7 @@ def subject_of(clause: str) -> str:
         return person
     if pattern(rules.first_person).search(clause.replace("\u2019", "'")) or rules.drops_subjects:
         return "user"
-    if names[0] in _THIRD:
+    if names[0] in THIRD:
         return ""
     if len(names) > 1 and re.fullmatch(rules.possessive, names[0], re.IGNORECASE):
         return names[1]

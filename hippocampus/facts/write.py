@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
 
 CHUNK = 1000
+SHORT = 5
 NEWEST = 40
 """How many of the newest statements a new one that ends something is compared with, whatever their words."""
 COMPARED = 50
@@ -102,7 +103,20 @@ def wanted_of(tables: FactTables, item: Item) -> list[Wanted]:
         tags = tuple(dict.fromkeys([*item.tags, HEARSAY]))
         pasted = replace(item, content=rest, type=item.type or "note", tags=tags)
         return [replace(claim(tables, pasted), statement=None, relations=())] if rest else []
-    return [replace(claim(tables, replace(item, content=each)), raw=text) for each in found]
+    return [
+        replace(claim(tables, replace(item, content=each)), raw=text) for each in _joined(found)
+    ]
+
+
+def _joined(found: Iterable[str]) -> list[str]:
+    """Return sentences, a short correction together with the next one, which says what is right."""
+    joined: list[str] = []
+    for each in found:
+        if joined and len(words(joined[-1])) <= SHORT and read(joined[-1]).corrects:
+            joined[-1] = f"{joined[-1]} {each}"
+        else:
+            joined.append(each)
+    return joined
 
 
 def claim(tables: FactTables, item: Item) -> Wanted:

@@ -16,7 +16,6 @@ from hippocampus.facts.languages import CODES, language, language_of, pattern
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy
 from hippocampus.facts.ranking import Candidate, Placed, by_others, near_cosines, window
 from hippocampus.facts.statements import (
-    _verbose,
     holds,
     own_words,
     read,
@@ -150,14 +149,11 @@ def test_every_language_has_small_words_and_rules_that_compile(code):
         texts = [rules.own, rules.first_person, rules.hypothetical, rules.reported, rules.temporary, rules.addition,
                  rules.correction, rules.now, rules.ended, rules.negation, rules.contrast, rules.possessive,
                  *rules.swaps, *rules.corrections, *(rule for _, rule in rules.single)]  # fmt: skip
-        assert all(rule and pattern(_verbose(rule)) for rule in texts)
+        assert all(rule and pattern(rule) for rule in texts)
         assert all(
-            {"old"} <= set(pattern(_verbose(each)).groupindex)
-            for each in [*rules.swaps, *rules.corrections]
+            {"old"} <= set(pattern(each).groupindex) for each in [*rules.swaps, *rules.corrections]
         )
-        assert all(
-            {"object"} <= set(pattern(_verbose(each)).groupindex) for _, each in rules.single
-        )
+        assert all({"object"} <= set(pattern(each).groupindex) for _, each in rules.single)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,95 @@ zh | 我住在成都。 > 我从成都搬到了杭州。 | +杭州 | -我住在�
 ar | أعيش في حلب. > انتقلنا من حلب إلى صيدا. | +صيدا | -أعيش في حلب
 hi | मैं पुणे में रहता हूँ। > अब मैं पुणे में नहीं रहता। | +नहीं रहता | -पुणे में रहता हूँ
 """
+UPDATED = """
+en | My laptop is a ThinkPad T14 > gave the ThinkPad to my nephew, I'm on a Framework 13 these days | gave the ThinkPad to my nephew, I'm on a Framework 13 these days
+en | Standup is at 9:15 > standup has moved to 10:00 starting this week | standup has moved to 10:00 starting this week
+en | the staging host is stg-04 > staging was migrated off stg-04 onto stg-11 | staging was migrated off stg-04 onto stg-11
+en | our flight leaves from Gatwick at 6 > Oops, I mixed that up. It's Stansted, not Gatwick | Oops, I mixed that up. It's Stansted, not Gatwick
+en | Her name is Katherine with a K > sorry, typo: Catherine with a C | sorry, typo: Catherine with a C
+en | The invoice number is 4471 > wait, I meant 4417 | wait, I meant 4417
+en | dad's birthday is on June 3 > actually dad's birthday is on June 13 | actually dad's birthday is on June 13
+en | I'm a member of the chess club > I quit the chess club | I quit the chess club
+en | I walk the dog every evening > We don't have a dog anymore | We don't have a dog anymore
+en | The lead developer is Priya > Priya left, Tomasz is lead developer now > Tomasz stepped down, the lead developer is Ines now | Tomasz stepped down, the lead developer is Ines now
+de | Mein Fahrrad steht im Keller von Haus B > das Fahrrad ist jetzt nicht mehr im Keller, sondern in der Garage | das Fahrrad ist jetzt nicht mehr im Keller, sondern in der Garage
+de | Wir kochen mit Induktion von Bosch > haben den Herd getauscht, statt Bosch jetzt Siemens | haben den Herd getauscht, statt Bosch jetzt Siemens
+de | Der Termin beim Notar ist am 12. Mai > Korrektur: der Termin beim Notar ist am 21. Mai | Korrektur: der Termin beim Notar ist am 21. Mai
+de | Mein Kollege heißt Stefan > nee, verschrieben: Stephan mit ph | nee, verschrieben: Stephan mit ph
+de | Ich rauche eine Schachtel am Tag > ich hab mit dem Rauchen aufgehört | ich hab mit dem Rauchen aufgehört
+de | Projektleiterin ist Frau Sommer > Projektleiterin ist jetzt Herr Winter > Winter ist raus, Projektleiterin ist wieder Frau Sommer | Winter ist raus, Projektleiterin ist wieder Frau Sommer
+es | Trabajo de camarera en el Puerto Azul > dejé el Puerto Azul, ahora soy recepcionista en un hotel | dejé el Puerto Azul, ahora soy recepcionista en un hotel
+es | El código del portal es 3390 > me equivoqué, es 3309 | me equivoqué, es 3309
+es | mi hermana se llama Noelia > quería decir Noemí, no Noelia | quería decir Noemí, no Noelia
+es | La reunión es el lunes a las 10 > corrección: la reunión es el martes a las 10 | corrección: la reunión es el martes a las 10
+es | Voy a clases de yoga en el centro cívico > ya no voy a yoga | ya no voy a yoga
+es | Mi coche es un Seat Ibiza > vendí el Ibiza y me compré un Dacia Sandero > cambié el Sandero por un Toyota Yaris | cambié el Sandero por un Toyota Yaris
+fr | Notre hébergeur est Nordix > on a quitté Nordix pour Helium | on a quitté Nordix pour Helium
+fr | J'habite à Nantes, quartier Chantenay > J'ai déménagé de Nantes à Vannes | J'ai déménagé de Nantes à Vannes
+fr | Le train part à 7h42 > erreur de ma part, il part à 7h24 | erreur de ma part, il part à 7h24
+fr | Mon code client est B-118 > non, c'est B-181, pas B-118 | non, c'est B-181, pas B-118
+fr | Je prends le bus 14 pour aller au bureau > je ne prends plus le bus | je ne prends plus le bus
+fr | Le référent sécurité est Loïc > Loïc n'est plus référent sécurité, c'est Hamid > le référent sécurité est désormais Jeanne à la place de Hamid | le référent sécurité est désormais Jeanne à la place de Hamid
+ru | Мой телефон Самсунг А52 > сменил Самсунг на Пиксель | сменил Самсунг на Пиксель
+ru | Хостинг у нас в Селектеле > переехали из Селектела в Яндекс Облако | переехали из Селектела в Яндекс Облако
+ru | Поезд отходит в 18:40 > ошибся, поезд отходит в 18:04 | ошибся, поезд отходит в 18:04
+ru | Бабушку зовут Мария Петровна > нет, не Мария, а Марина Петровна | нет, не Мария, а Марина Петровна
+ru | Хожу в бассейн по средам > в бассейн больше не хожу | в бассейн больше не хожу
+zh | 我用的手机是小米13 > 手机换成华为了,小米13给我妈了 | 手机换成华为了,小米13给我妈了
+zh | 我住在杭州滨江区 > 我从杭州搬到宁波了 | 我从杭州搬到宁波了
+zh | 会议室在三楼 > 说错了,会议室在五楼 | 说错了,会议室在五楼
+zh | 我的英文名是Kevin > 不对,应该是Calvin,不是Kevin | 不对,应该是Calvin,不是Kevin
+zh | 我每天晚上去夜跑 > 我现在不夜跑了 | 我现在不夜跑了
+zh | 财务对接人是老周 > 财务对接人现在改为小林 > 小林离职了,财务对接人改为阿芳 | 小林离职了,财务对接人改为阿芳
+ar | سيارتي تويوتا كورولا > بعت الكورولا واشتريت كيا سبورتاج | بعت الكورولا واشتريت كيا سبورتاج
+ar | أسكن في حي النزهة > انتقلت من حي النزهة إلى حي الياسمين | انتقلت من حي النزهة إلى حي الياسمين
+ar | رقم العقد 5521 > عفوا أخطأت، رقم العقد 5512 | عفوا أخطأت، رقم العقد 5512
+ar | اسم المدرسة نورة > لا، أقصد نوال وليس نورة | لا، أقصد نوال وليس نورة
+ar | أشرب القهوة كل صباح > لم أعد أشرب القهوة | لم أعد أشرب القهوة
+hi | मेरा फ़ोन सैमसंग का है > सैमसंग बेच दिया, अब वनप्लस चलाता हूँ | सैमसंग बेच दिया, अब वनप्लस चलाता हूँ
+hi | हम लखनऊ के गोमती नगर में रहते हैं > हम लखनऊ से कानपुर शिफ्ट हो गए | हम लखनऊ से कानपुर शिफ्ट हो गए
+hi | ट्रेन शाम 6:15 पर है > माफ़ कीजिए, ट्रेन शाम 6:50 पर है | माफ़ कीजिए, ट्रेन शाम 6:50 पर है
+hi | मेरी बहन का नाम कविता है > नहीं, कविता नहीं, सविता है | नहीं, कविता नहीं, सविता है
+hi | मैं रोज़ जिम जाता हूँ > अब मैं जिम नहीं जाता | अब मैं जिम नहीं जाता
+hi | टीम लीड अमित है > अब टीम लीड अमित की जगह नेहा है > नेहा ने छोड़ दिया, टीम लीड अब राहुल है | नेहा ने छोड़ दिया, टीम लीड अब राहुल है
+en | I take the 8:05 bus > scratch that, it's the 8:15 | scratch that, it's the 8:15
+en | Lena is allergic to shellfish > I got that wrong, Lena is allergic to peanuts | I got that wrong, Lena is allergic to peanuts
+en | The wifi password hint is the cat's name > No, that's not right, the hint is the dog's name | No, that's not right, the hint is the dog's name
+en | My manager is Dana > As of Monday my manager is Omar | As of Monday my manager is Omar
+en | Our office is on Baker Street > the office relocated to Canary Wharf | the office relocated to Canary Wharf
+es | El gato pesa 4 kilos > perdona, el gato pesa 5 kilos | perdona, el gato pesa 5 kilos
+es | Ensayamos los martes > ahora ensayamos los jueves en vez de los martes | ahora ensayamos los jueves en vez de los martes
+fr | Le chantier commence le 4 juin > pardon, le chantier commence le 14 juin | pardon, le chantier commence le 14 juin
+fr | Notre comptable est Mme Roy > notre comptable est maintenant M. Blin | notre comptable est maintenant M. Blin
+ru | Тренировки по вторникам > тренировки перенесли со вторника на четверг | тренировки перенесли со вторника на четверг
+zh | 我们组的组长是王磊 > 我们组的组长换人了,现在是赵敏 | 我们组的组长换人了,现在是赵敏
+zh | 快递单号尾号是8821 > 更正一下,尾号是8812 | 更正一下,尾号是8812
+ar | اجتماعنا يوم الثلاثاء > نقلنا الاجتماع من الثلاثاء إلى الخميس | نقلنا الاجتماع من الثلاثاء إلى الخميس
+ar | الموعد الساعة ٣ > آسف، الموعد الساعة ٤ | آسف، الموعد الساعة ٤
+hi | मीटिंग सोमवार को होती है > मीटिंग अब सोमवार की बजाय बुधवार को होती है | मीटिंग अब सोमवार की बजाय बुधवार को होती है
+en | My phone contract is with O2 > I switched from O2 to Giffgaff > I meant Smarty, not Giffgaff | I meant Smarty, not Giffgaff
+en | Release day is Tuesday > release day moved from Tuesday to Thursday > moved again: release day goes from Thursday to Monday | moved again: release day goes from Thursday to Monday
+en | Our treasurer is Ruth > Ruth isn't treasurer any more, it's Malik > Malik is no longer treasurer, now it's Ortega | Malik is no longer treasurer, now it's Ortega
+de | Ich wohne in Kassel > Ich wohne jetzt in Fulda > bin wieder von Fulda nach Kassel zurückgezogen | bin wieder von Fulda nach Kassel zurückgezogen
+de | Die Hausmeisterin heißt Frau Bär > Hausmeister ist nicht mehr Frau Bär, sondern Herr Lind > ich meinte Linde, nicht Lind | ich meinte Linde, nicht Lind
+es | Usamos Slack en el equipo > pasamos de Slack a Mattermost > dije Mattermost pero quería decir Rocket.Chat | dije Mattermost pero quería decir Rocket.Chat
+fr | J'habite à Albi > j'ai déménagé d'Albi à Rodez > je suis revenue de Rodez à Albi | je suis revenue de Rodez à Albi
+fr | le mot de ralliement est tulipe > ce n'est plus tulipe, c'est jonquille > ce n'est plus jonquille mais pivoine | ce n'est plus jonquille mais pivoine
+fr | Notre cours est le lundi > le cours est déplacé du lundi au mercredi > finalement le cours passe du mercredi au vendredi | finalement le cours passe du mercredi au vendredi
+ru | Живу в Самаре > переехал из Самары в Уфу > вернулся из Уфы в Самару | вернулся из Уфы в Самару
+ru | Староста группы Костя > староста больше не Костя, теперь Вера > староста больше не Вера, выбрали Глеба | староста больше не Вера, выбрали Глеба
+ru | Тариф у нас Базовый > перешли с Базового на Бизнес > оговорился, не Бизнес, а Бизнес Плюс | оговорился, не Бизнес, а Бизнес Плюс
+zh | 我住在长沙 > 我从长沙搬到了株洲 > 我又从株洲搬回长沙了 | 我又从株洲搬回长沙了
+zh | 我们用钉钉沟通 > 我们从钉钉换到飞书了 > 说错了,不是飞书,是企业微信 | 说错了,不是飞书,是企业微信
+ar | أسكن في طنطا > انتقلت من طنطا إلى المنصورة > رجعت من المنصورة إلى طنطا | رجعت من المنصورة إلى طنطا
+ar | رئيس الفريق سمير > رئيس الفريق لم يعد سمير بل هدى > رئيسة الفريق لم تعد هدى بل مروان | رئيسة الفريق لم تعد هدى بل مروان
+ar | مزود الإنترنت عندنا نور > غيرنا من نور إلى سما > قلت سما وأقصد سماء | قلت سما وأقصد سماء
+hi | मैं जयपुर में रहता हूँ > मैं जयपुर से उदयपुर शिफ्ट हो गया > उदयपुर से वापस जयपुर आ गया हूँ | उदयपुर से वापस जयपुर आ गया हूँ
+hi | मोहल्ला समिति के अध्यक्ष वर्मा जी हैं > अध्यक्ष अब वर्मा जी नहीं, गुप्ता जी हैं > अध्यक्ष अब गुप्ता जी नहीं, शबाना जी हैं | अध्यक्ष अब गुप्ता जी नहीं, शबाना जी हैं
+hi | बैठक का कमरा नीले रंग का है > कमरे का रंग नीले से पीला कर दिया > पीले की जगह फिर से नीला करा दिया | पीले की जगह फिर से नीला करा दिया
+hi | हम ज़ूम पर मीटिंग करते हैं > ज़ूम की जगह अब टीम्स इस्तेमाल करते हैं > मैंने टीम्स कहा, मतलब मीट था | मैंने टीम्स कहा, मतलब मीट था
+"""
+"""The last statement alone stands at the end."""
 BOTH_TRUE = """
 en | I am allergic to nuts. > I am allergic to milk.
 en | I speak Danish. > I also speak Dutch now.
@@ -58,6 +147,22 @@ ru | Я живу в Перми. > Моя сестра живёт в Омске.
 zh | 我住在成都。 > 我姐姐住在杭州。
 ar | أعيش في حلب. > أختي تعيش في صيدا.
 hi | मैं पुणे में रहता हूँ। > मेरी बहन नागपुर में रहती है।
+en | I play the violin > I play the piano too
+en | My brother lives in Leeds > I took the train from Leeds to York yesterday
+en | I drink tea in the morning > I don't drink tea after dinner
+en | The printer is on the second floor > The coffee machine is not on the second floor but the third
+de | Ich spreche Englisch > Ich lerne gerade Spanisch
+de | Meine Schwester wohnt in Bonn > Ich fahre jede Woche von Bonn nach Köln
+es | Me gusta el té verde > no me gusta el té negro
+es | Hablo catalán > también hablo un poco de euskera
+fr | Je joue du piano > je joue aussi du violoncelle
+fr | Ma sœur travaille à Lyon > Je vais de Lyon à Dijon en train demain
+ru | Люблю борщ > не люблю окрошку
+ru | Брат живёт в Твери > завтра еду из Твери в Москву
+zh | 我喜欢喝绿茶 > 我不喜欢喝红茶
+zh | 我哥在南京上班 > 我明天从南京去上海
+ar | أحب الشاي > أحب القهوة أيضا
+hi | मुझे आम पसंद है > मुझे केला पसंद नहीं है
 """
 
 
@@ -86,6 +191,14 @@ def test_what_a_statement_replaces_by_its_own_words_is_current_no_more(row):
     assert gone[1:] not in standing
     (ended,) = [memory for memory in facts.memories(superseded=True) if memory.superseded_by]
     assert ended.valid_until is not None
+    assert facts.check() == []
+
+
+@pytest.mark.parametrize("row", rows(UPDATED), ids=" | ".join)
+def test_of_what_is_corrected_moved_or_given_up_the_newest_alone_stands(row):
+    _, statements, standing = row
+    facts = told(*statements.split(" > "))
+    assert current(facts) == [standing]
     assert facts.check() == []
 
 

@@ -76,14 +76,16 @@ class WordingRules(NamedTuple):
     """What joins a wrong value and the right one where nothing else says that it is a correction."""
     corrections: Sequence[str]
     """The same where the old value was never true."""
-    ended: Sequence[str]
-    """What is so no longer, as the group `what`."""
+    ended: str
+    """That something is so no longer."""
     negation: str
     """Words of a denial."""
     verbs: str
     """Words of change and of use, which name no topic."""
     single: Sequence[tuple[str, str]]
     """Relations with one value at a time: a name, and a clause with the groups `subject` and `object`."""
+    copula: str
+    """What joins a role and who or what fills it."""
 
 
 class SpokenLanguage(NamedTuple):
@@ -143,8 +145,8 @@ def language_of(text: str, words: Sequence[str]) -> SpokenLanguage:
 
 @functools.cache
 def pattern(text: str) -> re.Pattern[str]:
-    """Return a rule's compiled expression."""
-    return re.compile(text, re.IGNORECASE)
+    """Return a rule's compiled expression; it may be laid out over lines."""
+    return re.compile("".join(part.strip() for part in text.split("\n")), re.IGNORECASE)
 
 
 def word_set(text: str) -> frozenset[str]:

@@ -12,11 +12,6 @@ wieder wir wird wo wohin woher zu zum zur
 """
 
 _VALUE = r"[^,.;:!?]+?"
-_ATTRIBUTE = (
-    r"(?:(?:vor|nach)?name|geburtstag|e-?mail(?:-adresse)?|(?:telefon|handy)nummer|adresse|anschrift|alter|größe|gewicht"
-    r"|blutgruppe|schuhgröße|beruf|job|chefin|chef|vermieter|abgabetermin|frist|deadline|port|version|budget|miete"
-    r"|gehalt|preis|status|zeitzone|hauptstadt|limit|lieblings[\wäöüß]+|standard[\wäöüß]+)"
-)
 RULES = {
     "own": r"""\b(?:ich|wir|mir|mich|uns|mein\w*|unser\w*)\b""",
     "people": "schwester bruder mutter vater mama papa frau mann sohn tochter kinder kind freund freundin chefin kollege kollegin partner partnerin cousin cousine nachbar nachbarin tante onkel oma opa mitbewohner nichte neffe schwager schwägerin",
@@ -36,7 +31,7 @@ RULES = {
     "correction": r"""^\W*(?:(?:nein|ne+|nee|nö|falsch|quatsch|sorry|moment|ups|oh|ach|halt|äh|stopp)(?:\s*[,.:;!—–-]|\s+(?=nicht\b|falsch|moment|sorry|doch))
         |(?:korrektur|berichtigung|korrigiere|stimmt\snicht|verbesserung|richtigstellung|eigentlich)\b)
         |\b(?:ich\smeinte|ich\shabe?\smich\s(?:vertan|verschrieben|geirrt|vertippt)|(?:das|es)\s(?:war|ist|stimmt)\s(?:falsch|nicht(?:\srichtig)?)
-        |mein\sfehler|hab\smich\s(?:vertan|verschrieben|geirrt|vertippt)|verwechselt|mein(?:t)?e\saber)\b""",
+        |mein\sfehler|hab\smich\s(?:vertan|verschrieben|geirrt|vertippt)|verwechselt|verschrieben|vertippt|versprochen|tippfehler|mein(?:t)?e\saber)\b""",
     "now": r"\b(?:jetzt|nun|inzwischen|mittlerweile|neuerdings|seit\w*|wieder|ab\ssofort|nunmehr)\b",
     "swaps": (
         r"\b(?:von|vom)\s(?P<old>"
@@ -48,6 +43,8 @@ RULES = {
         + _VALUE
         + r")\s(?:nach|auf|zu|zum|zur)\s(?P<new>[^,.;:!?]+)",
         r"\b(?P<new>[\w.+#-]+(?:\s[\w.+#-]+){0,2})\s(?:anstelle\svon|anstatt|statt)\s(?P<old>[^,.;:!?]+)",
+        r"\b(?:statt|anstatt|anstelle\svon)\s(?P<old>[\w.+#-]+(?:\s[\w.+#-]+)?)\s(?:jetzt|nun|nur\snoch|lieber|künftig|ab\sjetzt)\s(?P<new>[^,.;:!?]+)",
+        r"\b(?P<old>[\w.+#-]+)\s(?:verkauft|abgegeben|gekündigt|abgeschafft|verlassen|weggegeben|verschenkt|eingetauscht|gegen\s(?P<new>[\w.+#-]+)\sgetauscht)\b",
         r"\bstatt\s(?P<old>[\w.+#-]+(?:\s[\w.+#-]+)?)\s(?:nutzen|benutzen|verwenden|nehmen|trinke\w*|nehme|nutze|benutze|verwende|haben|habe)\s(?:ich|wir)\s(?P<new>[^,.;:!?]+)",
         r"\b(?P<old>[\w.+#-]+(?:\s[\w.+#-]+)?)\s(?:wurde\s|haben\swir\s|habe\sich\s)?durch\s(?P<new>"
         + _VALUE
@@ -63,9 +60,10 @@ RULES = {
     ),
     "ended": r"\b(?:nicht|kein\w*|nie)\b(?=[^.;!?]*\bmehr\b)|\b(?:aufgehört|aufgegeben|gekündigt|abgeschafft|verkauft|abgesetzt)\b",
     "negation": r"\b(?:nicht|kein\w*|mehr|nie)\b",
-    "verbs": """nutze nutzen benutze benutzen verwende verwenden gezogen umgezogen gewechselt umgestiegen umgestellt wohne wohnen
+    "verbs": """hab haben hat hatte wurde wurden schon noch nutze nutzen benutze benutzen verwende verwenden gezogen umgezogen gewechselt umgestiegen umgestellt wohne wohnen
         wohnt arbeite arbeiten arbeitet lebe leben jetzt endlich letzte letzten woche monat wochenende gestern heute seit wieder
         statt neu neuen läuft laufen sind bin haben habe inzwischen mittlerweile zurück""",
+    "copula": r"\s(?:ist|sind|heißt|lautet|findet|liegt\sbei|beträgt|wurde\s(?:zu|auf))\s",
     "single": (
         (
             "lives_in",
@@ -78,13 +76,6 @@ RULES = {
         (
             "works_at",
             r"(?P<subject>.+?)\s(?:arbeite[tn]?)\s(?:jetzt\s|nun\s|inzwischen\s|wieder\s)*(?:bei|für)\s(?P<object>.+)",
-        ),
-        ("name", r"(?P<subject>.+?)\sheiße?[nt]?\s(?:jetzt\s)?(?P<object>.+)"),
-        ("age", r"(?P<subject>.+?)\s(?:bin|ist)\s(?:jetzt\s)?(?P<object>\d+)(?:\sjahre\salt)?"),
-        ("weight", r"(?P<subject>.+?)\swieg(?:e|t)\s(?:jetzt\s)?(?P<object>.*\d.*)"),
-        (
-            "is",
-            rf"(?P<subject>(?:(?:mein\w*|unser\w*|der|die|das)\s)?(?:[\w-]+\s){{0,2}}?{_ATTRIBUTE}(?:\s(?:von|für|der|des)\s.+?)?)\s(?:ist|sind|lautet|liegt\sbei|beträgt)\s(?:jetzt\s|nun\s)?(?P<object>.+)",
         ),
     ),
 }

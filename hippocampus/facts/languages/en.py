@@ -16,13 +16,6 @@ goes going gone went many much kind kinds
 
 _VALUE = r"[^,.;:!?]+?"
 _END = r"(?=[,.;!?]|\s+(?:and|but|in|on|for|at|since|last|this|yesterday|because|so|which|after|as)\b|$)"
-_ATTRIBUTE = (
-    r"(?:(?:full |first |last |maiden )?name|birthday|date of birth|e-?mail(?: address)?"
-    r"|(?:phone|mobile|office)(?: number)?|(?:home |postal )?address|age|height|weight|blood type|shoe size"
-    r"|(?:job )?title|job|boss|manager|landlord|deadline|due date|release date|port|version|budget|rent"
-    r"|salary|price|status|time ?zone|capital|timeout|limit|owner|payment terms"
-    r"|(?:favou?rite|default|current|main|primary|preferred) \w+(?: \w+)?)"
-)
 RULES = {
     "own": r"""\b(?:i|we|me|us|my|our|mine|ours|i'm|i've|i'd|we're|we've)\b""",
     "people": "sister brother mother father mum mom dad wife husband son daughter kids child friend boss manager colleague partner cousin neighbour neighbor aunt uncle grandmother grandfather grandma grandpa flatmate roommate girlfriend boyfriend niece nephew team teammate",
@@ -45,11 +38,12 @@ RULES = {
     "correction": r"""^\W*(?:(?:no+|nope|nah|wrong|wait|oops|sorry|ah|oh|hm+|ugh|argh)(?:\s*[,.:;!—–-]|\s+(?=sorry|wait|actually|not\b
         |i\smeant|wrong))|(?:correction|corrected|actually|scratch\sthat|i\smeant|my\smistake|my\sbad|i\smisspoke|typo
         |not\squite|to\scorrect|let\sme\scorrect)\b)|\b(?:i\smeant|i\smisspoke|i\swas\swrong|i\sgot\s(?:that|it|this)\swrong
-        |(?:that|it|this)(?:'s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct|true))|my\smistake|i\smixed)\b""",
-    "now": r"\b(?:now|again|nowadays|these\sdays|from\snow\son|as\sof|became|has\sbecome|have\sbecome|since)\b",
+        |(?:that|it|this)(?:'s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct|true))|my\s(?:mistake|bad)|typo|i\s(?:mixed|misremembered|misread|mistyped)|mixed\s(?:that|it|this|them)\sup)\b""",
+    "now": r"\b(?:now|again|nowadays|back\s(?:to|on|in|at|with)|(?:moved|changed|switched|relocated|migrated|renamed|pushed|bumped|rescheduled|postponed|promoted)\sto|these\sdays|from\snow\son|as\sof|became|has\sbecome|have\sbecome|since)\b",
     "swaps": (
         r"""\b(?:mov\w+|switch\w*|migrat\w+|chang\w+|relocat\w+|transfer\w+|convert\w+|went|gone|renam\w+|upgrad\w+|downgrad\w+
-        |bump\w+|rais\w+|lower\w+|reduc\w+|increas\w+|cut|push\w+|reschedul\w+|postpon\w+|came|port\w+|shift\w+)\b[^.;!?]*?
+        |bump\w+|rais\w+|lower\w+|reduc\w+|increas\w+|cut|push\w+|reschedul\w+|postpon\w+|came|port\w+|shift\w+|swap\w*|trad\w+|hop\w+|flip\w+
+        |transition\w+|rebrand\w+|promot\w+|demot\w+|drop\w*|bring|brought)\b[^.;!?]*?
         \bfrom\s(?P<old>"""
         + _VALUE
         + r""")\s(?:over\s|back\s|up\s|down\s)?to\s(?P<new>"""
@@ -57,6 +51,8 @@ RULES = {
         + ")"
         + _END,
         r"\b(?P<new>[\w.+#'-]+(?:\s[\w.+#'-]+){0,2})\sinstead\sof\s(?P<old>" + _VALUE + ")" + _END,
+        r"\b(?:sold|ditched|dropped|cancell?ed|quit|left|gave\s(?:up|away)|gave(?=\s(?:the|my|our)\s)|traded|swapped|got\srid\sof|(?:moved|migrated|switched|came)\s(?:away\sfrom|off(?:\sof)?))\s"
+        r"(?:(?:my|our|the|his|her)\s)?(?P<old>[\w.+#'-]+(?:\s[\w.+#'-]+){0,2}?)(?:\s(?:and|to|for|onto|with|last|this|at|in|on|completely|account)\b|[,.;!]|$)",
         r"\breplac(?:ed|ing)\s(?P<old>"
         + _VALUE
         + r")\s(?:with|by)\s(?P<new>"
@@ -81,11 +77,12 @@ RULES = {
         r"\bthe\s(?P<old>[^,.;!?]{1,30}?)\swas\s(?:wrong|a\stypo|a\smistake|an\serror)",
     ),
     "ended": r"""\bno\slonger\b|\b(?:not|never|\w+n't)\b(?=[^.;!?]*\bany\s?more\b)
-        |\b(?:stopped|quit|gave\sup|given\sup|got\srid\sof|dropped|cancelled|canceled|sold)\b""",
+        |(?<!never\s)(?<!not\s)(?<!to\s)(?<!n\'t\s)\b(?:stopped|quit|gave\sup|given\sup|got\srid\sof|dropped|cancelled|canceled|sold)\b""",
     "negation": r"\b(?:not|never|any\s?more|don't|doesn't|didn't|isn't|aren't|am\snot|can't|cannot)\b",
     "verbs": """use uses used using moved move switched switch migrated changed change live lives living lived work works
         working run runs running went got finally last weekend week month year yesterday today now new again back over
         since instead replaced rolled morning everywhere everything is are been""",
+    "copula": r"\s(?:(?:has|have|was|were)\s(?:been\s)?)?(?:moved|changed|switched|relocated|renamed|pushed|bumped|rescheduled|postponed)\sto\s|\s(?:is|are|was)\s|'s\s",
     "single": (
         (
             "lives_in",
@@ -99,14 +96,6 @@ RULES = {
         (
             "works_at",
             r"(?P<subject>.+?)\s(?:now\s|currently\s|still\s)?works?\s(?:now\s)?(?:at|for)\s(?P<object>.+)",
-        ),
-        ("age", r"(?P<subject>.+?)\s(?:am|is|'m)\s(?:now\s)?(?P<object>\d+)(?:\syears\sold)?"),
-        ("weight", r"(?P<subject>.+?)\s(?:now\s)?weighs?\s(?:now\s)?(?P<object>.*\d.*)"),
-        ("payment_terms", r"(?P<subject>.+?)\spays\s(?P<object>net\s?\d+)"),
-        (
-            "is",
-            rf"(?P<subject>(?:(?:my|our|the)\s)?(?:[\w'-]+\s){{0,3}}?{_ATTRIBUTE}(?:\s(?:of|for)\s.+?)?)\s(?:is|are|'s)\s"
-            r"(?:now\s|actually\s|still\s)?(?P<object>.+)",
         ),
     ),
 }

@@ -10,11 +10,6 @@ sus también te tiene tu un una uno unos y ya yo
 """
 
 _VALUE = r"[^,.;:!?]+?"
-_ATTRIBUTE = (
-    r"(?:nombre|apellido|cumpleaños|correo(?:\selectrónico)?|e-?mail|teléfono|número(?:\sde\steléfono)?|dirección|edad|altura|peso|talla"
-    r"|grupo\ssanguíneo|trabajo|cargo|jef[ea]|fecha\slímite|plazo|puerto|versión|presupuesto|alquiler|salario|sueldo|precio"
-    r"|estado|zona\shoraria|capital|límite|[\w]+\s(?:favorit|preferid)[oa])"
-)
 RULES = {
     "own": r"""\b(?:yo|nosotr[oa]s|me|mi|mis|nos|nuestr[oa]s?|mí)\b""",
     "people": "hermana hermano madre padre mamá papá mujer marido esposa esposo hijo hija hijos amigo amiga compañero compañera pareja primo prima vecino vecina tía tío abuela abuelo sobrino sobrina suegra novia novio",
@@ -23,13 +18,13 @@ RULES = {
     "first_person": r"\b(?:yo|nosotr[oa]s)\b",
     "possessive": r"(?:mis?|nuestr[oa]s?|el|la|los|las|un|una)",
     "hypothetical": r"""\b(?:si|supongamos|imagina\w*|quizás?|tal\svez|a\slo\smejor|probablemente|podría\w*|gustaría|querría|haría\w*|sería\w*|tendría\w*
-        |viviría\w*|usaría\w*|planea\w*|pienso|pensando\sen|pensamos|quiero|queremos|quisiera|voy\sa|vamos\sa|va\sa|ojalá|espero|próxim[oa]
+        |viviría\w*|usaría\w*|planea\w*|pienso|pensando\sen|pensamos|quiero|queremos|quisiera|(?:voy|vamos|va)\sa\s\w+[aei]r(?:se|me|nos)?\b|ojalá|espero|próxim[oa]
         |algún\sdía|hubiera\w*|mudaría\w*|cambiaría\w*|pongamos)\b""",
     "reported": r"""\b(?:dice|dicen|diciendo|decir\sque|comenta|dijo|dijeron|cree|creen|según|piensa|piensan|afirma\w*|cuenta\sque|contó|asegura\w*|escribió|insiste|jura|sostiene|opina)\b""",
     "temporary": r"""\b(?:(?<!desde\s)hoy|mañana|est[ae]\s(?:semana|mes|tarde|noche|verano|invierno|finde|fin\sde\ssemana)|temporal\w*|provisional\w*
         |por\sahora|de\smomento|por\sel\smomento|hasta|durante|mientras|sólo\spor|solo\spor|unos\sdías|de\svacaciones|de\svisita)\b""",
     "addition": r"\b(?:también|además|asimismo|otro|otra|ambos|ambas|a\sveces|segund[oa]|tampoco)\b",
-    "correction": r"""^\W*(?:(?:no|perdón|perdona|espera|ay|uy|ups|mal|disculpa)(?:\s*[,.:;!—–-]|\s+(?=perdón|espera|no\b|perdona))
+    "correction": r"""^\W*(?:(?:no|perdón|perdone?|perdona|lo\ssiento|error|errata|espera|ay|uy|ups|mal|disculpa)(?:\s*[,.:;!—–-]|\s+(?=perdón|espera|no\b|perdona))
         |(?:corrección|corrijo|rectifico|en\srealidad|mejor\sdicho|fe\sde\serratas)\b)
         |\b(?:quise\sdecir|quería\sdecir|me\sequivoqué|me\she\sequivocado|eso\s(?:está|estaba)\smal|no\ses\s(?:correcto|así|cierto)|era\sun\serror|me\sconfundí)\b""",
     "now": r"\b(?:ahora|ya|actualmente|desde|otra\svez|de\snuevo|de\svuelta|hoy\sen\sdía)\b",
@@ -38,6 +33,7 @@ RULES = {
         + _VALUE
         + r")\s(?:a|al|hacia|hasta|por)\s(?P<new>[^,.;:!?]+)",
         r"\b(?P<new>[\w.+#-]+(?:\s[\w.+#-]+){0,2})\s(?:en\s(?:vez|lugar)\sde|en\svez\sdel)\s(?P<old>[^,.;:!?]+)",
+        r"\b(?:vend(?:í|imos|ió)|dej(?:é|amos|ó)|cancel(?:é|amos)|abandon(?:é|amos)|regal(?:é|amos)|me\sfui\sde|nos\sfuimos\sde|di\sde\sbaja)\s(?:el|la|los|las|mi|nuestr[oa])?\s?(?P<old>[\w.+#-]+(?:\s[\w.+#-]+){0,2}?)(?:\s(?:y|por|para|en|a)\b|[,.;!]|$)",
         r"\ben\s(?:vez|lugar)\sdel?\s(?P<old>[\w.+#-]+)\s(?:ahora\s)?(?:usamos|uso|tomo|tomamos|bebo)\s(?P<new>[^,.;:!?]+)",
         r"\b(?:cambi\w+|reemplaz\w+|sustitu\w+)\s(?:el\s|la\s)?(?P<old>"
         + _VALUE
@@ -54,6 +50,7 @@ RULES = {
     "negation": r"\b(?:no|ya|nunca|más|dejé|dejado|dejamos)\b",
     "verbs": """tomo tomamos bebo como uso usamos usa volví volvimos vuelto mudé mudamos mudado mudo cambié cambiamos cambiado pasé pasamos pasado vivo vivimos vive trabajo trabajamos
         trabaja ahora finalmente semana mes pasada ayer hoy desde nuevo vuelta vez lugar está estamos está migramos migrado""",
+    "copula": r"(?:^|\s)(?:es|son|se\sllama|pasa\sa\sser|ha\spasado\sa\s(?:ser)?)\s",
     "single": (
         (
             "lives_in",
@@ -66,13 +63,6 @@ RULES = {
         (
             "works_at",
             r"(?:(?P<subject>.+?)\s)?(?:ahora\s)?trabaj(?:o|a|amos|an)\s(?:ahora\s)?(?:en|para)\s(?P<object>.+)",
-        ),
-        ("name", r"(?:(?P<subject>.+?)\s)?(?:me|se)\sllam[oa]\s(?P<object>.+)"),
-        ("age", r"(?:(?P<subject>.+?)\s)?(?:tengo|tiene)\s(?:ya\s)?(?P<object>\d+)\saños"),
-        ("weight", r"(?:(?P<subject>.+?)\s)?(?:ahora\s)?pes[oa]\s(?:ahora\s)?(?P<object>\d.*)"),
-        (
-            "is",
-            rf"(?P<subject>(?:(?:mi|nuestr[oa]|el|la)\s)?(?:[\w-]+\s){{0,2}}?{_ATTRIBUTE}(?:\s(?:de|del|para)\s.+?)?)\s(?:es|son|está\sen)\s(?:ahora\s)?(?P<object>.+)",
         ),
     ),
 }

@@ -10,11 +10,6 @@ ton tu un une vos votre vous c d j l m n s t y été être a ont avait fait
 """
 
 _VALUE = r"[^,.;:!?]+?"
-_ATTRIBUTE = (
-    r"(?:(?:pré)?nom|anniversaire|(?:adresse\s)?e-?mail|numéro(?:\sde\stéléphone)?|téléphone|adresse|âge|taille|poids|pointure|groupe\ssanguin"
-    r"|métier|poste|chef\w*|patron\w*|propriétaire|date\slimite|échéance|délai|port|version|budget|loyer|salaire|prix|statut"
-    r"|fuseau\shoraire|capitale|limite|[\w]+\spréférée?)"
-)
 RULES = {
     "own": r"""\b(?:je|nous|on|me|moi|mon|ma|mes|notre|nos)\b|\b[jm]'""",
     "people": "soeur sœur frère mère père maman papa femme mari épouse fils fille enfants enfant ami amie collègue compagnon compagne cousin cousine voisin voisine tante oncle grand-mère grand-père neveu nièce",
@@ -33,10 +28,11 @@ RULES = {
         |\b(?:je\svoulais\sdire|je\sme\ssuis\s(?:trompée?|emmêlée?)|(?:c'est|c'était)\s(?:faux|une\serreur|inexact)|j'ai\sconfondu|erreur\sde\sma\spart)\b""",
     "now": r"\b(?:maintenant|désormais|dorénavant|à\sprésent|depuis|de\snouveau|à\snouveau|actuellement)\b",
     "swaps": (
-        r"\b(?:déménag\w+|pass\w+|chang\w+|migr\w+|bascul\w+|mut\w+|transfér\w+|augment\w+|baiss\w+|report\w+|déplac\w+|quitt\w+|rédui\w+|mont\w+|descen\w+)\b[^.;!?]*?\b(?:de\sla\s|du\s|de\s|des\s|d')(?P<old>"
+        r"\b(?:déménag\w+|pass\w+|chang\w+|migr\w+|bascul\w+|mut\w+|transfér\w+|augment\w+|baiss\w+|report\w+|déplac\w+|quitt\w+|rev(?:enu|ien)\w*|repass\w+|retourn\w+|peint\w*|repeint\w*|rédui\w+|mont\w+|descen\w+)\b[^.;!?]*?\b(?:de\sla\s|du\s|de\s|des\s|d')(?P<old>"
         + _VALUE
         + r")\s(?:à|au|aux|vers|en|pour|sur)\s(?P<new>[^,.;:!?]+)",
         r"\b(?P<new>[\w.+#-]+(?:\s[\w.+#-]+){0,2})\s(?:au\slieu|à\sla\splace)\s(?:de\sla\s|du\s|de\s|des\s|d')(?P<old>[^,.;:!?]+)",
+        r"\b(?:vendu|quitté|lâché|abandonné|résilié|arrêté|donné)\s(?:le\s|la\s|les\s|l'|mon\s|ma\s|notre\s)?(?P<old>[\w.+#-]+(?:\s[\w.+#-]+){0,2}?)(?:\s(?:et|pour|à|en|au)\b|[,.;!]|$)",
         r"\bremplac\w+\s(?:le\s|la\s|l')?(?P<old>"
         + _VALUE
         + r")\spar\s(?:le\s|la\s|l')?(?P<new>[^,.;:!?]+)",
@@ -53,6 +49,7 @@ RULES = {
     "verbs": """utilise utilisons utilisent déménagé déménage passé passés passée passons suis changé migré basculé habite habitons vis vivons
         travaille travaillons maintenant enfin semaine mois dernier dernière hier aujourd'hui depuis nouveau place lieu est sommes suis ai
         avons bosse quitté""",
+    "copula": r"\s(?:est|sont|s'appelle|passe\sà)\s|\bc'est\s",
     "single": (
         (
             "lives_in",
@@ -65,13 +62,6 @@ RULES = {
         (
             "works_at",
             r"(?P<subject>.+?)\s(?:travaill(?:e|ons|ent)|bosse)\s(?:maintenant\s|désormais\s)*(?:chez|pour|à)\s(?P<object>.+)",
-        ),
-        ("name", r"(?P<subject>.+?)\s(?:m'|s')appell?e\s(?P<object>.+)"),
-        ("age", r"(?P<subject>.+?)(?:\s|(?<='))(?:ai|a)\s(?P<object>\d+)\sans"),
-        ("weight", r"(?P<subject>.+?)\spèse\s(?:maintenant\s)?(?P<object>.*\d.*)"),
-        (
-            "is",
-            rf"(?P<subject>(?:(?:mon|ma|notre|le|la)\s|l')?(?:[\w-]+\s){{0,2}}?{_ATTRIBUTE}(?:\s(?:de|du|pour)\s.+?)?)\sest\s(?:maintenant\s|désormais\s|de\s)?(?P<object>.+)",
         ),
     ),
 }
