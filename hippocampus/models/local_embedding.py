@@ -41,6 +41,8 @@ class LocalEmbedder:
     threads: int = 0
     """The threads of one batch; 0 is one for each core."""
     model: str = MODEL
+    in_process: bool = False
+    """Whether the fact store calls it in its own thread: no time limit, and no thread for each text."""
     _loaded: tuple[Any, Any] | None = field(default=None, repr=False)
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:

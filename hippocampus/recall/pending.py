@@ -57,6 +57,18 @@ def pending(items: Sequence[Item], name: str = TOOL_NAME) -> list[RecallCall]:
         MessagesError: the list is in no known format.
 
     """
+    return [
+        written(call_id, text) for call_id, tool, text in unanswered(items) if tool == name
+    ]
+
+
+def unanswered(items: Sequence[Item]) -> list[tuple[str, str, str]]:
+    """Return id, tool and arguments of the calls of the last assistant message that have no result yet.
+
+    Raises:
+        MessagesError: the list is in no known format.
+
+    """
     try:
         messages = adapter_of(items)[0].read(items)
     except (AttributeError, KeyError, TypeError) as wrong:
@@ -69,9 +81,9 @@ def pending(items: Sequence[Item], name: str = TOOL_NAME) -> list[RecallCall]:
         part.call_id for message in behind for part in message.parts if part.kind == "result"
     }
     return [
-        written(part.call_id, part.text or "{}")
+        (part.call_id, part.tool, part.text or "{}")
         for part in behind[0].parts
-        if part.kind == "call" and part.tool == name and part.call_id not in answered
+        if part.kind == "call" and part.call_id not in answered
     ]
 
 

@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 from typing import NamedTuple
 
 from hippocampus import recall
@@ -20,7 +21,7 @@ from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.writing import tool_results
 from hippocampus.recall import answers
 from hippocampus.recall.passages import Content, Passages
-from hippocampus.recall.pending import Answer, RecallCall, pending
+from hippocampus.recall.pending import Answer, RecallCall, pending, unanswered
 from hippocampus.recall.ranking import Embed
 from hippocampus.storage import files, ledger, tombstones
 from hippocampus.storage.content_store import ContentStore
@@ -32,6 +33,7 @@ HEADER = re.compile(r"^([a-z2-7]{8,12}):$", re.MULTILINE)
 Decode = Callable[[Record, bytes], str]
 """Returns the text of a stored content as the model reads it."""
 Serve = Callable[[RecallCall], str]
+NO_TOOLS: Mapping[str, Callable[[str], str]] = MappingProxyType({})
 """Serves one recall, or raises `RecallError`."""
 
 
@@ -190,15 +192,28 @@ def text_in(record: Record, content: bytes) -> str:
     return without_envelope(text)
 
 
-def handle(items: Sequence[Item], serve: Serve, name: str = recall.TOOL_NAME) -> list[Item]:
+def handle(
+    items: Sequence[Item],
+    serve: Serve,
+    name: str = recall.TOOL_NAME,
+    others: Mapping[str, Callable[[str], str]] = NO_TOOLS,
+) -> list[Item]:
     """Return the items to append that answer the pending recalls at the end of a list.
+
+    `others` are further tools by name, from the text of their arguments to their answer.
 
     Raises:
         MessagesError: the list is in no known format.
 
     """
-    answered = {call.call_id: answer(call, serve) for call in pending(items, name)}
-    results = [ToolResult(key, each.text, each.is_error, name) for key, each in answered.items()]
+    results = [
+        ToolResult(call.call_id, *answer(call, serve), name) for call in pending(items, name)
+    ]
+    results += [
+        ToolResult(call_id, others[tool](text), tool=tool)
+        for call_id, tool, text in (unanswered(items) if others else ())
+        if tool in others
+    ]
     return tool_results(items, results)
 
 

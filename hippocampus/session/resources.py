@@ -8,7 +8,7 @@ from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Sources
-from hippocampus.session.ports import Consolidator
+from hippocampus.session.ports import Consolidator, MemoryTools
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state_dir import StateDir
@@ -31,6 +31,7 @@ class Resources:
     """The cache marks that a session may add to a view."""
     tail_mark: bool = False
     """Whether requests get a mark at their end after the view was made."""
+    memory_tools: MemoryTools | None = None
 
 
 @dataclass(frozen=True, slots=True)

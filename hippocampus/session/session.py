@@ -102,6 +102,7 @@ class Session:
         self._info = info
         self._opening: str | None = None
         """The text in front of the user's first words; None until it is settled."""
+        self._memory_calls: Mapping[str, Callable[[str], str]] = {}
         self._has_past = False
         """Whether an earlier run has left something that no consolidation has seen."""
         self._is_consolidated = True
@@ -501,7 +502,9 @@ class Session:
         self._retrieval.fill({newer.entry.id: newer})
         return newer
 
-    def tools(self, format_name: str, name: str = recall.TOOL_NAME) -> list[dict[str, Any]]:
+    def tools(
+        self, format_name: str, name: str = recall.TOOL_NAME, *, memory: bool = False
+    ) -> list[dict[str, Any]]:
         """Return the recall tool for `tools=…`, in a format.
 
         The formats are `openai`, `responses`, `anthropic`, `bedrock` (for `toolConfig`) and `gemini`.
@@ -510,12 +513,16 @@ class Session:
         answers calls of this name, and never shortens its answers to them. A host's prefix before
         the name, such as `mcp__hippocampus__`, is no other name.
 
+        With `memory` the tools of long-term memory come too, and `handle` answers their calls.
+
         Raises:
             ValueError: another format.
 
         """
         self._named(name)
-        return [recall.tool(format_name, name)]
+        known = self._resources.memory_tools if memory else None
+        self._memory_calls = known.callables(self._info.agent) if known else {}
+        return [recall.tool(format_name, name), *(known.tools(format_name) if known else [])]
 
     def recall_function(self, name: str = recall.TOOL_NAME) -> Callable[..., str]:
         """Return the recall tool as a function, for frameworks that read its signature.
@@ -614,7 +621,7 @@ class Session:
     def handle(self, items: Iterable[Any]) -> list[Item]:
         """Return the messages to append that answer the recalls pending at the end of a list.
 
-        Each call is answered: one that cannot be served, with the reason. In Anthropic's format, where
+        Calls of memory's tools are answered too, where `tools(…, memory=True)` offered them. Each call is answered: one that cannot be served, with the reason. In Anthropic's format, where
         all results of an answer belong into one message, put your own tools' results into it.
 
         Raises:
@@ -622,7 +629,10 @@ class Session:
 
         """
         return retrieval.handle(
-            plain.plain(plain.listed(items)), self._serve, self._rules.recall_name
+            plain.plain(plain.listed(items)),
+            self._serve,
+            self._rules.recall_name,
+            self._memory_calls,
         )
 
     def _serve(self, call: pending.RecallCall) -> str:
