@@ -6,13 +6,13 @@ does not need; the verbs of hippo, crib and scriptling are in `memory_compat`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hippocampus.cli import memory_compat, memory_retrieve
+from hippocampus.cli.memory_import import say_import
 from hippocampus.cli.memory_opening import (
     DEFAULT_PATH,
     Agent,
@@ -24,11 +24,9 @@ from hippocampus.cli.memory_opening import (
     Scopes,
 )
 from hippocampus.cli.memory_printing import (
-    SHOWN,
-    line,
+    end_if_missing,
     outcome_line,
     outcome_row,
-    recalled_row,
     row,
     said_on_stdin,
     say,
@@ -36,13 +34,17 @@ from hippocampus.cli.memory_printing import (
     say_json,
     say_lines,
     say_memories,
-    short,
+    say_recalled,
 )
-from hippocampus.cli.memory_store import OWN_AGENT, embed, existing, for_reading, opened
-
-if TYPE_CHECKING:
-    from hippocampus.facts.models import Memory, Recalled
-    from hippocampus.facts.store import Facts
+from hippocampus.cli.memory_store import (
+    OWN_AGENT,
+    embed,
+    existing,
+    for_reading,
+    known,
+    loaded,
+    opened,
+)
 
 CONTEXT_TOKENS = 2_000
 EVERY_AGENT = "*"
@@ -127,29 +129,6 @@ def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
             say(text or "nothing is known yet")
             return
     say_recalled(found, as_json=as_json)
-
-
-def loaded(
-    facts: Facts, limit: int, scopes: list[str] | None, as_of: str | None, agent: str
-) -> list[Recalled]:
-    """Return all preferences, then the strongest others."""
-    preferences = facts.recall(
-        "", limit=-1, types=["preference"], scopes=scopes, as_of=as_of, agent=agent
-    )
-    others = facts.recall(
-        "", limit=limit, types=["!preference"], scopes=scopes, as_of=as_of, agent=agent
-    )
-    return preferences + others
-
-
-def say_recalled(found: Sequence[Recalled], *, as_json: bool) -> None:
-    """Print results with their scores."""
-    if as_json:
-        say_json([recalled_row(each) for each in found])
-    else:
-        say_lines(
-            (f"{each.score.total:.2f}  {line(each.memory)}" for each in found), "nothing found"
-        )
 
 
 @app.command()
@@ -318,22 +297,7 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Bring in what a file holds and is not there yet, and name what was left out."""
-    from hippocampus.facts.exchange import import_file
-
-    with opened(db) as facts:
-        done = import_file(facts, file, agent=agent, embedding_model=embedding_model)
-    skipped = [{"what": each.what, "reason": each.reason} for each in done.skipped]
-    counts = {name: getattr(done, name) for name in ("memories", "triples", "blocks", "embeddings")}
-    if as_json:
-        say_json({"source": done.source, "imported": counts, "skipped": skipped})
-        return
-    brought = ", ".join(f"{number} {name}" for name, number in counts.items())
-    say(f"from {done.source}: {brought}; {len(skipped)} skipped")
-    shown = [f"  {short(each['what'])}: {each['reason']}" for each in skipped[:SHOWN]]
-    if skipped:
-        say_lines(
-            [*shown, *([f"  and {len(skipped) - SHOWN} more"] if len(skipped) > SHOWN else [])], ""
-        )
+    say_import(file, agent, embedding_model, db, as_json=as_json)
 
 
 @app.command()
@@ -372,23 +336,6 @@ def doctor(
     as_json: Json = False,  # noqa: ARG001 - it is JSON anyway
 ) -> None:
     """Print the state of the memory as JSON, with an answer of each model; status 1 where there is a problem."""
-    from hippocampus.cli.memory_doctor import report
+    from hippocampus.cli.memory_doctor import say_report
 
-    found = report(db, probe=probe)
-    say_json(found)
-    if not found["ok"]:
-        raise typer.Exit(1)
-
-
-def known(facts: Facts, ids: Sequence[str]) -> list[Memory]:
-    """Return the memories of those ids that exist."""
-    return [memory for memory in map(facts.get, dict.fromkeys(ids)) if memory is not None]
-
-
-def end_if_missing(ids: Sequence[str], found: Sequence[Memory]) -> None:
-    """End with status 1 where an id has no memory, and name it."""
-    missing = [each for each in dict.fromkeys(ids) if each not in {memory.id for memory in found}]
-    for each in missing:
-        typer.echo(f"hippocampus: no memory {each}", err=True)
-    if missing:
-        raise typer.Exit(1)
+    say_report(db, probe=probe)

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from hippocampus.cli.memory_import import say_import
 from hippocampus.cli.memory_opening import (
     DEFAULT_PATH,
     Agent,
@@ -24,6 +25,7 @@ from hippocampus.cli.memory_opening import (
     Scopes,
 )
 from hippocampus.cli.memory_printing import (
+    end_if_missing,
     outcome_line,
     outcome_row,
     row,
@@ -33,8 +35,18 @@ from hippocampus.cli.memory_printing import (
     say_json,
     say_lines,
     say_memories,
+    say_recalled,
 )
-from hippocampus.cli.memory_store import OWN_AGENT, complete, existing, for_reading, kind_of, opened
+from hippocampus.cli.memory_store import (
+    OWN_AGENT,
+    complete,
+    existing,
+    for_reading,
+    kind_of,
+    known,
+    loaded,
+    opened,
+)
 
 EVERY_AGENT = "*"
 TYPE_PREFIX = re.compile(r"type=([\w-]+)\s+")
@@ -178,8 +190,6 @@ def delete(
     as_json: Json = False,
 ) -> None:
     """Delete memories for good; what they had superseded comes back; status 1 where an id is unknown."""
-    from hippocampus.cli.memory import end_if_missing, known
-
     with existing(db) as facts:
         found = known(facts, ids)
         returned = facts.returning([memory.id for memory in found])
@@ -227,9 +237,7 @@ def hippo_import(
     as_json: Json = False,
 ) -> None:
     """Bring in an export of hippo; ids that are there stay as they are."""
-    from hippocampus.cli.memory import import_
-
-    import_(file, None, embedding_model, db, as_json)
+    say_import(file, None, embedding_model, db, as_json=as_json)
 
 
 @crib.command()
@@ -267,9 +275,9 @@ def crib_retrieve(
 @crib.command("doctor")
 def crib_doctor(db: Database = DEFAULT_PATH) -> None:
     """Print the state of the memory as JSON; exit status 1 where there is a problem."""
-    from hippocampus.cli.memory import doctor
+    from hippocampus.cli.memory_doctor import say_report
 
-    doctor(probe=False, db=db)
+    say_report(db, probe=False)
 
 
 @scriptling.command("remember")
@@ -308,8 +316,6 @@ def scriptling_recall(  # noqa: PLR0913, PLR0917 - one parameter an option
     as_json: Json = False,
 ) -> None:
     """Search as scriptling ranks; without arguments all preferences and the strongest others."""
-    from hippocampus.cli.memory import loaded, say_recalled
-
     with for_reading(db, agent) as facts:
         types = [type_name] if type_name else []
         found = (

@@ -124,3 +124,22 @@ def short(text: str) -> str:
     """Return a text on one line, cut where it is long."""
     flat = " ".join(text.split())
     return flat if len(flat) <= SHOWN_CHARACTERS else f"{flat[: SHOWN_CHARACTERS - 1]}…"
+
+
+def say_recalled(found: Sequence[Recalled], *, as_json: bool) -> None:
+    """Print results with their scores."""
+    if as_json:
+        say_json([recalled_row(each) for each in found])
+    else:
+        say_lines(
+            (f"{each.score.total:.2f}  {line(each.memory)}" for each in found), "nothing found"
+        )
+
+
+def end_if_missing(ids: Sequence[str], found: Sequence[Memory]) -> None:
+    """End with status 1 where an id has no memory, and name it."""
+    missing = [each for each in dict.fromkeys(ids) if each not in {memory.id for memory in found}]
+    for each in missing:
+        typer.echo(f"hippocampus: no memory {each}", err=True)
+    if missing:
+        raise typer.Exit(1)

@@ -6,12 +6,12 @@ Nothing is printed here, and no library of the command line is loaded.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hippocampus.facts.models import FactPolicy
+    from hippocampus.facts.models import FactPolicy, Memory, Recalled
     from hippocampus.facts.store import Facts
     from hippocampus.models.http import Endpoint
 
@@ -179,3 +179,21 @@ def _endpoint(prefix: str) -> Endpoint | None:
 
     address = os.environ.get(f"{prefix}_URL")
     return Endpoint(address, f"{prefix}_KEY") if address else None
+
+
+def known(facts: Facts, ids: Sequence[str]) -> list[Memory]:
+    """Return the memories of those ids that exist."""
+    return [memory for memory in map(facts.get, dict.fromkeys(ids)) if memory is not None]
+
+
+def loaded(
+    facts: Facts, limit: int, scopes: list[str] | None, as_of: str | None, agent: str
+) -> list[Recalled]:
+    """Return all preferences, then the strongest others."""
+    preferences = facts.recall(
+        "", limit=-1, types=["preference"], scopes=scopes, as_of=as_of, agent=agent
+    )
+    others = facts.recall(
+        "", limit=limit, types=["!preference"], scopes=scopes, as_of=as_of, agent=agent
+    )
+    return preferences + others

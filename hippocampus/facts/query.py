@@ -9,13 +9,13 @@ import json
 import logging
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 from hippocampus.facts import memories, triples
 from hippocampus.facts.bounded import within
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import EVERY_AGENT, HEARSAY, RANKINGS, Kind, Memory, Recalled, Score
+from hippocampus.facts.models import RANKINGS, Memory, Recalled, Score
 from hippocampus.facts.ranking import (
     LEAST_COSINE,
     Candidate,
@@ -28,6 +28,7 @@ from hippocampus.facts.ranking import (
     speakers,
     window,
 )
+from hippocampus.facts.recall_query import Found, RecallQuery
 from hippocampus.facts.statements import key
 from hippocampus.facts.strength import boosted, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
@@ -38,7 +39,7 @@ MATCHED = 120
 """How many of the best keyword hits are ranked."""
 NEAREST = 60
 """How many of the nearest vectors are."""
-SPREAD = 30
+SPREAD = 15
 """How many of each bring the turns next to them."""
 COMMON_SHARE, LEAST_COMMON_ROWS, MOST_COMMON_ROWS = 0.1, 1_000, 8_000
 """A word in more memories than this is left out of a query that has rarer ones."""
@@ -64,82 +65,6 @@ LIGHT = (
     " instr(content, '?') OR instr(content, '？'), rtrim(content) LIKE '%?',"
     f" substr(content, 1, max(0, instr(substr(content, 1, {NAME_CHARACTERS}), ': ') - 1))"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class RecallQuery:
-    """What a recall asks for, besides its words."""
-
-    agent: str
-    at: float
-    known: float
-    now: float
-    scopes: Sequence[str] | None = None
-    types: Sequence[str] = ()
-    tags: Sequence[str] = ()
-    kinds: Sequence[Kind] = ()
-    roles: Sequence[str] = ()
-    since: float | None = None
-    until: float | None = None
-    include_superseded: bool = False
-    hearsay: bool = True
-    """Whether what the user reports of others, or supposes, is returned too."""
-
-    @property
-    def seen_from(self) -> float:
-        """Return from when strength and recency count: as of a date, nothing has faded since."""
-        return min(self.now, self.at, self.known)
-
-    def condition(self) -> tuple[str, list[Any]]:
-        """Return the SQL condition on rows of `memory`, with its values."""
-        parts = ["removed IS NULL"]
-        values: list[Any] = []
-        if not self.include_superseded:
-            parts.append(
-                "created <= ? AND valid_from <= ? AND (until IS NULL OR until > ?"
-                " OR (known_until IS NOT NULL AND known_until > ?))"
-            )
-            values += [self.known, self.at, self.at, self.known]
-        for sql, value in self._optional():
-            parts.append(sql)
-            values.append(value)
-        return " AND ".join(parts), values
-
-    def _optional(self) -> Iterable[tuple[str, Any]]:  # noqa: C901 - one condition a filter
-        among = "IN (SELECT value FROM json_each(?))"
-        tagged = "EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)"
-        if self.agent != EVERY_AGENT:
-            yield "agent = ?", self.agent
-        if self.scopes is not None:
-            yield f"scope {among}", json.dumps(list(self.scopes))
-        for column, names in (("type", self.types), ("role", self.roles)):
-            wanted = [name for name in names if not name.startswith("!")]
-            unwanted = [name[1:] for name in names if name.startswith("!")]
-            if wanted:
-                yield f"{column} {among}", json.dumps(wanted)
-            if unwanted:
-                yield f"{column} NOT {among}", json.dumps(unwanted)
-        if self.kinds:
-            yield f"kind {among}", json.dumps(list(self.kinds))
-        for tag in self.tags:
-            yield tagged, tag
-        if not self.hearsay:
-            yield f"NOT {tagged}", HEARSAY
-        if self.since is not None:
-            yield "valid_from >= ?", self.since
-        if self.until is not None:
-            yield "valid_from < ?", self.until
-
-
-class Found(NamedTuple):
-    """What both channels find."""
-
-    rows: dict[int, Candidate]
-    words: dict[int, set[int]]
-    """Which of the query's words each row holds, by their number."""
-    weights: list[float]
-    """How rare each word is."""
-    cosines: dict[int, float]
 
 
 def recall(  # noqa: PLR0913 - each is one property of a recall

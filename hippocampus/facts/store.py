@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import query, triples, upkeep
@@ -36,19 +36,33 @@ from hippocampus.facts.models import (
     Stats,
     Triple,
 )
-from hippocampus.facts.query import RecallQuery
+from hippocampus.facts.recall_query import RecallQuery
 from hippocampus.facts.rendering import rendered
 from hippocampus.facts.tables import FactTables
-from hippocampus.facts.timestamps import Moment, first_moment, optional_seconds, seconds
+from hippocampus.facts.timestamps import Moment, optional_seconds, seconds
 from hippocampus.facts.triples import predicate_of
 
 if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
 
-NOWHERE = Origin()
 NOTHING: Mapping[str, Any] = {}
 FRAME_TOKENS = 40
 log = logging.getLogger(__name__)
+
+
+class ItemFields(TypedDict, total=False):
+    """What a caller may say of a text besides its words."""
+
+    type: str | None
+    intensity: float | None
+    scope: str
+    tags: Sequence[str]
+    origin: Origin
+    at: Moment | None
+    """When it was said."""
+    valid_from: Moment | None
+    valid_until: Moment | None
+    metadata: Mapping[str, Any]
 
 
 class Facts:
@@ -95,20 +109,8 @@ class Facts:
 
     # Remembering --------------------------------------------------------------------------------
 
-    def remember(  # noqa: PLR0913 - each is one property of a memory
-        self,
-        text: str,
-        *,
-        type: str | None = None,  # noqa: A002 - the word of the schema
-        intensity: float | None = None,
-        agent: str | None = None,
-        scope: str = "",
-        tags: Sequence[str] = (),
-        origin: Origin = NOWHERE,
-        at: Moment | None = None,
-        valid_from: Moment | None = None,
-        valid_until: Moment | None = None,
-        metadata: Mapping[str, Any] = NOTHING,
+    def remember(
+        self, text: str, *, agent: str | None = None, **fields: Unpack[ItemFields]
     ) -> list[Outcome]:
         """Keep each statement of a text: added, strengthened, superseding or kept apart.
 
@@ -117,19 +119,8 @@ class Facts:
         """
         from hippocampus.facts import write
 
-        item = Item(
-            text,
-            type,
-            intensity,
-            scope,
-            tuple(tags),
-            origin,
-            optional_seconds(at),
-            first_moment(valid_from, at),
-            optional_seconds(valid_until),
-            metadata,
-        )
-        return write.keep(self.tables, write.wanted_of(self.tables, item), self._writer(agent))
+        wanted = write.wanted_of(self.tables, _made(text, **fields))
+        return write.keep(self.tables, wanted, self._writer(agent))
 
     def remember_many(
         self, items: Iterable[Item | str], *, agent: str | None = None
@@ -150,61 +141,29 @@ class Facts:
         object: str,  # noqa: A002 - the word of the schema
         *,
         agent: str | None = None,
-        scope: str = "",
-        origin: Origin = NOWHERE,
         raw: str = "",
-        at: Moment | None = None,
-        valid_from: Moment | None = None,
-        valid_until: Moment | None = None,
         changed: bool = False,
+        **fields: Unpack[ItemFields],
     ) -> Outcome:
         """Keep one relation as a fact; of a single-valued predicate, or `changed`, the old value ends."""
         from hippocampus.facts import write
         from hippocampus.facts.statements import Relation
 
         name = predicate_of(predicate)
-        item = Item(
-            f"{subject} {name.replace('_', ' ')} {object}",
-            "fact",
-            scope=scope,
-            origin=origin,
-            at=optional_seconds(at),
-            valid_from=first_moment(valid_from, at),
-            valid_until=optional_seconds(valid_until),
-        )
+        content = f"{subject} {name.replace('_', ' ')} {object}"
+        fields["type"] = "fact"
+        item = _made(content, **fields)
         replaces = changed or name in triples.SINGLE
         wanted = write.relation(
             self.tables, item, Relation(subject, name, object), replaces=replaces, raw=raw
         )
         return write.keep(self.tables, [wanted], self._writer(agent))[0]
 
-    def store(  # noqa: PLR0913 - each is one property of a memory
-        self,
-        content: str,
-        *,
-        type: str | None = None,  # noqa: A002 - the word of the schema
-        intensity: float | None = None,
-        agent: str | None = None,
-        scope: str = "",
-        tags: Sequence[str] = (),
-        origin: Origin = NOWHERE,
-        at: Moment | None = None,
-        valid_until: Moment | None = None,
-        metadata: Mapping[str, Any] = NOTHING,
+    def store(
+        self, content: str, *, agent: str | None = None, **fields: Unpack[ItemFields]
     ) -> Outcome:
         """Keep a content word by word; the same content again strengthens the first."""
-        item = Item(
-            content,
-            type,
-            intensity,
-            scope,
-            tuple(tags),
-            origin,
-            optional_seconds(at),
-            valid_until=optional_seconds(valid_until),
-            metadata=metadata,
-        )
-        return self.store_many([item], agent=agent)[0]
+        return self.store_many([_made(content, **fields)], agent=agent)[0]
 
     def store_many(self, items: Iterable[Item | str], *, agent: str | None = None) -> list[Outcome]:
         """Store each item word by word, a thousand to a transaction."""
@@ -574,3 +533,18 @@ class Facts:
 
 def _item(item: Item | str) -> Item:
     return Item(item) if isinstance(item, str) else item
+
+
+def _made(content: str, *, tags: Sequence[str] = (), **fields: Any) -> Item:
+    """Return an item of a caller's fields, with its dates read."""
+    at, valid_from, valid_until = (
+        optional_seconds(fields.pop(name, None)) for name in ("at", "valid_from", "valid_until")
+    )
+    return Item(
+        content,
+        at=at,
+        valid_from=at if valid_from is None else valid_from,
+        valid_until=valid_until,
+        tags=tuple(tags),
+        **fields,
+    )

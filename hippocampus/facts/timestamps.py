@@ -71,8 +71,3 @@ def stamp(at: float) -> str:
 
 def _utc(at: float) -> datetime:
     return datetime.fromtimestamp(at, tz=UTC)
-
-
-def first_moment(valid_from: Moment | None, at: Moment | None) -> float | None:
-    """Return when something began to be true: as said, else when it was learnt."""
-    return optional_seconds(at if valid_from is None else valid_from)

@@ -4,13 +4,15 @@ A call answers with text in every case; what a model did wrong comes back as JSO
 do instead. What remembering and recalling mean is the store's to know.
 """
 
+# ruff: noqa: D102 - `Tool.run` says what each `run` does
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -52,32 +54,6 @@ class Reach:
     """What recalls see; None is all, an empty list nothing."""
 
 
-Run = Callable[["Facts", Mapping[str, Any], Reach], str]
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """One tool: what the model reads of it, and what a call does."""
-
-    name: str
-    description: str
-    arguments: type[Arguments]
-    run: Run
-
-    def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments."""
-        found = self.arguments.model_json_schema()
-        properties = {
-            name: {key: value for key, value in each.items() if key not in {"title", "default"}}
-            for name, each in found.get("properties", {}).items()
-        }
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": list(found.get("required", ())),
-        }
-
-
 def tools(format_name: str, *, conversation: bool = False) -> list[dict[str, Any]]:
     """Return the definitions of the tools: `openai`, `responses` or `anthropic`.
 
@@ -90,7 +66,7 @@ def tools(format_name: str, *, conversation: bool = False) -> list[dict[str, Any
     shapes = {"openai": _openai, "responses": _responses, "anthropic": _anthropic}
     if format_name not in shapes:
         raise ValueError(f"no tool format {format_name!r}; there are {', '.join(shapes)}")
-    offered = [tool for tool in TOOLS.values() if conversation or tool.name != CONVERSATION]
+    offered = [tool for name, tool in TOOLS.items() if conversation or name != CONVERSATION]
     return [shapes[format_name](tool) for tool in offered]
 
 
@@ -105,8 +81,7 @@ def call(
     try:
         given = json.loads(arguments) if isinstance(arguments, str) else arguments
         given = {key: value for key, value in dict(given).items() if value is not None}
-        checked = tool.arguments.model_validate(given).model_dump(exclude_unset=True)
-        return tool.run(facts, checked, reach or Reach())
+        return tool.model_validate(given).run(facts, reach or Reach())
     except ValidationError as wrong:
         return _error(
             "bad_arguments", "; ".join(map(_problem, wrong.errors())), expected=tool.schema()
@@ -124,17 +99,25 @@ def _problem(error: Any) -> str:
     return f"{name}: {error['msg'].lower()}"
 
 
-def _openai(tool: Tool) -> dict[str, Any]:
-    named = {"name": tool.name, "description": tool.description, "parameters": tool.schema()}
+def _openai(tool: type[Tool]) -> dict[str, Any]:
+    named = {
+        "name": tool.name,
+        "description": inspect.cleandoc(tool.__doc__ or ""),
+        "parameters": tool.schema(),
+    }
     return {"type": "function", "function": named}
 
 
-def _responses(tool: Tool) -> dict[str, Any]:
+def _responses(tool: type[Tool]) -> dict[str, Any]:
     return {"type": "function", **_openai(tool)["function"]}
 
 
-def _anthropic(tool: Tool) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.description, "input_schema": tool.schema()}
+def _anthropic(tool: type[Tool]) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": inspect.cleandoc(tool.__doc__ or ""),
+        "input_schema": tool.schema(),
+    }
 
 
 def _error(reason: str, message: str, **fields: Any) -> str:
@@ -145,113 +128,6 @@ def _reason(failure: HippocampusError) -> str:
     if isinstance(failure, StoreError):
         return "store_failed"
     return "model_failed" if isinstance(failure, ProviderError) else "bad_request"
-
-
-# What a call does
-
-
-def _remember_facts(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
-    outcomes = facts.remember(given["text"], agent=reach.agent, scope=reach.scope)
-    return "\n".join(map(_told, outcomes)) or "Nothing in this text is a fact to keep."
-
-
-def _store_memory(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
-    outcome = facts.store(
-        given["content"],
-        type=given.get("type"),
-        metadata=given.get("metadata", {}),
-        agent=reach.agent,
-        scope=reach.scope,
-    )
-    return _told(outcome)
-
-
-def _memory_remember(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
-    item = Item(
-        given["content"],
-        type=given.get("type", facts.policy.type),
-        intensity=given.get("importance"),
-        scope=reach.scope,
-    )
-    return "\n".join(map(_told, facts.remember_many([item], agent=reach.agent)))
-
-
-def _append_block(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
-    block = facts.blocks.append(
-        given["key"], given["content"], agent=reach.agent, scope=reach.scope
-    )
-    return f"Block {block.key!r} has {len(block.value)} characters."
-
-
-def _replace_block(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
-    block = facts.blocks.replace(
-        given["key"], given["old_text"], given["new_text"], agent=reach.agent, scope=reach.scope
-    )
-    return f"Block {block.key!r} has {len(block.value)} characters."
-
-
-def _recall_block(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
-    block = facts.blocks.get(given["key"], agent=reach.agent, scope=reach.scope)
-    missing = f"null (there is no block {given['key']!r}; append_memory_block makes it)"
-    return missing if block is None else block.value
-
-
-def _forget(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
-    found = facts.forget(
-        given["description"],
-        threshold=given.get("threshold", FORGET_THRESHOLD),
-        max_deleted=given.get("max_deleted", MOST_DELETED),
-        dry_run=True,
-        agent=reach.agent,
-        scopes=reach.scopes,
-    )
-    return _deleted(facts, [each.memory.id for each in found])
-
-
-def _deleted(facts: Facts, ids: list[str]) -> str:
-    """Delete memories, and list them with what is true again by that."""
-    returned = facts.returning(ids)
-    gone = _listed("Deleted", facts.delete(ids))
-    return f"{gone}\n{_listed('True again', returned)}" if returned else gone
-
-
-def _memory_forget(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
-    known = facts.get(given["id"])
-    agent = reach.agent or facts.agent
-    outside = reach.scopes is not None and known is not None and known.scope not in reach.scopes
-    if known is None or known.agent != agent or outside:
-        return _error("not_found", f"there is no memory {given['id']!r}; memory_recall lists ids")
-    return _deleted(facts, [given["id"]])
-
-
-def _recall(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
-    found = facts.recall(
-        given["query"],
-        limit=given.get("limit"),
-        types=[given["type"]] if given.get("type") else (),
-        agent=reach.agent,
-        scopes=reach.scopes,
-    )
-    return "\n".join(_line(each) for each in found) or "Nothing is known about this."
-
-
-def _memory_recall(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
-    if given.get("query") or given.get("type"):
-        return _recall(facts, {"query": "", **given}, reach)
-    text = facts.context_load(
-        token_budget=CONTEXT_TOKENS,
-        limit=given.get("limit"),
-        agent=reach.agent,
-        scopes=reach.scopes,
-    )
-    return text or "Nothing is known yet."
-
-
-def _recall_conversation(facts: Facts, given: Mapping[str, Any], reach: Reach) -> str:
-    found = facts.conversations.search(
-        given["query"], limit=given.get("limit", 20), agent=reach.agent
-    )
-    return "\n".join(map(_message, found)) or "No message matches."
 
 
 # What a model reads
@@ -285,13 +161,35 @@ def _message(said: Said) -> str:
     return f"- [{when}{said.role}] {said.content}"
 
 
-# The tools
+# The tools, in the order in which a model sees them: their arguments, and what a call does
 
 
-class Arguments(BaseModel):
-    """What a call may name; numbers that a model writes as text are taken, unknown names are not."""
+class Tool(BaseModel):
+    """One tool: its fields are the arguments of a call, its docstring what the model reads of it.
+
+    Numbers that a model writes as text are taken, unknown names are not.
+    """
 
     model_config = ConfigDict(extra="forbid")
+    name: ClassVar[str]
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:  # type: ignore[override]
+        """Return the JSON Schema of the arguments."""
+        found = cls.model_json_schema()
+        properties = {
+            name: {key: value for key, value in each.items() if key not in {"title", "default"}}
+            for name, each in found.get("properties", {}).items()
+        }
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": list(found.get("required", ())),
+        }
+
+    def run(self, facts: Facts, reach: Reach) -> str:
+        """Do what a call asks for, and return what the model reads."""
+        raise NotImplementedError
 
 
 def _said(text: str) -> str:
@@ -300,159 +198,214 @@ def _said(text: str) -> str:
     return text
 
 
+def _described(text: str, **bounds: Any) -> Any:
+    return Field(description=text, **bounds)
+
+
 Words = Annotated[str, Field(min_length=1), AfterValidator(_said)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 CONVERSATION = "recall_conversation"
-Key = Annotated[
-    str, Field(min_length=1, description="The block's name, such as persona or objectives.")
-]
+Key = Annotated[str, _described("The block's name, such as persona or objectives.", min_length=1)]
 Type = Annotated[
-    str, Field(min_length=1, description=f"One of {', '.join(TYPES)}, or a type of your own.")
+    str, _described(f"One of {', '.join(TYPES)}, or a type of your own.", min_length=1)
 ]
-OneType = Annotated[
-    str, Field(description="Only memories of this type; with ! in front, all but these.")
-]
+OneType = Annotated[str, _described("Only memories of this type; with ! in front, all but these.")]
 Limit = Annotated[
-    int, Field(ge=1, le=MOST_RESULTS, description="How many to return at most; 10 if left out.")
-]
-Importance = Annotated[
-    Share, Field(description="How much it matters, from 0 to 1; 0.5 if left out.")
+    int, _described("How many to return at most; 10 if left out.", ge=1, le=MOST_RESULTS)
 ]
 
 
-class _RememberFacts(Arguments):
-    text: Words = Field(description="What to take facts from.")
+class RememberFacts(Tool):
+    """Take the facts out of a text and keep each. What is known already is strengthened, and what the text says to have ended takes its place in the past."""
+
+    name = "remember_facts"
+    text: Words = _described("What to take facts from.")
+
+    def run(self, facts: Facts, reach: Reach) -> str:
+        outcomes = facts.remember(self.text, agent=reach.agent, scope=reach.scope)
+        return "\n".join(map(_told, outcomes)) or "Nothing in this text is a fact to keep."
 
 
-class _StoreMemory(Arguments):
-    content: Words = Field(description="The text to keep.")
+class StoreMemory(Tool):
+    """Keep a text word by word: a document, a decision, an experience. The same text again only strengthens the first."""
+
+    name = "store_memory"
+    content: Words = _described("The text to keep.")
     type: Type = ""
     metadata: dict[str, Any] = Field(default={}, description="Anything to keep with it.")
 
+    def run(self, facts: Facts, reach: Reach) -> str:
+        return _told(
+            facts.store(
+                self.content,
+                type=self.type or None,
+                metadata=self.metadata,
+                agent=reach.agent,
+                scope=reach.scope,
+            )
+        )
 
-class _AppendBlock(Arguments):
+
+class AppendBlock(Tool):
+    """Add a line to a named block of text, which is made if it is missing."""
+
+    name = "append_memory_block"
     key: Key
-    content: Words = Field(description="The text to add.")
+    content: Words = _described("The text to add.")
+
+    def run(self, facts: Facts, reach: Reach) -> str:
+        block = facts.blocks.append(self.key, self.content, agent=reach.agent, scope=reach.scope)
+        return f"Block {block.key!r} has {len(block.value)} characters."
 
 
-class _ReplaceBlock(Arguments):
+class ReplaceBlock(Tool):
+    """Replace a text everywhere in a named block."""
+
+    name = "replace_memory_block"
     key: Key
-    old_text: Words = Field(description="The text that stands there, letter by letter.")
-    new_text: str = Field(description="What to put in its place; empty takes it out.")
+    old_text: Words = _described("The text that stands there, letter by letter.")
+    new_text: str = _described("What to put in its place; empty takes it out.")
+
+    def run(self, facts: Facts, reach: Reach) -> str:
+        block = facts.blocks.replace(
+            self.key, self.old_text, self.new_text, agent=reach.agent, scope=reach.scope
+        )
+        return f"Block {block.key!r} has {len(block.value)} characters."
 
 
-class _Forget(Arguments):
-    description: Words = Field(
-        description="What to forget, with all the words that name it, or the id of a memory."
+class Forget(Tool):
+    """Delete the memories that certainly mean what is described, for good, and list them."""
+
+    name = "forget_memory"
+    description: Words = _described(
+        "What to forget, with all the words that name it, or the id of a memory."
     )
-    threshold: Share = Field(
-        default=FORGET_THRESHOLD, description="How near a memory has to be; 0.7 if left out."
+    threshold: Share = _described(
+        "How near a memory has to be; 0.7 if left out.", default=FORGET_THRESHOLD
     )
-    max_deleted: int = Field(
-        default=MOST_DELETED,
-        ge=1,
-        le=MOST_RESULTS,
-        description="Delete so many at most; 10 if left out.",
+    max_deleted: int = _described(
+        "Delete so many at most; 10 if left out.", default=MOST_DELETED, ge=1, le=MOST_RESULTS
     )
 
+    def run(self, facts: Facts, reach: Reach) -> str:
+        found = facts.forget(
+            self.description,
+            threshold=self.threshold,
+            max_deleted=self.max_deleted,
+            dry_run=True,
+            agent=reach.agent,
+            scopes=reach.scopes,
+        )
+        return _deleted(facts, [each.memory.id for each in found])
 
-class _Recall(Arguments):
-    query: Words = Field(description="What to look for.")
+
+class Recall(Tool):
+    """Search what was remembered and stored, best first, with dates."""
+
+    name = "recall_memories"
+    query: Words = _described("What to look for.")
     limit: Limit = 10
     type: OneType = ""
 
+    def run(self, facts: Facts, reach: Reach) -> str:
+        return _recalled(facts, reach, self.query, self.limit, self.type)
 
-class _RecallBlock(Arguments):
+
+class RecallBlock(Tool):
+    """Read a named block of text; null if there is none."""
+
+    name = "recall_memory_block"
     key: Key
 
+    def run(self, facts: Facts, reach: Reach) -> str:
+        block = facts.blocks.get(self.key, agent=reach.agent, scope=reach.scope)
+        missing = f"null (there is no block {self.key!r}; append_memory_block makes it)"
+        return missing if block is None else block.value
 
-class _RecallConversation(Arguments):
-    query: Words = Field(description="The words to look for.")
-    limit: int = Field(
-        default=20, ge=1, le=MOST_RESULTS, description="How many to return at most; 20 if left out."
+
+class RecallConversation(Tool):
+    """Search the messages of earlier conversations by their words."""
+
+    name = CONVERSATION
+    query: Words = _described("The words to look for.")
+    limit: int = _described(
+        "How many to return at most; 20 if left out.", default=20, ge=1, le=MOST_RESULTS
     )
 
+    def run(self, facts: Facts, reach: Reach) -> str:
+        found = facts.conversations.search(self.query, limit=self.limit, agent=reach.agent)
+        return "\n".join(map(_message, found)) or "No message matches."
 
-class _MemoryRemember(Arguments):
-    content: Words = Field(description="What to keep.")
+
+class MemoryRemember(Tool):
+    """Keep one thing for later conversations."""
+
+    name = "memory_remember"
+    content: Words = _described("What to keep.")
     type: Type = ""
-    importance: Importance = 0.5
+    importance: Annotated[
+        Share, _described("How much it matters, from 0 to 1; 0.5 if left out.")
+    ] = 0.5
+
+    def run(self, facts: Facts, reach: Reach) -> str:
+        kind = self.type or facts.policy.type
+        item = Item(self.content, type=kind, intensity=self.importance, scope=reach.scope)
+        return "\n".join(map(_told, facts.remember_many([item], agent=reach.agent)))
 
 
-class _MemoryRecall(Arguments):
-    query: str = Field(default="", description="What to look for.")
+class MemoryRecall(Tool):
+    """Search the memory; without arguments, preferences and what matters most."""
+
+    name = "memory_recall"
+    query: str = _described("What to look for.", default="")
     limit: Limit = 10
     type: OneType = ""
 
+    def run(self, facts: Facts, reach: Reach) -> str:
+        if self.query or self.type:
+            return _recalled(facts, reach, self.query, self.limit, self.type)
+        text = facts.context_load(
+            token_budget=CONTEXT_TOKENS,
+            limit=self.limit,
+            agent=reach.agent,
+            scopes=reach.scopes,
+        )
+        return text or "Nothing is known yet."
 
-class _MemoryForget(Arguments):
-    id: Words = Field(description="The id that memory_recall or memory_remember gave.")
+
+class MemoryForget(Tool):
+    """Delete one memory for good, by its id."""
+
+    name = "memory_forget"
+    id: Words = _described("The id that memory_recall or memory_remember gave.")
+
+    def run(self, facts: Facts, reach: Reach) -> str:
+        known = facts.get(self.id)
+        outside = reach.scopes is not None and known is not None and known.scope not in reach.scopes
+        if known is None or known.agent != (reach.agent or facts.agent) or outside:
+            return _error("not_found", f"there is no memory {self.id!r}; memory_recall lists ids")
+        return _deleted(facts, [self.id])
 
 
-_TOOLS = (
-    Tool(
-        "remember_facts",
-        "Take the facts out of a text and keep each. What is known already is strengthened, and what "
-        "the text says to have ended takes its place in the past.",
-        _RememberFacts,
-        _remember_facts,
-    ),
-    Tool(
-        "store_memory",
-        "Keep a text word by word: a document, a decision, an experience. The same text again only "
-        "strengthens the first.",
-        _StoreMemory,
-        _store_memory,
-    ),
-    Tool(
-        "append_memory_block",
-        "Add a line to a named block of text, which is made if it is missing.",
-        _AppendBlock,
-        _append_block,
-    ),
-    Tool(
-        "replace_memory_block",
-        "Replace a text everywhere in a named block.",
-        _ReplaceBlock,
-        _replace_block,
-    ),
-    Tool(
-        "forget_memory",
-        "Delete the memories that certainly mean what is described, for good, and list them.",
-        _Forget,
-        _forget,
-    ),
-    Tool(
-        "recall_memories",
-        "Search what was remembered and stored, best first, with dates.",
-        _Recall,
-        _recall,
-    ),
-    Tool(
-        "recall_memory_block",
-        "Read a named block of text; null if there is none.",
-        _RecallBlock,
-        _recall_block,
-    ),
-    Tool(
-        CONVERSATION,
-        "Search the messages of earlier conversations by their words.",
-        _RecallConversation,
-        _recall_conversation,
-    ),
-    Tool(
-        "memory_remember",
-        "Keep one thing for later conversations.",
-        _MemoryRemember,
-        _memory_remember,
-    ),
-    Tool(
-        "memory_recall",
-        "Search the memory; without arguments, preferences and what matters most.",
-        _MemoryRecall,
-        _memory_recall,
-    ),
-    Tool("memory_forget", "Delete one memory for good, by its id.", _MemoryForget, _memory_forget),
+TOOLS: Mapping[str, type[Tool]] = MappingProxyType(
+    {tool.name: tool for tool in Tool.__subclasses__()}
 )
-TOOLS: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in _TOOLS})
 """By name, in the order in which a model sees them."""
+
+
+def _recalled(facts: Facts, reach: Reach, query: str, limit: int, type_name: str) -> str:
+    found = facts.recall(
+        query,
+        limit=limit,
+        types=[type_name] if type_name else (),
+        agent=reach.agent,
+        scopes=reach.scopes,
+    )
+    return "\n".join(map(_line, found)) or "Nothing is known about this."
+
+
+def _deleted(facts: Facts, ids: list[str]) -> str:
+    """Delete memories, and list them with what is true again by that."""
+    returned = facts.returning(ids)
+    gone = _listed("Deleted", facts.delete(ids))
+    return f"{gone}\n{_listed('True again', returned)}" if returned else gone

@@ -22,7 +22,8 @@ from hippocampus.facts.models import (
     Score,
     Stats,
 )
-from hippocampus.facts.query import RecallQuery, find
+from hippocampus.facts.query import find
+from hippocampus.facts.recall_query import RecallQuery
 from hippocampus.facts.statements import read, without_sentence
 from hippocampus.facts.strength import due_for_pruning
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hippocampus.facts import memories
 from hippocampus.facts.compat import minhash
 from hippocampus.facts.models import Score
-from hippocampus.facts.query import Found, RecallQuery
+from hippocampus.facts.recall_query import Found, RecallQuery
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
 from hippocampus.facts.tables import FactTables
 
