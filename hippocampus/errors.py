@@ -14,7 +14,6 @@ HippocampusError
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Any
 
@@ -126,5 +125,7 @@ class StoreError(HippocampusError):
 def nearest(name: str, known: Iterable[str], most: int = 5) -> tuple[str, ...]:
     """Return the known names that are most similar to `name`, the most similar first."""
     by_lower = {candidate.lower(): candidate for candidate in known}
+    import difflib
+
     close = difflib.get_close_matches(name.lower(), by_lower, n=most, cutoff=0.5)
     return tuple(by_lower[lower] for lower in close)

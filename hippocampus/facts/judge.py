@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from hippocampus.facts.bounded import within
 from hippocampus.facts.models import TYPES, Complete
-from hippocampus.facts.statements import Relation, without_recalled
+from hippocampus.facts.names import Relation
+from hippocampus.facts.statements import without_recalled
 from hippocampus.facts.triples import predicate_of
 from hippocampus.facts.wording import type_of
 

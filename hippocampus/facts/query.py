@@ -16,6 +16,7 @@ from hippocampus.facts import memories, triples
 from hippocampus.facts.bounded import within
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import RANKINGS, Memory, Recalled, Score
+from hippocampus.facts.names import key
 from hippocampus.facts.ranking import (
     LEAST_COSINE,
     Candidate,
@@ -29,7 +30,6 @@ from hippocampus.facts.ranking import (
     window,
 )
 from hippocampus.facts.recall_query import Found, RecallQuery
-from hippocampus.facts.statements import key
 from hippocampus.facts.strength import boosted, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day

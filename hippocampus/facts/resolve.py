@@ -12,14 +12,13 @@ from typing import NamedTuple
 
 from hippocampus.facts.languages import language_of, pattern
 from hippocampus.facts.models import TRUSTED_ROLES, Memory
+from hippocampus.facts.names import Relation, key
 from hippocampus.facts.statements import (
     THIRD,
-    Relation,
     Statement,
     Swap,
     holds,
     is_own,
-    key,
     read,
     sentences,
     subject_of,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hippocampus.facts.languages import WordingRules, language_of, pattern, word_set
+from hippocampus.facts.names import FIRST, Relation, key
 from hippocampus.facts.words import UNSPACED, bigrams, normalised, words
 
 _ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
@@ -54,10 +55,6 @@ _CLAUSE = re.compile(
     r"\s*[,;:，；：،؛—–]\s+|\s*[，；：،؛]\s*|(?<=[\u3400-\u9fff])[,;:]|\s+[—–-]\s+|(?<=\w\w[.!?])\s+|\s+(?:but|sondern|sino|mais|pero|aber|но|بل|बल्कि)\s+|\s+(?=(?:and|und|y|et|и)\s+(?:now|jetzt|ahora|maintenant|теперь)\b)"
 )
 _RUN = re.compile(f"[{UNSPACED}]")
-_ARTICLES = re.compile(
-    r"^(?:the|an?|der|die|das|dem|den|el|la|los|las|le|les|un|une|una|ein|eine|l')\s+",
-    re.IGNORECASE,
-)
 _TRAILING = re.compile(
     r"\s+(?:now|again|these days|at the moment|anymore|currently|jetzt|wieder|inzwischen|mittlerweile|ahora|de nuevo|otra vez|maintenant"
     r"|désormais|de nouveau|à nouveau|теперь|сейчас|снова|опять|الآن|مجددا|مجددًا|حاليا|again now|since .+|seit .+|desde .+|depuis .+|منذ .+)$",
@@ -76,14 +73,6 @@ LOOSE = 2
 _UNIT = re.compile(r"[^\W\d_]+|[%$€£¥₽₹°]")
 _CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ\d]")
 _PLACES = frozenset({"lives_in", "works_at"})
-
-
-class Relation(NamedTuple):
-    """One value of a relation that has one at a time."""
-
-    subject: str
-    predicate: str
-    object: str
 
 
 class Swap(NamedTuple):
@@ -132,22 +121,6 @@ class Statement:
             or self.measured
             or ((self.corrects or self.changed) and self.clauses)
         )
-
-
-def key(name: str) -> str:
-    """Return the form in which names of entities and values are compared.
-
-    >>> key(" The  New York Office ")
-    'new york office'
-    """
-    plain = _ARTICLES.sub("", normalised(name)).strip(" .!。，,;:\"'“”„«»()").strip()
-    return "user" if plain in FIRST or plain == "the user" else plain or normalised(name)
-
-
-FIRST = word_set(
-    """i me we us user ich wir yo nosotros je j' nous on я мы меня мне 我 我们 أنا نحن मैं हम मुझे
-    हमें user"""
-)
 
 
 @functools.lru_cache(maxsize=4096)

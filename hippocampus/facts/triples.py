@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from hippocampus.facts.database import Database, Row
 from hippocampus.facts.languages import word_set
 from hippocampus.facts.models import EVERY_AGENT, Memory, Triple
-from hippocampus.facts.statements import Relation, key
+from hippocampus.facts.names import Relation, key
 
 COLUMNS = """
     SELECT triple.id, s.name, triple.predicate, o.name, triple.valid_from, triple.until,

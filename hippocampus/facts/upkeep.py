@@ -24,7 +24,6 @@ from hippocampus.facts.models import (
 )
 from hippocampus.facts.query import find
 from hippocampus.facts.recall_query import RecallQuery
-from hippocampus.facts.statements import read, without_sentence
 from hippocampus.facts.strength import due_for_pruning
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day, optional_seconds, within_dates
@@ -117,9 +116,7 @@ def update(tables: FactTables, memory_id: str, content: str) -> Memory:
             tables.put_vectors({row: vectors[0]})
         memory = memories.by_row(db, [row])[row]
         triples.delete(db, [row])
-        relation = read(memory.content).relation if memory.kind == "fact" else None
-        if relation is not None:
-            triples.add(db, row, memory, relation)
+        _relate(tables, {row: memory})
     return memory
 
 
@@ -141,6 +138,8 @@ def withdraw(tables: FactTables, gone: Sequence[Memory], reason: str) -> Rewritt
     Where no sentence of a fact's own turn has its words, since a model worded it, the one with most of
     them goes. What a message said before is history; of fewer than two words nothing stays.
     """
+    from hippocampus.facts.statements import without_sentence
+
     shorter: dict[str, str] = {}
     for agent in {each.agent for each in gone}:
         for message in listed(tables, agent, kind="memory"):
@@ -394,14 +393,21 @@ def take_in(
                 for row, memory in new.items()
             ],
         )
-        for row, memory in new.items():
-            relation = read(memory.content).relation if memory.kind == "fact" else None
-            if relation is not None:
-                triples.add(db, row, memory, relation)
+        _relate(tables, new)
         if vectors and model is not None:
             tables.vectors.lock(model, len(next(iter(vectors.values()))))
             tables.vectors.put(vectors)
     return outcomes
+
+
+def _relate(tables: FactTables, new: Mapping[int, Memory]) -> None:
+    """Write the relations that facts state."""
+    from hippocampus.facts.statements import read
+
+    for row, memory in new.items():
+        relation = read(memory.content).relation if memory.kind == "fact" else None
+        if relation is not None:
+            triples.add(tables.database, row, memory, relation)
 
 
 def _unfit(memory: Memory, known: Collection[str]) -> str:

@@ -23,11 +23,10 @@ from hippocampus.facts.models import (
     Memory,
     Outcome,
 )
+from hippocampus.facts.names import Relation, key
 from hippocampus.facts.resolve import Ending, endings
 from hippocampus.facts.statements import (
-    Relation,
     Statement,
-    key,
     own_words,
     read,
     sentences,

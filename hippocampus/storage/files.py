@@ -14,8 +14,10 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import filelock
+if TYPE_CHECKING:
+    import filelock
 
 MAX_WAIT_SECONDS = 10.0
 """How long to wait for another process, which holds a lock for milliseconds unless it was stopped."""
@@ -97,6 +99,8 @@ def held(path: Path) -> Iterator[None]:
 
 def file_lock(path: Path) -> filelock.BaseFileLock:
     """Return the lock of a file, for `holding` again and again; its folder must exist by then."""
+    import filelock  # heavy, and only those who write need it
+
     return filelock.FileLock(path, mode=0o600, poll_interval=POLL_SECONDS)
 
 
@@ -106,7 +110,7 @@ def holding(lock: filelock.BaseFileLock, max_seconds: float | None = None) -> It
     seconds = MAX_WAIT_SECONDS if max_seconds is None else max_seconds
     try:
         lock.acquire(seconds)
-    except filelock.Timeout as failure:
+    except TimeoutError as failure:
         reason = f"held by another process for {seconds:g} seconds"
         raise OSError(errno.EAGAIN, reason, lock.lock_file) from failure
     try:

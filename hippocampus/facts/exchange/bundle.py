@@ -16,7 +16,7 @@ import numpy as np
 
 from hippocampus.facts.exchange import rows
 from hippocampus.facts.models import Action, Block, Item, Memory, Triple
-from hippocampus.facts.statements import key
+from hippocampus.facts.names import key
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts

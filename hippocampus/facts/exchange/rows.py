@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hippocampus.facts import memories
 from hippocampus.facts import triples as related
 from hippocampus.facts.models import EVERY_AGENT, Block, Triple
-from hippocampus.facts.statements import key
+from hippocampus.facts.names import key
 from hippocampus.facts.triples import ADD
 
 if TYPE_CHECKING:
