@@ -75,6 +75,7 @@ def line(memory: Memory, *, agent: bool = False) -> str:
 
     owner = f"{memory.agent} " if agent else ""
     said = f", {memory.origin.role}" if memory.origin.role not in {"", "user"} else ""
+    said += ", reported" if "hearsay" in memory.tags else ""
     until = f" (until {day(memory.valid_until)})" if memory.valid_until is not None else ""
     gone = f" (superseded by {memory.superseded_by})" if memory.superseded_by else ""
     shown = f"[{owner}{day(memory.valid_from)} {memory.type}{said}] {short(memory.content)}"

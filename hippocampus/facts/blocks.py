@@ -89,7 +89,7 @@ class Blocks:
             return self.set(key, block.value.replace(old, new), agent=agent, scope=scope)
 
     def delete(self, key: str, *, agent: str | None = None, scope: str = "") -> bool:
-        """Delete a block and say whether it was there."""
+        """Delete a block and return whether it was there."""
         return bool(
             self._db.run(
                 "DELETE FROM block WHERE agent = ? AND scope = ? AND key = ?",

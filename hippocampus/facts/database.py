@@ -114,7 +114,7 @@ class Database:
 
 
 def _told(failure: OSError | sqlite3.Error) -> str:
-    """Say what is wrong, and what to do where the file itself is damaged."""
+    """Return the text of what is wrong, and what to do where the file itself is damaged."""
     if type(failure) is sqlite3.DatabaseError:  # its subclasses are of other causes
         return f" is damaged or none: {failure}; name another, or move it away to begin a new one"
     return f": {failure}"

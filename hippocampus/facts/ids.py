@@ -9,7 +9,7 @@ import uuid
 from hippocampus.facts.models import Clock
 
 FRACTION = 1 << 12
-"""Steps of a millisecond that an id tells apart."""
+"""Steps of a millisecond that ids distinguish."""
 STEP_SECONDS = 1e-6
 
 

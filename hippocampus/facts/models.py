@@ -27,7 +27,7 @@ Clock = Callable[[], float]
 """The time in seconds since 1970, UTC."""
 
 UNTRUSTED = "tool"
-"""The role whose words are data, and nobody's wish."""
+"""The role whose words are data, not a wish."""
 TRUSTED_ROLES = frozenset({"", "user", "host"})
 """Whose statements may end what another role said."""
 HEARSAY = "hearsay"
@@ -72,7 +72,7 @@ class Memory:
     valid_until: float | None
     """When it stopped being true; none is still true."""
     known_until: float | None
-    """When it was learnt that it is not true, or that another stands for it; none is current."""
+    """When it was learnt that it is not true, or that another replaces it; none is current."""
     superseded_by: str | None
     removed: str | None
     """Why `compact` took it away: `faded`, `old` or `merged`; none is there."""
@@ -133,7 +133,7 @@ class Outcome:
     action: Action
     reason: str
     memory: Memory | None
-    """The memory that stands for the text; none when it was refused."""
+    """The memory that holds the text; none when it was refused."""
     others: tuple[str, ...] = ()
     """Ids of what was superseded, merged into or kept apart."""
     triples: tuple[Triple, ...] = ()

@@ -16,7 +16,6 @@ from hippocampus.facts import memories, triples
 from hippocampus.facts.bounded import within
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import RANKINGS, Memory, Recalled, Score
-from hippocampus.facts.names import key
 from hippocampus.facts.ranking import (
     LEAST_COSINE,
     Candidate,
@@ -33,13 +32,13 @@ from hippocampus.facts.recall_query import Found, RecallQuery
 from hippocampus.facts.strength import boosted, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day
-from hippocampus.facts.words import content_words, query_terms, without, words
+from hippocampus.facts.words import content_words, query_terms, without
 
-MATCHED = 120
+MATCHED = 60
 """How many of the best keyword hits are ranked."""
-NEAREST = 60
+NEAREST = 40
 """How many of the nearest vectors are."""
-SPREAD = 15
+SPREAD = 10
 """How many of each bring the turns next to them."""
 COMMON_SHARE, LEAST_COMMON_ROWS, MOST_COMMON_ROWS = 0.1, 1_000, 8_000
 """A word in more memories than this is left out of a query that has rarer ones."""
@@ -158,8 +157,6 @@ def find(
     if len(hits) == MATCHED and _few(hits, rows):
         hits = _matched_among(tables, list(having), query)
         rows |= _light(tables, hits, query)
-    related = _by_entity(tables, text, query)
-    rows |= _light(tables, related, query)
     cosines: dict[int, float] = {}
     if tables.embed is not None and tables.has_vectors:
         asked = text if whole else _without_speakers(text, rows)
@@ -176,9 +173,6 @@ def find(
     if not cosines:
         rows |= _next_to(tables, list(hits)[:SPREAD], rows, query)
     held, weights = _held(tables, having, hits, rows)
-    for row, share in related.items():
-        if row in rows and share:
-            held[row] = held.get(row, set()) | {number for number in share if number < len(weights)}
     return Found(rows, held, weights, cosines)
 
 
@@ -264,23 +258,6 @@ def _nearest_among(tables: FactTables, vector: Any, query: RecallQuery) -> dict[
     )
     found = tables.vectors.cosines(vector, [row for (row,) in rows])
     return dict(sorted(found.items(), key=lambda pair: -pair[1])[:NEAREST])
-
-
-def _by_entity(tables: FactTables, text: str, query: RecallQuery) -> dict[int, frozenset[int]]:
-    """Return rows whose triples name an entity of the query under whatever alias, with the words that name it."""
-    if not tables.database.value("SELECT EXISTS (SELECT 1 FROM entity)"):
-        return {}
-    listed = words(text)
-    numbers = {word: number for number, word in enumerate(query_terms(text))}
-    names: dict[str, frozenset[int]] = {}
-    for size in (1, 2, 3):
-        for start in range(len(listed) - size + 1):
-            part = [word.removesuffix("'s") for word in listed[start : start + size]]
-            names[key(" ".join(part))] = frozenset(
-                numbers[word] for word in part if word in numbers
-            )
-    found = triples.named(tables.database, query.agent, names, MATCHED)
-    return {row: names.get(name, frozenset()) for row, name in found}
 
 
 def _light(tables: FactTables, rows: Iterable[int], query: RecallQuery) -> dict[int, Candidate]:

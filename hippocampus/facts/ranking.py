@@ -71,7 +71,7 @@ class Placed:
                 self._at[one.session, one.turn].append(one.row)
 
     def before(self, one: Candidate, step: int) -> Sequence[int]:
-        """Return the rows from which a row is so many turns away."""
+        """Return the rows from which a row is that many turns away."""
         return (
             self._at.get((one.session, one.turn - step), ())
             if one.session and one.turn is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hippocampus.facts.models import Memory, Recalled, Triple
+from hippocampus.facts.models import HEARSAY, Memory, Recalled, Triple
 from hippocampus.facts.timestamps import day, stamp
 
 OWN = frozenset({"", "user"})
@@ -48,8 +48,12 @@ def triple_line(triple: Triple) -> str:
 
 
 def entry_line(memory: Memory) -> str:
-    """Return a memory as one line: its date, its type, who said it where that is not the user, until when it held."""
+    """Return a memory as one line: its date, its type, who said it where that is not the user, until when it held.
+
+    What the user reports of others, supposes or pasted is marked `reported`.
+    """
     said = "" if memory.origin.role in OWN else f", {one_line(memory.origin.role)}"
+    said += ", reported" if HEARSAY in memory.tags else ""
     until = f" (until {day(memory.valid_until)})" if memory.valid_until is not None else ""
     about = memory.metadata.get("about")
     context = f" (about: {one_line(about)})" if isinstance(about, str) and about else ""

@@ -71,7 +71,7 @@ def endings(
     for swap in new.swaps:
         found += _by_swap(new, swap, said)
     if (new.corrects or new.changed) and not found:
-        found += _by_frame(new, said) or _by_role(new, said)
+        found += _by_role(new, said)
     elif new.measured and not found:
         found += _by_role(new, [each for each in said if each[2].measured], numbers=True)
     if new.certain and new.corrects and not found and len(words(new.text)) <= CORRECTION_WORDS:
@@ -80,7 +80,7 @@ def endings(
 
 
 def _may_be_ended(old: Memory, new: Memory) -> bool:
-    """Return whether who said the new statement may end the old one: a tool ends nobody else's."""
+    """Return whether who said the new statement may end the old one: a tool ends only its own."""
     return new.origin.role in TRUSTED_ROLES or new.origin.role == old.origin.role
 
 
@@ -197,7 +197,7 @@ def _is_about(sentence: str, old: Statement, swap: Swap, value: frozenset[str]) 
 
 
 def _conflicts(shared: str, sentence: str, swap: Swap) -> bool:
-    """Return whether a shared word has another word next to it in each, which tells two things apart.
+    """Return whether a shared word has another word next to it in each, which distinguishes two things.
 
     `docs repo` is not `web repo`.
     """
@@ -226,16 +226,6 @@ def _digits(value: str) -> frozenset[str]:
 
 def _is_short(swap: Swap) -> bool:
     return len(words(swap.whole)) <= SHORT_WORDS
-
-
-def _by_frame(new: Statement, said: Iterable[Said]) -> list[Ending]:
-    """Return the newest sentence that says the same up to a value, where the new one says that it changed."""
-    for row, sentence, old in said:
-        for clause in new.clauses:
-            for part in old.clauses:
-                if value := _other_end(_plain(clause), _plain(part), corrects=new.corrects):
-                    return [Ending(row, sentence, value, "the same words give another value")]
-    return []
 
 
 def _by_role(new: Statement, said: Iterable[Said], *, numbers: bool = False) -> list[Ending]:
@@ -372,21 +362,3 @@ _NOW = re.compile(
     r"\b(?:now|again|actually|currently|correction|sorry|jetzt|nun|wieder|inzwischen|mittlerweile|ahora|ya|maintenant|désormais|теперь|сейчас|уже"
     r"|الآن|حاليا|अब)\b|现在|目前|已经"
 )
-
-
-def _plain(clause: str) -> list[str]:
-    return words(" ".join(_NOW.sub(" ", clause.lower()).split()))
-
-
-def _other_end(new: list[str], old: list[str], *, corrects: bool) -> str:
-    """Return the old value where two clauses begin alike and then give another number."""
-    shared = 0
-    while shared < min(len(new), len(old)) and new[shared] == old[shared]:
-        shared += 1
-    if shared < FEW_WORDS or shared in (len(new), len(old)):
-        return ""
-    ours, theirs = new[shared:], old[shared:]
-    numbers = ours[0][:1].isdigit() and theirs[0][:1].isdigit()
-    if not numbers or (len(ours) > 1 and len(theirs) > 1 and ours[1] != theirs[1] and not corrects):
-        return ""
-    return " ".join(theirs[:2]) if len(ours) > 1 else theirs[0]

@@ -44,13 +44,11 @@ _OBSERVATION = re.compile(
     re.IGNORECASE,
 )
 """How a host begins a message in which it sends what a tool answered."""
-_ANNOUNCED = re.compile(r"[:：]\s*\Z")
 _SENTENCE = re.compile(r"(?<=[.!?؟।])[\"”»)]?\s+(?=[^\sa-zа-яё])|(?<=[。！？])|\n+")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|St|vs|e\.g|i\.e|z\.B|d\.h|u\.a|bzw|ca|No|Nr|Prof|Inc|Ltd|Jr|Sr|Sra|etc|approx|Str|Mme|Hr|Fr|г|ул|т\.е|a\.m|p\.m|[A-ZÄÖÜ])|(?<![\w.])\d{1,2})\.$"
 )
 """What ends with a stop and no sentence: abbreviations, initials, ordinals (`am 3. Mai`)."""
-_ORDINAL_LANGUAGE = re.compile(r"(?<![\w.])\d{1,2}\.$")
 _CLAUSE = re.compile(
     r"\s*[,;:，；：،؛—–]\s+|\s*[，；：،؛]\s*|(?<=[\u3400-\u9fff])[,;:]|\s+[—–-]\s+|(?<=\w\w[.!?])\s+|\s+(?:but|sondern|sino|mais|pero|aber|но|بل|बल्कि)\s+|\s+(?=(?:and|und|y|et|и)\s+(?:now|jetzt|ahora|maintenant|теперь)\b)"
 )
@@ -106,7 +104,7 @@ class Statement:
     ended: tuple[str, ...] = ()
     """Clauses without their denial: what is so no longer."""
     hearsay: bool = False
-    """Whether it reports somebody else's words, or supposes something."""
+    """Whether it reports other people's words, or supposes something."""
     clauses: tuple[str, ...] = ()
     measured: bool = False
     """Whether it gives something a number."""

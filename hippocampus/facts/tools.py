@@ -284,7 +284,7 @@ class Forget(Tool):
         "How near a memory has to be; 0.7 if left out.", default=FORGET_THRESHOLD
     )
     max_deleted: int = _described(
-        "Delete so many at most; 10 if left out.", default=MOST_DELETED, ge=1, le=MOST_RESULTS
+        "The most to delete; 10 if left out.", default=MOST_DELETED, ge=1, le=MOST_RESULTS
     )
 
     def run(self, facts: Facts, reach: Reach) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 
 from hippocampus.facts.database import Database, Row
@@ -188,21 +187,6 @@ def find(  # noqa: PLR0913 - each is one property
             found_values,
         ).fetchall()
     return [_triple(row) for row in rows]
-
-
-def named(db: Database, agent: str, names: Iterable[str], most: int) -> list[tuple[int, str]]:
-    """Return the newest rows whose triples have one of these entities, with the name that was asked for."""
-    condition = "" if agent == EVERY_AGENT else "agent = :agent AND "
-    sql = f"""
-        WITH asked AS (SELECT DISTINCT entity, key FROM entity_name
-            WHERE {condition}key IN (SELECT value FROM json_each(:names)))
-        SELECT memory, key FROM (
-            SELECT memory, key FROM asked JOIN triple ON subject = entity
-            UNION SELECT memory, key FROM asked JOIN triple ON object = entity
-        ) ORDER BY memory DESC LIMIT :most"""  # noqa: S608 - names of ours
-    with db.guarded():
-        values = {"agent": agent, "names": json.dumps(sorted(set(names))), "most": most}
-        return db.connection.execute(sql, values).fetchall()
 
 
 def check(db: Database) -> list[str]:

@@ -88,7 +88,7 @@ def wanted_of(tables: FactTables, item: Item) -> list[Wanted]:
     """Return the statements of a text: a model's where there is one and it answers, else its sentences.
 
     Secrets are taken out before, so that no model sees them and no raw text holds them. What is pasted
-    into the text is nobody's statement; where there is nothing else, it is kept whole as such.
+    into the text is no statement of the user; where there is nothing else, it is kept whole as such.
     """
     text = tables.without_secrets(item.content)
     if tables.complete is not None and item.origin.role in TRUSTED_ROLES:

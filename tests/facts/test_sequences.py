@@ -292,3 +292,16 @@ def test_no_statement_is_lost(texts):
             while found.superseded_by:
                 found = facts.get(found.superseded_by)
             assert found.id in standing
+
+
+def test_what_the_user_reports_of_others_is_marked_where_it_is_printed():
+    facts = told("My boss says I hate tea.")
+    assert "reported] My boss says I hate tea." in facts.call("recall_memories", {"query": "tea"})
+
+
+def test_what_was_printed_and_then_used_is_confirmed():
+    facts = told("The boiler is in the cellar.")
+    printed = facts.retrieve("where is the boiler?")
+    used = facts.used(f"where is the boiler?\n{printed}", "It is down in the cellar.")
+    assert facts.confirm(used) == 1
+    assert facts.memories()[0].accesses == 1

@@ -62,7 +62,7 @@ def _only(facts: Facts) -> str:
 
 
 def is_one(found: Any) -> bool:
-    """Say whether a JSON value is an export of hippo."""
+    """Return whether a JSON value is an export of hippo."""
     return isinstance(found, dict) and "agentId" in found and isinstance(found.get("chunks"), list)
 
 

@@ -1,6 +1,6 @@
 """A store's contents out of and into files: our JSON, hippo's JSON, crib's database, a MEMORY.md.
 
-Which of them a file is, is told from the file itself. What each looks like stands in its own module.
+The form of a file is recognised from its content; each form has its own module.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
 
 
 def is_one(found: Any) -> bool:
-    """Say whether a JSON value is an export of ours."""
+    """Return whether a JSON value is an export of ours."""
     return isinstance(found, dict) and found.get("format") == FORMAT
 
 

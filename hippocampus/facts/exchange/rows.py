@@ -63,6 +63,6 @@ def aliases(facts: Facts, agent: str) -> list[tuple[str, str, str]]:
 
 
 def put_block(facts: Facts, block: Block) -> bool:
-    """Write a block with its date, where there is none of its name, and say whether it was."""
+    """Write a block with its date, where there is none of its name, and return whether it was written."""
     values = (block.agent, block.scope, block.key, block.value, block.updated)
     return bool(facts.tables.database.run(BLOCK, values))
