@@ -8,7 +8,9 @@ from hippocampus.cli import (
     bench,
     consolidate,
     defrag,
+    doctor,
     explain,
+    forget,
     hosts,
     mcp,
     memory,
@@ -17,13 +19,6 @@ from hippocampus.cli import (
     replay,
     store,
     study,
-    doctor,
-    explain,
-    forget,
-    memory,
-    policy,
-    replay,
-    store,
 )
 
 app = typer.Typer(

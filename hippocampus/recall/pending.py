@@ -57,9 +57,7 @@ def pending(items: Sequence[Item], name: str = TOOL_NAME) -> list[RecallCall]:
         MessagesError: the list is in no known format.
 
     """
-    return [
-        written(call_id, text) for call_id, tool, text in unanswered(items) if tool == name
-    ]
+    return [written(call_id, text) for call_id, tool, text in unanswered(items) if tool == name]
 
 
 def unanswered(items: Sequence[Item]) -> list[tuple[str, str, str]]:

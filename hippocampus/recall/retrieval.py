@@ -206,9 +206,8 @@ def handle(
         MessagesError: the list is in no known format.
 
     """
-    results = [
-        ToolResult(call.call_id, *answer(call, serve), name) for call in pending(items, name)
-    ]
+    answered = [(call.call_id, answer(call, serve)) for call in pending(items, name)]
+    results = [ToolResult(key, each.text, each.is_error, name) for key, each in answered]
     results += [
         ToolResult(call_id, others[tool](text), tool=tool)
         for call_id, tool, text in (unanswered(items) if others else ())

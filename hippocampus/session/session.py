@@ -40,8 +40,8 @@ from hippocampus.recall import answers, pending, retrieval, versions
 from hippocampus.recall.fitting import MIN_TOKENS
 from hippocampus.recall.refetch import Refetcher, RefetchPorts
 from hippocampus.session import digest, tool_cache
-from hippocampus.session.changes import Change, changes_between, changes_of
 from hippocampus.session.billing import Bill, CountedCall
+from hippocampus.session.changes import Change, changes_between, changes_of
 from hippocampus.session.costs import Costs, raw_call
 from hippocampus.session.history import History, common
 from hippocampus.session.marks import Marker
