@@ -201,7 +201,7 @@ def _results(message: Message) -> list[ToolResult]:
     return [
         ToolResult(part.call_id, f"{part.text}{more}" or "(empty)", part.is_error)
         for part in message.parts
-        if part.kind == "result"
+        if part.closes_call
     ]
 
 
