@@ -299,6 +299,8 @@ class Session:
         if reason:
             self._say_once(f"sending the messages as they are: {reason}")
             return False
+        if self._is_sent(history) and not cold:
+            return True
         costs = self._costs_before(history.turn)
         opening = self._opening_of(history)
         rules = replace(self._rules_of_turn(), standing_tokens=self._standing(history, items))
@@ -308,6 +310,13 @@ class Session:
         self._warn_of_excess()
         self._consolidate_beside(before, compacted=turn.compacted)
         return True
+
+    def _is_sent(self, history: History) -> bool:
+        """Return whether the view of just this list is the last request, so that it is sent again."""
+        own = len(history.raw)
+        is_same = history.reading.kept == own == len(self._state.history.raw)
+        last = self._last_call
+        return is_same and last is not None and last.messages == own == self._state.view.sent
 
     def _costs_before(self, turn: int) -> Costs:
         """Return the sums before a turn; a list that is shorter than it was goes on with all of them."""
@@ -327,7 +336,10 @@ class Session:
 
     def _marks_of(self, turn: Turn, idle_seconds: float) -> str:
         """Return where cache marks of ours stand in the view of a turn that is not committed yet."""
-        kept = common(keys_of(self._state), turn.state.history.keys)
+        state, history = self._state, turn.state.history
+        kept = len(state.history.raw)
+        if state.last_keys or history.reading.kept < kept:
+            kept = common(keys_of(state), history.keys)
         return self._marker.moved(turn.state.view.shown, kept, idle_seconds)
 
     def _take_up(self) -> None:
