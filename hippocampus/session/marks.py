@@ -28,7 +28,8 @@ class Marker:
         self._seconds = 0.0
         self._cache = PromptCache(prices)
         self._key = ""
-        self._is_marked = tail
+        self.is_marked = tail
+        """Whether requests have marks, of the host or of ours, as far as is known."""
         self._shown: Sequence[Message] = ()
         self.is_lost = True
         """Whether the last request is not known here: after a start, or a failure."""
@@ -47,9 +48,9 @@ class Marker:
         """See how many marks are free in the host's list, in the format of that name."""
         self._key = self._key_of(name)
         host = cache_marks.marks_in(items, self._key) if self._key else []
-        self._is_marked = self._tail or bool(host) or self._key == cache_marks.OPENAI
+        self.is_marked = self._tail or bool(host) or self._key == cache_marks.OPENAI
         free = MAX_MARKS - UNSEEN_MARKS - len(host) - self._tail
-        self._cache.own = max(0, min(self._own, free)) if self._is_marked else 0
+        self._cache.own = max(0, min(self._own, free)) if self.is_marked else 0
 
     def moved(self, shown: Sequence[Message], kept: int, idle_seconds: float) -> str:
         """Place the marks of the next view, and return where they stand, as text.
@@ -73,7 +74,7 @@ class Marker:
 
         None where the provider finds any prefix, or where it is not known that requests have marks.
         """
-        if self._cache.prices.cache == "prefix" or not self._is_marked:
+        if self._cache.prices.cache == "prefix" or not self.is_marked:
             return None
         return [self._cache.before.tokens_to(at) for at in self._cache.standing.blocks()]
 

@@ -327,11 +327,11 @@ class Session:
 
     def _standing(self, history: History, items: list[Item]) -> Sequence[int] | None:
         """Return the tokens of the last view up to each of its cache marks, as far as it still stands."""
+        self._marker.look(items, history.reading.adapter.NAME)
         last = self._ledger.last_call()
-        if self._marker.is_lost and last is not None:
+        if self._marker.is_lost and self._marker.is_marked and last is not None:
             before = read(self._state, history, self._opening or "", self._rules).state.view
             self._marker.restore(before.shown[: before.sent], last.marks)
-        self._marker.look(items, history.reading.adapter.NAME)
         return self._marker.standing_tokens
 
     def _marks_of(self, turn: Turn, idle_seconds: float) -> str:
