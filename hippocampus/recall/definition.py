@@ -116,7 +116,7 @@ class RecallRequest(BaseModel):
 
     @model_validator(mode="after")
     def _names_something(self) -> RecallRequest:
-        if self.entry_id is None and self.query is None:
+        if self.entry_id is None and self.query is None and self.pattern is None:
             raise ValueError("name an entry_id, or a query to search everything that is stored")
         return self
 

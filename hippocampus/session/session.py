@@ -599,7 +599,7 @@ class Session:
 
     def _taken(self, call: pending.RecallCall, bound: int) -> str:
         if call.entry_id is None:
-            return self._search(call.request.query, bound)
+            return self._search(call.request.query or call.request.pattern, bound)
         record = self._record_of(call.entry_id)
         found = self._refetcher.slice(record, call.request, self._room_tokens(record, bound))
         self._accessed([record])
@@ -617,7 +617,7 @@ class Session:
         return min(bound, room)
 
     def _search(self, query: str | None, bound: int) -> str:
-        """Return the best lines of every stored payload."""
+        """Return the best lines of every stored payload; the words of a pattern are a query too."""
         if not query:
             raise RecallError("bad_request", "name an entry_id, or a query to search everything")
         every = self._known()

@@ -109,7 +109,7 @@ WRONG = [
     '{"entry_id": "a", "lines": 5}', '{"entry_id": "a", "lines": ["5", "x"]}',
     '{"entry_id": "a", "head": 2.5}', '{"entry_id": {"id": "a"}}', '{"pattern": ["a"], "entry_id": "a"}',
     '{"entry_id": "a", "lines": [1]}', '{"entry_id": "a", "max_tokens": "many"}',
-    '{"entry_id": "a", "max_tokens": true}', '{"entry_id": "a", "page": 3}', '{"pattern": "x"}',
+    '{"entry_id": "a", "max_tokens": true}', '{"entry_id": "a", "page": 3}',
 ]  # fmt: skip
 
 
