@@ -254,6 +254,8 @@ class Arrival(NamedTuple):
     """The texts that replace parts of these messages."""
     noted: list[tuple[Record, bytes]]
     """Words of the user to keep, which no view shortens."""
+    accessed: list[Record]
+    """The entries that new messages name, with the access."""
 
 
 def arrived(  # noqa: PLR0913, PLR0917 - a list, what is known of it, and by which rules
@@ -317,6 +319,7 @@ class _PayloadsDraft:
         self._counts: Counter[str] = Counter()
         self._touched: set[int] = set()
         self._noted: list[tuple[Record, bytes]] = []
+        self._accessed: set[int] = set()
         self._noted_ids: set[str] = set()
 
     def arrival(self) -> Arrival:
@@ -343,7 +346,13 @@ class _PayloadsDraft:
             before.named.plus(self._counts),
             due_turns,
         )
-        return Arrival(self._history, payloads, self.rendered, self._noted)
+        entries = (self.items[number].record for number in sorted(self._accessed))
+        accessed = [
+            each
+            for each in entries
+            if each.stage is not Stage.FULL and self._records.get(each.origin) != each
+        ]
+        return Arrival(self._history, payloads, self.rendered, self._noted, accessed)
 
     # Redaction
 
@@ -388,6 +397,7 @@ class _PayloadsDraft:
             meant = self._index.meant_by(" ".join(said), self._described)
             if meant is not None and meant not in cited:
                 cited.append(meant)
+        self._accessed.update(cited)
         ids = [self.items[each].id for each in cited]
         for each in cited:
             payload = self.items[each].accessed(turn, self._rules.policy.initial_strength)

@@ -112,6 +112,8 @@ class ReadList:
     """How many leading messages are those of the list before."""
     noted: list[tuple[Record, bytes]]
     """Words of the user to keep, with their bytes."""
+    accessed: list[Record]
+    """The entries that new messages name, with the access."""
 
 
 def read(state: State, history: History, opening: str, rules: Rules) -> ReadList:
@@ -151,6 +153,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         ),
         kept,
         arrival.noted,
+        arrival.accessed,
     )
 
 

@@ -98,7 +98,12 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
         taken.kept,
         call_of(view, costs),
         [*changes.edits, *changes.folds, *(decision for _, decision in again)],
-        [*changes.entries, *changes.digests, *(record for record, _ in noted)],
+        [
+            *taken.accessed,
+            *changes.entries,
+            *changes.digests,
+            *(record for record, _ in noted),
+        ],
         [*changes.originals, *(original for _, original in noted)],
         [each for each, _ in again],
         any(each.reason == LIMIT_REASON for each in changes.folds),
