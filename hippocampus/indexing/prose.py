@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hippocampus.indexing.excerpt import WEIGHTS as LINES
 from hippocampus.indexing.excerpt import Row, excerpt, rows_of
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.lines import clip, counted, lines_in, packed, ranked
@@ -22,7 +23,7 @@ class ProseWeights:
 
     outline: float = 12.0
     heading: tuple[float, ...] = (2.0, 2.0, 1.4, 1.0)
-    """By level."""
+    """By level, where no outline names them."""
     lead: float = 4.0
     lead_lines: int = 3
     opening: float = 1.2
@@ -110,14 +111,11 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:
     rows = rows_of(text)
     headings = headings_of(rows)
     lines: list[EntryLine] = []
-    if len(headings) > FEW_HEADINGS:
-        outline = [
-            f"{each.number} {clip(each.words, OUTLINE_CHARACTERS)}"
-            for each in headings
-            if each.level <= OUTLINE_LEVEL
-        ]
-        lines += ranked(packed(outline, "outline", weight=WEIGHTS.outline, count=0))
-    lines += excerpt(rows, _weigher(rows, headings), WEIGHTS.named)
+    outlined = [each for each in headings if each.level <= OUTLINE_LEVEL]
+    outlined = outlined if len(headings) > FEW_HEADINGS else []
+    named = [f"{each.number} {clip(each.words, OUTLINE_CHARACTERS)}" for each in outlined]
+    lines += ranked(packed(named, "outline", weight=WEIGHTS.outline, count=0))
+    lines += excerpt(rows, _weigher(rows, headings, outlined), WEIGHTS.named)
     title = headings[0].words if headings else rows[0].text
     title = clip(title, TITLE_CHARACTERS)
     total = lines_in(text)
@@ -164,9 +162,12 @@ def _size(text: str) -> str:
     )
 
 
-def _weigher(rows: Sequence[Row], headings: Sequence[ProseHeading]) -> Callable[[Row], float]:
+def _weigher(
+    rows: Sequence[Row], headings: Sequence[ProseHeading], outlined: Sequence[ProseHeading]
+) -> Callable[[Row], float]:
     """Return what weighs a line: a heading, the lead, an opening, an item, code, other text."""
     by_number = {each.number: each.level for each in headings}
+    in_outline = {each.number for each in outlined}
     special: dict[int, float] = {}
     lead, after_heading, is_code = WEIGHTS.lead_lines, False, False
     for row in rows:
@@ -175,8 +176,11 @@ def _weigher(rows: Sequence[Row], headings: Sequence[ProseHeading]) -> Callable[
             special[row.number] = WEIGHTS.crumb
         elif row.number in by_number:
             level = min(by_number[row.number], len(WEIGHTS.heading))
-            special[row.number] = WEIGHTS.heading[level - 1]
+            shown = row.number in in_outline
+            special[row.number] = WEIGHTS.crumb if shown else WEIGHTS.heading[level - 1]
             after_heading = True
+        elif UNDERLINE.fullmatch(row.text[:LINE_CHARACTERS]):
+            special[row.number] = LINES.bare
         elif is_code:
             special[row.number] = WEIGHTS.code
         elif len(row.text.strip()) < CRUMB_CHARACTERS:
