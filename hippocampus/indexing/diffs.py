@@ -42,6 +42,10 @@ MOST_NOTED = 4_000
 """Changed lines that are looked at one by one; behind them, the first of each hunk."""
 MOST_OF_HUNK = 80
 BODY = ("+", "-", " ", "\\", "")
+HEADED, UNHEADED = 0.6, 0.2
+"""Weights of a hunk's head, with and without the name of what it is in."""
+REMOVED = 0.5
+"""How much less a removed line is worth: a later edit finds the added ones."""
 FIRST_CHANGES = 3
 """Changed lines of a hunk that weigh more than the others."""
 STATUS: dict[str, str] = {
@@ -302,30 +306,30 @@ def _file_line(file: ChangedFile) -> str:
     status = "" if file.status == "modified" else f" ({file.status})"
     before = f" from {file.before}" if file.before else ""
     hunks = f" in {len(file.hunks)} hunks" if len(file.hunks) > 1 else ""
-    return f"{file.name}{status}{before} +{file.added:,} −{file.removed:,}{hunks}"
+    counts = f" +{file.added:,} −{file.removed:,}" if file.added or file.removed else ""
+    return f"{file.name}{status}{before}{counts}{hunks}"
 
 
 def _put_hunk(lines: list[EntryLine], hunk: Hunk, parent: int) -> None:
-    """Write a hunk's head, then its changed lines with definitions before others."""
-    if hunk.start or hunk.heading:
-        at = f"{hunk.start}-{hunk.start + max(0, hunk.length - 1)}" if hunk.start else ""
-        rendered = (
-            f"  @@ {at} {cut(hunk.heading, SHOWN_CHARACTERS)}".rstrip()
-            + f" +{hunk.added} −{hunk.removed}"
-        )
-        parent = put(lines, EntryLine(rendered, 1.2, parent=parent, count=0))
+    """Write a hunk's head where the diff names what it is in, then its changed lines."""
+    end = hunk.start + max(0, hunk.length - 1)
+    at = f"{hunk.start}-{end} " if hunk.start else ""
+    heading = cut(hunk.heading, SHOWN_CHARACTERS)
+    if at or heading:
+        weight = HEADED if heading else UNHEADED
+        lines.append(EntryLine(f"  @@ {at}{heading}".rstrip(), weight, parent=parent, count=0))
     bearing = 0
     for change in hunk.changes:
         bears = BEARING.search(change, change.find(" ")) is not None
-        lines.append(
-            EntryLine("    " + change, _weight(change, bearing) if bears else 0.05, parent=parent)
-        )
+        weight = _weight(change, bearing) if bears else 0.05
+        weight *= REMOVED if change[0] == "-" else 1.0
+        lines.append(EntryLine(f"  {change}", weight, parent=parent))
         bearing += bears
     if rest := hunk.added + hunk.removed - len(hunk.changes):
-        lines.append(EntryLine(f"    … {rest:,} more", LIGHT, parent=parent, count=rest))
+        lines.append(EntryLine(f"  … {rest:,} more", LIGHT, parent=parent, count=rest))
 
 
 def _weight(change: str, bearing: int) -> float:
     if DEFINES.match(change.partition(" ")[2]):
-        return 0.8
-    return 0.5 if bearing < FIRST_CHANGES else 0.25
+        return 1.2
+    return 1.0 if bearing < FIRST_CHANGES else 0.3

@@ -166,8 +166,9 @@ def _weigher(
     rows: Sequence[Row], headings: Sequence[ProseHeading], outlined: Sequence[ProseHeading]
 ) -> Callable[[Row], float]:
     """Return what weighs a line: a heading, the lead, an opening, an item, code, other text."""
-    by_number = {each.number: each.level for each in headings}
-    in_outline = {each.number for each in outlined}
+    last = len(WEIGHTS.heading) - 1
+    by_number = {each.number: WEIGHTS.heading[min(each.level - 1, last)] for each in headings}
+    by_number |= {each.number: WEIGHTS.crumb for each in outlined}
     special: dict[int, float] = {}
     lead, after_heading, is_code = WEIGHTS.lead_lines, False, False
     for row in rows:
@@ -175,12 +176,8 @@ def _weigher(
             is_code = not is_code
             special[row.number] = WEIGHTS.crumb
         elif row.number in by_number:
-            level = min(by_number[row.number], len(WEIGHTS.heading))
-            shown = row.number in in_outline
-            special[row.number] = WEIGHTS.crumb if shown else WEIGHTS.heading[level - 1]
+            special[row.number] = by_number[row.number]
             after_heading = True
-        elif UNDERLINE.fullmatch(row.text[:LINE_CHARACTERS]):
-            special[row.number] = LINES.bare
         elif is_code:
             special[row.number] = WEIGHTS.code
         elif len(row.text.strip()) < CRUMB_CHARACTERS:
@@ -196,6 +193,8 @@ def _weigher(
         known = special.get(row.number)
         if known is not None:
             return known
+        if UNDERLINE.fullmatch(row.text[:LINE_CHARACTERS]):
+            return LINES.bare
         weight = WEIGHTS.item if ITEM.match(row.text[:200]) else WEIGHTS.text
         return weight + (WEIGHTS.figure if FIGURE.search(row.text[:LINE_CHARACTERS]) else 0.0)
 

@@ -61,7 +61,7 @@ CORE = {"key": 2, "label": 2, "state": 2, "words": 1, "date": 1, "number": 1, "p
 """How many columns of each role a row's own line has; the others follow in one of lower weight."""
 FEWEST_FOR_OVERVIEW = 16
 MOST_STATES = 8
-MOST_STANDING_OUT, MOST_FIELDS = 2, 3
+MOST_STANDING_OUT, MOST_FIELDS = 4, 5
 LEAST_IDLE = 3
 FREQUENT = 4
 """A value that this many rows share is written with its count."""
@@ -316,11 +316,14 @@ def _standing_out(
     """Yield the rows that differ where the others agree: what is odd, their label and key."""
     naming = [each for each in columns if _is_label(each) or _is_key(each, len(rows))][:2]
     most = sorted(odd.items(), key=lambda each: -len(each[1]))
+    named: dict[str, list[str]] = {}
     for number, fields in most[:MOST_STANDING_OUT]:
         row = rows[number]
         rendered = [f"{names[name]}={cell(row[name])}" for name in fields[:MOST_FIELDS]]
-        named = [cell(row[each.name]) for each in naming if row.get(each.name) is not None]
-        yield f"{', '.join(rendered)}: {' '.join(named)}"
+        held = [cell(row[each.name]) for each in naming if row.get(each.name) is not None]
+        named.setdefault(", ".join(rendered), []).append(" ".join(held))
+    for fields_of_row, held in named.items():
+        yield f"{fields_of_row}: {', '.join(held)}"
 
 
 def _overview(

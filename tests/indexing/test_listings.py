@@ -164,12 +164,11 @@ def test_hits_of_one_file_need_no_name() -> None:
     assert reads("9:\tnew Markdown(\n34:\tnew Markdown(\n54:\tnew Text(\n")[0] == " 9 new Markdown("
 
 
-def test_a_log_keeps_hashes_whole_beside_their_subjects() -> None:
+def test_a_log_has_short_hashes_next_to_their_subjects() -> None:
     extraction = extraction_of(LOG)
     assert "2 commits, Jan 4 09:00 to Jan 5 10:22 2024" in extraction.summary
     assert extraction.lines[0].text == (
-        "4f1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c (HEAD -> main) Read files lazily"
-        " (Ann, Jan 5 10:22)"
+        "4f1c2d3e4f (HEAD -> main) Read files lazily (Ann, Jan 5 10:22)"
     )
     assert " files: src/a.py 12" in [line.text for line in extraction.lines]
 

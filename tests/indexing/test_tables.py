@@ -56,12 +56,12 @@ def test_each_style_gives_its_rows_under_their_header(text: str) -> None:
     assert tables.recognises(text) > 0.6
     assert extraction.key_data["rows"] == 2
     assert [row.split(" | ")[:2] for row in rows(extraction)] == [["1", "ann"], ["2", "bob"]]
-    assert any(line.text.startswith("rows: id | ") for line in extraction.lines)
+    assert any(line.text.startswith("rows:") for line in extraction.lines)
 
 
-def test_columns_tell_types_ranges_values_and_the_key() -> None:
+def test_columns_have_their_ranges_and_values() -> None:
     lines = [line.text for line in read(written(20)).lines]
-    assert any(line.startswith("state: text up ×") for line in lines)
+    assert any(line.startswith("state: up ×") for line in lines)
     assert "ord-1 | Ann, B | paid | 12.50 | 2024-01-02" in [
         line.text for line in read(ORDERS).lines
     ]
@@ -84,7 +84,7 @@ def test_columns_set_apart_by_gaps_are_read() -> None:
 
 def test_values_of_few_kinds_are_counted_and_rare_rows_weigh_more() -> None:
     extraction = read(written(400))
-    assert "state: text up ×399, down ×1" in [line.text for line in extraction.lines]
+    assert "state: up ×399, down ×1" in [line.text for line in extraction.lines]
     weights = {line.text.split(" | ")[0]: line.weight for line in extraction.lines}
     assert weights["node-200"] > weights["node-201"]
     assert weights["node-133"] > weights["node-134"]
@@ -99,9 +99,9 @@ def test_rows_of_a_large_table_are_all_accounted_for() -> None:
     }
 
 
-def test_a_constant_column_is_told_once_and_not_in_each_row() -> None:
+def test_a_constant_column_stands_once_and_not_in_each_row() -> None:
     extraction = read("id,kind,n\n" + "".join(f"{at},same,{at * 3}\n" for at in range(9)))
-    assert "kind: text always same" in [line.text for line in extraction.lines]
+    assert "kind: always same" in [line.text for line in extraction.lines]
     assert rows(extraction)[2] == "2 | 6"
 
 
@@ -122,7 +122,7 @@ def test_what_a_database_prints_agrees_with_what_it_holds() -> None:
     base.close()
     extraction = read(text)
     assert extraction.key_data["rows"] == count
-    assert f"n: int {low} ({first}) to {high} ({last})" in [line.text for line in extraction.lines]
+    assert f"n: {low} ({first}) to {high} ({last})" in [line.text for line in extraction.lines]
 
 
 cells = st.text("abcxyz019 ", min_size=1, max_size=6).filter(lambda cell: cell.strip())

@@ -1,6 +1,6 @@
 """What a version control tool lists: commits, the working tree's state, branches.
 
-Pure text. Hashes stay whole, next to their subjects.
+Pure text. Each commit stands with its short hash and its subject.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ MOST_COMMITS = 2_500
 FIRST, NEWEST, COMMIT, MERGE, FILES, BODY, CHANGED = 12.0, 2.0, 1.2, 0.6, 0.6, 0.4, 2.5
 FEW_COMMITS = 12
 """A log of so few commits needs no overview."""
-SHORT_HASH = 12
-"""Digits of a hash in the overview; the commit's own line has it whole."""
-SPECIAL, AREAS, MOST_AREAS = 3.0, 9.0, 8
+SHORT_HASH = 10
+"""Digits of a hash: what git takes for a commit, at a third of the tokens of a whole one."""
+SPECIAL, AREAS, MOST_AREAS = 3.0, 4.0, 8
 REVERT = re.compile(r"Revert\b|revert[:(]")
 AREA = re.compile(r"([\w.-]{1,40})(?:/[\w./-]*|\([^)]*\)|!)?:(?=\s)")
 """The area that a subject names: `area: …`, `area/part: …`, `area(part): …`."""
@@ -183,7 +183,7 @@ def _day(date: str) -> str:
 
 
 def _add_commit(lines: list[EntryLine], commit: Commit, number: int, *, alone: bool) -> None:
-    parts = [commit.hash, commit.refs, cut(commit.subject, SUBJECT_CHARACTERS)]
+    parts = [commit.hash[:SHORT_HASH], commit.refs, cut(commit.subject, SUBJECT_CHARACTERS)]
     known = ", ".join(filter(None, ("" if alone else commit.author, _day(commit.date))))
     parts += [f"({known})"] if known else []
     weight = MERGE if commit.is_merge or commit.subject.startswith("Merge ") else COMMIT

@@ -74,6 +74,11 @@ def _names(header: Sequence[str]) -> str:
     return cut(", ".join(cut(name, CELL_CHARACTERS) for name in header[:20]), SUMMARY_CHARACTERS)
 
 
+def _is_whole(grid: Grid) -> bool:
+    """Return whether the summary names all columns, in the order of the cells."""
+    return len(", ".join(grid.header)) <= SUMMARY_CHARACTERS
+
+
 def _selectors(text: str, grid: Grid) -> tuple[str, ...]:
     return (f"lines=[{grid.first_line}, {text.count(chr(10)) + 1}]", 'pattern="…"')
 
@@ -91,7 +96,8 @@ def _put_rows(lines: list[EntryLine], grid: Grid, columns: Sequence[TableColumn]
     """Write the rows under a line that names their cells."""
     shown = _shown(columns)
     names = " | ".join(columns[at].name for at in shown)
-    parent = put(lines, EntryLine(f"rows: {names}", 1.5, count=0))
+    title = "rows:" if len(shown) == len(columns) and _is_whole(grid) else f"rows: {names}"
+    parent = put(lines, EntryLine(title, 1.5, count=0))
     total = len(grid.rows)
     odd = {at for column in columns for at in column.odd[:MOST_OUTLIERS]}
     wanted = range(total) if total <= MOST_ROWS else _ends(total, odd)

@@ -57,19 +57,17 @@ class TableColumn:
     def describe(self) -> str:
         """Return the column as a line."""
         empty = f", {self.empty:,} empty" if self.empty and self.kind != "empty" else ""
-        key = (
-            f" key {self.ends}" if self.key and self.kind == "text" else " key" if self.key else ""
-        )
-        return f"{self.name}: {self.kind}{key} {self.note}".rstrip() + empty
+        note = f"{self.ends}, {self.note}" if self.key and self.kind == "text" else self.note
+        return f"{self.name}: {note}" + empty
 
     @property
     def weight(self) -> float:
         """Return how likely its line is needed: values and ranges more than mere counts."""
         if not self.varies:
             return 1.5
-        if self.note.endswith(" distinct"):
-            return 10.0 if "×" in self.note else 3.0 if self.key else 0.02
-        return 10.0 if "×" in self.note else 4.0 if "(" in self.note else 2.0
+        if "×" in self.note or "(" in self.note:
+            return 10.0
+        return 2.0 if not self.note.endswith(" distinct") else 3.0 if self.key else 0.02
 
     @property
     def rank(self) -> int:
