@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hippocampus.indexing.excerpt import WEIGHTS as LINES
 from hippocampus.indexing.excerpt import Row, excerpt, rows_of
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.lines import clip, counted, lines_in, packed, ranked
@@ -115,6 +114,7 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:
     outlined = outlined if len(headings) > FEW_HEADINGS else []
     named = [f"{each.number} {clip(each.words, OUTLINE_CHARACTERS)}" for each in outlined]
     lines += ranked(packed(named, "outline", weight=WEIGHTS.outline, count=0))
+    rows = [row for row in rows if not UNDERLINE.fullmatch(row.text[:LINE_CHARACTERS])]
     lines += excerpt(rows, _weigher(rows, headings, outlined), WEIGHTS.named)
     title = headings[0].words if headings else rows[0].text
     title = clip(title, TITLE_CHARACTERS)
@@ -193,8 +193,6 @@ def _weigher(
         known = special.get(row.number)
         if known is not None:
             return known
-        if UNDERLINE.fullmatch(row.text[:LINE_CHARACTERS]):
-            return LINES.bare
         weight = WEIGHTS.item if ITEM.match(row.text[:200]) else WEIGHTS.text
         return weight + (WEIGHTS.figure if FIGURE.search(row.text[:LINE_CHARACTERS]) else 0.0)
 
