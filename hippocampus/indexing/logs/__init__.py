@@ -6,6 +6,7 @@ linters stand by file. Pure.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -49,6 +50,8 @@ class LogWeights:
     """The place of an error, on a line of its own."""
     edge: float = 2.0
     """The least of the first and the last lines, which name the run and its end."""
+    common: float = 0.3
+    """Below this a line is one of a form that most lines have, and names nothing at an end either."""
     advice: float = 0.2
     """Of a line of advice that stands behind any failure."""
     bare: float = 0.02
@@ -267,6 +270,8 @@ def _lines(log: Log, written: set[int]) -> Iterator[tuple[int, EntryLine]]:
         for pattern in _patterns(log, numbers, sign):
             at = pattern.numbers[0]
             base = weight
+            if sign == "plain":
+                base *= math.log1p(len(log.lines) / len(pattern.numbers)) / 2
             if sign == "error" and not ADVICE.search(log.lines[at][:SHOWN_CHARACTERS]):
                 errors += 1
                 base *= WEIGHTS.first_errors if errors <= FIRST_ERRORS else 1.0
@@ -316,7 +321,8 @@ def _weight(log: Log, number: int, weight: float, sign: Sign) -> float:
         return WEIGHTS.own_frame
     if is_source:
         return WEIGHTS.frame_source if LIBRARY.search(above) else WEIGHTS.own_frame / 2
-    if number < HEAD_LINES or number >= len(log.lines) - TAIL_LINES:
+    is_edge = number < HEAD_LINES or number >= len(log.lines) - TAIL_LINES
+    if is_edge and weight >= WEIGHTS.common:
         return max(weight, WEIGHTS.edge)
     return weight
 
