@@ -114,8 +114,8 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:
     outlined = outlined if len(headings) > FEW_HEADINGS else []
     named = [f"{each.number} {clip(each.words, OUTLINE_CHARACTERS)}" for each in outlined]
     lines += ranked(packed(named, "outline", weight=WEIGHTS.outline, count=0))
-    rows = [row for row in rows if not UNDERLINE.fullmatch(row.text[:LINE_CHARACTERS])]
-    lines += excerpt(rows, _weigher(rows, headings, outlined), WEIGHTS.named)
+    filled = [row for row in rows if not UNDERLINE.fullmatch(row.text[:LINE_CHARACTERS])]
+    lines += excerpt(filled, _weigher(filled, headings, outlined), WEIGHTS.named)
     title = headings[0].words if headings else rows[0].text
     title = clip(title, TITLE_CHARACTERS)
     total = lines_in(text)

@@ -209,8 +209,11 @@ def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[int, int]:
     for at, line in enumerate(lines):
         if at in chosen:
             last[line.parent] = at
-        elif line.count and (line.parent is None or line.parent in chosen):
-            left[line.parent] = left.get(line.parent, 0) + line.count
+        elif line.count:
+            above = line.parent
+            while above is not None and above not in chosen:
+                above = lines[above].parent
+            left[above] = left.get(above, 0) + line.count
     gaps: dict[int, int] = {}
     for parent, count in left.items():
         at = last.get(parent, -1 if parent is None else parent)

@@ -98,3 +98,15 @@ def test_each_signal_moves_the_chance_as_it_should() -> None:
     assert chances_of(read, known)[0] < base[0]
     assert chances_of(read, larger)[0] < base[0]
     assert chances_of(extraction(EntryLine("id-1001 open", 3.0)), HINTS)[0] > base[0]
+
+
+def test_hits_below_files_that_were_left_out_are_counted() -> None:
+    lines = [
+        EntryLine(
+            f"file{at}.py" if at % 3 == 0 else f" hit {at}",
+            parent=at // 3 * 3 if at % 3 else None,
+            count=at % 3 > 0,
+        )
+        for at in range(30)
+    ]
+    assert choose(extraction(*lines), HINTS, priced(8, recall=0.0)) == ["… 20 more lines"]

@@ -143,9 +143,12 @@ def _overview(by_file: dict[str, list[SearchHit]]) -> Iterator[EntryLine]:
 
 
 def _where(hits: list[SearchHit], count: int) -> str:
-    """Return the lines of a few hits."""
+    """Return the lines of a few hits, of more the first and the last."""
     numbers = [str(hit.line) for hit in hits if hit.line is not None and not hit.is_context]
-    return f" ({' '.join(numbers)})" if len(numbers) == count <= FEW_NUMBERS else ""
+    if len(numbers) != count:
+        return ""
+    shown = numbers if count <= FEW_NUMBERS else [f"{numbers[0]}-{numbers[-1]}"]
+    return f" ({' '.join(shown)})"
 
 
 def _phrases(by_file: dict[str, list[SearchHit]]) -> Iterator[EntryLine]:
