@@ -27,10 +27,10 @@ class ProseWeights:
     lead_lines: int = 3
     opening: float = 1.2
     """The first line below a heading."""
-    item: float = 0.9
-    text: float = 0.6
-    code: float = 0.4
-    crumb: float = 0.1
+    text: float = 0.9
+    """A sentence or an item of a list."""
+    code: float = 0.2
+    crumb: float = 0.02
     figure: float = 0.5
     """Added for a date, an amount, a figure."""
     named: float = 0.5
@@ -181,7 +181,7 @@ def _weigher(
         elif is_code:
             special[row.number] = WEIGHTS.code
         elif len(row.text.strip()) < CRUMB_CHARACTERS:
-            special[row.number] = WEIGHTS.crumb + WEIGHTS.figure * bool(FIGURE.search(row.text))
+            special[row.number] = WEIGHTS.crumb
         elif lead:
             lead -= 1
             special[row.number] = WEIGHTS.lead
@@ -193,7 +193,9 @@ def _weigher(
         known = special.get(row.number)
         if known is not None:
             return known
-        weight = WEIGHTS.item if ITEM.match(row.text[:200]) else WEIGHTS.text
-        return weight + (WEIGHTS.figure if FIGURE.search(row.text[:LINE_CHARACTERS]) else 0.0)
+        line = row.text.strip()[:LINE_CHARACTERS]
+        if not (ITEM.match(row.text[:200]) or SENTENCE.match(line)):
+            return WEIGHTS.code
+        return WEIGHTS.text + (WEIGHTS.figure if FIGURE.search(line) else 0.0)
 
     return weigh

@@ -207,10 +207,12 @@ def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[int, int]:
     left: dict[int | None, int] = {}
     last: dict[int | None, int] = {None: -1}
     for at, line in enumerate(lines):
+        above = line.parent
         if at in chosen:
-            last[line.parent] = at
+            while last.get(above) != at:
+                last[above] = at
+                above = None if above is None else lines[above].parent
         elif line.count:
-            above = line.parent
             while above is not None and above not in chosen:
                 above = lines[above].parent
             left[above] = left.get(above, 0) + line.count

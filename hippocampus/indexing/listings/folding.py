@@ -15,7 +15,7 @@ from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, most_common, packed, ranked
 from hippocampus.indexing.listings.files import ListedFile
 
-MOST_GROUPS = 24
+MOST_GROUPS = 16
 """Folders in the overview."""
 FEW_TOP = 12
 FEW_FILES = 30

@@ -166,7 +166,7 @@ def _is_special(commit: Commit) -> bool:
 
 def _short_line(commit: Commit) -> str:
     merge = f"merge of {commit.merged}:" if commit.is_merge else ""
-    subject = cut(commit.subject, SUBJECT_CHARACTERS // 2)
+    subject = cut(commit.subject, SUBJECT_CHARACTERS)
     parts = [commit.refs, commit.hash[:SHORT_HASH], merge, subject]
     return " ".join(filter(None, parts))
 

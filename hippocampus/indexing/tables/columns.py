@@ -18,6 +18,7 @@ NO_NUMBER = re.compile(r"[^\d.,eE+-]", re.ASCII)
 EMPTY = frozenset({"", "NULL", "null", "None", "NaN", "nan", "N/A", "n/a", "-", "NA"})
 FEW_STATES, FEW_VALUES = 3, 12
 """Up to here the distinct values of a column are written with their counts."""
+MOST_SHOWN = 6
 RARE_SHARE = 0.02
 LEAST_ROWS_FOR_RARE = 20
 FAR = 5.0
@@ -207,7 +208,8 @@ def _few(filled: Sequence[str], counts: Counter[str]) -> str:
     most = sorted(filled, key=lambda value: (-counts[value], value))
     if len(most) == 1 and counts.total() == counts[most[0]]:
         return f"always {cut(most[0], NAME_CHARACTERS)}"
-    listed = ", ".join(f"{cut(value, VALUE_CHARACTERS)} ×{counts[value]:,}" for value in most)
+    shown = (f"{cut(value, VALUE_CHARACTERS)} ×{counts[value]:,}" for value in most[:MOST_SHOWN])
+    listed = ", ".join(shown)
     return f"{listed} ({len(most)} distinct)" if len(most) > FEW_STATES else listed
 
 
