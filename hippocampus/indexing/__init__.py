@@ -1,4 +1,4 @@
-"""Content in, index entry out: what stays in the view for a content that leaves it.
+"""Content in, index entry out: the lines that stay in the view when a text leaves it.
 
 Pure and deterministic; nothing is stored, and nothing that comes later is looked at.
 """
@@ -17,7 +17,7 @@ from hippocampus.indexing.sniff import extraction_of, kind_of
 from hippocampus.indexing.worth import Price, price_of
 
 EXCERPTS = frozenset({"code", "config", "prose", "text"})
-"""Kinds that are read in full while they are new; their entries remind of what was read."""
+"""Kinds that are read in full while they are new; their entries remind of them."""
 EXCERPT_PART, ROWS_PART = 3, 2
 """The part of its content that an entry weighs at most: rows are looked up, so more of them stand."""
 
@@ -26,7 +26,7 @@ __all__ = ["ExtractionContext", "Index", "Price", "index", "kind_of", "price_of"
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """What is kept of a content."""
+    """The entry of a text."""
 
     kind: str
     summary: str
@@ -39,7 +39,7 @@ class Index:
 
 
 def index(text: str, context: ExtractionContext, price: Price) -> Index:
-    """Return what to keep of a content at a price, in at most half of its tokens."""
+    """Return the entry of a text at a price, in at most half of its tokens."""
     extraction = extraction_of(text, context)
     if context.is_error:
         extraction = with_message(extraction, text)

@@ -27,7 +27,7 @@ NAMING = re.compile(
     r"(?i)(?:^|_)(?:path|paths|file|files|filename|dir|directory|cwd|workdir|uri|url|id|ids|name|key|ref|branch|"
     r"command|cmd|pattern|glob|regex|query|sql)$|(?:Path|File|Name|Id|Url|Dir|Directory|Command|Query)s?$"
 )
-"""Keys of what a later call repeats exactly."""
+"""Keys of values that a later call repeats exactly."""
 LONGEST_NAMING = 4_000
 """A longer command carries a text; it is an excerpt like every other."""
 HEREDOC = re.compile(r"(<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n)(.*?)(\n\s*\2\b)", re.DOTALL)

@@ -43,7 +43,7 @@ MOST_NOTED = 4_000
 MOST_OF_HUNK = 80
 BODY = ("+", "-", " ", "\\", "")
 HEADED, UNHEADED = 0.6, 0.2
-"""Weights of a hunk's head, with and without the name of what it is in."""
+"""Weights of a hunk's head, with and without the name of the function around it."""
 REMOVED = 0.5
 """How much less a removed line is worth: a later edit finds the added ones."""
 FIRST_CHANGES = 3

@@ -64,18 +64,20 @@ END = re.compile(r"(?<=[.!?。！？;])\s+|(?<=[。！？])")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One line of a content."""
+class TextRow:
+    """One line of a text."""
 
     number: int
     """As the content numbers it, else its place in the content, from 1."""
     text: str
 
 
-def rows_of(text: str, first_number: int = 1) -> list[Row]:
+def rows_of(text: str, first_number: int = 1) -> list[TextRow]:
     """Return the lines of a text with their numbers; empty lines are left out."""
     lines = text.split("\n")
-    rows = [Row(number, line) for number, line in enumerate(lines, first_number) if line.strip()]
+    rows = [
+        TextRow(number, line) for number, line in enumerate(lines, first_number) if line.strip()
+    ]
     return rows if len(rows) <= MOST_ROWS else rows[: MOST_ROWS - TAIL_ROWS] + rows[-TAIL_ROWS:]
 
 
@@ -85,8 +87,8 @@ def is_notice(line: str) -> bool:
 
 
 def excerpt(
-    rows: Sequence[Row],
-    weigh: Callable[[Row], float | None] | None = None,
+    rows: Sequence[TextRow],
+    weigh: Callable[[TextRow], float | None] | None = None,
     named: float = WEIGHTS.named,
 ) -> Iterator[EntryLine]:
     """Yield every line with its weight; `weigh` returns the weight where the kind knows better."""

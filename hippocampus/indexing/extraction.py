@@ -1,6 +1,6 @@
 """What every kind of content is read into: lines that may stand in an entry, in content order.
 
-An extractor writes a `Extraction` and does not choose; `select` chooses what fits and what pays.
+An extractor writes an `Extraction` and does not choose; `select` chooses what fits and what pays.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class EntryLine:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """A content as an extractor read it."""
+    """A text as an extractor read it."""
 
     kind: str
     summary: str
@@ -52,7 +52,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionContext:
-    """What is known of a content besides its text, all of it from before it arrived."""
+    """The call and the task around a text, all of it from before it arrived."""
 
     tool: str = ""
     arguments: str = ""

@@ -1,6 +1,6 @@
 """Small things that every extractor writes lines with: cut, count, and pack many items in a line.
 
-Pure text; what is worth keeping is not decided here.
+Pure text; which lines stand is not decided here.
 """
 
 from __future__ import annotations

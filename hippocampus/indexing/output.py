@@ -1,6 +1,6 @@
 """The output of a tool taken apart: wrapper lines, notices, printed line numbers, several files.
 
-Pure and linear. What is around the content stays as notes, and each line keeps the number that the
+Pure and linear. Text around the content stays as notes, and each line keeps the number that the
 content itself gives it.
 """
 
@@ -49,7 +49,7 @@ LEAST_LINES = 3
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A content without what its tool put around it."""
+    """The content of an output, and the lines of the tool around it."""
 
     body: str
     first_number: int = 1

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hippocampus.indexing.excerpt import Row, excerpt, rows_of
+from hippocampus.indexing.excerpt import TextRow, excerpt, rows_of
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.lines import clip, counted, lines_in, packed, ranked
 from hippocampus.indexing.templates import map_alike
@@ -127,16 +127,14 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:
     return Extraction("prose", ", ".join(parts), thinned(lines), facts, selectors, "sentences")
 
 
-def headings_of(rows: Sequence[Row]) -> list[ProseHeading]:
+def headings_of(rows: Sequence[TextRow]) -> list[ProseHeading]:
     """Return the headings of a text: marked, underlined, bold alone or numbered."""
     found: list[ProseHeading] = []
-    is_code = False
+    code = _code(rows)
     numbers = {row.number for row in rows}
     for at, row in enumerate(rows):
         line = row.text
-        if FENCE.match(line):
-            is_code = not is_code
-        if is_code or len(line) > LINE_CHARACTERS:
+        if row.number in code or len(line) > LINE_CHARACTERS:
             continue
         marked = HEADING.match(line) if line.lstrip()[:1] == "#" else None
         below = rows[at + 1] if at + 1 < len(rows) else None
@@ -153,6 +151,18 @@ def headings_of(rows: Sequence[Row]) -> list[ProseHeading]:
     return found
 
 
+def _code(rows: Sequence[TextRow]) -> dict[int, float]:
+    """Return the lines between fences, and the fences, with their weights."""
+    found: dict[int, float] = {}
+    is_code = False
+    for row in rows:
+        is_fence = FENCE.match(row.text) is not None
+        if is_fence or is_code:
+            found[row.number] = WEIGHTS.crumb if is_fence else WEIGHTS.code
+        is_code ^= is_fence
+    return found
+
+
 def _size(text: str) -> str:
     words = len(text.split())
     return (
@@ -163,23 +173,17 @@ def _size(text: str) -> str:
 
 
 def _weigher(
-    rows: Sequence[Row], headings: Sequence[ProseHeading], outlined: Sequence[ProseHeading]
-) -> Callable[[Row], float]:
+    rows: Sequence[TextRow], headings: Sequence[ProseHeading], outlined: Sequence[ProseHeading]
+) -> Callable[[TextRow], float]:
     """Return what weighs a line: a heading, the lead, an opening, an item, code, other text."""
     last = len(WEIGHTS.heading) - 1
     by_number = {each.number: WEIGHTS.heading[min(each.level - 1, last)] for each in headings}
     by_number |= {each.number: WEIGHTS.crumb for each in outlined}
-    special: dict[int, float] = {}
-    lead, after_heading, is_code = WEIGHTS.lead_lines, False, False
+    special = _code(rows) | by_number
+    lead, after_heading = WEIGHTS.lead_lines, False
     for row in rows:
-        if FENCE.match(row.text):
-            is_code = not is_code
-            special[row.number] = WEIGHTS.crumb
-        elif row.number in by_number:
-            special[row.number] = by_number[row.number]
-            after_heading = True
-        elif is_code:
-            special[row.number] = WEIGHTS.code
+        if row.number in special:
+            after_heading = row.number in by_number
         elif len(row.text.strip()) < CRUMB_CHARACTERS:
             special[row.number] = WEIGHTS.crumb
         elif lead:
@@ -189,7 +193,7 @@ def _weigher(
             after_heading = False
             special[row.number] = WEIGHTS.opening
 
-    def weigh(row: Row) -> float:
+    def weigh(row: TextRow) -> float:
         known = special.get(row.number)
         if known is not None:
             return known

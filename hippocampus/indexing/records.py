@@ -1,7 +1,7 @@
 """Lists of records as a table: columns once, one line for each row, in the order of the list. Pure.
 
-Rows of other shapes stay between the others. What is the same in every row stands once; what
-repeats another column is left out.
+Rows of other shapes stay between the others. Values that all rows share stand once;
+a column that repeats another is left out.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ SAMPLED = 100
 BOILERPLATE = re.compile(
     r"(?i)(?:created|edited|updated)_?by\b|annotations\b|avatar|(?:^|\.)object$"
 )
-"""Names of what is the same in every record of an API and is needed of none."""
+"""Names of values that are equal in every record of an API and are needed of none."""
 CORE = {"key": 2, "label": 2, "state": 2, "words": 1, "date": 1, "number": 1, "path": 1, "id": 1}
 """How many columns of each role a row's own line has; the others follow in one of lower weight."""
 FEWEST_FOR_OVERVIEW = 16
@@ -313,7 +313,7 @@ def _standing_out(
     odd: dict[int, list[str]],
     names: dict[str, str],
 ) -> Iterator[str]:
-    """Yield the rows that differ where the others agree: what is odd, their label and key."""
+    """Yield the rows that differ where the others agree: the odd values, their label and key."""
     naming = [each for each in columns if _is_label(each) or _is_key(each, len(rows))][:2]
     most = sorted(odd.items(), key=lambda each: -len(each[1]))
     named: dict[str, list[str]] = {}
@@ -466,9 +466,9 @@ def _is_idle(column: RecordColumn) -> bool:
 def _unpaired(
     rows: Sequence[Cells], columns: list[RecordColumn]
 ) -> tuple[list[RecordColumn], dict[str, str]]:
-    """Return the columns without those that only stand for another's values, and their ids.
+    """Return the columns without those that only repeat another's values, and their ids.
 
-    An option's name, id and colour say the same of a row; the name stays.
+    An option's name, id and colour identify the same row; the name stays.
     """
     kept: dict[tuple[int, ...], RecordColumn] = {}
     paired: dict[str, str] = {}
@@ -564,7 +564,7 @@ def _rank(column: RecordColumn, rows: int) -> tuple[int, int, int]:
 
 
 def _constants(rows: Sequence[Cells], columns: list[RecordColumn], names: dict[str, str]) -> str:
-    """Return what all rows share, without what lies deep in them and what says nothing."""
+    """Return what all rows share, without values deep in them and boilerplate."""
     telling = [
         each
         for each in columns

@@ -1,4 +1,4 @@
-"""Schemas: OpenAPI documents and JSON Schemas, as their operations, definitions and what is required.
+"""Schemas: OpenAPI documents and JSON Schemas, as their operations, definitions and required members.
 
 Pure. A star behind a name marks it as required.
 """
@@ -216,7 +216,7 @@ def _json_schema(schema: dict[str, Any]) -> Extraction:
 
 
 def _property_lines(path: str, schema: dict[str, Any], depth: int) -> list[EntryLine]:
-    """Return a line for each object of the schema, with its members and what is required."""
+    """Return a line for each object of the schema, with its members, the required ones marked."""
     lines = [
         EntryLine(text, 1.5 / (1 + depth))
         for text in packed(list(_members(schema)), f"{path or 'root'}: ")

@@ -19,7 +19,7 @@ MOST_LINES = 6_000
 """Lines behind these are not looked at; a list that long is known by its counts."""
 WORD = re.compile(r"\w{3,}")
 CHARACTERS_PER_TOKEN = 3
-"""For ranking; what is taken is counted."""
+"""For ranking; the tokens of chosen lines are counted."""
 LINE_TOKENS = 5
 """What a line costs by being one; without it crumbs would win over sentences."""
 MOST_RELEVANCE = 12.0
@@ -64,7 +64,7 @@ AROUND_CITED = 2
 
 
 def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> list[str]:
-    """Return the lines that pay in content order, with counts of what was left out.
+    """Return the lines that pay in content order, with counts of the lines left out.
 
     The best lines for their size are taken first. A line with a number shows it where it does not
     follow the line before.
@@ -90,7 +90,7 @@ def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> 
 
 
 class _Room:
-    """What is left of a number of tokens; texts are counted only where their number decides.
+    """The rest of a number of tokens; texts are counted only where their number decides.
 
     A text has at most as many tokens as bytes, and on one line at least as many as words.
     """

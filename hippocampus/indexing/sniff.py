@@ -1,6 +1,6 @@
 """Which kind of content a text is, and the extraction that the extractor of that kind makes of it.
 
-SignRule from the text itself; the tool's name and arguments are context to an extractor and decide
+Decided from the text itself; the tool's name and arguments are context to an extractor and decide
 nothing. Wrappings come off first.
 """
 
@@ -71,7 +71,7 @@ FALLBACK = _KindReader("text", lambda _text, _hints: 0.0, plain.extract)
 
 
 def extraction_of(text: str, context: ExtractionContext) -> Extraction:
-    """Return a content as the extractor of its kind reads it."""
+    """Return a text as the extractor of its kind reads it."""
     return _read(text, context.tool, context.arguments)
 
 
@@ -81,7 +81,7 @@ def kind_of(text: str) -> str:
 
 
 def _read(text: str, tool: str, arguments: str) -> Extraction:
-    """Read a content once for its arrival, its entry and what is left of that many turns later."""
+    """Read a text once for its arrival, its entry and the shorter entry many turns later."""
     read = _read_small if len(text) <= SMALL_CHARACTERS else _read_large
     return read(text, tool, arguments)
 
@@ -115,7 +115,7 @@ def _read_value(value: Any) -> JsonReading:
 
 
 def with_notes(extraction: Extraction, notes: Sequence[str]) -> Extraction:
-    """Return an extraction that opens with what its tool says around the content."""
+    """Return an extraction that opens with the notes of the tool around the content."""
     lines = [
         EntryLine(clip(line, NOTE_CHARACTERS), _note_weight(line), is_notice(line), count=0)
         for note in notes
@@ -252,5 +252,5 @@ def _confidence(reader: _KindReader, text: str, context: ExtractionContext) -> f
 
 @functools.lru_cache(maxsize=8 * len(READERS))
 def _confidence_without_hints(reader: _KindReader, text: str) -> float:
-    """A content is read when it arrives, when its entry is made and when that is shortened."""
+    """A text is read when it arrives, when its entry is made and when that is shortened."""
     return reader.recognises(text, ExtractionContext())

@@ -9,7 +9,7 @@ from dataclasses import replace
 from hippocampus.indexing.extraction import EntryLine
 
 MOST_LINES = 2_000
-"""A extraction needs no more: an entry holds some hundred lines at the most."""
+"""An extraction needs no more: an entry holds some hundred lines at the most."""
 LIGHT = 0.01
 """The weight of a line that replaces dropped ones."""
 

@@ -131,7 +131,7 @@ def _as_json(value: Any, depth: int) -> Any:
 
 
 def _inner(value: Any, layers: int, words: list[str]) -> Any:
-    """Replace strings that hold JSON by their value, and envelopes by what is in them."""
+    """Replace strings that hold JSON by their value, and envelopes by their content."""
     if layers > MOST_LAYERS:
         return value
     if isinstance(value, dict):

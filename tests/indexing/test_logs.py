@@ -220,3 +220,9 @@ def test_prose_and_code_are_not_taken_for_logs() -> None:
 def test_a_line_that_calls_itself_information_is_no_error() -> None:
     extraction = read("INFO retry failed once, trying again\nERROR gave up\nINFO bye\n")
     assert extraction.key_data["errors"] == 1
+
+
+def test_a_passing_test_in_a_folder_of_tests_is_no_total() -> None:
+    passing = [f"tests/test_prices.py::test_gross[{at}] PASSED" for at in range(30)]
+    log = logs.read("\n".join([*passing, "==== 30 passed in 0.11s ===="]))
+    assert log.of("total") == [30]

@@ -98,7 +98,7 @@ def kind_of_bytes(data: bytes, *, sure: bool = True) -> str:
 
 
 def blob_of(data: bytes, named: str = "") -> Blob:
-    """Return what is known of some bytes."""
+    """Return the kind, size and hash of some bytes."""
     kind = kind_of_bytes(data) or named or ("text" if _is_text(data) else "binary data")
     digest = hashlib.sha256(data).hexdigest()[:HASH_DIGITS]
     pixels = image_size(data) if kind.endswith("image") else None

@@ -22,7 +22,7 @@ from hippocampus.indexing.lines import cut
 LARGEST_CHARACTERS = 200_000
 """Larger sources take the parser longer than an entry is worth; keywords read them."""
 OTHER_LINES = re.compile(r"\r(?!\n)")
-"""EntryLine ends to the parser that are none to a recall."""
+"""Ends of lines to the parser that are none to a recall."""
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hippocampus.indexing.code.outline import Outline, Symbol, qualified
 from hippocampus.indexing.code.settings import ConfigSetting
-from hippocampus.indexing.excerpt import WORDLESS, Row, excerpt, rows_of
+from hippocampus.indexing.excerpt import WORDLESS, TextRow, excerpt, rows_of
 from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, lines_in, packed, ranked
 from hippocampus.indexing.thin import thinned
@@ -110,8 +110,6 @@ def _overview(symbols: list[Symbol]) -> Iterator[EntryLine]:
         if symbol.parent is None and symbol.kind == "const"
     ]
     yield from ranked(packed(constants, "const", weight=WEIGHTS.constants, count=0))
-    main = [f"main {symbol.line}" for symbol in symbols if symbol.kind == "main"]
-    yield from packed(main, weight=WEIGHTS.names, count=0)
 
 
 def _named(symbols: list[Symbol], label: str, at: int | None = None) -> Iterator[EntryLine]:
@@ -130,7 +128,7 @@ def _value(symbol: Symbol) -> str:
 
 
 def _add_members(lines: list[EntryLine], symbols: list[Symbol]) -> None:
-    """Add, for each class and its like, the list of what it holds."""
+    """Add, for each class and its like, the list of its members."""
     held: dict[int, list[Symbol]] = {}
     for symbol in symbols:
         if symbol.parent is not None and symbol.kind not in ("import", "const"):
@@ -162,14 +160,14 @@ def _imports(symbols: list[Symbol]) -> Iterator[EntryLine]:
     return ranked(packed(imported, "import", weight=WEIGHTS.imports, count=0))
 
 
-def _weigher(symbols: list[Symbol]) -> Callable[[Row], float]:
+def _weigher(symbols: list[Symbol]) -> Callable[[TextRow], float]:
     """Return what weighs a line of the source by the symbol that it defines."""
     by_line = {
         symbol.line: WEIGHTS.constant if symbol.kind in ("const", "import") else WEIGHTS.definition
         for symbol in symbols
     }
 
-    def weigh(row: Row) -> float:
+    def weigh(row: TextRow) -> float:
         known = by_line.get(row.number)
         if known is not None:
             return known

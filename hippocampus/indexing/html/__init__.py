@@ -1,6 +1,6 @@
 """Pages: HTML, accessibility trees and browser snapshots, read into what a later call may name.
 
-SignRule from the text itself; nothing is fetched, and no script is run.
+Decided from the text itself; nothing is fetched, and no script is run.
 """
 
 from __future__ import annotations

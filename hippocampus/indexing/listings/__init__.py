@@ -1,6 +1,6 @@
 """Listings: files and folders, search hits, commits, the working tree's state, branches.
 
-SignRule from the lines themselves; no tool's name decides, and nothing is opened.
+Decided from the lines themselves; no tool's name decides, and nothing is opened.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _form(text: str) -> tuple[str, float]:
         return "", 0.0
     if git.COMMIT_LINE.fullmatch(sample[0]):
         return "log", 1.0
-    forms = {form: rendered for form, rendered in TOLD.items() if _may_be(form, sample)}
+    forms = {form: rendered for form, rendered in FORMS.items() if _may_be(form, sample)}
     lines_alike = alike(sample)
     shares = {form: _share(lines_alike, rendered) for form, rendered in forms.items()}
     best = max(shares, key=lambda form: shares[form])
@@ -96,7 +96,7 @@ def _headed(line: str) -> bool:
     return hits.numbered_line(line) or hits.HEADING.fullmatch(line) is not None
 
 
-TOLD: dict[str, Callable[[str], bool]] = {
+FORMS: dict[str, Callable[[str], bool]] = {
     "long": _long,
     "tree": _tree,
     "status": lambda line: git.STATUS_LINE.fullmatch(line) is not None,

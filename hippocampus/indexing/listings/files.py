@@ -1,4 +1,4 @@
-"""ListedFile listings (`ls -l`, `ls -R`, `tree`, `find`, `du`, bare paths) read into files with folders.
+"""File listings (`ls -l`, `ls -R`, `tree`, `find`, `du`, bare paths) read into files with folders.
 
 Pure text: no path is ever opened.
 """

@@ -204,7 +204,7 @@ def _marked(plain: list[ListedFile]) -> Iterator[EntryLine]:
 
 
 def _top(files: list[ListedFile]) -> Iterator[EntryLine]:
-    """Yield how many files lie in and below each folder at the top, and the files beside them."""
+    """Yield how many files lie in and below each folder at the top, and the files next to them."""
     below = _totals(files)
     at = ""
     while len(below[at][1]) == 1 and below[below[at][1][0]][0] == below[at][0]:

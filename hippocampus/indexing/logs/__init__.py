@@ -56,7 +56,7 @@ class LogWeights:
     """Of a line of advice that stands behind any failure."""
     bare: float = 0.02
     again: float = 0.5
-    """How much less a line is worth that is told with a count."""
+    """How much less the last line of a counted pattern is worth than the first."""
 
 
 WEIGHTS = LogWeights()

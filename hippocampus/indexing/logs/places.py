@@ -100,19 +100,13 @@ def _file_lines(file: str, found: Sequence[Place], share: float) -> list[EntryLi
         messages.setdefault(place.message, []).append(place)
     if len(messages) == 1:
         message, alike = next(iter(messages.items()))
-        return [
-            EntryLine(
-                f"{file}:{_render(message, alike)}", _weight(alike[0]) * share, count=len(alike)
-            )
-        ]
+        return [EntryLine(f"{file}:{_render(message, alike)}", _weight(alike[0]) * share, count=0)]
     severe = sum(place.severe for place in found)
     rendered = f"{file}: {counted(len(found), 'finding')}" + (
         f", {severe} severe" if 0 < severe < len(found) else ""
     )
     inner = [
-        EntryLine(
-            "  " + _render(message, alike), _weight(alike[0]) * share, parent=0, count=len(alike)
-        )
+        EntryLine("  " + _render(message, alike), _weight(alike[0]) * share, parent=0, count=0)
         for message, alike in messages.items()
     ]
     return [EntryLine(rendered, 1.5 * share, count=0), *inner]

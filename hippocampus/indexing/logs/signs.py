@@ -52,7 +52,7 @@ EXIT = re.compile(
 TOTAL = re.compile(
     r"(?i)^[\s=#*\[\]>✖✔ℹ•-]*+(?:(?:error|info|warning)\]? +)?(?:"
     r"(?:tests?|test suites?|test files?|suites|snapshots|assertions|total|results?|summary|test result|ran"
-    r"|finished|found|checked|duration|coverage|successfully|compiled)\b.{0,80}\d"
+    r"|finished|found|checked|duration|coverage|successfully|compiled)\b(?![/\\.]).{0,80}\d"
     r"|\d[\d,]* (?:passed|failed|passing|failing|pending|skipped|tests?|errors?|warnings?|problems?|failures?"
     r"|examples?|files? (?:changed|checked))\b"
     r"|(?:pass|fail):? \d|FAILED(?: \(.{0,200}\))?$|OK(?: \(.{0,200}\))?$|PASS$|FAIL$|BUILD \w+$|ok +\t?\S+\t[\d.]+s"

@@ -35,7 +35,7 @@ LONGEST_SUMMED = 16
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """What is known of a column."""
+    """A column of a table, as far as it is read."""
 
     name: str
     kind: str
@@ -98,7 +98,7 @@ def _even(row: Sequence[str], width: int) -> Sequence[str]:
 
 
 def _column(name: str, values: Sequence[str], keys: Sequence[str]) -> TableColumn:
-    """Return what is known of a column; `keys` name the rows, where a column before has done so."""
+    """Describe a column; `keys` name the rows, where a column before has done so."""
     counts = Counter(values)
     empty = sum(counts[value] for value in EMPTY if value in counts)
     filled = [value for value in counts if value not in EMPTY]
