@@ -1,13 +1,12 @@
 """Source code and configuration read into an outline with line numbers.
 
-Python by its own parser, other languages by tree-sitter where that is installed, everything else
-(and every partial read) by keywords and indentation. Nothing is run and no file is opened.
+Every language, and every partial read, by keywords and indentation: parsers
+answered no more in any measure. Nothing is run and no file is opened.
 """
 
 from __future__ import annotations
 
-from hippocampus.indexing.code import keywords, python, trees
-from hippocampus.indexing.code.languages import Language
+from hippocampus.indexing.code import keywords
 from hippocampus.indexing.code.outline import Outline
 from hippocampus.indexing.code.recognition import read_language
 from hippocampus.indexing.code.settings import settings
@@ -44,7 +43,7 @@ def extract(text: str, context: ExtractionContext, first_line: int = 1) -> Extra
         return None
     if reading.language is None:
         return write_settings(text, settings(text, first_line), first_line)
-    outline = _outline(text, reading.language, first_line)
+    outline = keywords.outline(text, reading.language, first_line)
     is_sure = reading.confidence >= SURE and reading.language.name not in SIGNS_IN_OUTPUT
     is_sure = is_sure or reading.is_named
     if not is_sure and not _names_enough(outline, text):
@@ -63,14 +62,4 @@ def outline_of(text: str) -> Outline | None:
     reading = read_language(text)
     if reading is None or reading.language is None:
         return None
-    return _outline(text, reading.language, 1)
-
-
-def _outline(text: str, language: Language, first_line: int) -> Outline:
-    """Return the best outline there is: parsed where that works, else by keywords."""
-    parsed = (
-        python.outline(text, first_line)
-        if language.name == "python"
-        else trees.outline(text, language.name, first_line)
-    )
-    return parsed or keywords.outline(text, language, first_line)
+    return keywords.outline(text, reading.language)

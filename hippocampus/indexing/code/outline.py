@@ -34,8 +34,6 @@ class Symbol:
     indent: int = 0
     parent: int | None = None
     """The number of the symbol that holds this one."""
-    note: str = ""
-    """Decorators, or the first sentence of its documentation."""
 
 
 class Outline(NamedTuple):
@@ -75,7 +73,7 @@ def title_of(text: str) -> str:
     """Return the words of the comment that opens a source."""
     for line in text[:600].split("\n")[:4]:
         match = HEADER.match(line)
-        words = (match["words"] or "").strip("*/ #") if match else ""
+        words = (match["words"] or "").strip("*/ #\"'") if match else ""
         if " " in words and not line.startswith("#!") and words[0].isalnum():
             return cut(words, SIGNATURE_CHARACTERS)
     return ""
