@@ -172,8 +172,9 @@ class _Collector:
 
     def _lasts(self, record: Record, turn: int) -> bool:
         """Say whether an entry is to outlive the session: persistent, and strong by then."""
-        strong = strength(record.entry, turn, exponent=self._policy.exponent) >= self._policy.strong
-        return record.entry.lifecycle.persist and strong
+        policy = self._policy
+        now = strength(record.entry, turn, policy.exponent, policy.initial_strength)
+        return record.entry.lifecycle.persist and now >= policy.strong
 
     def _add(  # noqa: PLR0913 - each is one thing to say
         self,

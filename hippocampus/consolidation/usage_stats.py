@@ -130,7 +130,7 @@ def prunable(
 def _rule(kept: PastEntry, past: PastSession, later: int, rules: Pruning) -> str:
     if rules.forget_after_sessions and later >= rules.forget_after_sessions:
         return f"not used in the last {rules.forget_after_sessions} sessions"
-    strength = decay.strength(kept.entry, past.turn, exponent=rules.exponent)
+    strength = decay.strength(kept.entry, past.turn, rules.exponent)
     if kept.stage == Stage.DORMANT and strength < rules.forget_below:
         return f"strength under {rules.forget_below:g}"
     return ""

@@ -21,7 +21,7 @@ HIDING = 1.5
 of asking. Where price and visibility pull apart, visibility wins."""
 
 BOUNDS: dict[str, tuple[int, int, float]] = {
-    "light": (600, 8_000, 4.0),
+    "light": (300, 4_000, 2.0),
     "normal": (150, 2_500, 1.0),
     "aggressive": (350, 350, 0.5),
 }

@@ -6,7 +6,7 @@ Data and lookups; `files` reads the files, and the plan decides what is done.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -33,7 +33,7 @@ from hippocampus.policy.words import (
 UNKNOWN_KIND = "text"
 SAME_NAME = "same_name"
 """The type of pydantic's error for two rules of the same name."""
-DECAY_RATES: dict[EntryType, float] = {
+DECAY_RATES: dict[EntryType | Kind, float] = {
     "tool_result": 0.1,
     "message": 0.05,
     "state": 0.02,
@@ -97,6 +97,9 @@ class Policy(Declared):
     """The same for contents that are searched and not read: known kinds without `fresh_turns`."""
     arguments_over_tokens: Count = 300
     """Larger tool-call arguments are shortened once the result has arrived; 0 shortens all."""
+    newest_arguments_tokens: Count = 600
+    """The arguments of the newest calls stand in full up to this size until the next step; 0 shortens
+    them with their results."""
     compression: Compressions = "normal"
     """How short entries are: `light`, `normal`, `aggressive`, or a number of tokens; with `none` there
     are no entries, and nothing fades."""
@@ -111,18 +114,18 @@ class Policy(Declared):
     sub-agent) stands in full, whatever its size; 0 treats it like any other of its kind."""
     fade_over_tokens: Count = 100
     """Results and arguments over this are shortened once they have faded; 0 is all."""
-    fade_after_turns: Count = 6
-    """The turns after its last access in which content does not fade; 0 fades at once."""
+    fade_below: Share = 0.73
+    """Content of at most this strength may be shortened; 0 fades nothing."""
     fade_view_tokens: Count = 8_000
     """Nothing fades in a smaller view, which has little to save; 0 is any view."""
     faded_tokens: int = Field(80, ge=20)
     """The most tokens of the entry of a faded content."""
-    sleep_after_turns: Count = 20
-    """The turns after its last access after which a large entry becomes dormant; 0 is at once."""
+    sleep_below: Share = 0.5
+    """A large entry of at most this strength may become dormant; 0 is none."""
     sleep_over_tokens: Count = 150
     """Smaller entries do not become dormant; 0 is none."""
-    tell_after_turns: Count = 20
-    """Older turns are replaced by digests where that pays; 0 replaces none before the limit."""
+    digest_below: Share = 0.5
+    """Turns of which nothing is stronger may become digests; 0 is none before the limit."""
     recall_tokens: int = Field(2_000, ge=1)
     """The most tokens that a recall returns, unless it asks for another bound."""
     reactivate_tokens: Count = 0
@@ -140,12 +143,14 @@ class Policy(Declared):
     """The model whose prices and context window are used, where the caller names none."""
     initial_strength: Share = 1.0
     """The strength of a new entry; with 0 it has none until its first access."""
+    mention_strength: Share = 1.0
+    """The strength of an entry that a message names, at least; a recall sets it to 1."""
     exponent: Rate = 0.5
     """The exponent of the power law of forgetting; 0 forgets nothing."""
-    decay_rates: Annotated[dict[EntryType, Rate], BeforeValidator(_all_rates)] = Field(
+    decay_rates: Annotated[dict[EntryType | Kind, Rate], BeforeValidator(_all_rates)] = Field(
         default_factory=lambda: dict(DECAY_RATES)
     )
-    """The rate of the power law, per turn, by type of entry; 0 does not fade."""
+    """The rate of the power law, per turn, by type of entry or by kind of content; 0 does not fade."""
     strong: Share = 0.5
     """An entry of at least this strength slows associated entries and may persist; 0 is any."""
     forget_below: Share = 0.1
@@ -198,10 +203,14 @@ class Policy(Declared):
         )
         return next(found, tool or UNNAMED_SOURCE)
 
-    def decay_rate_of(self, entry_type: EntryType, resolution: Resolution = NO_RULES) -> float:
-        """Return the decay rate of an entry: from a rule, else by its type."""
-        rate = resolution.decay_rate
-        return self.decay_rates[entry_type] if rate is None else rate
+    def decay_rate_of(
+        self, entry_type: EntryType, resolution: Resolution = NO_RULES, kind: str = ""
+    ) -> float:
+        """Return the decay rate of an entry: from a rule, else by its kind or its type."""
+        if resolution.decay_rate is not None:
+            return resolution.decay_rate
+        by_name: Mapping[Any, float] = self.decay_rates
+        return by_name.get(kind, by_name[entry_type])
 
     def compression_of(self, resolution: Resolution = NO_RULES) -> Compression:
         """Return how short an entry is: from a rule, else the policy's."""

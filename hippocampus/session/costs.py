@@ -1,8 +1,7 @@
 """The cost of a session so far, and its cost without us. Values; pure; no clock.
 
 An edit of the past is a bet on the calls still to come; it may cost no more than what was won
-before, and a little. So a wrong bet loses little (ski rental). And all edits together stay a small
-share of the cost so far, so that most of a request is read again as it was.
+before, and a little. So a wrong bet loses little (ski rental).
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ from hippocampus.storage.ledger import ModelCall
 
 STAKE = 0.03
 """The share of the raw cost so far that may be lost on bets."""
-EDITS_SHARE = 0.1
-"""The share of what the session has paid that edits of the past may make up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +37,6 @@ class Costs:
     def balance(self) -> float:
         """Return what an edit may cost: what was saved so far, and a small stake."""
         return self.raw * (1 + STAKE) - self.sent
-
-    @property
-    def edits_left(self) -> float:
-        """Return what may be written again, so that edits stay a small share of all that was paid.
-
-        Forced edits count, so that after them nothing else is edited for a while.
-        """
-        return EDITS_SHARE * self.sent - self.edits
 
     def plus(
         self,

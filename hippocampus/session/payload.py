@@ -8,11 +8,11 @@ from math import inf
 from typing import Any
 
 from hippocampus.entries import decay
-from hippocampus.entries.entry import Record, Stage
+from hippocampus.entries.entry import ARGUMENTS, Entry, Record, Stage
 from hippocampus.formats import json_text
 from hippocampus.formats.calls import normal
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.policy import DECAY_RATES, NO_RULES, Policy, Resolution
+from hippocampus.policy import NO_RULES, Policy, Resolution
 
 MAX_ASSOCIATIONS = 8
 SLEEPING_ARGUMENTS_OVER = 50
@@ -59,17 +59,26 @@ class Payload:
     @property
     def is_pinned(self) -> bool:
         """Return whether it stays as it stands, by a rule or by the host's word."""
-        return bool(self.resolution.pin) or self.record.entry.modifiers.priority == "critical"
+        modifiers = self.record.entry.modifiers
+        told = modifiers.priority == "critical" and modifiers.encoding == "manual"
+        return bool(self.resolution.pin) or told
+
+    @property
+    def is_fresh(self) -> bool:
+        """Return whether it is read first, and not shortened on arrival."""
+        return self.due_turn > self.record.entry.lifecycle.created
 
     @property
     def is_superseded(self) -> bool:
         """Return whether something newer replaces it."""
         return bool(self.note) and not self.due_turn
 
-    def accessed(self, turn: int, initial: float) -> Payload:
-        """Return it at full strength from this turn on, or from a later one that is known."""
-        last = max(turn, self.record.entry.decay.last_access)
-        entry = decay.accessed(self.record.entry, last, initial)
+    def accessed(self, turn: int, strength: float) -> Payload:
+        """Return it with at least a strength from this turn on, or from a later one that is known."""
+        entry = self.record.entry
+        if turn < entry.decay.last_access:
+            return self
+        entry = decay.accessed(entry, turn, strength)
         return replace(self, record=replace(self.record, entry=entry), shorter=None)
 
     def associated(self, others: Iterable[str]) -> Payload:
@@ -95,40 +104,41 @@ class Payload:
 def due_from(payload: Payload, policy: Policy) -> float:
     """Return the first turn at which a payload may be due as it stands; infinite is never.
 
-    The policy's turns since the last access are those of a tool result at the policy's own rate: an
-    entry that fades twice as fast is due after half as many. One at rate 0 is never due, nor is one
-    whose floor is above the strength of the others then, nor any under the exponent 0.
+    Content that stands in full is due once its strength has fallen to `fade_below`, and an entry
+    once it has fallen to `sleep_below`. What is large and was not asked for is due on arrival.
     """
     entry, stage = payload.record.entry, payload.record.stage
+    full = stage is Stage.FULL
     if stage is Stage.DORMANT or payload.is_pinned or payload.collapsed:
         return inf
-    if stage is Stage.FULL and payload.large:
-        return payload.due_turn
-    if stage is Stage.INDEXED and not (payload.large and _may_sleep(payload, policy)):
-        return inf
-    full = stage is Stage.FULL
     if full and policy.keeps_whole(payload.resolution):
         return inf
-    if payload.is_superseded:
-        return 0
-    patience = policy.fade_after_turns if full else policy.sleep_after_turns
-    faded = entry.decay.last_access + _turns_until_faded(payload, patience, policy)
-    expires = entry.lifecycle.expires
-    return faded if full or expires is None else min(faded, expires + 1)
+    if not full and not (payload.large and _may_sleep(payload, policy)):
+        return inf
+    is_read = payload.is_fresh and payload.record.kind != ARGUMENTS
+    if full and (payload.is_superseded or (payload.large and not is_read)):
+        return payload.due_turn
+    weak = weak_from(entry, policy, policy.fade_below if full else policy.sleep_below)
+    return max(payload.due_turn, weak) if full and payload.large else weak
+
+
+def cold_from(payload: Payload, policy: Policy) -> float:
+    """Return the turn from which a digest may replace a payload; infinite is never."""
+    if payload.collapsed:
+        return -inf
+    if payload.is_pinned or policy.keeps_whole(payload.resolution):
+        return inf
+    return weak_from(payload.record.entry, policy, policy.digest_below)
+
+
+def weak_from(entry: Entry, policy: Policy, below: float) -> float:
+    """Return the turn from which an entry is at most so strong under a policy; infinite is never."""
+    return decay.weak_from(entry, below, policy.exponent, policy.initial_strength)
 
 
 def _may_sleep(payload: Payload, policy: Policy) -> bool:
     is_call = payload.record.kind == "arguments"
     return payload.weight > (SLEEPING_ARGUMENTS_OVER if is_call else policy.sleep_over_tokens)
-
-
-def _turns_until_faded(payload: Payload, patience: int, policy: Policy) -> float:
-    """Return after how many turns an entry is as weak as a usual one is after `patience`."""
-    entry = payload.record.entry
-    usual = policy.decay_rates["tool_result"] or DECAY_RATES["tool_result"]
-    speed = decay.relative_rate(entry, usual) if policy.exponent else 0.0
-    weakest = policy.initial_strength * (1 + usual * patience) ** -policy.exponent
-    return patience / speed if speed and entry.decay.floor <= weakest else inf
 
 
 def original_of(message: Message, part: Part) -> tuple[str, bytes]:

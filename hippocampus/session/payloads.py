@@ -30,7 +30,7 @@ from hippocampus.formats.calls import file_of
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import asks_to_read
 from hippocampus.indexing.shapes import identifiers
-from hippocampus.policy import Redaction, Resolution, Subject
+from hippocampus.policy import Policy, Redaction, Resolution, Subject
 from hippocampus.policy.words import EntryType
 from hippocampus.recall import pending
 from hippocampus.session import redactor
@@ -38,7 +38,13 @@ from hippocampus.session.digest import Span
 from hippocampus.session.history import History
 from hippocampus.session.identifiers import IdentifierIndex, Sums, describe
 from hippocampus.session.own_text import is_entry
-from hippocampus.session.payload import Payload, due_from, original_of, superseding_key
+from hippocampus.session.payload import (
+    Payload,
+    cold_from,
+    due_from,
+    original_of,
+    superseding_key,
+)
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, View
 
@@ -46,6 +52,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy import typing as npt
 
+    Counts = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
 
 
@@ -79,6 +86,10 @@ class Payloads:
     """How many texts of the view have an identifier; large results in full do not count."""
     due_turns: Floats | None = None
     """For each payload the first turn at which it may be due."""
+    cold_turns: Floats | None = None
+    """For each payload the turn from which a digest may replace it."""
+    messages: Counts | None = None
+    """For each payload the number of its message."""
 
     def at(self, entry_id: str) -> Payload | None:
         """Return the payload of an entry, where it stands in the view."""
@@ -100,35 +111,35 @@ class Payloads:
         due = [n for n in awake if fading or (self.items[n].stands_full and self.items[n].large)]
         return sorted(due, key=lambda n: (self.items[n].message, self.items[n].part))
 
-    def strengths(self, chosen: Sequence[int], turn: int, rules: Rules) -> list[float]:
-        """Return the strength of payloads at a turn; a strong associate slows the fading."""
+    def cold_from(self, turns: Sequence[int], policy: Policy) -> Floats:
+        """Return for each message the turn from which a digest may replace it; infinite is never.
+
+        `turns` are those in which the messages came. A message is cold when its payloads are.
+        """
         import numpy as np
 
-        if not chosen:
-            return []
-        entries = [self.items[number].record.entry for number in chosen]
-        ids = {each for entry in entries for each in entry.modifiers.associations}
-        named = (self.at(each) for each in ids)
-        friends = [each.record.entry for each in named if each is not None]
-        exponent, strong = rules.policy.exponent, rules.policy.strong
-        found = decay.strengths(decay.columns(friends), turn, exponent=exponent).tolist()
-        pairs = zip(friends, found, strict=True)
-        strong_ids = {entry.id for entry, strength in pairs if strength >= strong}
-        slowed = [not strong_ids.isdisjoint(entry.modifiers.associations) for entry in entries]
-        mask = np.array(slowed, np.bool_)
-        rows = decay.columns(entries)
-        strengths: list[float] = decay.strengths(rows, turn, mask, exponent).tolist()
-        return strengths
+        rate, initial = policy.decay_rates["message"], policy.initial_strength
+        usual = decay.turns_until(policy.digest_below, rate, policy.exponent, initial)
+        cold = np.array(turns, np.float64) + usual
+        if self.cold_turns is not None and self.messages is not None:
+            inside = self.messages < len(cold)
+            np.maximum.at(cold, self.messages[inside], self.cold_turns[inside])
+        return cold
 
     def changed(self, changes: Mapping[int, Payload], rules: Rules) -> Payloads:
         """Return the payloads with some of them replaced."""
-        if not changes or self.due_turns is None:
+        if not changes or self.due_turns is None or self.cold_turns is None:
             return self
-        items, due_turns = list(self.items), self.due_turns.copy()
+        items, due_turns, cold_turns = (
+            list(self.items),
+            self.due_turns.copy(),
+            self.cold_turns.copy(),
+        )
         for number, payload in changes.items():
             items[number] = payload
             due_turns[number] = due_from(payload, rules.policy)
-        return replace(self, items=items, due_turns=due_turns)
+            cold_turns[number] = cold_from(payload, rules.policy)
+        return replace(self, items=items, due_turns=due_turns, cold_turns=cold_turns)
 
     def updated(self, record: Record, rules: Rules) -> Payloads:
         """Return the payloads with an entry's record as it was written down."""
@@ -221,20 +232,6 @@ class Payloads:
     def pinned(self) -> set[int]:
         """Return the numbers of the messages with pinned payloads."""
         return {each.message for each in self.standing() if each.is_pinned}
-
-    def staying(self, turn: int, rules: Rules) -> set[int]:
-        """Return the numbers of the messages that no saving shortens.
-
-        Their payloads are pinned, kept in full by a rule, or accessed after they came and since a
-        turn.
-        """
-
-        def stays(payload: Payload) -> bool:
-            entry = payload.record.entry
-            is_used = entry.decay.last_access > max(turn, entry.lifecycle.created)
-            return is_used or payload.is_pinned or rules.policy.keeps_whole(payload.resolution)
-
-        return {each.message for each in self.standing() if stays(each)}
 
 
 def names_of(payload: Payload, history: History) -> AbstractSet[str]:
@@ -329,10 +326,19 @@ class _PayloadsDraft:
         before = self._before
         first_new = len(before.items)
         due_turns = np.full(len(self.items), np.inf)
-        if before.due_turns is not None:
-            due_turns[:first_new] = before.due_turns
+        cold_turns = np.full(len(self.items), np.inf)
+        messages = np.zeros(len(self.items), np.int64)
+        for column, known in (
+            (due_turns, before.due_turns),
+            (cold_turns, before.cold_turns),
+            (messages, before.messages),
+        ):
+            if known is not None:
+                column[:first_new] = known
         for number in {*self._touched, *range(first_new, len(self.items))}:
             due_turns[number] = due_from(self.items[number], self._rules.policy)
+            cold_turns[number] = cold_from(self.items[number], self._rules.policy)
+            messages[number] = self.items[number].message
         payloads = Payloads(
             self.items,
             self._numbers,
@@ -345,6 +351,8 @@ class _PayloadsDraft:
             before.index.plus(self._names, self._words, self._described),
             before.named.plus(self._counts),
             due_turns,
+            cold_turns,
+            messages,
         )
         entries = (self.items[number].record for number in sorted(self._accessed))
         accessed = [
@@ -400,7 +408,7 @@ class _PayloadsDraft:
         self._accessed.update(cited)
         ids = [self.items[each].id for each in cited]
         for each in cited:
-            payload = self.items[each].accessed(turn, self._rules.policy.initial_strength)
+            payload = self.items[each].accessed(turn, self._rules.policy.mention_strength)
             self._put(each, payload.associated(ids) if len(ids) > 1 else payload)
 
     def _in_order(self, numbers: Iterable[int]) -> list[int]:
@@ -487,6 +495,8 @@ class _PayloadsDraft:
         weight = record.tokens if full else rules.count_tokens(record.shown)
         asked = large and part.kind == "result" and asks_to_read(part.tool, argued)
         fresh = rules.policy.fresh_turns_of(record.kind, record.tokens, resolution, asked=asked)
+        if part.kind == "call" and record.tokens <= rules.policy.newest_arguments_tokens:
+            fresh = max(1, fresh)
         due_turn = self._history.turns[number] + (fresh if large else 0)
         payload = Payload(record, number, at, weight, due_turn, large, resolution)
         if not full:
@@ -573,12 +583,13 @@ class _PayloadsDraft:
     ) -> Record:
         form, original = original_of(self._history.raw[number], part)
         content = content_key(original)
+        kind = "arguments" if part.kind == "call" else self._rules.kind_of(part.text)
         return Record(
-            entry=self._new_entry(number, part, origin, content, resolution),
+            entry=self._new_entry(number, part, origin, content, resolution, kind),
             origin=origin,
             content=content,
             form=form,
-            kind="arguments" if part.kind == "call" else self._rules.kind_of(part.text),
+            kind=kind,
             tool=storable(part.tool),
             arguments=storable(argued),
             tokens=self._rules.count_tokens(part.text),
@@ -586,8 +597,14 @@ class _PayloadsDraft:
             shown=part.text,
         )
 
-    def _new_entry(
-        self, number: int, part: Part, origin: EntryOrigin, content: str, resolution: Resolution
+    def _new_entry(  # noqa: PLR0913, PLR0917 - where it stands, and what is known of it
+        self,
+        number: int,
+        part: Part,
+        origin: EntryOrigin,
+        content: str,
+        resolution: Resolution,
+        kind: str = "",
     ) -> Entry:
         turn, policy = self._history.turns[number], self._rules.policy
         is_words = part.kind == "text"
@@ -601,7 +618,7 @@ class _PayloadsDraft:
             summary="",
             strength=policy.initial_strength,
             decay=Decay(
-                rate=policy.decay_rate_of(entry_type, resolution),
+                rate=policy.decay_rate_of(entry_type, resolution, kind),
                 floor=resolution.floor or 0.0,
                 last_access=turn,
             ),

@@ -27,10 +27,6 @@ ROOMY_SHARE = 0.75
 """The share of its limit to which a forced view shrinks."""
 LEAST_FADED_TOKENS = 30
 """What fading must save at least for one content; many of them go in one edit."""
-CAUTION = 0.4
-"""A factor on other payloads that an edit rewrites: the calls to come are a guess."""
-SCARCITY = 1.0
-"""A factor on tokens that are written again: edits are rationed, and a later one may gain more."""
 LEAST_SHARE = 0.25
 """What an entry must save of its content: one that keeps nearly all breaks it up for nothing."""
 
@@ -43,7 +39,7 @@ class Candidate(NamedTuple):
     """The number of its message in the view."""
     full_tokens: int
     indexed_tokens: int
-    due_turn: int
+    due_turn: float
     """The first turn at which it may be shortened."""
     risk: float = 0.0
     """What hiding it is expected to cost in recalls, in base input tokens."""
@@ -51,6 +47,10 @@ class Candidate(NamedTuple):
     """What it becomes."""
     faded: bool = False
     """Whether it is shortened because it has faded, and not because it is large."""
+    end: int = 0
+    """The end of the span of messages that a digest replaces; 0 is one payload."""
+    carried: float = 0.0
+    """The tokens that it would have saved in the calls since it was due, summed over them."""
 
     @property
     def saves(self) -> int:
@@ -69,61 +69,79 @@ class PlanInput:
     """What each message of the view weighs, before anything is decided."""
     balance: float = float("inf")
     """What the session has saved so far, and a little: no edit may cost more than this."""
-    edits_left: float = float("inf")
-    """The cached tokens that may be written again, in base input tokens, unless the limit forces more."""
     limit_tokens: int = 0
     """What the view may weigh; 0 is no limit."""
     cold: bool = False
     """Whether the provider has forgotten the last request, so that an edit rewrites nothing."""
-    rewritten_from: int | None = None
-    """The first message that another edit of this call rewrites."""
+    standing_tokens: Sequence[int] | None = None
+    """The tokens of the last request up to each cache mark of ours; None reads any prefix."""
 
     @property
     def cached_messages(self) -> int:
         """Return how many leading messages an edit would take out of the cache."""
-        sent = 0 if self.cold else self.sent_messages
-        return sent if self.rewritten_from is None else min(sent, self.rewritten_from)
+        return 0 if self.cold else self.sent_messages
 
 
-def first_open(due: Sequence[int], given: PlanInput, prices: Prices) -> int:
-    """Return the first message of which a plan may shorten anything, `due` being those that could.
+class Plan(NamedTuple):
+    """What to commit at a call: payloads to shorten, and spans for digests to replace."""
 
-    Any edit of the cached part rewrites all that is behind the last of these. Where that
-    alone is more than edits may cost, none of their next texts need be written to be weighed.
-    """
-    sent = given.cached_messages
-    last = max((number for number in due if number < sent), default=sent)
-    over = given.limit_tokens and sum(given.message_tokens) > given.limit_tokens
-    behind = sum(given.message_tokens[last + 1 : sent])
-    return sent if prices.edit_cost(behind, behind) > given.edits_left and not over else 0
+    decisions: list[Decision]
+    spans: list[Candidate]
 
 
 def plan(
-    candidates: Sequence[Candidate], given: PlanInput, prices: Prices, policy: Policy
-) -> list[Decision]:
-    """Return what to commit now: arrivals at once, older content where the edit pays or must be."""
+    candidates: Sequence[Candidate],
+    folds: Sequence[Candidate],
+    given: PlanInput,
+    prices: Prices,
+    policy: Policy,
+) -> Plan:
+    """Return what to commit now: arrivals at once, older content where the edit pays or must be.
+
+    `folds` are the spans that digests may replace. Where one saves more than the payloads in it, it
+    takes their place.
+    """
     due = _due(candidates, given.turn, policy)
     sent = given.cached_messages
+    arrived = [each for each in due if each.message >= sent]
+    cached = [each for each in due if each.message < sent]
+    calls = calls_to_come(given.turn, policy)
+    cached, spans = _either(cached, folds, calls * prices.read)
+    batch = _worth_an_edit([*cached, *spans], given, prices, policy)
+    reason = f"pays over the {calls} calls expected to come; {len(batch.chosen)} edits at once"
     decisions = [
-        Decision(each.entry_id, each.stage, _reason(each, given), each.saves, 0.0)
-        for each in due
-        if each.message >= sent
+        Decision(each.entry_id, each.stage, _reason(given), each.saves, 0.0) for each in arrived
     ]
-    if given.rewritten_from is None:  # two edits in one call would be one, from the first on
-        cached = [each for each in due if each.message < sent]
-        gone = sum(each.saves for each in decisions)
-        arrived = sum(given.message_tokens[sent:]) - gone
-        decisions += _worth_an_edit(cached, given, prices, policy, arrived)
-    return decisions + _forced(due, decisions, given, prices)
+    decisions += [
+        Decision(each.entry_id, each.stage, reason, each.saves, batch.costs / len(batch.chosen))
+        for each in batch.chosen
+        if not each.end
+    ]
+    folded = [each for each in batch.chosen if each.end]
+    if folded:
+        return Plan(decisions, folded)
+    return Plan(decisions + _forced(due, decisions, given, prices), [])
 
 
-def _reason(candidate: Candidate, given: PlanInput) -> str:
-    """Return why a payload that is not cached is shortened."""
-    if given.cold:
-        return "the cache is cold"
-    if candidate.message >= given.sent_messages:
-        return "on arrival: nothing is cached yet"
-    return "behind another edit: it is written again anyway"
+def _either(
+    cached: Sequence[Candidate], folds: Sequence[Candidate], token: float
+) -> tuple[list[Candidate], list[Candidate]]:
+    """Return payloads and spans of which none lie in each other: of these, what gains more.
+
+    `token` is what a token is worth that no call carries any more.
+    """
+    better: list[Candidate] = []
+    for fold in folds:
+        inside = [each for each in cached if fold.message <= each.message < fold.end]
+        if token * fold.saves - fold.risk > sum(token * each.saves - each.risk for each in inside):
+            better.append(fold)
+            taken = set(map(id, inside))
+            cached = [each for each in cached if id(each) not in taken]
+    return list(cached), better
+
+
+def _reason(given: PlanInput) -> str:
+    return "the cache is cold" if given.cold else "on arrival: nothing is cached yet"
 
 
 def calls_to_come(turn: int, policy: Policy) -> int:
@@ -169,40 +187,39 @@ def _due(candidates: Sequence[Candidate], turn: int, policy: Policy) -> list[Can
     ]
 
 
+class _Batch(NamedTuple):
+    """Edits that are made at once, and what they cost together."""
+
+    chosen: list[Candidate]
+    costs: float
+
+
 def _worth_an_edit(
     cached: list[Candidate],
     given: PlanInput,
     prices: Prices,
     policy: Policy,
-    arrived_tokens: int,
-) -> list[Decision]:
-    """Return the batch of cached payloads, from some place on, whose edit gains the most.
+) -> _Batch:
+    """Return the batch of cached candidates, from some place on, whose edit gains the most.
 
     An edit rewrites all that is behind it, so an edit at a place takes everything due behind it
-    along. What edits may cost is scarce, so that each has to gain what it costs again.
+    along. It waits until carrying what could have gone has cost as much as the edit does (ski
+    rental): whenever the session ends, no more than twice the least was paid.
     """
     if not cached:
-        return []
+        return _Batch([], 0.0)
     import numpy as np
 
     calls = calls_to_come(given.turn, policy)
     ordered = sorted(cached, key=attrgetter("message"), reverse=True)
     tails = _tails(ordered, given, prices)
-    lost = (prices.write - prices.read) * CAUTION * tails.others
-    written = np.minimum(tails.behind, tails.behind - tails.saved + arrived_tokens)
-    edits = (prices.write - prices.read) * np.maximum(0.0, written)
-    gain = calls * prices.read * tails.saved - tails.once - tails.risk - lost - SCARCITY * edits
-    gain[(tails.once + tails.risk > given.balance) | (edits > given.edits_left)] = 0.0
+    carried = np.fromiter((each.carried for each in ordered), np.float64, len(ordered)).cumsum()
+    gain = calls * prices.read * tails.saved - tails.once - tails.risk
+    gain[tails.once > np.minimum(prices.read * carried, given.balance - tails.risk)] = 0.0
     best = int(gain.argmax())
     if gain[best] <= 0:
-        return []
-    batch = ordered[: best + 1]
-    reason = f"pays over the {calls} calls expected to come; {len(batch)} shortened at once"
-    costs = float(tails.once[best]) / len(batch)
-    return [
-        Decision(each.entry_id, each.stage, reason, each.full_tokens - each.indexed_tokens, costs)
-        for each in batch
-    ]
+        return _Batch([], 0.0)
+    return _Batch(ordered[: best + 1], max(0.0, float(tails.once[best])))
 
 
 class _Tails(NamedTuple):
@@ -210,10 +227,6 @@ class _Tails(NamedTuple):
 
     saved: Counts
     risk: Floats
-    behind: Counts
-    """The tokens of the last request from the first of them on."""
-    others: Floats
-    """The tokens of other payloads that are rewritten."""
     once: Floats
     """The cost of the edit over that of leaving the request as it is."""
 
@@ -235,8 +248,11 @@ def _tails(ordered: list[Candidate], given: PlanInput, prices: Prices) -> _Tails
     full = column([each.full_tokens for each in ordered]).cumsum()
     saved = full - column([each.indexed_tokens for each in ordered]).cumsum()
     risk = np.fromiter([each.risk for each in ordered], np.float64, len(ordered)).cumsum()
-    cached = np.where(before >= prices.smallest_prefix_tokens, before, 0.0)
+    kept = before
+    if given.standing_tokens is not None:
+        marks = column(sorted({0, *given.standing_tokens}))
+        kept = marks[np.searchsorted(marks, before, "right") - 1]
+    cached = np.where(kept >= prices.smallest_prefix_tokens, kept, 0.0)
     written = prices.write * (total - saved - cached)
     once = prices.read * cached + written - prices.call_cost(total, total)
-    others = np.maximum(0.0, total - before - full)
-    return _Tails(saved, risk, total - before, others, once)
+    return _Tails(saved, risk, once)

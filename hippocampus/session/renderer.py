@@ -20,8 +20,10 @@ from hippocampus.session.rules import Rules
 
 TASK_CHARACTERS = 4_000
 """The end of the user's words by which the lines of an entry are chosen."""
-SLEEPING_SHARE = 15
-"""A dormant entry of a large content may have a token more for so many of the content."""
+SLEEPING_SHARE, SLEEPING_MORE_TOKENS = 15, 300
+"""A dormant entry may have a token more for so many of its content, up to a bound."""
+FADED_PART = 3
+"""The part of its content that the entry of something small and faded weighs at most."""
 SLEEPING_ARGUMENT_TOKENS = 40
 
 
@@ -48,10 +50,9 @@ class EntryRenderer:
             text = payload.resolution.redacted_json(part.text)
             shown = call_arguments.shorten(text, _short_frame(record), known=known)
             return _written(record, shown, f"arguments of {record.tool}", {})
-        faded = self.rules.policy.faded_tokens
-        compression = (
-            self.rules.policy.compression_of(payload.resolution) if payload.large else faded
-        )
+        policy = self.rules.policy
+        faded = max(policy.faded_tokens, record.tokens // FADED_PART)
+        compression = policy.compression_of(payload.resolution) if payload.large else faded
         lines, summary, key_data, ways = self._index(payload, part, compression)
         if payload.large:
             lines.append(frame.last_line(record.entry.id, ways, part.text.count("\n") + 1))
@@ -66,8 +67,8 @@ class EntryRenderer:
             text = payload.resolution.redacted_json(part.text)
             shown = call_arguments.shorten(text, _short_frame(record), most, known)
             return replace(record, shown=storable(shown))
-        room = self.rules.policy.faded_tokens + record.tokens // SLEEPING_SHARE
-        lines = self._index(payload, part, room)[0]
+        more = min(SLEEPING_MORE_TOKENS, record.tokens // SLEEPING_SHARE)
+        lines = self._index(payload, part, self.rules.policy.faded_tokens + more)[0]
         return replace(record, shown=storable("\n".join(lines)))
 
     def _index(

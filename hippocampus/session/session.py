@@ -733,8 +733,8 @@ class Session:
             self._ledger.save(record)
 
     def _touch(self, record: Record, turn: int) -> None:
-        """An access resets the strength."""
-        entry = accessed(record.entry, turn, self._resources.policy.initial_strength)
+        """A recall brings the strength back."""
+        entry = accessed(record.entry, turn)
         try:
             self._save(replace(record, entry=entry))
         except StoreError as failure:  # the content was found; that counts more than its strength

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from hippocampus.entries import decay
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Record
 from hippocampus.indexing.worth import SLICE_TOKENS
 from hippocampus.session import compaction, planner, reactivation
 from hippocampus.session.costs import Costs, call_of
+from hippocampus.session.digest import Span
 from hippocampus.session.history import History
-from hippocampus.session.payload import Payload
+from hippocampus.session.payload import due_from
 from hippocampus.session.payloads import Payloads
-from hippocampus.session.plan import Candidate, PlanInput, first_open, plan
+from hippocampus.session.plan import Candidate, PlanInput, calls_to_come, plan
 from hippocampus.session.renderer import EntryRenderer
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, read
@@ -26,8 +28,10 @@ from hippocampus.storage.ledger import ModelCall, Reactivation
 
 LIMIT_REASON = "the view passed its limit: old turns became digests"
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
-CHANCE_OF_USE = 0.05
-"""How likely a payload at full strength is needed in a form that its shorter text does not show."""
+CHANCE_OF_USE = 0.5
+"""How likely a payload at full strength is used in the next ten turns: a record has the curve."""
+RISKY_TURNS = 30
+"""The turns in which a payload is taken to have the strength that it has now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,22 +123,20 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
         view.sent,
         view.shown_tokens,
         costs.balance,
-        costs.edits_left,
         rules.limit_tokens,
         cold,
+        rules.standing_tokens,
     )
-    if planner.may_pay(view, given, prices, policy):
-        stay = changes.payloads.staying(planner.newest_due(given.turn, policy), rules)
-        planned = planner.worth(view, given, prices, policy, stay)
-        changes = _with_digests(changes, state, planned, planner.REASON, rules)
-    if changes.folds:
-        given = replace(
-            given,
-            message_tokens=changes.view.shown_tokens,
-            rewritten_from=changes.view.unchanged,
-        )
-    changes, candidates = _weighed(changes, _open(changes, given, rules), rules)
-    changes = _with_edits(changes, plan(candidates, given, prices, policy), state, rules)
+    due = changes.payloads.due(given.turn, view.shown_total, rules)
+    changes, candidates = _weighed(changes, due, rules)
+    folds = planner.foldable(view, changes.payloads, prices, policy)
+    decisions, replaced = plan(candidates, folds, given, prices, policy)
+    spans = compaction.CompactionPlan(
+        [Span(each.message, each.end) for each in replaced],
+        [each.indexed_tokens - compaction.FRAME_TOKENS for each in replaced],
+    )
+    changes = _with_digests(changes, state, spans, planner.REASON, rules)
+    changes = _with_edits(changes, decisions, state, rules)
     if excess_tokens(changes.view, rules):
         pinned = changes.payloads.pinned()
         planned = compaction.plan_compaction(changes.view, rules.limit_tokens, pinned)
@@ -142,14 +144,6 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
     if excess_tokens(changes.view, rules):
         changes = _last_resort(changes, state, rules)
     return changes
-
-
-def _open(changes: _Changes, given: PlanInput, rules: Rules) -> list[int]:
-    """Return the payloads that are due, and of which an edit can be afforded."""
-    payloads = changes.payloads
-    due = payloads.due(given.turn, changes.view.shown_total, rules)
-    first = first_open([payloads.items[each].message for each in due], given, rules.prices)
-    return [each for each in due if payloads.items[each].message >= first]
 
 
 def _weighed(
@@ -166,27 +160,32 @@ def _weighed(
             weight = rules.count_tokens(shorter.shown)
             written[each] = replace(payload, shorter=shorter, shorter_weight=weight)
     payloads = payloads.with_written(written)
-    missing = rules.prices.recall_cost(view.shown_total, SLICE_TOKENS)
-    strengths = payloads.strengths(chosen, view.history.turn, rules)
-    candidates = [
-        _candidate(payloads.items[each], strength * missing)
-        for each, strength in zip(chosen, strengths, strict=True)
+    return replace(changes, payloads=payloads), [
+        _candidate(payloads, number, view, rules) for number in chosen
     ]
-    return replace(changes, payloads=payloads), candidates
 
 
-def _candidate(payload: Payload, missing: float) -> Candidate:
-    stage = payload.shorter.stage if payload.shorter else payload.record.stage
-    arrives = payload.large and payload.stands_full
+def _candidate(payloads: Payloads, number: int, view: View, rules: Rules) -> Candidate:
+    payload, policy, turn = payloads.items[number], rules.policy, view.history.turn
+    entry = payload.record.entry
+    saves = payload.weight - payload.shorter_weight
+    due_turn = max(due_from(payload, policy), view.history.turns[payload.message])
+    risk = 0.0
+    if payload.is_fresh or not (payload.large and payload.stands_full):
+        strength = decay.strength(entry, turn, policy.exponent, policy.initial_strength)
+        uses = CHANCE_OF_USE * strength * min(RISKY_TURNS, calls_to_come(turn, policy)) / 10
+        hidden = saves / max(1, payload.weight)
+        risk = uses * hidden * rules.prices.recall_cost(view.shown_total, SLICE_TOKENS)
     return Candidate(
         payload.id,
         payload.message,
         payload.weight,
         payload.shorter_weight,
-        payload.due_turn,
-        0.0 if arrives else CHANCE_OF_USE * missing,
-        stage,
-        faded=not arrives,
+        due_turn,
+        risk,
+        payload.shorter.stage if payload.shorter else payload.record.stage,
+        faded=not payload.large,
+        carried=saves * max(0.0, turn - due_turn),
     )
 
 
