@@ -26,8 +26,11 @@ from hippocampus.session.session import EXCESS, Session
 Item = dict[str, Any]
 Rounds = list[list[Item]]
 
+READ_QUICKLY = {"code": 5.0, "prose": 5.0, "log": 5.0, "listing": 5.0}
+"""Rates by which what is read is weak a turn later."""
 PROMPT = load("default").model_copy(
     update={
+        "decay_rates": {**load("default").decay_rates, **READ_QUICKLY},
         "bulk_over_tokens": 400,
         "compression": "normal",
         "fresh_turns": {"code": 1, "prose": 1},
@@ -42,6 +45,7 @@ EAGER = Policy(
     arguments_over_tokens=40,
     compression="aggressive",
     smallest_gain_tokens=1,
+    decay_rates=READ_QUICKLY,
     fresh_turns={"code": 1},
     fresh_up_to_tokens=100_000,
     consolidation=Consolidation(facts=False),

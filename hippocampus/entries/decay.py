@@ -39,13 +39,13 @@ def strength(
     if expires is not None and turn > expires:
         return 0.0
     rate = rate_of(entry)
-
-    def faded(start: float, since: int) -> float:
-        return start * float((1 + rate * max(0, turn - since)) ** -exponent)
-
-    made = faded(initial, entry.lifecycle.created)
-    used = faded(entry.strength, entry.decay.last_access)
+    made = _faded(initial, rate, turn - entry.lifecycle.created, exponent)
+    used = _faded(entry.strength, rate, turn - entry.decay.last_access, exponent)
     return max(entry.decay.floor, min(1.0, max(made, used)))
+
+
+def _faded(start: float, rate: float, turns: int, exponent: float) -> float:
+    return start * float((1 + rate * max(0, turns)) ** -exponent)
 
 
 def weak_from(
@@ -79,8 +79,17 @@ def turns_until(
     return float((initial / below) ** (1 / exponent) - 1) / rate if fades else math.inf
 
 
-def accessed(entry: Entry, turn: int, strength: float = INITIAL_STRENGTH) -> Entry:
-    """Return the entry after an access, from which on it has at least a strength."""
+def accessed(
+    entry: Entry, turn: int, strength: float = INITIAL_STRENGTH, exponent: float = EXPONENT
+) -> Entry:
+    """Return the entry after an access, from which on it has at least a strength.
+
+    An earlier access that is still stronger stays, so that a mention never weakens a recall.
+    """
+    since = turn - entry.decay.last_access
+    was_accessed = entry.decay.last_access > entry.lifecycle.created
+    if was_accessed and _faded(entry.strength, rate_of(entry), since, exponent) > strength:
+        return entry
     decay = entry.decay.model_copy(update={"last_access": turn})
     return entry.model_copy(update={"strength": strength, "decay": decay})
 

@@ -73,12 +73,12 @@ class Payload:
         """Return whether something newer replaces it."""
         return bool(self.note) and not self.due_turn
 
-    def accessed(self, turn: int, strength: float) -> Payload:
+    def accessed(self, turn: int, strength: float, exponent: float = decay.EXPONENT) -> Payload:
         """Return it with at least a strength from this turn on, or from a later one that is known."""
         entry = self.record.entry
         if turn < entry.decay.last_access:
             return self
-        entry = decay.accessed(entry, turn, strength)
+        entry = decay.accessed(entry, turn, strength, exponent)
         return replace(self, record=replace(self.record, entry=entry), shorter=None)
 
     def associated(self, others: Iterable[str]) -> Payload:

@@ -407,8 +407,9 @@ class _PayloadsDraft:
                 cited.append(meant)
         self._accessed.update(cited)
         ids = [self.items[each].id for each in cited]
+        policy = self._rules.policy
         for each in cited:
-            payload = self.items[each].accessed(turn, self._rules.policy.mention_strength)
+            payload = self.items[each].accessed(turn, policy.mention_strength, policy.exponent)
             self._put(each, payload.associated(ids) if len(ids) > 1 else payload)
 
     def _in_order(self, numbers: Iterable[int]) -> list[int]:

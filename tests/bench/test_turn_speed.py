@@ -211,11 +211,18 @@ def entry(number: int) -> Entry:
 
 def test_ten_thousand_entries_decay_and_are_planned_in_time(benchmark: BenchmarkFixture) -> None:
     """Every entry is due; what pays went before, so of all batches a small one is left to find."""
-    rows = decay.columns([entry(number) for number in range(ENTRIES)])
+    entries = [entry(number) for number in range(ENTRIES)]
     sizes = [600, 400] * ENTRIES
     candidates = [
         Candidate(
-            f"e{number}", 2 * number + 1, 400, 360 if number < 9_900 else 200, 0, 20.0, faded=True
+            f"e{number}",
+            2 * number + 1,
+            400,
+            360 if number < 9_900 else 200,
+            0,
+            20.0,
+            faded=True,
+            carried=1e9,
         )
         for number in range(ENTRIES)
     ]
@@ -223,8 +230,9 @@ def test_ten_thousand_entries_decay_and_are_planned_in_time(benchmark: Benchmark
     policy, prices = Policy(), TABLES["anthropic-5m"]
 
     def turn() -> int:
-        decay.strengths(rows, ENTRIES)
-        return len(plan(candidates, standing, prices, policy))
+        for each in entries:
+            decay.strength(each, ENTRIES)
+        return len(plan(candidates, [], standing, prices, policy).decisions)
 
     assert 0 < benchmark.pedantic(turn, rounds=ROUNDS, warmup_rounds=2) < ENTRIES
     if benchmark.stats:

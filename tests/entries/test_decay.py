@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.entries.decay import accessed, columns, strength, strengths
+from hippocampus.entries.decay import accessed, strength, turns_until, weak_from
 from hippocampus.entries.entry import Decay, Entry, Lifecycle, Modifiers, Source, entry_id
 from hippocampus.entries.origin import MemoryOrigin
 
@@ -29,8 +30,11 @@ def entries(draw: st.DrawFn) -> Entry:
         modifiers=Modifiers(
             priority=draw(st.sampled_from(PRIORITIES)),
             encoding=draw(st.sampled_from(["manual", "auto"])),
+            associations=draw(st.sampled_from([[], ["other"]])),
         ),
-        lifecycle=Lifecycle(expires=draw(st.none() | st.integers(0, 3_000))),
+        lifecycle=Lifecycle(
+            created=draw(st.integers(0, 50)), expires=draw(st.none() | st.integers(0, 3_000))
+        ),
     )
 
 
@@ -38,31 +42,58 @@ TURNS = st.integers(0, 2_000)
 EXPONENTS = st.floats(0, 3)
 
 
-@given(entries(), TURNS, TURNS, st.booleans(), EXPONENTS)
+@given(entries(), TURNS, TURNS, EXPONENTS)
 def test_strength_never_rises_with_age(
-    entry: Entry, turn: int, later: int, associated: bool, exponent: float
+    entry: Entry, turn: int, later: int, exponent: float
 ) -> None:
-    now = strength(entry, turn, associated=associated, exponent=exponent)
-    assert strength(entry, turn + later, associated=associated, exponent=exponent) <= now
+    assert strength(entry, turn + later, exponent) <= strength(entry, turn, exponent)
 
 
-@given(st.lists(st.tuples(entries(), st.booleans()), max_size=8), TURNS, EXPONENTS)
-def test_many_at_once_are_as_strong_as_each_by_itself(
-    drawn: list[tuple[Entry, bool]], turn: int, exponent: float
+@given(entries(), st.floats(0.01, 0.99), st.floats(0.1, 3), st.floats(0, 1))
+def test_weak_from_is_the_inverse_of_strength(
+    entry: Entry, below: float, exponent: float, initial: float
 ) -> None:
-    rows = columns([entry for entry, _ in drawn])
-    mask = np.array([associated for _, associated in drawn], dtype=bool)
-    one_by_one = [
-        strength(entry, turn, associated=associated, exponent=exponent)
-        for entry, associated in drawn
-    ]
-    assert strengths(rows, turn, mask, exponent) == pytest.approx(one_by_one, rel=1e-12)
+    """From the last access on, the strength is over the bound before that turn, and not after it."""
+    weak = weak_from(entry, below, exponent, initial)
+    seen = max(entry.decay.last_access, entry.lifecycle.created)
+    if weak < math.inf:
+        after = max(seen, math.ceil(weak))
+        assert strength(entry, after, exponent, initial) <= below + 1e-9
+    before = min(10_000, math.ceil(weak) - 1) if weak < math.inf else 10_000
+    if before >= seen:
+        assert strength(entry, before, exponent, initial) > below - 1e-9
 
 
-@given(st.lists(entries(), max_size=8), TURNS, TURNS)
-def test_many_at_once_never_rise_with_age(many: list[Entry], turn: int, later: int) -> None:
-    rows = columns(many)
-    assert np.all(strengths(rows, turn + later) <= strengths(rows, turn))
+def test_two_traces_fade_and_the_stronger_counts() -> None:
+    """At the rate 0.5 and the exponent 1: made at turn 0 with 1, mentioned at turn 10 with 0.3."""
+    source = Source(type="t", ref="", turn=0)
+    made = Entry(id="e", type="tool_result", source=source, summary="", decay=Decay(rate=0.5))
+    mentioned = accessed(made, 10, 0.3, 1.0)
+    assert strength(made, 10, 1.0) == pytest.approx(1 / 6)
+    assert strength(mentioned, 10, 1.0) == pytest.approx(0.3)
+    assert strength(mentioned, 12, 1.0) == pytest.approx(0.15)
+    assert strength(mentioned, 100, 1.0) == strength(made, 100, 1.0) == pytest.approx(1 / 51)
+
+
+@given(entries(), st.integers(50, 2_000), st.floats(0, 1), st.floats(0, 3))
+def test_a_mention_never_weakens(
+    entry: Entry, turn: int, mentioned: float, exponent: float
+) -> None:
+    after = accessed(entry, turn, mentioned, exponent)
+    assert strength(after, turn, exponent) >= strength(entry, turn, exponent)
+
+
+def test_a_mention_after_a_recall_leaves_the_strength_of_the_recall() -> None:
+    source = Source(type="t", ref="", turn=0)
+    made = Entry(id="e", type="tool_result", source=source, summary="", decay=Decay(rate=0.5))
+    recalled = accessed(made, 10)
+    assert accessed(recalled, 11, 0.3, 1.0) == recalled
+
+
+def test_what_is_never_that_weak_has_no_turn() -> None:
+    assert turns_until(0.5, 0.0) == turns_until(0.5, 1.0, exponent=0.0) == math.inf
+    assert turns_until(0.0, 1.0) == math.inf
+    assert turns_until(0.5, 1.0, initial=0.5) == 0
 
 
 @given(entries(), TURNS)
@@ -78,26 +109,27 @@ def test_nothing_is_left_of_what_has_expired(entry: Entry, turn: int) -> None:
     assert strength(gone, turn) >= entry.decay.floor
 
 
-@given(entries(), TURNS, st.floats(0, 1))
-def test_an_access_makes_it_as_strong_as_at_first(entry: Entry, turn: int, initial: float) -> None:
-    fresh = accessed(entry, turn, initial).model_copy(update={"lifecycle": Lifecycle()})
-    assert strength(fresh, turn) == max(initial, entry.decay.floor)
-    assert accessed(fresh, turn, initial) == fresh
+@given(entries(), st.integers(50, 2_000))
+def test_a_recall_makes_it_as_strong_as_can_be(entry: Entry, turn: int) -> None:
+    fresh = accessed(entry, turn).model_copy(update={"lifecycle": Lifecycle()})
+    assert strength(fresh, turn) == 1
+    assert accessed(fresh, turn) == fresh
 
 
 @given(entries(), TURNS)
 def test_exponent_zero_forgets_nothing(entry: Entry, turn: int) -> None:
     kept = entry.model_copy(update={"lifecycle": Lifecycle()})
-    assert strength(kept, turn, exponent=0) == max(entry.strength, entry.decay.floor)
+    assert strength(kept, turn, 0, 0) == max(entry.strength, entry.decay.floor)
 
 
 @given(entries(), TURNS)
 def test_association_and_care_slow_the_fading(entry: Entry, turn: int) -> None:
-    assert strength(entry, turn, associated=True) >= strength(entry, turn)
-    by_priority = [
-        strength(entry.model_copy(update={"modifiers": Modifiers(priority=each)}), turn)
-        for each in PRIORITIES
-    ]
+    def changed(**modifiers: object) -> float:
+        return strength(entry.model_copy(update={"modifiers": Modifiers(**modifiers)}), turn)
+
+    assert changed(associations=["other"]) >= changed()
+    assert changed(encoding="manual") >= changed()
+    by_priority = [changed(priority=each) for each in PRIORITIES]
     assert by_priority == sorted(by_priority, reverse=True)
 
 

@@ -48,7 +48,7 @@ def one_rule(match: str = "{}", action: str = "{}") -> str:
         ("compression: 0", ":1:1", "or the most tokens"),
         ("compression: true", ":1:1", "found True"),
         ("strong: 1.5", ":1:1", "expected at most 1.0, found the number 1.5"),
-        ("fade_after_turns: 1" + "0" * 99, ":1:1", "expected at most 1000000000, found the number"),
+        ("sleep_over_tokens: 1" + "0" * 99, ":1:1", "expected at most 1000000000, found the number"),
         ("exponent: 1.0e+300", ":1:1", "expected at most 1000000.0"),
         (one_rule(action="{expires_after_turns: 10000000000}"), ":3:14", "expected at most 1000000000"),
         ("exponent: .nan", ":1:1", "found the number nan"),
@@ -396,3 +396,26 @@ def test_an_extending_policy_completes_the_consolidation_block(tmp_path: Path) -
     own = write(tmp_path, "own", "extends: whole.yaml\nconsolidation: {archive: true}")
     block = load(own).consolidation
     assert (block.context_load_tokens, block.archive) == (900, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value"),
+    [
+        ("fade_after_turns: 6", "fade_below", 0.791),
+        ("sleep_after_turns: 20", "sleep_below", 0.577),
+        ("tell_after_turns: 20", "digest_below", 0.577),
+        ("tell_after_turns: 0", "digest_below", 0.0),
+        ("fade_after_turns: 0", "fade_below", 1.0),
+        ("fade_after_turns: 6\nexponent: 1.0\ndecay_rates: {tool_result: 0.5}", "fade_below", 0.25),
+        ("extends: default\nfade_after_turns: 5", "fade_below", 0.25),
+        ("fade_after_turns: 6\nfade_below: 0.4", "fade_below", 0.4),
+    ],
+)
+def test_an_old_field_in_turns_is_read_as_the_strength_after_them(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str, field: str, value: float
+) -> None:
+    file = tmp_path / "old.yaml"
+    file.write_text(text)
+    assert getattr(load(file), field) == value
+    assert f"write `{field}: {value:g}`" in caplog.text
+    assert str(file) in caplog.text

@@ -264,10 +264,12 @@ def test_what_a_rule_shows_fresh_is_read_and_not_looked_up() -> None:
     assert not policy.indexes(500, lambda: "json", Resolution(fresh_turns=1))
 
 
-def test_decay_rates_are_those_of_section_8_1_and_in_default_those_of_5_1() -> None:
+def test_decay_rates_are_those_of_section_8_1_and_in_default_those_that_were_fitted() -> None:
     types: list[EntryType] = ["tool_result", "message", "state", "memory"]
     assert [Policy().decay_rate_of(each) for each in types] == [0.1, 0.05, 0.02, 0.01]
-    assert [load("default").decay_rate_of(each) for each in types] == [0.15, 0.08, 0.03, 0.01]
+    assert [load("default").decay_rate_of(each) for each in types] == [0.6, 0.3, 0.03, 0.01]
+    assert load("default").decay_rate_of("tool_result", kind="code") == 0.15
+    assert load("default").decay_rate_of("tool_result", kind="log") == 0.6
     assert Policy().decay_rate_of("state", Resolution(decay_rate=0.0)) == 0.0
     assert Policy(decay_rates={"state": 0.5}).decay_rates["tool_result"] == 0.1
 

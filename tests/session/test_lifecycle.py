@@ -127,7 +127,8 @@ def test_what_a_rule_keeps_in_full_does_not_fade(
     tmp_path: Path, action: dict[str, Any], is_result_whole: bool, are_arguments_whole: bool
 ) -> None:
     rule = {"match": {"tool": "read"}, "action": action}
-    policy = Policy.model_validate({"fade_view_tokens": 0, "lifecycle_policies": [rule]})
+    fields = {"fade_view_tokens": 0, "digest_below": 0, "decay_rates": {"tool_result": 2}}
+    policy = Policy.model_validate({**fields, "lifecycle_policies": [rule]})
     items = read_and_wait("rules.md")
     memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
     with memory.session("s") as session:
@@ -275,11 +276,12 @@ def test_the_status_tells_sizes_money_and_stages(tmp_path: Path) -> None:
 
 def test_small_results_fade_in_one_edit(tmp_path: Path) -> None:
     """Many small ones go together, and each can be had back."""
-    items: list[dict[str, Any]] = [{"role": "user", "content": "Look around."}]
-    for number in range(80):
+    items = [{"role": "user", "content": "Look around."}, call(0, "orders")]
+    items.append(result(0, rows(0, 3_000)))  # what it saves pays for the edits
+    for number in range(1, 81):
         text = f"room_{number} has a door and a window and no light at all, " * 14
         items += [call(number, "look", room=f"room_{number}"), result(number, text)]
-    memory = opened(tmp_path)
+    memory = opened(tmp_path, digest_below=0.0)
     with memory.session("s") as session:
         view = grow(session, items)
         edits = {turn for turn, decision in session.decisions() if decision.costs}

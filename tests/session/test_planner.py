@@ -1,4 +1,4 @@
-"""Old turns told in short: where carrying them has cost what the edit does, and within the share."""
+"""Old turns become digests: the weakest runs, where carrying them has cost what the edit does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from hippocampus import Hippocampus, Policy
 from hippocampus.formats.reader import read
 from hippocampus.prices import TABLES
 from hippocampus.replay.measure import unpaired
-from hippocampus.session.costs import EDITS_SHARE
 from hippocampus.session.planner import REASON
 
 POLICY = Policy(fade_view_tokens=2_000)
@@ -34,16 +33,16 @@ def errands(rounds: int) -> list[dict[str, Any]]:
     return items
 
 
-@pytest.mark.parametrize("table", sorted(TABLES))
-def test_edits_stay_a_small_share_of_what_was_paid(tmp_path: Path, table: str) -> None:
-    """At every call, and old turns are told in short within it."""
+@pytest.mark.parametrize("table", sorted(TABLES.keys() - {"anthropic-1h"}))
+def test_old_turns_become_digests_within_the_stake(tmp_path: Path, table: str) -> None:
+    """Where a write costs twice an input token, the stake of so short a session buys no edit."""
     items = errands(320)
     memory = Hippocampus(tmp_path, policy=POLICY, prices=TABLES[table])
     with memory.session("s") as session, no_fallback():
         for end in range(1, len(items), 2):
             view = session(items[:end])
             costs = session._state.costs
-            assert costs.edits <= EDITS_SHARE * costs.sent + 1e-6
+            assert costs.sent <= costs.raw * 1.03 + 1
             assert unpaired(read(view)) == []
         assert {decision.reason for _, decision in session.decisions()} == {REASON}
         digest = next(record for record in session.records() if record.kind == "digest")
@@ -52,11 +51,32 @@ def test_edits_stay_a_small_share_of_what_was_paid(tmp_path: Path, table: str) -
     memory.close()
 
 
-def test_with_zero_turns_none_is_told_in_short(tmp_path: Path) -> None:
+def test_without_a_bound_no_turn_becomes_a_digest(tmp_path: Path) -> None:
     items = errands(320)
-    policy = POLICY.model_copy(update={"tell_after_turns": 0})
+    policy = POLICY.model_copy(update={"digest_below": 0.0})
     memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
     with memory.session("s") as session, no_fallback():
         assert session(items[:-1]) == items[:-1]
         assert session.decisions() == []
     memory.close()
+
+
+def test_digests_take_the_weak_runs_and_leave_what_was_just_used(tmp_path: Path) -> None:
+    """A result in the middle is named again and again: the turns around it become digests."""
+    items = errands(40)
+    items[42]["content"] = "the harbour_office has room_911 for us, and a view of the sea. " * 12
+    policy = Policy.model_validate(
+        {"fade_view_tokens": 0, "fade_below": 0, "exponent": 1.0, "digest_below": 0.25}
+        | {"decay_rates": {"tool_result": 0.5, "message": 0.5}}
+    )
+    memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
+    with memory.session("s") as session, no_fallback():
+        for end in range(1, len(items), 2):
+            if end > 43:
+                items[end]["content"] += " We meet in room_911 of harbour_office."
+            view = session(items[:end])
+        kept = [each for each in view if each == items[42]]
+        folds = [each for each in session.records() if each.kind == "digest"]
+    memory.close()
+    assert len(kept) == 1
+    assert folds

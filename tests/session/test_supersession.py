@@ -166,11 +166,12 @@ def test_an_entry_names_an_older_result_that_can_be_recalled(tmp_path: Path) -> 
     """The file stands in full since an edit there does not pay; the entry's id for it is known."""
     body = "    return os.path.join(a, 'x') + str(b)\n"
     code = "".join(f"def fn_{n}(a, b):\n{body}\n" for n in range(90))
-    steps = [("grep", {"q": str(n)}, f"ok {n}") for n in range(66)]
+    steps = [("grep", {"q": str(n)}, f"ok {n}") for n in range(90)]
     steps[1] = steps[60] = ("read_file", {"path": "a.py"}, code)
     items = conversation(steps)
-    items[6]["content"].append({"type": "text", "text": "word " * 9_000})
-    memory = Hippocampus(tmp_path, policy=PROMPT)
+    items[6]["content"].append({"type": "text", "text": "word " * 60_000})
+    policy = PROMPT.model_copy(update={"digest_below": 0.0})
+    memory = Hippocampus(tmp_path, policy=policy)
     with memory.session("s") as session, no_fallback():
         for end in range(1, len(items) + 1, 2):
             view = session(items[:end])

@@ -1,0 +1,113 @@
+"""Strength in a real session: each number of a policy that makes it changes when a view changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conversations import no_fallback
+
+from hippocampus import Hippocampus, Policy
+from hippocampus.prices import TABLES
+
+TURNS = 80
+BASE = {
+    "fade_view_tokens": 0,
+    "digest_below": 0,
+    "exponent": 1.0,
+    "fade_below": 0.1,
+    "mention_strength": 0.3,
+    "decay_rates": {"tool_result": 0.5},
+}
+SOURCE = "The door of room_911 is closed at nine, and the key is with harbour_office. " * 12
+
+
+def call(number: int, **arguments: str) -> dict[str, Any]:
+    function = {"name": "look", "arguments": json.dumps(arguments)}
+    made = {"id": f"c{number}", "type": "function", "function": function}
+    return {"role": "assistant", "content": None, "tool_calls": [made]}
+
+
+def result(number: int, text: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": f"c{number}", "content": text}
+
+
+def gone_at(folder: Path, names: str = "", said: str = "", **changes: Any) -> int:
+    """Return the turn at which the first result is shortened; `names` is in a later call."""
+    policy = Policy.model_validate({**BASE, **changes})
+    items = [{"role": "user", "content": "Look."}, call(1, place="door"), result(1, SOURCE)]
+    memory = Hippocampus(folder, policy=policy, prices=TABLES["none"])
+    with memory.session("s") as session, no_fallback():
+        for number in range(2, TURNS):
+            if session(items)[2] != items[2]:
+                break
+            argument = names if number == 3 else f"place {number}"
+            seen = "We saw it. " * 60 if names and number == 3 else f"seen {number}"
+            items += [call(number, place=argument), result(number, seen)]
+            if number == 10 and said:
+                items.append({"role": "user", "content": said})
+    memory.close()
+    return number - 1
+
+
+def rule(**action: Any) -> dict[str, Any]:
+    return {"lifecycle_policies": [{"match": {"type": "tool_result"}, "action": action}]}
+
+
+@pytest.fixture
+def usual(tmp_path: Path) -> int:
+    """The strength falls to 0.1 after 18 turns at the rate 0.5 and the exponent 1."""
+    turn = gone_at(tmp_path / "usual")
+    assert turn == 19
+    return turn
+
+
+@pytest.mark.parametrize(
+    ("changes", "turn"),
+    [
+        ({"decay_rates": {"tool_result": 1.0}}, 10),
+        ({"decay_rates": {"tool_result": 0.5, "text": 1.0, "prose": 1.0}}, 10),
+        ({"exponent": 2.0}, 6),
+        ({"fade_below": 0.2}, 9),
+        (rule(floor=0.15), TURNS - 2),
+        (rule(priority="low"), 10),
+        (rule(priority="high"), 61),
+        (rule(priority="critical"), TURNS - 2),
+        (rule(encoding="manual"), 37),
+        (rule(decay_rate=1.0), 10),
+        (rule(expires_after_turns=5), 7),
+    ],
+)
+def test_what_makes_the_strength_decides_when_a_view_changes(
+    tmp_path: Path, usual: int, changes: dict[str, Any], turn: int
+) -> None:
+    assert gone_at(tmp_path, **changes) == turn != usual
+
+
+def test_an_association_keeps_a_content_longer(tmp_path: Path, usual: int) -> None:
+    """A later call names a value from the content: 18 turns at 0.9 of the rate are 20."""
+    assert gone_at(tmp_path, names="room_911") == usual + 2
+
+
+def test_a_mention_keeps_a_content_longer(tmp_path: Path, usual: int) -> None:
+    """Mentioned at turn 10 with 0.3, it falls to 0.1 four turns after that; that is no longer."""
+    said = "Go on with harbour_office."
+    assert gone_at(tmp_path / "weak", said=said) == usual
+    assert gone_at(tmp_path / "strong", said=said, mention_strength=1.0) > usual
+
+
+@pytest.mark.parametrize(("bound", "stand"), [(600, True), (50, False)])
+def test_the_arguments_of_the_newest_step_stand_in_full_until_the_next(
+    tmp_path: Path, bound: int, stand: bool
+) -> None:
+    policy = Policy(arguments_over_tokens=100, newest_arguments_tokens=bound)
+    written = "The doors are locked at nine, and the keys are with the porter. " * 20
+    items = [{"role": "user", "content": "Look."}, call(1, text=written), result(1, "written")]
+    memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
+    with memory.session("s") as session, no_fallback():
+        assert (session(items)[1] == items[1]) is stand
+        items += [call(2, place="door"), result(2, "closed")]
+        assert session(items)[1] != items[1]
+    memory.close()
