@@ -99,3 +99,22 @@ def rate_of(entry: Entry) -> float:
     modifiers = entry.modifiers
     factor = PRIORITY_FACTOR[modifiers.priority] * ENCODING_FACTOR[modifiers.encoding]
     return entry.decay.rate * factor * (ASSOCIATION_FACTOR if modifiers.associations else 1.0)
+
+
+def explained(
+    entry: Entry, turn: int, exponent: float = EXPONENT, initial: float = INITIAL_STRENGTH
+) -> str:
+    """Return the strength of an entry as a sentence: what it is made of, and what it will be."""
+    now, later = (strength(entry, at, exponent, initial) for at in (turn, turn + 10))
+    modifiers = entry.modifiers
+    named = (
+        (PRIORITY_FACTOR[modifiers.priority], f"priority {modifiers.priority}"),
+        (ENCODING_FACTOR[modifiers.encoding], f"encoding {modifiers.encoding}"),
+        (ASSOCIATION_FACTOR if modifiers.associations else 1.0, "associated"),
+    )
+    factors = "".join(f" × {factor:g} ({name})" for factor, name in named if factor != 1)
+    floor = f", floor {entry.decay.floor:g}" if entry.decay.floor else ""
+    return (
+        f"strength {now:.2f}, {later:.2f} in ten turns: rate {entry.decay.rate:g}{factors}{floor},"
+        f" made at turn {entry.lifecycle.created}, last access at turn {entry.decay.last_access}"
+    )

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hippocampus import tokens
+from hippocampus.entries.decay import explained
 from hippocampus.entries.decision import Decision
 from hippocampus.errors import RecordingError
 from hippocampus.formats.conversation import Message
@@ -38,6 +39,9 @@ def print_explanation(
         for end in script.call_ends[: turn + 1]:
             view = read(session(recording.messages[:end]))
         reasons = dict(_reasons(session.decisions()))
+        for entry in session.entries():
+            sentence = explained(entry, turn, policy.exponent, policy.initial_strength)
+            reasons[entry.id] = "\n".join(filter(None, [reasons.get(entry.id), sentence]))
         pairs = session.beside()
     console.print(_table(turn, view, pairs, reasons))
 

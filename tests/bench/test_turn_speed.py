@@ -20,8 +20,6 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from hippocampus import tokens
-from hippocampus.entries import decay
-from hippocampus.entries.entry import Decay, Entry, Modifiers, Source
 from hippocampus.memory import Hippocampus
 from hippocampus.policy import Policy
 from hippocampus.prices import TABLES
@@ -196,22 +194,8 @@ def test_doubling_the_list_does_not_double_the_time(
     assert longer < DOUBLED * shorter
 
 
-def entry(number: int) -> Entry:
-    """One of many entries, no two of which fade alike."""
-    priority = ("high", "normal", "low")[number % 3]
-    return Entry(
-        id=f"e{number}",
-        type="tool_result",
-        source=Source(type="tool", ref="", turn=number // 2),
-        summary="",
-        decay=Decay(rate=0.05 + number % 7 / 50, last_access=number // 2),
-        modifiers=Modifiers(priority=priority),
-    )
-
-
-def test_ten_thousand_entries_decay_and_are_planned_in_time(benchmark: BenchmarkFixture) -> None:
+def test_ten_thousand_entries_are_planned_in_time(benchmark: BenchmarkFixture) -> None:
     """Every entry is due; what pays went before, so of all batches a small one is left to find."""
-    entries = [entry(number) for number in range(ENTRIES)]
     sizes = [600, 400] * ENTRIES
     candidates = [
         Candidate(
@@ -230,8 +214,6 @@ def test_ten_thousand_entries_decay_and_are_planned_in_time(benchmark: Benchmark
     policy, prices = Policy(), TABLES["anthropic-5m"]
 
     def turn() -> int:
-        for each in entries:
-            decay.strength(each, ENTRIES)
         return len(plan(candidates, [], standing, prices, policy).decisions)
 
     assert 0 < benchmark.pedantic(turn, rounds=ROUNDS, warmup_rounds=2) < ENTRIES

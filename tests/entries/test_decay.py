@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.entries.decay import accessed, strength, turns_until, weak_from
+from hippocampus.entries.decay import accessed, explained, strength, turns_until, weak_from
 from hippocampus.entries.entry import Decay, Entry, Lifecycle, Modifiers, Source, entry_id
 from hippocampus.entries.origin import MemoryOrigin
 
@@ -88,6 +88,19 @@ def test_a_mention_after_a_recall_leaves_the_strength_of_the_recall() -> None:
     made = Entry(id="e", type="tool_result", source=source, summary="", decay=Decay(rate=0.5))
     recalled = accessed(made, 10)
     assert accessed(recalled, 11, 0.3, 1.0) == recalled
+
+
+def test_a_strength_is_explained_by_what_it_is_made_of() -> None:
+    source = Source(type="t", ref="", turn=0)
+    modifiers = Modifiers(priority="high", associations=["other"])
+    decay = Decay(rate=0.5, floor=0.1)
+    made = Entry(
+        id="e", type="tool_result", source=source, summary="", decay=decay, modifiers=modifiers
+    )
+    assert explained(made, 10, 1.0) == (
+        "strength 0.43, 0.27 in ten turns: rate 0.5 × 0.3 (priority high) × 0.9 (associated),"
+        " floor 0.1, made at turn 0, last access at turn 0"
+    )
 
 
 def test_what_is_never_that_weak_has_no_turn() -> None:
