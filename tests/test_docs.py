@@ -203,7 +203,7 @@ def test_the_examples_of_a_document_hold(path: Path) -> None:
 
 
 def test_the_decay_formula_stands_once_in_the_documents() -> None:
-    assert len(re.findall(r"\*\* ?-0\.5", DOCUMENTED)) == 1
+    assert len(re.findall(r"\*\* ?-exponent", DOCUMENTED)) == 1
 
 
 def test_every_python_block_has_a_language_that_is_run() -> None:

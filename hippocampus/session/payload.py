@@ -105,7 +105,7 @@ def due_from(payload: Payload, policy: Policy) -> float:
     """Return the first turn at which a payload may be due as it stands; infinite is never.
 
     Content that stands in full is due once its strength has fallen to `fade_below`, and an entry
-    once it has fallen to `sleep_below`. What is large and was not asked for is due on arrival.
+    once it has fallen to `sleep_below`. Large content that was not asked for is due on arrival.
     """
     entry, stage = payload.record.entry, payload.record.stage
     full = stage is Stage.FULL
@@ -132,7 +132,7 @@ def cold_from(payload: Payload, policy: Policy) -> float:
 
 
 def weak_from(entry: Entry, policy: Policy, below: float) -> float:
-    """Return the turn from which an entry is at most so strong under a policy; infinite is never."""
+    """Return the turn from which an entry has at most a strength under a policy; infinite is never."""
     return decay.weak_from(entry, below, policy.exponent, policy.initial_strength)
 
 
