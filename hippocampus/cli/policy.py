@@ -1,4 +1,4 @@
-"""`hippocampus policy`: checks, prints, describes and explains policies."""
+"""`hippocampus policy`: checks, prints, describes, explains and compares policies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_TEXT_CHARACTERS = 48
 """The start of an entry's text that a row has."""
 
 app = typer.Typer(
-    help="Check, print, describe and explain policies.",
+    help="Check, print, describe, explain and compare policies.",
     no_args_is_help=True,
     add_completion=False,
 )
@@ -108,6 +108,63 @@ def explain(
     else:
         console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
         console.print(_table([row for _, row in rows], found))
+
+
+@app.command("diff")
+def diff(
+    before: Annotated[str, typer.Argument(help="A shipped policy's name, or a policy file.")],
+    after: Annotated[str, typer.Argument(help="The policy to compare it with.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders of recorded sessions.")],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of a table.")
+    ] = False,
+) -> None:
+    """Print how many views of recordings differ between two policies, and what that costs."""
+    import functools
+    from dataclasses import asdict
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from hippocampus import policy as policies
+    from hippocampus.cli.progress import track
+    from hippocampus.prices import DEFAULT_MODEL, model_prices
+    from hippocampus.replay.measure import CacheModel
+    from hippocampus.replay.policy_diff import diff_file, summed
+    from hippocampus.replay.readers import find_files
+    from hippocampus.replay.run import over_files
+    from hippocampus.replay.table import COLUMNS, NARROW_COLUMNS
+
+    prices = model_prices(DEFAULT_MODEL)
+    work = functools.partial(
+        diff_file,
+        before=policies.load(before),
+        after=policies.load(after),
+        model=CacheModel(prices, "ours"),
+    )
+    files = find_files(paths)
+    done = track(over_files(files, work), len(files), Console(stderr=True))
+    found = sorted((each for one in done for each in one), key=lambda each: each.name)
+    if not found:
+        typer.echo("hippocampus: no recorded session found there", err=True)
+        raise typer.Exit(2)
+    total = summed(found, prices)
+    if as_json:
+        typer.echo(json.dumps({"total": total, "recordings": list(map(asdict, found))}))
+        return
+    table = Table("policy")
+    columns = [each for each in COLUMNS if each[1] in NARROW_COLUMNS]
+    for title, _, _ in columns:
+        table.add_column(title, justify="right")
+    for policy, figures in ((before, total["before"]), (after, total["after"])):
+        table.add_row(policy, *(form.format(figures[field]) for _, field, form in columns))
+    console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
+    console.print(table)
+    console.print(
+        f"{total['changed_views']:,} of {total['views']:,} views differ, in "
+        f"{total['changed_recordings']} of {total['recordings']} recordings; of those over 100 "
+        f"calls, in {total['changed_long_recordings']} of {total['long_recordings']}."
+    )
 
 
 def _row(recording: Recording, row: Treated) -> dict[str, object]:

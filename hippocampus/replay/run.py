@@ -5,12 +5,14 @@ Memory is bounded by the largest file: a process reads one, measures it and retu
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from hippocampus.errors import RecordingError
 from hippocampus.policy import Policy
@@ -23,6 +25,7 @@ from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
 from hippocampus.replay.summary import RawTotals, Summary, Totals, raw_of, totals
 
+T = TypeVar("T")
 OURS = "hippocampus"
 FEW_FILES = 4
 """Up to this many small files are replayed in this process: others would take longer to start."""
@@ -77,25 +80,30 @@ FileResult = list[Replayed] | Skipped
 
 def replay_files(files: Sequence[Path], options: Options) -> Iterator[FileResult]:
     """Yield the result of each file as it is done, the largest files first."""
+    return over_files(files, functools.partial(replay_file, options=options))
+
+
+def over_files(files: Sequence[Path], work: Callable[[Path], T]) -> Iterator[T]:
+    """Yield what `work` returns for each file as it is done, the largest files first."""
     ordered = sorted(files, key=_size, reverse=True)
     cores = os.cpu_count() or 1
     if cores == 1 or (len(files) <= FEW_FILES and sum(map(_size, files)) < SMALL_BYTES):
-        yield from (replay_file(path, options) for path in ordered)
+        yield from map(work, ordered)
         return
     with ProcessPoolExecutor(cores) as pool:
-        yield from _bounded(pool, ordered, options, 2 * cores)
+        yield from _bounded(pool, ordered, work, 2 * cores)
 
 
 def _bounded(
-    pool: ProcessPoolExecutor, files: Sequence[Path], options: Options, max_waiting: int
-) -> Iterator[FileResult]:
-    """Replay a few files at a time, so that no queue of results grows."""
-    waiting: set[Future[FileResult]] = set()
+    pool: ProcessPoolExecutor, files: Sequence[Path], work: Callable[[Path], T], max_waiting: int
+) -> Iterator[T]:
+    """Work on a few files at a time, so that no queue of results grows."""
+    waiting: set[Future[T]] = set()
     for path in files:
         if len(waiting) >= max_waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             yield from (future.result() for future in done)
-        waiting.add(pool.submit(replay_file, path, options))
+        waiting.add(pool.submit(work, path))
     while waiting:
         done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
         yield from (future.result() for future in done)

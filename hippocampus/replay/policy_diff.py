@@ -1,0 +1,106 @@
+"""What a change of a policy changes in the views of recordings, and what that costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hippocampus.errors import RecordingError
+from hippocampus.formats.conversation import Item
+from hippocampus.formats.reader import Reading, read_on
+from hippocampus.policy import Policy
+from hippocampus.prices import Prices
+from hippocampus.replay.managed import fresh_session
+from hippocampus.replay.measure import CacheModel, Script, measure, prepare
+from hippocampus.replay.readers import read_file
+from hippocampus.replay.recording import Recording
+from hippocampus.replay.strategies import EVERYTHING
+from hippocampus.replay.summary import Totals, totals
+
+LONG_CALLS = 100
+"""A recording with more calls is long."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyDiff:
+    """One recording under two policies."""
+
+    path: str
+    name: str
+    changed_views: int
+    """How many calls send other messages; cache marks do not count."""
+    everything: Totals
+    before: Totals
+    after: Totals
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether the recording has many calls."""
+        return self.before.calls > LONG_CALLS
+
+
+def diff_file(path: Path, before: Policy, after: Policy, model: CacheModel) -> list[PolicyDiff]:
+    """Compare two policies over every conversation of a file; none where it is no recording."""
+    try:
+        return [_diff(each, before, after, model) for each in read_file(path)]
+    except RecordingError:
+        return []
+
+
+def _diff(recording: Recording, before: Policy, after: Policy, model: CacheModel) -> PolicyDiff:
+    script = prepare(recording)
+    first, first_views = managed_totals(script, before, model)
+    second, second_views = managed_totals(script, after, model)
+    return PolicyDiff(
+        recording.path,
+        recording.name,
+        sum(one != other for one, other in zip(first_views, second_views, strict=True)),
+        everything_totals(script, model),
+        first,
+        second,
+    )
+
+
+def everything_totals(script: Script, model: CacheModel) -> Totals:
+    """Return the sums of a recording that is sent as it is."""
+    raw = measure(script, EVERYTHING.make(script.recording), model=model)
+    return totals(script, raw, model.prices)
+
+
+def managed_totals(script: Script, policy: Policy, model: CacheModel) -> tuple[Totals, list[int]]:
+    """Return the sums of a session with a policy, and the hash of each of its views."""
+    views: list[int] = []
+    reading, keys = Reading(), list[int]()
+    with fresh_session(policy, model.prices, model.marks) as session:
+
+        def view(items: list[Item]) -> list[Item]:
+            nonlocal reading
+            sent = session(items)
+            reading = read_on(reading, sent)
+            fresh = reading.messages[reading.kept :]
+            keys[reading.kept :] = [hash((each.role, *each.texts())) for each in fresh]
+            views.append(hash(tuple(keys)))
+            return sent
+
+        measured = measure(script, view, model=model)
+    return totals(script, measured, model.prices), views
+
+
+def summed(diffs: list[PolicyDiff], prices: Prices) -> dict[str, Any]:
+    """Return how much changed over recordings, and the figures of both policies."""
+    sums = {"everything": Totals(), "before": Totals(), "after": Totals()}
+    for each in diffs:
+        for name, total in sums.items():
+            total.add(getattr(each, name))
+    everything = sums.pop("everything")
+    long = [each for each in diffs if each.is_long]
+    return {
+        "recordings": len(diffs),
+        "changed_recordings": sum(each.changed_views > 0 for each in diffs),
+        "long_recordings": len(long),
+        "changed_long_recordings": sum(each.changed_views > 0 for each in long),
+        "views": sum(each.before.calls for each in diffs),
+        "changed_views": sum(each.changed_views for each in diffs),
+        **{name: total.figures(everything, prices) for name, total in sums.items()},
+    }

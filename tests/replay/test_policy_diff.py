@@ -1,0 +1,43 @@
+"""Two policies over recordings: how many views differ, and what both cost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from conversations import EAGER, reading
+from typer.testing import CliRunner
+
+from hippocampus.cli import app
+from hippocampus.policy import Policy
+from hippocampus.replay.measure import CacheModel
+from hippocampus.replay.policy_diff import diff_file, summed
+
+MODEL = CacheModel(marks="ours")
+
+
+def recording(folder: Path) -> Path:
+    path = folder / "one.json"
+    path.write_text(json.dumps(reading(4)))
+    return path
+
+
+def test_a_policy_changes_no_view_of_its_own(tmp_path: Path) -> None:
+    [diff] = diff_file(recording(tmp_path), EAGER, EAGER, MODEL)
+    assert diff.changed_views == 0
+    assert diff.before == diff.after
+
+
+def test_views_that_differ_are_counted_and_priced(tmp_path: Path) -> None:
+    whole = Policy(compression="none")
+    [diff] = diff_file(recording(tmp_path), whole, EAGER, MODEL)
+    assert diff.changed_views == diff.before.calls - 1 == 3
+    total = summed([diff], MODEL.prices)
+    assert total["before"]["cost_percent"] >= 100 > total["after"]["cost_percent"]
+
+
+def test_the_command_prints_json_and_a_table(tmp_path: Path) -> None:
+    arguments = ["policy", "diff", "default", "browser", str(recording(tmp_path))]
+    found = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
+    assert found["total"]["views"] == found["recordings"][0]["before"]["calls"] == 4
+    assert "of 4 views differ" in CliRunner().invoke(app, arguments).stdout
