@@ -19,6 +19,7 @@ from hippocampus.cli import (
     replay,
     store,
     study,
+    tune,
 )
 
 app = typer.Typer(
@@ -32,6 +33,7 @@ app.command("replay", help=replay.HELP)(replay.replay)
 app.add_typer(study.app, name="study")
 app.command("explain")(explain.explain)
 app.add_typer(policy.app, name="policy")
+app.command("tune")(tune.tune)
 app.command("consolidate")(consolidate.consolidate)
 app.command("mcp")(mcp.mcp)
 app.command("hook")(hosts.hook)

@@ -124,7 +124,6 @@ def diff(
     from dataclasses import asdict
 
     from rich.console import Console
-    from rich.table import Table
 
     from hippocampus import policy as policies
     from hippocampus.cli.progress import track
@@ -133,7 +132,7 @@ def diff(
     from hippocampus.replay.policy_diff import diff_file, summed
     from hippocampus.replay.readers import find_files
     from hippocampus.replay.run import over_files
-    from hippocampus.replay.table import COLUMNS, NARROW_COLUMNS
+    from hippocampus.replay.table import shares_table
 
     prices = model_prices(DEFAULT_MODEL)
     work = functools.partial(
@@ -152,14 +151,8 @@ def diff(
     if as_json:
         typer.echo(json.dumps({"total": total, "recordings": list(map(asdict, found))}))
         return
-    table = Table("policy")
-    columns = [each for each in COLUMNS if each[1] in NARROW_COLUMNS]
-    for title, _, _ in columns:
-        table.add_column(title, justify="right")
-    for policy, figures in ((before, total["before"]), (after, total["after"])):
-        table.add_row(policy, *(form.format(figures[field]) for _, field, form in columns))
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
-    console.print(table)
+    console.print(shares_table("policy", {before: total["before"], after: total["after"]}))
     console.print(
         f"{total['changed_views']:,} of {total['views']:,} views differ, in "
         f"{total['changed_recordings']} of {total['recordings']} recordings; of those over 100 "

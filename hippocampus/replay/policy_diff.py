@@ -50,25 +50,20 @@ def diff_file(path: Path, before: Policy, after: Policy, model: CacheModel) -> l
 
 def _diff(recording: Recording, before: Policy, after: Policy, model: CacheModel) -> PolicyDiff:
     script = prepare(recording)
-    first, first_views = managed_totals(script, before, model)
-    second, second_views = managed_totals(script, after, model)
+    first, first_views = _measured(script, before, model)
+    everything = measure(script, EVERYTHING.make(recording), model=model)
+    second, second_views = _measured(script, after, model)
     return PolicyDiff(
         recording.path,
         recording.name,
         sum(one != other for one, other in zip(first_views, second_views, strict=True)),
-        everything_totals(script, model),
+        totals(script, everything, model.prices),
         first,
         second,
     )
 
 
-def everything_totals(script: Script, model: CacheModel) -> Totals:
-    """Return the sums of a recording that is sent as it is."""
-    raw = measure(script, EVERYTHING.make(script.recording), model=model)
-    return totals(script, raw, model.prices)
-
-
-def managed_totals(script: Script, policy: Policy, model: CacheModel) -> tuple[Totals, list[int]]:
+def _measured(script: Script, policy: Policy, model: CacheModel) -> tuple[Totals, list[int]]:
     """Return the sums of a session with a policy, and the hash of each of its views."""
     views: list[int] = []
     reading, keys = Reading(), list[int]()

@@ -5,6 +5,7 @@ Takes the object of `outcome` and prints; nothing is computed that is not in it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rich import box
@@ -88,6 +89,17 @@ def _table(summary: dict[str, Any], outcome: dict[str, Any], *, narrow: bool) ->
     if summary["best_other"] and outcome["floor"]:
         table.caption = "* the best of the others"
         table.caption_justify = "left"
+    return table
+
+
+def shares_table(title: str, rows: Mapping[str, dict[str, Any]]) -> Table:
+    """Return a table of the figures that decide, one row a policy."""
+    table = Table(title)
+    columns = [each for each in COLUMNS if each[1] in NARROW_COLUMNS]
+    for head, _, _ in columns:
+        table.add_column(head, justify="right")
+    for name, figures in rows.items():
+        table.add_row(name, *(form.format(figures[field]) for _, field, form in columns))
     return table
 
 

@@ -45,6 +45,7 @@ from hippocampus.session.changes import Change, changes_between, changes_of
 from hippocampus.session.costs import Costs, raw_call
 from hippocampus.session.history import History, common
 from hippocampus.session.marks import Marker
+from hippocampus.session.payload import Payload
 from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
 from hippocampus.session.redactor import redacted_list, redacted_text
 from hippocampus.session.resources import Resources, SessionInfo
@@ -814,6 +815,11 @@ class Session:
         """Return the entries with what stands in the view for them, oldest first."""
         with self._lock:
             return list(self._state.records.values())
+
+    def payloads(self) -> list[Payload]:
+        """Return everything that may leave the view, in full or as an entry, oldest first."""
+        with self._lock:
+            return list(self._state.payloads.items)
 
     def beside(self) -> list[tuple[Message, Message]]:
         """Return each message of the list with the message that is sent for it; empty where a digest is."""

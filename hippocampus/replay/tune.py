@@ -1,0 +1,298 @@
+"""Fits the law of decay to the user's own recordings, with owners left out.
+
+Strength times a chance is read as the probability that a payload is used within the next ten calls.
+Sources: protocol sections 8.1 and 13; Brier 1950 for the score.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hippocampus.entries.decay import ENCODING_FACTOR, PRIORITY_FACTOR
+from hippocampus.errors import RecordingError
+from hippocampus.policy import Policy
+from hippocampus.prices import Prices
+from hippocampus.replay.managed import fresh_session
+from hippocampus.replay.measure import Script, prepare
+from hippocampus.replay.readers import read_file
+from hippocampus.replay.run import OURS, Options, Skipped, over_files, replay_files, summarise
+from hippocampus.replay.strategies import EVERYTHING
+from hippocampus.replay.summary import Totals
+from hippocampus.session.payload import Payload
+
+if TYPE_CHECKING:
+    from numpy import typing as npt
+
+    Column = npt.NDArray[Any]
+
+HORIZON_CALLS = 10
+MAX_MOMENTS = 40
+"""About this many moments of a payload's life are observed at most, evenly spread."""
+FOLDS = 3
+MIN_OBSERVATIONS = 200
+"""A rate with fewer observations stays as it is."""
+RATES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 3.0)
+EXPONENTS = (0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0)
+MENTIONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+THRESHOLDS = ("fade_below", "sleep_below", "digest_below")
+SCALES = (1.0, 0.6, 0.8, 1.25, 1.6)
+"""Factors of the thresholds that are replayed."""
+SCORED = ("a constant", "recency alone", "the policy's law", "the fitted law")
+
+
+class Observations(NamedTuple):
+    """One row for each payload and moment."""
+
+    owner: Column
+    name: Column
+    """The key of its rate in `decay_rates`."""
+    age: Column
+    rest: Column
+    """Turns since it arrived, and since its last access, times the factors of its rate."""
+    accessed: Column
+    used: Column
+    """1 where a value or a line of it is used within the horizon, else 0."""
+    weight: Column
+
+    @classmethod
+    def of(cls, observed: Iterable[Observed]) -> Observations:
+        """Return the rows of all files as columns."""
+        import numpy as np
+
+        rows = (row for each in observed for row in each.rows)
+        return cls(*map(np.array, zip(*rows, strict=True)))
+
+    def where(self, chosen: Column) -> Observations:
+        """Return some of the rows."""
+        return Observations(*(column[chosen] for column in self))
+
+    def by_recency(self) -> Observations:
+        """Return the rows as a law sees them that knows the last access alone."""
+        import numpy as np
+
+        return self._replace(name=np.full(len(self.name), "tool_result"), age=self.rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """The numbers of the law of decay that a policy sets, and the chance of use at strength 1."""
+
+    rates: Mapping[Any, float]
+    exponent: float
+    mention: float
+    chance: float = 1.0
+
+    def probabilities(self, seen: Observations) -> Column:
+        """Return the probability of a use by row: the chance times `entries.decay.strength`."""
+        import numpy as np
+
+        names, inverse = np.unique(seen.name, return_inverse=True)
+        rate = np.array([self.rates[name] for name in names.tolist()])[inverse]
+        made = (1 + rate * seen.age) ** -self.exponent
+        named = self.mention * (1 + rate * seen.rest) ** -self.exponent
+        strength = np.where(seen.accessed, np.maximum(made, named), made)
+        return np.minimum(1.0, self.chance * strength)
+
+    def calibrated(self, seen: Observations) -> Law:
+        """Return it with the chance of the least squared error."""
+        strength = replace(self, chance=1.0).probabilities(seen)
+        square = float((seen.weight * strength**2).sum())
+        chance = float((seen.weight * strength * seen.used).sum()) / square if square else 0.0
+        return replace(self, chance=chance)
+
+
+def brier(probabilities: Column, seen: Observations) -> float:
+    """Return the mean squared error of probabilities; lower is better."""
+    return float((seen.weight * (probabilities - seen.used) ** 2).sum() / seen.weight.sum())
+
+
+def fit(seen: Observations, start: Law) -> Law:
+    """Return the law of the least squared error, by a search over one number after the other."""
+    import numpy as np
+
+    names, counts = np.unique(seen.name, return_counts=True)
+    often = names[counts >= MIN_OBSERVATIONS].tolist()
+    best, before = start.calibrated(seen), None
+    while best != before:
+        before = best
+        for number in (*often, "exponent", "mention"):
+            if number == "exponent":
+                tried = [replace(best, exponent=each) for each in EXPONENTS]
+            elif number == "mention":
+                tried = [replace(best, mention=each) for each in MENTIONS]
+            else:
+                tried = [replace(best, rates={**best.rates, number: each}) for each in RATES]
+            laws = (best, *(each.calibrated(seen) for each in tried))
+            best = min(laws, key=lambda law: brier(law.probabilities(seen), seen))
+    return best
+
+
+class Observed(NamedTuple):
+    """One file: its owner, and the rows of its recordings."""
+
+    path: Path
+    owner: str
+    """The owner in a file's name `owner+rest`, else the file itself."""
+    rows: list[tuple[Any, ...]]
+
+
+def observe_file(path: Path, policy: Policy, prices: Prices) -> Observed:
+    """Observe the payloads of a file's recordings; none where it is no recording."""
+    name, plus, _ = path.name.partition("+")
+    owner = name if plus else str(path)
+    scripts: list[Script] = []
+    with contextlib.suppress(RecordingError):
+        scripts += map(prepare, read_file(path))
+    rows = (row for each in scripts if each.answers for row in _rows(each, policy, prices))
+    return Observed(path, owner, [(owner, *row) for row in rows])
+
+
+def _rows(script: Script, policy: Policy, prices: Prices) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of one recording, without the owner."""
+    accesses: defaultdict[int, list[int]] = defaultdict(list)
+    with fresh_session(policy, prices) as session:
+        for end in script.call_ends:
+            session(script.recording.messages[:end])
+            payloads = session.payloads()
+            for number, payload in enumerate(payloads):
+                last = payload.record.entry.decay.last_access
+                if last not in accesses[number][-1:]:
+                    accesses[number].append(last)
+    calls = len(script.answers)
+    for number, (payload, used) in enumerate(zip(payloads, _uses(script, payloads), strict=True)):
+        entry, kind, known = payload.record.entry, payload.record.kind, accesses[number]
+        modifiers, made = entry.modifiers, entry.lifecycle.created
+        factor = PRIORITY_FACTOR[modifiers.priority] * ENCODING_FACTOR[modifiers.encoding]
+        if payload.resolution.decay_rate is not None or not factor:
+            continue
+        name = kind if kind in policy.decay_rates else entry.type
+        step = max(1, (calls - HORIZON_CALLS - made) // MAX_MOMENTS)
+        for turn in range(made, calls - HORIZON_CALLS + 1, step):
+            last = max((each for each in known if each <= turn), default=made)
+            is_used = any(turn <= call < turn + HORIZON_CALLS for call in used)
+            ages = factor * (turn - made), factor * (turn - last)
+            yield name, *ages, last > made, float(is_used), float(step)
+
+
+def _uses(script: Script, payloads: Sequence[Payload]) -> list[set[int]]:
+    """Return for each payload the calls that use it: a use is one of the newest that has the text."""
+    texts = [script.messages[each.message].parts[each.part].text for each in payloads]
+    searchable = list(map(script.searchable, texts))
+    used: list[set[int]] = [set() for _ in payloads]
+    for call, answer in enumerate(script.answers):
+        before = [n for n, each in enumerate(payloads) if each.message < answer][::-1]
+        for terms, among in ((script.uses, texts), (script.line_uses, searchable)):
+            for term in terms[call]:
+                newest = next((n for n in before if term in among[n]), None)
+                if newest is not None:
+                    used[newest].add(call)
+    return used
+
+
+def folds_of(observed: Iterable[Observed]) -> list[set[str]]:
+    """Return the owners in parts of about the same number of rows."""
+    sizes: Counter[str] = Counter()
+    for each in observed:
+        sizes[each.owner] += len(each.rows)
+    folds: list[set[str]] = [set() for _ in range(min(FOLDS, len(sizes)))]
+    for owner, _ in sizes.most_common():
+        min(folds, key=lambda fold: sum(sizes[each] for each in fold)).add(owner)
+    return folds
+
+
+class Tuned(NamedTuple):
+    """The outcome of tuning; the sums are those on owners that were left out."""
+
+    scores: Mapping[str, float]
+    """Brier scores by the law that predicts, as `SCORED` lists them."""
+    law: Law
+    """Fitted to everything."""
+    everything: Totals
+    before: Totals
+    after: Totals
+    changes: Mapping[str, Any]
+    """The fields to propose; empty where the policy as it is is as good."""
+
+
+def scored(
+    seen: Observations, folds: Iterable[set[str]], start: Law
+) -> tuple[dict[str, float], list[Law]]:
+    """Return the scores with each part left out once, and the law fitted without each part."""
+    import numpy as np
+
+    scores, laws = dict.fromkeys(SCORED, 0.0), []
+    plain = Law(dict.fromkeys(start.rates, 0.3), 1.0, 1.0)
+    for fold in folds:
+        out = np.isin(seen.owner, sorted(fold))
+        train, test = seen.where(~out), seen.where(out)
+        laws.append(fit(train, start))
+        guesses = (
+            np.full_like(test.used, np.average(train.used, weights=train.weight)),
+            fit(train.by_recency(), plain).probabilities(test.by_recency()),
+            start.calibrated(train).probabilities(test),
+            laws[-1].probabilities(test),
+        )
+        share = test.weight.sum() / seen.weight.sum()
+        for name, guess in zip(SCORED, guesses, strict=True):
+            scores[name] += float(share) * brier(guess, test)
+    return scores, laws
+
+
+def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
+    """Fit the law and the thresholds to some owners, and propose what holds on the others.
+
+    Raises:
+        RecordingError: there are no two owners with sessions that are long enough.
+
+    """
+    watch = functools.partial(observe_file, policy=policy, prices=prices)
+    observed = sorted(each for each in over_files(files, watch) if each.rows)
+    folds = folds_of(observed)
+    if not folds[1:]:
+        reason = f"tuning needs sessions of over {HORIZON_CALLS} calls in two files, of two owners"
+        raise RecordingError(", ".join(map(str, files[:3])), reason)
+    seen = Observations.of(observed)
+    start = Law(policy.decay_rates, policy.exponent, policy.mention_strength)
+    scores, laws = scored(seen, folds, start)
+    law = fit(seen, start)
+    if min(scores, key=lambda name: scores[name]) != SCORED[-1]:
+        law, laws = start.calibrated(seen), [start] * len(folds)
+    everything, before, after, chosen = Totals(), Totals(), Totals(), []
+    for fold, own in zip(folds, laws, strict=True):
+        changed = (fields_of(policy, own, scale) for scale in SCALES)
+        tried = [policy, *(policy.model_copy(update=each) for each in changed)]
+        train = [each.path for each in observed if each.owner not in fold]
+        test = [each.path for each in observed if each.owner in fold]
+        sums = [_replayed(train, each, prices)[OURS] for each in tried]
+        holding = [n for n, each in enumerate(sums) if each.shows_as_much_as(sums[0])]
+        best = min(holding, key=lambda n: sums[n].cost)
+        chosen.append(best)
+        usual = _replayed(test, policy, prices)
+        everything.add(usual[EVERYTHING.name])
+        before.add(usual[OURS])
+        after.add(_replayed(test, tried[best], prices)[OURS])
+    changes = {}
+    if all(chosen) and after.shows_as_much_as(before) and after.cost < before.cost:
+        scale = sorted(SCALES[each - 1] for each in chosen)[len(chosen) // 2]
+        changes = fields_of(policy, law, scale)
+    return Tuned(scores, law, everything, before, after, changes)
+
+
+def _replayed(files: Sequence[Path], policy: Policy, prices: Prices) -> Mapping[str, Totals]:
+    """Return the sums of recordings by strategy."""
+    results = replay_files(files, Options(policy, prices))
+    done = (each for result in results if not isinstance(result, Skipped) for each in result)
+    return summarise(done)[1].strategies
+
+
+def fields_of(policy: Policy, law: Law, scale: float) -> dict[str, Any]:
+    """Return the fields of a policy with the numbers of a law, and with its thresholds scaled."""
+    fields = {name: round(min(1.0, scale * getattr(policy, name)), 3) for name in THRESHOLDS}
+    numbers = {"exponent": law.exponent, "mention_strength": law.mention}
+    return {**fields, **numbers, "decay_rates": dict(law.rates)}

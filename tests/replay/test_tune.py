@@ -1,0 +1,135 @@
+"""Tuning finds the rates of recordings that were made with known ones, and proposes what holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from hippocampus.cli import app
+from hippocampus.entries import decay
+from hippocampus.entries.entry import Decay, Entry, Lifecycle, Source
+from hippocampus.errors import RecordingError
+from hippocampus.policy import Policy, load
+from hippocampus.prices import TABLES
+from hippocampus.replay import tune
+from hippocampus.replay.readers import read_file
+
+PRICES = TABLES["anthropic-5m"]
+POLICY = load("default")
+KINDS = {"code": 0.05, "json": 0.8}
+
+
+def content(kind: str, name: str) -> str:
+    if kind == "json":
+        return json.dumps(
+            {"items": [{"id": f"{name}_{n}", "count": n} for n in range(4)]}, indent=1
+        )
+    return "\n".join(f"def {name}_{n}(x):\n    return x + {n}\n" for n in range(8))
+
+
+def recording(path: Path, rates: dict[str, float], seed: int, calls: int = 60) -> Path:
+    """Write a session whose answers use older results with the probabilities of a power law."""
+    draw = np.random.default_rng(seed)
+    items = [{"role": "user", "content": "Go on."}]
+    arrived: list[tuple[int, str, str]] = []
+    for turn in range(calls):
+        words = [
+            f"{name}_{draw.integers(8)}"
+            for since, kind, name in arrived
+            if draw.random() < 0.1 / (1 + rates[kind] * (turn - since))
+        ]
+        kind = list(rates)[turn % len(rates)]
+        name = f"value_{seed}_{turn}"
+        called = {"name": "read", "arguments": json.dumps({"n": turn})}
+        call = {"id": f"c{turn}", "type": "function", "function": called}
+        text = " ".join(words) or None
+        items.append({"role": "assistant", "content": text, "tool_calls": [call]})
+        items.append({"role": "tool", "tool_call_id": f"c{turn}", "content": content(kind, name)})
+        arrived.append((turn + 1, kind, name))
+    path.write_text(json.dumps(items))
+    return path
+
+
+def observations(
+    rates: dict[str, float], exponent: float, mention: float, chance: float
+) -> tune.Observations:
+    """Draw rows from a law."""
+    draw = np.random.default_rng(7)
+    count = 60_000
+    names = np.array(sorted(rates))[draw.integers(0, len(rates), count)]
+    age = draw.integers(0, 100, count).astype(float)
+    rest = np.floor(age * draw.random(count))
+    ones = np.ones(count)
+    seen = tune.Observations(names, names, age, rest, draw.random(count) < 0.5, ones, ones)
+    law = tune.Law(rates, exponent, mention, chance)
+    return seen._replace(used=(draw.random(count) < law.probabilities(seen)).astype(float))
+
+
+def test_the_fit_finds_the_law_that_made_the_rows() -> None:
+    rates = {"code": 0.05, "json": 0.5}
+    seen = observations(rates, exponent=1.0, mention=0.5, chance=0.7)
+    found = tune.fit(seen, tune.Law({"code": 0.2, "json": 0.2}, 0.5, 1.0))
+    true = tune.Law(rates, 1.0, 0.5, 0.7).probabilities(seen)
+    assert np.abs(found.probabilities(seen) - true).mean() < 0.01
+    assert found.rates["json"] >= 4 * found.rates["code"]
+
+
+def test_the_law_is_that_of_entries() -> None:
+    for turn, access in ((3, 0), (30, 0), (30, 25), (90, 40)):
+        source = Source(type="tool", ref="", turn=0)
+        held = Decay(rate=0.3, last_access=access)
+        entry = Entry(
+            id="e",
+            type="tool_result",
+            source=source,
+            summary="",
+            strength=0.4 if access else 1.0,
+            decay=held,
+            lifecycle=Lifecycle(created=0),
+        )
+        columns = ("o", "code", float(turn), float(turn - access), access > 0, 0.0, 1.0)
+        row = tune.Observations(*(np.array([each]) for each in columns))
+        [found] = tune.Law({"code": 0.3}, 0.8, 0.4).probabilities(row).tolist()
+        assert found == pytest.approx(decay.strength(entry, turn, 0.8))
+
+
+def test_the_rates_of_recordings_are_found(tmp_path: Path) -> None:
+    files = [recording(tmp_path / f"owner{n}+s.json", KINDS, n) for n in range(8)]
+    observed = [tune.observe_file(path, POLICY, PRICES) for path in files]
+    assert {each.owner for each in observed} == {f"owner{n}" for n in range(8)}
+    seen = tune.Observations.of(observed)
+    assert {"code", "json"} <= set(seen.name.tolist())
+    start = tune.Law({**POLICY.decay_rates, "code": 0.3, "json": 0.3}, 1.0, 0.3)
+    found = tune.fit(seen, start)
+    assert found.rates["code"] < 0.3 < found.rates["json"]
+    scores, _ = tune.scored(seen, tune.folds_of(observed), start)
+    assert min(scores, key=lambda name: scores[name]) == tune.SCORED[-1]
+
+
+def test_what_is_written_is_a_policy_and_else_nothing_is(tmp_path: Path) -> None:
+    for n in range(3):
+        recording(tmp_path / f"{n}.json", KINDS, n, calls=30)
+    out = tmp_path / "tuned.yaml"
+    done = CliRunner().invoke(app, ["tune", str(tmp_path), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert out.exists() is ("nothing is written" not in done.output)
+
+
+def test_the_fields_that_are_written_are_those_that_were_replayed() -> None:
+    law = tune.Law({**POLICY.decay_rates, "code": 0.08}, 0.8, 0.2)
+    fields = tune.fields_of(POLICY, law, 0.5)
+    new = Policy.model_validate(fields)
+    assert (new.decay_rates["code"], new.exponent, new.mention_strength) == (0.08, 0.8, 0.2)
+    assert new.fade_below == POLICY.fade_below / 2
+    assert POLICY.model_copy(update=fields).decay_rates == new.decay_rates
+
+
+def test_one_owner_is_not_enough(tmp_path: Path) -> None:
+    path = recording(tmp_path / "owner+one.json", KINDS, 1, calls=20)
+    assert len(read_file(path)) == 1
+    with pytest.raises(RecordingError, match="two owners"):
+        tune.tune([path], POLICY, PRICES)
