@@ -53,7 +53,8 @@ def weak_from(
 ) -> float:
     """Return the turn from which the strength of an entry is at most `below`; infinite is never.
 
-    That of `strength`, turned round.
+    That of `strength`, turned round; but never before the last access, so that what was named just
+    now has been carried for nothing since then only.
     """
     rate = rate_of(entry)
     made = turns_until(below, rate, exponent, initial)
