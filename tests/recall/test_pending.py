@@ -137,7 +137,8 @@ def test_numbers_as_text_are_read_and_what_is_empty_is_not_given() -> None:
     st.none() | st.integers() | st.text(max_size=5) | st.lists(st.integers(), max_size=3) | st.floats(), max_size=5))  # fmt: skip
 def test_any_arguments_are_read_or_refused(asked_for: dict) -> None:
     call = read_call("c", asked_for)
-    assert call.problem is not None or call.entry_id is not None or call.request.query is not None
+    searched = call.request.query or call.request.pattern
+    assert call.problem is not None or call.entry_id is not None or searched is not None
 
 
 @pytest.mark.parametrize(

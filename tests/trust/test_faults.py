@@ -11,6 +11,7 @@ import shutil
 import pytest
 
 from hippocampus import Hippocampus
+from hippocampus.policy import load
 
 
 def chat(results=1):
@@ -44,12 +45,14 @@ def not_writable(state):
     """Act as an account that may not write there; root may write everywhere."""
     state.mkdir(mode=0o500)
     root = os.geteuid() == 0
-    if root:
-        os.seteuid(65534)
-    yield
-    if root:
-        os.seteuid(0)
-    state.chmod(0o700)
+    try:
+        if root:
+            os.seteuid(65534)
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+        state.chmod(0o700)
 
 
 @contextlib.contextmanager
@@ -84,9 +87,10 @@ FAULTS = [file_in_the_way, not_writable, full_disk, damaged_store, damaged_ledge
 @pytest.mark.parametrize("fault", FAULTS)
 def test_an_agent_starts_without_its_memory_and_gets_it_back(tmp_path, caplog, fault):
     state, items = tmp_path / "state", chat()
+    policy = load("default")  # before another account looks for it in a folder of ours
     with contextlib.ExitStack() as closing:
         with fault(state), caplog.at_level(logging.CRITICAL):
-            memory = Hippocampus(state)
+            memory = Hippocampus(state, policy=policy)
             closing.callback(memory.close)
             session = memory.session("s")
             assert session(items) == items

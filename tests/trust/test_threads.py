@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import threading
 import warnings
 
 from hippocampus import tokens
 from hippocampus.indexing import kind_of
-from hippocampus.indexing.code import python
+from hippocampus.indexing import python_source
 from hippocampus.storage.content_store import DiskStore
 
 SOURCE = "import re\n" + "".join(
@@ -34,12 +35,11 @@ def in_threads(work, count=8):
 
 
 def test_python_is_read_alike_in_every_thread():
-    alone = python.outline(SOURCE)
-    assert alone is not None
+    alone = ast.dump(python_source.parsed(SOURCE))
 
     def work():
         for number in range(20):
-            assert python.outline(f"{SOURCE}\nx = {number}\n").symbols[:60] == alone.symbols[:60]
+            assert ast.dump(python_source.parsed(f"{SOURCE}\n# {number}\n")) == alone
             assert kind_of(f"{{'a': '\\d{number}', 'b': [1, 2, (3, {number})]}}") == "json"
 
     in_threads(work)
@@ -48,7 +48,7 @@ def test_python_is_read_alike_in_every_thread():
 def test_the_host_is_still_warned(tmp_path):
     def work():
         for number in range(50):
-            python.outline(f"{SOURCE}\nx = {number}\n")
+            python_source.parsed(f"{SOURCE}\nx = {number}\n")
 
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
