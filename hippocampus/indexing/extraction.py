@@ -26,6 +26,8 @@ class EntryLine:
     """How many things of the content this line covers, for the count of a gap."""
     number: int | None = None
     """Its line in the content, from 1, or its place in a list, from 0; none for other lines."""
+    unit: str = ""
+    """The list that the line belongs to: a gap in it is counted apart, where part of it stands."""
     form: str = "{}: "
     """How the number stands before the line; `[{}] ` for the place in a list."""
 

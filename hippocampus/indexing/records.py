@@ -14,6 +14,7 @@ from typing import Any
 
 from hippocampus.indexing.extraction import EntryLine
 from hippocampus.indexing.lines import clip
+from hippocampus.indexing.lines import packed as packed_lines
 from hippocampus.indexing.shapes import Shape, shape_of
 
 Cells = dict[str, Any]
@@ -111,7 +112,11 @@ def flat(record: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, A
             yield from flat(value, f"{prefix}.{key}" if prefix else str(key), depth + 1)
     elif isinstance(record, list) and depth < MOST_DEPTH:
         if record and not any(isinstance(each, dict | list) for each in record):
-            yield prefix, ", ".join(map(str, record[:8])) + ("…" if len(record) > 8 else "")
+            yield (
+                prefix,
+                ", ".join(map(str, record[:8]))
+                + (f", … {len(record) - 8} more" if len(record) > 8 else ""),
+            )
         elif len(record) == 1:
             yield from flat(record[0], prefix, depth + 1)
         elif record:
@@ -187,8 +192,13 @@ def listed(name: str, records: Sequence[Any], weight: float, parent: int | None)
     items = [
         " ".join(cell(row[c.name]) for c in named if row.get(c.name) is not None) for row in rows
     ]
-    lines = packed([item for item in items if item], f"  {name}[{len(records)}]: ")
-    return [EntryLine(text, weight, parent=parent, count=0) for text in lines]
+    label = f"  {name}[{len(records)}]"
+    room = LINE_CHARACTERS - len(label)
+    found = packed_lines(filter(None, items), label, weight=weight, parent=parent, characters=room)
+    lines = [replace(line, unit=name) for line in found]
+    if lines and (unread := len(records) - MOST_NESTED) > 0:
+        lines[-1] = replace(lines[-1], text=f"{lines[-1].text}, … {unread} more")
+    return lines
 
 
 def table(
@@ -236,11 +246,11 @@ def table(
         own = _cells(row.cells, core) or "-"
         if places is not None:
             lines.append(
-                EntryLine(f"{places[number]} {own}".strip(), telling, parent=first, count=0)
+                EntryLine(f"{places[number]} {own}".strip(), telling, parent=first, unit="records")
             )
         else:
             lines.append(
-                EntryLine(own, telling, parent=first, count=0, number=number, form="[{}] ")
+                EntryLine(own, telling, parent=first, unit="records", number=number, form="[{}] ")
             )
         lines += _below(row, _pairs(row.cells, details, names), at, telling, weight)
     return lines

@@ -166,27 +166,27 @@ class _Chosen:
             self._texts.update(plain)
 
 
-def _render(lines: Sequence[EntryLine], chosen: set[int], gaps: dict[int, str]) -> Iterator[str]:
+def _render(
+    lines: Sequence[EntryLine], chosen: set[int], gaps: dict[int, list[str]]
+) -> Iterator[str]:
     """Yield the chosen lines, and behind each group how much of it was left out."""
-    if -1 in gaps:
-        yield gaps[-1]
+    yield from gaps.get(-1, ())
     expected = None
     for at, line in enumerate(lines):
         if at in chosen:
             yield line.text if line.number == expected else line.numbered()
             expected = None if line.number is None else line.number + 1
-        if at in gaps:
-            yield gaps[at]
+        yield from gaps.get(at, ())
 
 
-def _fitting(gaps: dict[int, int], unit: str, room: _Room) -> dict[int, str]:
+def _fitting(gaps: dict[tuple[int, str], int], unit: str, room: _Room) -> dict[int, list[str]]:
     """Return the text of the gaps, the largest first, while they fit."""
-    rendered: dict[int, str] = {}
-    for at, count in sorted(gaps.items(), key=lambda gap: -gap[1]):
-        text = f"… {count} more {unit}"
+    rendered: dict[int, list[str]] = {}
+    for (at, own), count in sorted(gaps.items(), key=lambda gap: -gap[1]):
+        text = f"… {count} more {own or unit}"
         if not room.take([text]):
             break
-        rendered[at] = text
+        rendered.setdefault(at, []).append(text)
     return rendered
 
 
@@ -202,8 +202,8 @@ def _last_few(lines: Sequence[EntryLine], chosen: set[int]) -> Iterator[int]:
             yield from rows
 
 
-def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[int, int]:
-    """Return how much was left out behind each line; behind -1 where nothing was chosen."""
+def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str], int]:
+    """Return how much was left out behind each line, by unit; behind -1 where nothing was chosen."""
     left: dict[int | None, int] = {}
     last: dict[int | None, int] = {None: -1}
     for at, line in enumerate(lines):
@@ -212,15 +212,28 @@ def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[int, int]:
             while last.get(above) != at:
                 last[above] = at
                 above = None if above is None else lines[above].parent
-        elif line.count:
+        elif line.count and not line.unit:
             while above is not None and above not in chosen:
                 above = lines[above].parent
             left[above] = left.get(above, 0) + line.count
-    gaps: dict[int, int] = {}
+    gaps = _list_gaps(lines, chosen)
     for parent, count in left.items():
         at = last.get(parent, -1 if parent is None else parent)
-        gaps[at] = gaps.get(at, 0) + count
+        gaps[at, ""] = gaps.get((at, ""), 0) + count
     return gaps
+
+
+def _list_gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str], int]:
+    """Return what is left out of each list with its own unit, behind the last of it that stands."""
+    left: dict[tuple[int | None, str], int] = {}
+    last: dict[tuple[int | None, str], int] = {}
+    for at, line in enumerate(lines):
+        own = line.parent, line.unit
+        if at in chosen:
+            last[own] = at
+        elif line.unit:
+            left[own] = left.get(own, 0) + line.count
+    return {(last[own], own[1]): count for own, count in left.items() if count and own in last}
 
 
 def _cited(rendered: Sequence[str], cited: frozenset[str] | set[str]) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus import tokens
-from hippocampus.indexing import ExtractionContext, Price
+from hippocampus.indexing import ExtractionContext, Price, index
 from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.select import WIDENED, _Room, chances_of, choose
 
@@ -110,3 +112,13 @@ def test_hits_below_files_that_were_left_out_are_counted() -> None:
         for at in range(30)
     ]
     assert choose(extraction(*lines), HINTS, priced(8, recall=0.0)) == ["… 20 more lines"]
+
+
+def test_a_cut_list_inside_a_record_counts_what_it_leaves_out() -> None:
+    options = [{"name": f"shade number {at} of the paint", "id": f"k{at}x"} for at in range(40)]
+    text = json.dumps({"properties": {"paint": {"options": options}}, "title": "Walls"}, indent=1)
+    lines = index(text, ExtractionContext(content_tokens=900), Price(0.0, 1.0, 250, 250)).lines
+    shown = sum(f"shade number {at} of" in line for line in lines for at in range(40))
+    left = [int(line.split()[1]) for line in lines if line.startswith("… ")]
+    assert 0 < shown < 40
+    assert shown + sum(left) == 40
