@@ -14,6 +14,10 @@ MOST_LINES = 8
 MESSAGE_CHARACTERS = 1_200
 """A line of a message is cut behind these; messages are short, dumps are not messages."""
 SCANNED_CHARACTERS = 2_000_000
+STATUS = re.compile(r"(?<![\w.-])[45]\d\d(?![\w-]|\.\d)")
+SENTENCE = re.compile(r"[.!?;] ")
+OPENING, BEFORE, BEHIND, ENDING = 160, 60, 200, 240
+"""Characters of a long message that stand at its start, around a telling word, and at its end."""
 
 
 def with_message(extraction: Extraction, text: str) -> Extraction:
@@ -34,4 +38,30 @@ def message_of(text: str) -> list[str]:
         return []
     telling = [line for line in lines[1:-1] if SAYS_SO.search(line[:MESSAGE_CHARACTERS])]
     ends = lines[:1] if len(lines) == 1 else [lines[0], *telling[: MOST_LINES - 2], lines[-1]]
-    return [line[:MESSAGE_CHARACTERS] for line in dict.fromkeys(ends)]
+    return [_short(line) for line in dict.fromkeys(ends)]
+
+
+def _short(line: str) -> str:
+    """Return a line whole, or of a long one its ends and the words around its status codes.
+
+    The last sentence comes first, then status codes, then words of failure, the later ones before the
+    earlier: what a message echoes of a call stands before what decided.
+    """
+    if len(line) <= MESSAGE_CHARACTERS:
+        return line
+    last = max((match.end() for match in SENTENCE.finditer(line, len(line) - ENDING)), default=0)
+    spans = [(max(last, len(line) - ENDING), len(line)), (0, OPENING)]
+    for pattern in (STATUS, SAYS_SO):
+        found = list(pattern.finditer(line))[-MOST_LINES:]
+        spans += [(max(0, m.start() - BEFORE), m.end() + BEHIND) for m in reversed(found)]
+    shown: set[int] = set()
+    for start, end in spans:
+        wider = shown.union(range(start, min(end, len(line))))
+        if len(wider) <= MESSAGE_CHARACTERS:
+            shown = wider
+    pieces: list[str] = []
+    for at in sorted(shown):
+        if at and at - 1 not in shown:
+            pieces.append(" … ")
+        pieces.append(line[at])
+    return "".join(pieces)

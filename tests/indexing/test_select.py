@@ -122,3 +122,12 @@ def test_a_cut_list_inside_a_record_counts_what_it_leaves_out() -> None:
     left = [int(line.split()[1]) for line in lines if line.startswith("… ")]
     assert 0 < shown < 40
     assert shown + sum(left) == 40
+
+
+def test_a_long_error_shows_its_status_and_its_last_sentence_before_what_it_echoes() -> None:
+    echo = ", ".join(f"file_{at}: some text that was sent" for at in range(200))
+    text = f"Error: call of put_files({echo}) returned 409 Shelf is locked {echo}. Unlock it first."
+    context = ExtractionContext(is_error=True, content_tokens=2_000)
+    shown = "\n".join(index(text, context, Price(0.0, 1.0, 400, 400)).lines)
+    assert "409 Shelf is locked" in shown
+    assert "Unlock it first." in shown
