@@ -219,3 +219,26 @@ def test_hostile_listings_are_survived(text: str) -> None:
 def test_prose_and_code_are_no_listing() -> None:
     assert listings.recognises("It was the best of times.\nIt was the worst of times.\n") == 0
     assert listings.recognises(inspect.getsource(argparse)) == 0
+
+
+def test_hits_under_spaced_headings_keep_their_file_and_text() -> None:
+    text = "Found 4 matches\n" + "".join(
+        f"/srv/my shop/file_{at}.js:\n  Line 7: const kite = {at};\n  Line 31: fly({at});\n\n"
+        for at in range(2)
+    )
+    extraction = listings.extract(text, NO_HINTS)
+    assert extraction is not None
+    assert extraction.summary == "search: 4 hits in 2 files"
+    lines = [line.text for line in extraction.lines]
+    assert lines.index("/srv/my shop/file_1.js: 7 31") + 1 == lines.index(" 7 const kite = 1;")
+
+
+def test_every_top_folder_of_a_search_has_its_count_and_a_drawn_line_weighs_least() -> None:
+    paths = [f"repo/part{at}/x/y.py:3:kite = {at}" for at in range(9)]
+    drawn = f"repo/part0/x/z.svg:1:<path d='{'M1 2 ' * 90}'/>\nrepo/part0/x/z.svg:9:kite"
+    extraction = listings.extract("\n".join([*paths, *paths, drawn]), NO_HINTS)
+    assert extraction is not None
+    shown = "\n".join(line.text for line in extraction.lines)
+    assert all(f"repo/part{at}/ " in shown for at in range(9))
+    weights = {line.text[:6]: line.weight for line in extraction.lines}
+    assert weights[" 1 <pa"] == min(weights.values())

@@ -58,7 +58,8 @@ def _may_be(form: str, sample: list[str]) -> bool:
     if form == "status":
         return any(line.startswith(git.STATUS_OPENINGS) for line in sample)
     if form == "headed hits":
-        return not hits.is_numbered_file(sample)
+        numbered = sum(map(hits.numbered_line, sample))
+        return numbered >= LEAST_NAMED * len(sample) and not hits.is_numbered_file(sample)
     if form == "paths":
         named = sum("/" in line or files.SUFFIX.search(line) is not None for line in sample)
         return named >= LEAST_NAMED * len(sample)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from hippocampus.indexing.extraction import EntryLine, Extraction
@@ -29,8 +29,10 @@ CONTEXT = re.compile(
     + DRIVE
     + r"?|(?=[^\s:]{0,299}[./])[^\s:\"'(){}]{2,300}?)-(?P<line>\d{1,7})-(?P<text>.*)"
 )
-NUMBERED = re.compile(r"(?P<line>\d{1,7})(?P<mark>[:-])(?P<text>.*)")
-HEADING = re.compile(r"(?=[^\s]*[./])[\w./@+~\\()\[\]-]{2,300}")
+NUMBERED = re.compile(r" {0,4}(?:[Ll]ine )?(?P<line>\d{1,7})(?P<mark>[:-])(?P<text>.*)")
+HEADING = re.compile(
+    r"(?P<path>(?=[^\s]*[./])[\w./@+~\\()\[\]-]{2,300}|\.{0,2}/[^:\n]{1,290}\.\w{1,10}):?"
+)
 MAKES_A_NAME = re.compile(
     r"\b(?:def|class|function|func|fn|interface|type|struct|enum|trait|export|const|public|private|"
     r"CREATE|#define)\s"
@@ -38,7 +40,9 @@ MAKES_A_NAME = re.compile(
 ERROR = re.compile(r"\b(?:error|warning)\b(?: \w+)?:", re.IGNORECASE)
 OPENING = re.compile(r"[A-Za-z_@][\w.@]{0,60}(?: [A-Za-z_][\w.]{0,60})?")
 """The first two words of a hit."""
-MOST_FOLDERS = 5
+MOST_FOLDERS = 24
+MINIFIED_CHARACTERS, MINIFIED = 240, 0.1
+"""A line from here on is minified or drawn; it is dropped first."""
 MOST_PHRASES, FEW_HITS, PHRASES = 6, 12, 5.0
 MOST_REPEATED, FEW_NUMBERS, LONG_TEXT = 6, 2, 24
 OVERVIEW, FILE, HIT_WEIGHT, MAKER, CONTEXT_WEIGHT = 6.0, 2.0, 1.0, 1.6, 0.25
@@ -83,7 +87,8 @@ def read_hits(text: str) -> list[SearchHit]:
     for line in text.split("\n"):
         hit = _hit(line[:LINE_CHARACTERS].rstrip("\r"), heading)
         if hit is None:
-            heading = line.strip() if HEADING.fullmatch(line[:LINE_CHARACTERS]) else heading
+            match = HEADING.fullmatch(line[:LINE_CHARACTERS].rstrip())
+            heading = match["path"] if match else heading
         else:
             found.append(hit)
         if len(found) >= MOST_HITS:
@@ -130,12 +135,18 @@ def _overview(by_file: dict[str, list[SearchHit]]) -> Iterator[EntryLine]:
     rendered = [
         f"{path} {count}{_where(by_file[path], count)}" for path, count in most if count > 1
     ]
+    sorted_folders = sorted(path.split("/")[:-1] for path in counts)
+    ends = zip(sorted_folders[0], sorted_folders[-1], strict=False)
+    common = "".join(f"{step}/" for step, _ in takewhile(lambda pair: pair[0] == pair[1], ends))
     folders = Counter[str]()
     for path, count in counts.items():
-        folders[path.rpartition("/")[0] + "/"] += count
+        steps = path[len(common) :].split("/")
+        folders[common + (f"{steps[0]}/" if len(steps) > 1 else "")] += count
     if 1 < len(folders) < len(counts):
         summed = [f"{folder} {count}" for folder, count in folders.most_common(MOST_FOLDERS)]
-        yield from packed(summed, "by folder", weight=OVERVIEW, count=0)
+        if (others := len(folders) - len(summed)) > 0:
+            summed.append(f"… {others} more folders")
+        yield from packed(summed, "by folder", weight=2 * OVERVIEW, count=0)
     yield from ranked(packed(rendered, "hits", weight=OVERVIEW, count=0))
     single = sum(count == 1 for count in counts.values())
     if single:
@@ -192,4 +203,6 @@ def _add_file(lines: list[EntryLine], path: str, hits: list[SearchHit], *, numbe
 
 def _weight(text: str) -> float:
     """A line that makes a name answers more questions than one that uses it."""
+    if len(text) >= MINIFIED_CHARACTERS:
+        return MINIFIED
     return MAKER if MAKES_A_NAME.search(text) else HIT_WEIGHT
