@@ -242,3 +242,14 @@ def test_every_top_folder_of_a_search_has_its_count_and_a_drawn_line_weighs_leas
     assert all(f"repo/part{at}/ " in shown for at in range(9))
     weights = {line.text[:6]: line.weight for line in extraction.lines}
     assert weights[" 1 <pa"] == min(weights.values())
+
+
+def test_a_tree_that_a_tool_filled_is_one_line_and_the_project_is_listed() -> None:
+    made = [f"./shop/node_modules/p{at % 9}/lib/x{at}.js" for at in range(300)]
+    own = [f"./shop/src/thing_{at}.ts" for at in range(20)]
+    extraction = listings.extract("\n".join(made + own), NO_HINTS)
+    assert extraction is not None
+    shown = [line.text for line in extraction.lines]
+    assert "./shop/node_modules/: 300 names" in shown
+    assert sum("node_modules" in line for line in shown) == 1
+    assert all(f"thing_{at}.ts" in "\n".join(shown) for at in range(20))

@@ -22,12 +22,14 @@ FEW_FILES = 30
 """A listing of so few names needs no overview."""
 OVERVIEW, LARGEST, ALIKE = 14.0, 5.0, 2.0
 MOST_NAMED = 5
+MADE_TREE = 20.0
+"""The one line of a tree that a tool filled."""
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 WEIGHT_BY_DEPTH = (2.0, 1.5, 1.2, 1.0, 0.8)
 MADE, MANY_ALIKE = 0.15, 0.25
 MADE_FOLDER = re.compile(
     r"(?:^|/)(?:node_modules|\.git|__pycache__|\.venv|venv|site-packages|dist-info|build|target|vendor|"
-    r"\.cache|\.[a-z]+_cache|coverage|\.idea|\.tox)/"
+    r"dist|\.cache|\.[a-z]+_cache|coverage|\.idea|\.tox)/"
 )
 """Folders that tools fill."""
 LEAST_ALIKE = 12
@@ -39,7 +41,12 @@ MOST_LINES = 5_000
 def write_files(files: list[ListedFile], more: int = 0) -> Extraction:
     """Return the extraction of a listing, `more` being the lines behind those that were read."""
     plain = [file for file in files if not file.is_folder]
-    lines = [] if len(files) <= FEW_FILES else [*_top(plain or files)]
+    summary = _summary(files, plain)
+    data = {"files": len(plain), "folders": len(files) - len(plain)}
+    files, made = _without_made(files)
+    plain = [file for file in files if not file.is_folder]
+    lines = [EntryLine(text, MADE_TREE, count=0) for text in made]
+    lines += [] if len(files) <= FEW_FILES else [*_top(plain or files)]
     lines += [] if len(files) <= FEW_FILES else ranked(_overview(plain or files))
     lines += [*_largest(plain), *_dates(plain), *_marked(plain)]
     for folder, inside in _by_folder(files).items():
@@ -47,10 +54,24 @@ def write_files(files: list[ListedFile], more: int = 0) -> Extraction:
             break
         _add_folder(lines, folder, inside)
     rest = f" (and {more:,} lines more)" if more else ""
-    data = {"files": len(plain), "folders": len(files) - len(plain)}
-    return Extraction(
-        "listing", _summary(files, plain) + rest, tuple(lines), data, ('pattern="…"',), "names"
-    )
+    return Extraction("listing", summary + rest, tuple(lines), data, ('pattern="…"',), "names")
+
+
+def _without_made(files: list[ListedFile]) -> tuple[list[ListedFile], list[str]]:
+    """Return the files outside of trees that tools fill, where those are most; a line for each tree."""
+    trees = Counter[str]()
+    own: list[ListedFile] = []
+    for file in files:
+        if match := MADE_FOLDER.search(file.folder):
+            trees[file.folder[: match.end()]] += 1
+        else:
+            own.append(file)
+    if not own or len(own) > len(files) / 2 or len(files) <= FEW_FILES:
+        return files, []
+    shown = [f"{tree}: {counted(count, 'name')}" for tree, count in trees.most_common(MOST_GROUPS)]
+    rest = trees.total() - sum(count for _, count in trees.most_common(MOST_GROUPS))
+    others = [f"… {rest} more names in such folders"] if rest else []
+    return own, shown + others
 
 
 def _summary(files: list[ListedFile], plain: list[ListedFile]) -> str:
