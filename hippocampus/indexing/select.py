@@ -194,7 +194,7 @@ def _last_few(lines: Sequence[EntryLine], chosen: set[int]) -> Iterator[int]:
     """Yield the rows of each list of which so few are left out that a count is no shorter."""
     left: dict[int | None, list[int]] = {}
     for at, line in enumerate(lines):
-        is_row = line.count > 0 or line.number is not None
+        is_row = line.number is not None or (line.count > 0 and not line.unit)
         if is_row and at not in chosen and (line.parent is None or line.parent in chosen):
             left.setdefault(line.parent, []).append(at)
     for rows in left.values():
