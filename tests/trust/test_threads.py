@@ -7,8 +7,7 @@ import threading
 import warnings
 
 from hippocampus import tokens
-from hippocampus.indexing import kind_of
-from hippocampus.indexing import python_source
+from hippocampus.indexing import kind_of, python_source
 from hippocampus.storage.content_store import DiskStore
 
 SOURCE = "import re\n" + "".join(
