@@ -224,7 +224,7 @@ def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str],
 
 
 def _list_gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str], int]:
-    """Return what is left out of each list with its own unit, behind the last of it that stands."""
+    """Return for each list with a unit of its own a line behind its last one: how many are missing."""
     left: dict[tuple[int | None, str], int] = {}
     last: dict[tuple[int | None, str], int] = {}
     for at, line in enumerate(lines):
