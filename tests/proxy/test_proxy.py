@@ -9,6 +9,7 @@ import re
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -82,7 +83,11 @@ def test_recalls_are_answered_inside_and_stay_in_the_conversation(
     with proxied(state, recalling, thinking="Hm.") as (upstream, url):
         host = kind(url, stream=stream)
         run(host)
-        [shown] = conversations(url)
+        for _ in range(100):  # a stream is billed once its last byte is out
+            [shown] = conversations(url)
+            if shown["billed"]["cache_read"] == 4 * 90:
+                break
+            time.sleep(0.05)
         counted = figures(url)
     assert "Order row-417 is late." in host.text
     assert "recall" not in json.dumps(host.items)
