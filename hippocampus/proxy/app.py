@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
 
+import anyio
 import httpx
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -209,8 +210,9 @@ class Proxy:
             error = {"type": "api_error", "message": f"hippocampus proxy: {failure}"}
             yield written({"type": "error", "error": error}, "error")
         finally:
-            await response.aclose()
-            await run_in_threadpool(self._account, exchange)
+            with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
+                await response.aclose()
+                await run_in_threadpool(self._account, exchange)
 
     async def _whole(
         self, request: Request, exchange: Exchange, response: httpx.Response, own: bytes
@@ -238,8 +240,9 @@ class Proxy:
                 else _response(response, Response(content))
             )
         finally:
-            await response.aclose()
-            await run_in_threadpool(self._account, exchange)
+            with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
+                await response.aclose()
+                await run_in_threadpool(self._account, exchange)
         return _response(response, Response(content))
 
     async def _next(self, request: Request, exchange: Exchange) -> httpx.Response:
