@@ -18,13 +18,13 @@ from typing import Any
 import typer
 
 from hippocampus import Hippocampus, indexing, policy, prices, recall
-from hippocampus import tokens as token_counts
 from hippocampus.cli import app
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import tools as memory_tools
 from hippocampus.facts.models import POLICIES as FACT_PRESETS
 from hippocampus.formats import reader
 from hippocampus.indexing import worth
+from hippocampus.models import tokens as token_counts
 from hippocampus.replay.readers.formats import LISTS, READERS
 
 ROOT = Path(__file__).parent.parent
@@ -270,7 +270,7 @@ def memory_tool_definitions() -> str:
 
 def mcp_tools() -> str:
     """Return the tools of the MCP server by profile, as a client lists them."""
-    from hippocampus import mcp_server
+    from hippocampus.integrations import mcp_server
 
     def rows(profile: mcp_server.Profile) -> Iterator[tuple[str, ...]]:
         for tool in mcp_server.offered(mcp_server.Tools, profile):

@@ -12,14 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hippocampus import prices, tokens
+from hippocampus import prices
 from hippocampus.consolidation import inputs
 from hippocampus.consolidation.scheduler import ConsolidationScheduler
 from hippocampus.errors import ModelError, StoreError
+from hippocampus.models import tokens
 from hippocampus.policy import Policy
 from hippocampus.policy import load as load_policy
 from hippocampus.prices import Prices, bare_name
-from hippocampus.prompt_cache import OWN_MARKS
+from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import RepeatableTools, known_sources
 from hippocampus.recall.sources import Source as Fetcher
 from hippocampus.recall.sources.tools import Tool

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from hippocampus import tokens
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Message, Part, write
+from hippocampus.models import tokens
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 RECORDINGS = sorted((EXAMPLES / "transcripts").glob("*.json"))

@@ -9,7 +9,7 @@ from typing import Any
 def main() -> None:
     """Run the command line; a known error is one sentence on stderr and exit status 2."""
     if sys.argv[1:2] == ["hook"] and "--help" not in sys.argv:  # an agent waits for each of them
-        from hippocampus import hooks
+        from hippocampus.integrations import hooks
 
         hooks.main(sys.argv[2:])
         return

@@ -24,7 +24,7 @@ def locomo(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure which share of the evidence for LoCoMo's questions a recall finds."""
-    from hippocampus.bench.locomo import report
+    from hippocampus.replay.bench.locomo import report
 
     found = report(file, _embed())
     if as_json:

@@ -26,7 +26,7 @@ def doctor(
 
     Exit status 1 if data is damaged or lost, and --fix has not mended it.
     """
-    from hippocampus.doctor import examine, mend
+    from hippocampus.consolidation.doctor import examine, mend
 
     state = expect_state(state_dir)
     named: str | Path = Path(policy) if Path(policy).suffix in {".yaml", ".yml"} else policy

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from hippocampus.hooks.settings import SettingsChange
+    from hippocampus.integrations.hooks.settings import SettingsChange
 
 
 class HostName(StrEnum):
@@ -39,7 +39,7 @@ def install(
 ) -> None:
     """Add the hooks and the MCP server to the settings of a coding agent."""
     from hippocampus import policy as policies
-    from hippocampus.hooks import settings
+    from hippocampus.integrations.hooks import settings
 
     declared = str(Path(policy).resolve()) if Path(policy).is_file() else policy
     policies.load(declared)
@@ -51,15 +51,15 @@ def install(
 
 def uninstall(host: Named, project: Project = False, dry_run: DryRun = False) -> None:
     """Remove the hooks and the MCP server from the settings; the memory stays."""
-    from hippocampus.hooks import settings
+    from hippocampus.integrations.hooks import settings
 
     _apply(settings.uninstalled(settings.HOSTS[host], _root(project)), dry_run=dry_run)
 
 
 def status(host: Named, project: Project = False, state_dir: State = None) -> None:
     """Report whether the hooks run and whether their edits arrived; exit status 1 where not."""
-    from hippocampus.hooks import settings
-    from hippocampus.hooks.status import report
+    from hippocampus.integrations.hooks import settings
+    from hippocampus.integrations.hooks.status import report
     from hippocampus.storage.state_dir import StateDir
 
     found = report(settings.HOSTS[host], _root(project), StateDir(_state(project, state_dir)))
@@ -81,7 +81,7 @@ def hook(
     policy: Policy = "default",
 ) -> None:
     """Answer one event of a coding agent, which is read from stdin."""
-    from hippocampus import hooks
+    from hippocampus.integrations import hooks
 
     hooks.main(["--state-dir", str(state_dir), "--policy", policy])
 

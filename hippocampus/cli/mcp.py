@@ -32,7 +32,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
 ) -> None:
     """Serve the memory to MCP clients; with http, HIPPOCAMPUS_MCP_TOKEN is the bearer token."""
     try:
-        from hippocampus import mcp_server
+        from hippocampus.integrations import mcp_server
     except ImportError as missing:
         if (missing.name or "").split(".")[0] not in {"mcp", "mcp_types", "starlette"}:
             raise

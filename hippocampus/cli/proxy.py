@@ -27,7 +27,7 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     try:
         import uvicorn
 
-        from hippocampus.proxy.app import proxy_app
+        from hippocampus.integrations.proxy.app import proxy_app
     except ImportError as missing:
         if missing.name not in {"httpx", "prometheus_client", "starlette", "uvicorn"}:
             raise

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from hippocampus import tokens
 from hippocampus.consolidation.inputs import ContextLoadResources as Sources
 from hippocampus.consolidation.secrecy import without_secrets
 from hippocampus.entries.adoption import adopted
@@ -29,6 +28,7 @@ from hippocampus.entries.entry import (
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import HippocampusError
 from hippocampus.indexing import frame
+from hippocampus.models import tokens
 from hippocampus.session.ports import ContextLoadRequest as Setting
 from hippocampus.storage import ledger
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hippocampus import tokens
 from hippocampus.indexing.extraction import ExtractionContext
 from hippocampus.indexing.failures import with_message
 from hippocampus.indexing.frame import as_content
 from hippocampus.indexing.select import choose
 from hippocampus.indexing.sniff import extraction_of, kind_of
 from hippocampus.indexing.worth import Price, price_of
+from hippocampus.models import tokens
 
 EXCERPTS = frozenset({"code", "config", "prose", "text"})
 """Kinds that are read in full while they are new; their entries remind of them."""

@@ -11,13 +11,13 @@ import re
 from collections.abc import Container
 from typing import Any
 
-from hippocampus import tokens
 from hippocampus.formats import json_text
 from hippocampus.indexing.extraction import ExtractionContext
 from hippocampus.indexing.frame import as_content
 from hippocampus.indexing.select import choose
 from hippocampus.indexing.sniff import extraction_of
 from hippocampus.indexing.worth import Price
+from hippocampus.models import tokens
 
 MOST_TOKENS = 60
 """What the excerpt of one long text weighs at most."""

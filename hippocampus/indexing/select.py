@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hippocampus import tokens
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.worth import Price
+from hippocampus.models import tokens
 
 MOST_LINES = 6_000
 """Lines behind these are not looked at; a list that long is known by its counts."""

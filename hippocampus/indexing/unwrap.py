@@ -13,8 +13,8 @@ from typing import Any
 
 from hippocampus.formats import json_text
 from hippocampus.indexing import python_source
+from hippocampus.secrets.encodings import ANSI
 
-ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 PROGRESS = re.compile(r"^[^\n]*\r(?!\n)", re.MULTILINE)
 FENCE = re.compile(r"\A\s*```[\w+-]*\n(.*)\n```\s*\Z", re.DOTALL)
 DECODER = json.JSONDecoder()

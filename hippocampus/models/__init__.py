@@ -1,1 +1,1 @@
-"""Optional models as plain callables: embedding, completion, re-ranking. One module a provider."""
+"""Token counts, and optional models as plain callables: embedding, completion, re-ranking."""

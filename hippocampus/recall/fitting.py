@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from hippocampus import tokens
 from hippocampus.errors import RecallError
+from hippocampus.models import tokens
 
 NOTE_TOKENS = 32
 """The most tokens of the note; they are part of the budget."""

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from hippocampus import tokens
 from hippocampus.entries.entry import ARGUMENTS, Record
 from hippocampus.errors import RecallError
 from hippocampus.formats import json_text
+from hippocampus.models import tokens
 from hippocampus.policy import Policy, record_subject
 from hippocampus.recall import Request, answers, versions
 from hippocampus.recall.fitting import start_of

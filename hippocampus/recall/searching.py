@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from hippocampus import tokens
 from hippocampus.errors import RecallError
+from hippocampus.models import tokens
 from hippocampus.recall.fitting import GAP, NOTE_TOKENS, NumberedLine, fit
 from hippocampus.recall.paging import pages
 from hippocampus.recall.passages import PassageHit, Passages

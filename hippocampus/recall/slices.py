@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hippocampus import tokens
 from hippocampus.errors import RecallError
 from hippocampus.indexing.output import first_number
+from hippocampus.models import tokens
 from hippocampus.recall import paths, ranking
 from hippocampus.recall.fitting import Note, NumberedLine, fit, numbered
 from hippocampus.recall.paging import paged, pages

@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 
-from hippocampus import tokens
 from hippocampus.entries.entry import Entry, Record, Source, Stage, content_key, entry_id, storable
 from hippocampus.entries.origin import SourceOrigin
 from hippocampus.indexing import ExtractionContext, frame, index, kind_of, price_of
+from hippocampus.models import tokens
 from hippocampus.prices import Prices
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from hippocampus.errors import ModelError
 from hippocampus.formats.reader import read
 from hippocampus.prices import Prices, model_prices
-from hippocampus.prompt_cache import CALL_SECONDS, Prompt, PromptCache
+from hippocampus.prices.prompt_cache import CALL_SECONDS, Prompt, PromptCache
 from hippocampus.replay.measure import Script, prepare
 from hippocampus.replay.recording import Recording
 from hippocampus.session.billing import CALIBRATION_CALLS, Bill, CountedCall

@@ -5,13 +5,13 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from hippocampus import tokens
 from hippocampus.entries.decay import explained
 from hippocampus.entries.decision import Decision
 from hippocampus.errors import RecordingError
 from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
 from hippocampus.formats.visible import visible
+from hippocampus.models import tokens
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.replay.managed import fresh_session

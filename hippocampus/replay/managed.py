@@ -18,7 +18,7 @@ from hippocampus.memory import Hippocampus
 from hippocampus.policy import Policy
 from hippocampus.policy.consolidation import NOTHING
 from hippocampus.prices import Prices
-from hippocampus.prompt_cache import OWN_MARKS, MarkPlacement
+from hippocampus.prices.prompt_cache import OWN_MARKS, MarkPlacement
 from hippocampus.replay.measure import IDEAL, CacheModel, Measured, Script, measure
 from hippocampus.session.session import Session
 from hippocampus.storage import files

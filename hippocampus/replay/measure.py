@@ -10,12 +10,19 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hippocampus import indexing, tokens
+from hippocampus import indexing
 from hippocampus.formats.conversation import Item, Message, Part
 from hippocampus.formats.reader import Reading, read, read_on
 from hippocampus.formats.reads import asks_to_read
+from hippocampus.models import tokens
 from hippocampus.prices import TABLES, Prices
-from hippocampus.prompt_cache import CALL_SECONDS, OWN_MARKS, MarkPlacement, Prompt, PromptCache
+from hippocampus.prices.prompt_cache import (
+    CALL_SECONDS,
+    OWN_MARKS,
+    MarkPlacement,
+    Prompt,
+    PromptCache,
+)
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.uses import lines_of, searchable, uses, values_of
 

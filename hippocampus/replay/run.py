@@ -17,7 +17,7 @@ from typing import TypeVar
 from hippocampus.errors import RecordingError
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
-from hippocampus.prompt_cache import MarkPlacement
+from hippocampus.prices.prompt_cache import MarkPlacement
 from hippocampus.replay.managed import EntryTimeline, measure_ours
 from hippocampus.replay.measure import CacheModel, Measured, measure, prepare
 from hippocampus.replay.readers import read_file

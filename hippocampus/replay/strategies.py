@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hippocampus import tokens
 from hippocampus.formats.conversation import Item, Message, Part, with_texts
 from hippocampus.formats.reader import Reading, read_on, write
+from hippocampus.models import tokens
 from hippocampus.replay.measure import ViewFunction
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.uses import lines_of, uses, values_of

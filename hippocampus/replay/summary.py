@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from hippocampus import tokens
 from hippocampus.formats.conversation import Message, Part
+from hippocampus.models import tokens
 from hippocampus.prices import Prices
 from hippocampus.replay.measure import Measured, Script
 from hippocampus.replay.uses import values_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from hippocampus import tokens
 from hippocampus.formats.conversation import Part
 from hippocampus.formats.reader import read
+from hippocampus.models import tokens
 from hippocampus.policy import Policy, Resolution, Subject
 from hippocampus.replay.recording import Recording
 from hippocampus.session.redactor import subject_of

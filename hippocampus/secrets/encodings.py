@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 import re2
 
-from hippocampus.indexing.unwrap import ANSI
-
+ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 ESCAPE = re.compile(
     r"""\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|["'\\/bfnrt])"""
     r"|&(?:#[0-9]{1,1000}|#[xX][0-9A-Fa-f]{1,1000}|[A-Za-z][A-Za-z0-9]{1,31});?"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hippocampus.prices import Prices
-from hippocampus.prompt_cache import kept_tokens
+from hippocampus.prices.prompt_cache import kept_tokens
 from hippocampus.session.history import History, common
 from hippocampus.session.view import View
 from hippocampus.storage.ledger import ModelCall

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from hippocampus import tokens
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.indexing.shapes import identifiers
+from hippocampus.models import tokens
 
 CALL_CHARACTERS = 70
 OUTCOME_CHARACTERS = 70

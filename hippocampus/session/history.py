@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import mul
 
-from hippocampus import tokens
 from hippocampus.entries.entry import content_key
 from hippocampus.formats.conversation import Item, Message, with_texts
 from hippocampus.formats.reader import Reading, read_on
+from hippocampus.models import tokens
 
 KEY_CHARACTERS = 16
 

@@ -11,7 +11,7 @@ from itertools import accumulate, takewhile
 from hippocampus.formats import cache_marks
 from hippocampus.formats.conversation import Item, Message
 from hippocampus.prices import Prices
-from hippocampus.prompt_cache import CALL_SECONDS, MAX_MARKS, Prompt, PromptCache, Standing
+from hippocampus.prices.prompt_cache import CALL_SECONDS, MAX_MARKS, Prompt, PromptCache, Standing
 
 UNSEEN_MARKS = 1
 """Marks left free for the system prompt and the tools, which a session cannot see."""

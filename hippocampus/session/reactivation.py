@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import re2
 
-from hippocampus import recall, tokens
+from hippocampus import recall
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Stage, content_key
 from hippocampus.entries.origin import PartOrigin
@@ -20,6 +20,7 @@ from hippocampus.errors import RecallError
 from hippocampus.formats.conversation import Message
 from hippocampus.indexing import frame, price_of
 from hippocampus.indexing.shapes import identifiers
+from hippocampus.models import tokens
 from hippocampus.prices import Prices
 from hippocampus.recall.fitting import MIN_TOKENS
 from hippocampus.recall.pending import is_named

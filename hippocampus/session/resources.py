@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
-from hippocampus.prompt_cache import OWN_MARKS
+from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Sources
 from hippocampus.session.ports import Consolidator, MemoryTools
 from hippocampus.session.summaries import Summaries

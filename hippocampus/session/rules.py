@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from hippocampus import indexing, tokens
+from hippocampus import indexing
+from hippocampus.models import tokens
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.recall import TOOL_NAME

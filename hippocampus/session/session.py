@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
-from hippocampus import recall, tokens
+from hippocampus import recall
 from hippocampus.entries import adoption
 from hippocampus.entries.decay import accessed
 from hippocampus.entries.decision import Decision
@@ -36,6 +36,7 @@ from hippocampus.errors import MessagesError, RecallError, StoreError
 from hippocampus.formats import passing, plain, reader
 from hippocampus.formats.conversation import Item, Message
 from hippocampus.formats.usage import cache_miss_of, usage_of
+from hippocampus.models import tokens
 from hippocampus.recall import answers, pending, retrieval, versions
 from hippocampus.recall.fitting import MIN_TOKENS
 from hippocampus.recall.refetch import Refetcher, RefetchPorts

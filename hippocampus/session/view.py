@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from hippocampus import tokens
 from hippocampus.formats import writing
 from hippocampus.formats.conversation import Item, Message, with_texts
 from hippocampus.formats.reader import snapshot
+from hippocampus.models import tokens
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus import Hippocampus
-from hippocampus.bench import locomo
-from hippocampus.bench.locomo import LocomoConversation, LocomoTurn, QuestionScore, TurnKey
+from hippocampus.replay.bench import locomo
+from hippocampus.replay.bench.locomo import LocomoConversation, LocomoTurn, QuestionScore, TurnKey
 
 
 def messages_of(turns: list[LocomoTurn]) -> list[dict[str, Any]]:

@@ -23,10 +23,11 @@ from typing import NamedTuple
 
 import re2
 
-from hippocampus import policy, prices, recall, tokens
+from hippocampus import policy, prices, recall
 from hippocampus.errors import RecallError
 from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
+from hippocampus.models import tokens
 from hippocampus.recall.passages import Content, Passages
 from hippocampus.recall.searching import names_in
 from hippocampus.replay.managed import fresh_session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hippocampus import tokens
+from hippocampus.models import tokens
 from tests.bench.compression import corpus
 from tests.bench.compression.measure import PROTOCOL_TOKENS
 from tests.bench.compression.question import beside, says

@@ -12,7 +12,7 @@ from time import perf_counter
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from hippocampus import tokens
+from hippocampus.models import tokens
 from tests.bench.compression import corpus, hostile
 from tests.bench.compression.measure import entry_text
 

@@ -24,7 +24,7 @@ from time import perf_counter
 import httpx
 import pytest
 from bench.test_turn_speed import MESSAGES, NEW_TOKENS, TOKENS, conversation, step
-from proxy.upstream import Upstream, provider
+from integrations.proxy.upstream import Upstream, provider
 
 ADDED_SECONDS = 0.015
 ROUNDS = 41

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from hippocampus import tokens
 from hippocampus.memory import Hippocampus
+from hippocampus.models import tokens
 from hippocampus.policy import Policy
 from hippocampus.prices import TABLES
 from hippocampus.session.plan import Candidate, PlanInput, plan

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from consolidation.said import Make, assistant, call, loading, user
 
-from hippocampus import Hippocampus, tokens
+from hippocampus import Hippocampus
 from hippocampus.errors import RecallError
 from hippocampus.formats import reader
+from hippocampus.models import tokens
 
 ROWS = "\n".join(f"order_{number:04d} {number}.50 EUR lamps" for number in range(400))
 STARTED = 1_770_595_200.0

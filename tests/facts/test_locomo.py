@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from hippocampus.bench import locomo
 from hippocampus.errors import RecordingError
+from hippocampus.replay.bench import locomo
 
 TALK = {
     "sample_id": "ours",

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from hippocampus import tokens
 from hippocampus.indexing import ExtractionContext, Price, arguments, index
+from hippocampus.models import tokens
 
 LINES = inspect.getsource(textwrap).split("\n")
 NUMBERED = re.compile(r"(\d+): (.*)")

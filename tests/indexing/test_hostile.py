@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hippocampus import tokens
+from hippocampus.models import tokens
 from tests.bench.compression import corpus, hostile
 from tests.bench.compression.measure import entry_text
 

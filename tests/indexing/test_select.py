@@ -7,10 +7,10 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus import tokens
 from hippocampus.indexing import ExtractionContext, Price, index
 from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.select import WIDENED, _Room, chances_of, choose
+from hippocampus.models import tokens
 
 HINTS = ExtractionContext(content_tokens=2_000)
 

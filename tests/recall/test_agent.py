@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from conversations import EAGER
 
-from hippocampus import Hippocampus, recall, tokens
+from hippocampus import Hippocampus, recall
 from hippocampus.formats.conversation import ToolResult
 from hippocampus.formats.reader import read
 from hippocampus.formats.writing import appended, tool_results
+from hippocampus.models import tokens
 from hippocampus.recall import answers
 from hippocampus.recall.pending import RecallCall, pending
 from hippocampus.recall.retrieval import handle

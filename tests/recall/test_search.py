@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus import recall, tokens
+from hippocampus import recall
 from hippocampus.errors import RecallError
+from hippocampus.models import tokens
 from hippocampus.recall.passages import Content, Passages
 from hippocampus.recall.ranking import best_of, passages, scores
 from hippocampus.recall.searching import names_in

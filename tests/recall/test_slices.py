@@ -13,8 +13,8 @@ from conversations import text as texts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus import tokens
 from hippocampus.errors import RecallError
+from hippocampus.models import tokens
 from hippocampus.recall import Request, bound_of, take, tool
 
 LINES = "\n".join(f"line {number} of id_{number:03d}" for number in range(1, 101))

@@ -11,10 +11,10 @@ import pytest
 from conversations import EAGER, Rounds, any_rounds, reading
 from hypothesis import given, settings
 
-from hippocampus import tokens
 from hippocampus.formats.reader import read
 from hippocampus.formats.reads import asks_to_read
 from hippocampus.indexing import kind_of
+from hippocampus.models import tokens
 from hippocampus.prices import TABLES
 from hippocampus.replay.managed import measure_ours
 from hippocampus.replay.measure import (

@@ -8,8 +8,8 @@ import pytest
 from conversations import Rounds, any_rounds, growing
 from hypothesis import given, settings
 
-from hippocampus import tokens
 from hippocampus.formats.reader import read
+from hippocampus.models import tokens
 from hippocampus.replay import strategies
 from hippocampus.replay.measure import unpaired
 from hippocampus.replay.recording import Recording

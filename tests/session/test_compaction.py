@@ -17,11 +17,11 @@ from hypothesis import given, settings
 
 from hippocampus import Hippocampus, Policy
 from hippocampus.formats.reader import read
+from hippocampus.models.tokens import count_message
 from hippocampus.policy import load
 from hippocampus.prices import TABLES
 from hippocampus.replay.measure import unpaired
 from hippocampus.session.digest import transcript
-from hippocampus.tokens import count_message
 
 TIGHT = Policy(budget_tokens=1_500)
 WINDOW = replace(TABLES["anthropic-5m"], window_tokens=8_000)

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from conversations import EAGER, no_fallback
 
-from hippocampus import Hippocampus, Session, tokens
+from hippocampus import Hippocampus, Session
 from hippocampus.formats.conversation import ToolResult
 from hippocampus.formats.reader import read
 from hippocampus.formats.writing import tool_results
+from hippocampus.models import tokens
 from hippocampus.replay.measure import unpaired
 
 BUDGET = 250

@@ -30,9 +30,10 @@ from conversations import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus import Hippocampus, Session, Stage, tokens
+from hippocampus import Hippocampus, Session, Stage
 from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
+from hippocampus.models import tokens
 from hippocampus.policy import Policy
 from hippocampus.replay.measure import unpaired
 

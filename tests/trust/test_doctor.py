@@ -9,9 +9,10 @@ import pytest
 from trust.test_faults import chat
 from typer.testing import CliRunner
 
-from hippocampus import Hippocampus, tokens
+from hippocampus import Hippocampus
 from hippocampus.cli import app
-from hippocampus.doctor import examine, mend
+from hippocampus.consolidation.doctor import examine, mend
+from hippocampus.models import tokens
 from hippocampus.storage.state_dir import StateDir
 
 JUNK = b"no database, no archive" * 400

@@ -6,8 +6,8 @@ import ast
 import threading
 import warnings
 
-from hippocampus import tokens
 from hippocampus.indexing import kind_of, python_source
+from hippocampus.models import tokens
 from hippocampus.storage.content_store import DiskStore
 
 SOURCE = "import re\n" + "".join(

@@ -11,11 +11,12 @@ from typing import Any
 
 from hippocampus import policy as policies
 from hippocampus import prices as price_tables
-from hippocampus import recall, tokens
+from hippocampus import recall
 from hippocampus.errors import PolicyError, RecallError, RecordingError
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.reader import Reading, read, read_on
 from hippocampus.memory import Hippocampus
+from hippocampus.models import tokens
 from hippocampus.prices import Prices
 from hippocampus.recall import answers, pending
 from hippocampus.replay.managed import offline

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-from hippocampus import tokens
 from hippocampus.errors import RecordingError
 from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
+from hippocampus.models import tokens
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.study.folder import Moment, StudySettings

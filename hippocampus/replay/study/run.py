@@ -7,9 +7,9 @@ from functools import partial
 from math import ceil
 from typing import Any
 
-from hippocampus import tokens
 from hippocampus.errors import ProviderError
 from hippocampus.formats.reader import read
+from hippocampus.models import tokens
 from hippocampus.replay.study import by_files, judging, transcript
 from hippocampus.replay.study.by_models import give_verdicts, take_step
 from hippocampus.replay.study.folder import PASSES, RAW, AnswerLog, Moment, StudyCase, StudyFolder

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from time import perf_counter
 
-from hippocampus import tokens
 from hippocampus.indexing import ExtractionContext, Price, index, sniff
 from hippocampus.indexing.worth import FRAME_TOKENS
+from hippocampus.models import tokens
 from tests.bench.compression import corpus
 from tests.bench.compression.questions import questions
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from importlib import metadata
 from typing import Any
 
-from hippocampus import tokens
+from hippocampus.models import tokens
 from tests.bench.compression.corpus import sources
 
 JSON_TOKENS = 12_000

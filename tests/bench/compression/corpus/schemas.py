@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from hippocampus import tokens
+from hippocampus.models import tokens
 from tests.bench.compression.corpus import sources
 
 TARGET_TOKENS = 285_000

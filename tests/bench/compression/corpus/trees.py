@@ -10,7 +10,7 @@ import textwrap
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 
-from hippocampus import tokens
+from hippocampus.models import tokens
 from tests.bench.compression.corpus import sources
 
 LISTING_TOKENS = 31_000

@@ -1,0 +1,170 @@
+"""Examines a whole state directory, and mends what can be mended without a loss.
+
+It reads everything: payloads, ledgers, archives, indexes, facts, memory files, policies, file modes and
+the cache of vocabularies. Nothing is decided about what a session or a fact means.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from hippocampus import policy as policies
+from hippocampus.errors import HippocampusError, PolicyError, StoreError
+from hippocampus.models import tokens
+from hippocampus.storage import ledger
+from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage.sqlite import is_open, log_name
+from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.verify import verify
+
+SET_ASIDE = ".damaged"
+"""The suffix of a damaged file that is set aside; its words may still be read by hand."""
+OPEN_TO_OTHERS = 0o077
+
+
+class Finding(NamedTuple):
+    """Something that is wrong, and what mends it."""
+
+    text: str
+    is_loss: bool = False
+    """Whether data is damaged or lost; otherwise it costs space, time or privacy."""
+    remedy: str = ""
+    """What `mend` does, in words; empty where only a person can do something."""
+    mend: Callable[[], object] | None = None
+
+
+def examine(
+    state: StateDir, *, store: ContentStore | None = None, policy: str | Path = "default"
+) -> list[Finding]:
+    """Return everything that is wrong with a state directory, losses first."""
+    report = verify(state, store)
+    found = [_of_file(state, text, is_loss=True) for text in report.problems]
+    found += [_of_file(state, text, is_loss=False) for text in report.notes]
+    found += [*_facts(state), *_memory_files(state), *_policy(policy), *_modes(state), *_cache()]
+    return sorted(found, key=lambda each: not each.is_loss)
+
+
+def mend(findings: Iterable[Finding]) -> list[Finding]:
+    """Mend what can be mended; return the other findings."""
+    left = []
+    for each in findings:
+        try:
+            if each.mend is None:
+                left.append(each)
+            else:
+                each.mend()
+        except (OSError, HippocampusError) as failure:
+            left.append(each._replace(text=f"{each.text}; not mended: {failure}", mend=None))
+    return left
+
+
+def _of_file(state: StateDir, text: str, *, is_loss: bool) -> Finding:
+    """Return a sentence of `verify` as a finding, with the remedy that the file it names has."""
+    for path in (state.entry_index, *sorted(state.search.glob("*.sqlite3"))):
+        if str(path) in text:
+            return Finding(
+                text, is_loss, "remove it: it is written anew", functools.partial(_removed, path)
+            )
+    if text.startswith("store ") and "unknown file " in text:
+        stray = state.contents / text.partition("unknown file ")[2]
+        return Finding(text, is_loss, "remove it: no payload is in it", stray.unlink)
+    named = [*state.ledgers(), *state.packed_archives(), state.facts, state.tombstones]
+    for path in named:
+        if str(path) in text and _is_unreadable(path, text):
+            remedy = f"rename it to {path.name}{SET_ASIDE}, so that a new one is made"
+            return Finding(text, is_loss, remedy, functools.partial(_set_aside, path))
+    return Finding(text, is_loss)
+
+
+def _is_unreadable(path: Path, text: str) -> bool:
+    """Return whether a whole file is damaged, rather than a part of it."""
+    if path.suffix == ".zst":
+        return "are no JSON" not in text
+    if path.parent.name != "sessions":
+        return True
+    try:
+        ledger.stored_session(path)
+    except StoreError:
+        return True
+    return False
+
+
+def _removed(path: Path) -> None:
+    for name in (path.name, log_name(path.name), f"{path.name}-shm"):
+        path.with_name(name).unlink(missing_ok=True)
+
+
+def _set_aside(path: Path) -> None:
+    with contextlib.suppress(Exception):  # a file that SQLite cannot read is open nowhere
+        if is_open(path):
+            raise StoreError(f"{path} is open in another process: close its session first")
+    for name in (path.name, log_name(path.name), f"{path.name}-shm"):
+        if path.with_name(name).exists():
+            path.with_name(name).replace(path.with_name(f"{name}{SET_ASIDE}"))
+
+
+def _facts(state: StateDir) -> Iterator[Finding]:
+    """Yield what the fact store finds wrong with itself; a damaged file is found by `verify`."""
+    if not state.facts.exists():
+        return
+    from hippocampus.facts import Facts
+
+    try:
+        with contextlib.closing(Facts(state.facts)) as facts:
+            yield from (
+                Finding(f"fact store {state.facts}: {each}", is_loss=True) for each in facts.check()
+            )
+    except HippocampusError:
+        return
+
+
+def _memory_files(state: StateDir) -> Iterator[Finding]:
+    for agent in state.agents():
+        known = state.known_lines(agent)
+        try:
+            if known.exists():
+                json.loads(known.read_bytes())
+        except ValueError as wrong:
+            text = f"the record of the lines of {state.memory_file(agent).name}, {known}: {wrong}"
+            remedy = "set it aside: the next session reads the file anew"
+            yield Finding(text, remedy=remedy, mend=functools.partial(_set_aside, known))
+    for half in (*state.root.glob(".*.tmp"), *state.memory.glob(".*.tmp")):
+        yield Finding(
+            f"{half} is left of a write that was killed", remedy="remove it", mend=half.unlink
+        )
+
+
+def _policy(named: str | Path) -> Iterator[Finding]:
+    try:
+        policies.load(named)
+    except PolicyError as wrong:
+        yield from (Finding(f"policy {each}") for each in wrong.problems)
+
+
+def _modes(state: StateDir) -> Iterator[Finding]:
+    """Yield what other accounts may read: a state directory is its owner's alone."""
+    if os.name != "posix":
+        return
+    for path in (state.root, *sorted(state.root.rglob("*"))):
+        mode = path.lstat().st_mode
+        if not stat.S_ISLNK(mode) and mode & OPEN_TO_OTHERS:
+            private = stat.S_IMODE(mode) & ~OPEN_TO_OTHERS
+            text = f"{path} can be read or written by other accounts"
+            yield Finding(
+                text,
+                remedy=f"set its mode to {private:o}",
+                mend=functools.partial(path.chmod, private),
+            )
+
+
+def _cache() -> Iterator[Finding]:
+    for path in tokens.damaged_vocabularies():
+        text = f"the cached vocabulary {path} is damaged: token counts unpack it at each start"
+        yield Finding(text, remedy="remove it: it is unpacked anew", mend=path.unlink)

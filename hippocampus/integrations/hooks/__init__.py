@@ -1,0 +1,93 @@
+"""`hippocampus hook`: answers one event of a coding agent, which it reads from stdin.
+
+An event that it does not know, or that fails inside, gets no output, and the host goes on as without
+it. Nothing is imported here that a small result does not need.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from hippocampus.storage.state_dir import StateDir
+
+MAX_SECONDS = 20.0
+"""After this time the hook gives up, well before the host does."""
+MAX_LOG_BYTES = 500_000
+
+Event = dict[str, Any]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Answer the event on stdin: `--state-dir DIR` is the memory, `--policy NAME` its policy."""
+    given = sys.argv[1:] if arguments is None else arguments
+    options = dict(zip(given[::2], given[1::2], strict=False))
+    state = StateDir(Path(options.get("--state-dir", ".hippocampus")))
+    watch = threading.Timer(MAX_SECONDS, _give_up, (state,))
+    watch.daemon = True
+    watch.start()
+    try:
+        event = json.loads(sys.stdin.buffer.read())
+        answer = answered(event, state, options.get("--policy", "default"))
+        if answer is not None:
+            sys.stdout.write(json.dumps(answer))
+            sys.stdout.flush()
+    except Exception as failure:  # noqa: BLE001 - law 3: a hook that fails must not stop an agent
+        noted(state, {"failed": f"{type(failure).__name__}: {failure}"})
+    finally:
+        watch.cancel()
+
+
+def _give_up(state: StateDir) -> None:
+    noted(state, {"failed": f"no answer within {MAX_SECONDS:g} seconds"})
+    os._exit(0)
+
+
+def answered(event: Any, state: StateDir, policy: str) -> Event | None:
+    """Return the answer to an event of any host; None leaves everything as it is."""
+    name = event.get("hook_event_name") if isinstance(event, dict) else None
+    if name in {"PostToolUse", "AfterTool"}:
+        from hippocampus.integrations.hooks import tool_output
+
+        return tool_output.shortened(event, state, policy)
+    if name in {"SessionStart", "UserPromptSubmit", "BeforeAgent"}:
+        from hippocampus.integrations.hooks import context
+
+        text = context.added(event, state, policy)
+        more = {"hookEventName": name, "additionalContext": text}
+        return {"hookSpecificOutput": more} if text else None
+    if name in {"PreCompact", "SessionEnd"}:
+        from hippocampus.integrations.hooks import transcripts
+
+        transcripts.start(event, state, policy)
+    return None
+
+
+def noted(state: StateDir, fields: Event) -> None:
+    """Append a line to the log that `hippocampus status` reads; the log stays within its bound."""
+    path = state.hook_log
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.exists() and path.stat().st_size > MAX_LOG_BYTES:
+            path.replace(path.with_suffix(".old"))
+        opened = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with open(opened, "a", encoding="utf-8") as log:  # noqa: PTH123 - of a private file
+            log.write(f"{json.dumps({'at': time.time(), **fields})}\n")
+    except OSError:  # a full disk must not stop an agent either
+        return
+
+
+def log_of(state: StateDir) -> list[Event]:
+    """Return the lines of the log, oldest first; one that two processes have mixed is left out."""
+    found: list[Event] = []
+    with contextlib.suppress(OSError):
+        for line in state.hook_log.read_text("utf-8", "replace").splitlines():
+            with contextlib.suppress(ValueError):
+                found.append(json.loads(line))
+    return found

@@ -1,0 +1,104 @@
+"""What a hook adds to a conversation: memories when it starts, and what fits each prompt.
+
+Nothing is loaded where the state directory has no memory yet.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from hippocampus.integrations.hooks import log_of, noted
+
+if TYPE_CHECKING:
+    from hippocampus.facts import Facts
+    from hippocampus.storage.state_dir import StateDir
+
+LOAD_TOKENS, PROMPT_TOKENS = 1_500, 1_000
+"""The most tokens at the start, where the policy names none, and at each prompt."""
+
+
+def added(event: dict[str, Any], state: StateDir, policy: str) -> str:
+    """Return the text that an event adds to the conversation; empty for none.
+
+    Raises:
+        HippocampusError: the memory or the policy cannot be read.
+
+    """
+    is_start = event["hook_event_name"] == "SessionStart"
+    if is_start:
+        text = _loaded(event, state, policy) if _is_new(event) else ""
+    else:
+        text = _unseen(_retrieved(event, state), event, state)
+    lines = _lines(text)
+    if not lines:
+        return ""
+    noted(state, {"session": event.get("session_id"), "added": lines, "starts": is_start})
+    return text
+
+
+def _lines(text: str) -> list[str]:
+    """Return the memories of a text, without what frames them."""
+    return [line for line in text.splitlines() if line.startswith(("- ", "["))]
+
+
+def _unseen(text: str, event: dict[str, Any], state: StateDir) -> str:
+    """Return a text without the memories that its conversation has had since its last start."""
+    seen: set[str] = set()
+    for each in log_of(state) if text else ():
+        if each.get("session") == event.get("session_id") and "added" in each:
+            seen = (set() if each["starts"] else seen) | set(each["added"])
+    return "\n".join(line for line in text.splitlines() if line not in seen)
+
+
+def _retrieved(event: dict[str, Any], state: StateDir) -> str:
+    if not state.facts.exists():
+        return ""
+    from hippocampus.facts import Facts
+
+    # Gemini CLI puts what SessionStart added in front of the first prompt.
+    prompt = str(event.get("prompt") or "").rpartition("</hook_context>")[2]
+    with Facts(state.facts) as facts:
+        return facts.retrieve(prompt, token_budget=PROMPT_TOKENS)
+
+
+def _is_new(event: dict[str, Any]) -> bool:
+    """Return whether a conversation has no memories yet, or has to be written to the cache anyway.
+
+    A resumed one has those of its start. Newer ones in front of it would be worth it only where the
+    provider's cache of it has expired, so that they rewrite nothing.
+    """
+    if event.get("source") in {"resume", "fork"}:
+        return event.get("prompt_cache_likely_expired") is True
+    return True
+
+
+def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
+    if not (state.facts.exists() or state.sessions.exists()):
+        return ""
+    from hippocampus import policy
+    from hippocampus.consolidation.context_load import opening
+    from hippocampus.consolidation.inputs import ContextLoadResources
+    from hippocampus.facts import Facts
+    from hippocampus.models import tokens
+    from hippocampus.session.ports import ContextLoadRequest
+    from hippocampus.storage.content_store import DiskStore
+
+    rules = policy.load(policy_name)
+    if not rules.consolidation.context_load_tokens:
+        block = rules.consolidation.model_copy(update={"context_load_tokens": LOAD_TOKENS})
+        rules = rules.model_copy(update={"consolidation": block})
+    # After a compaction, the entries of the session itself are gone from the conversation too.
+    own = "" if event.get("source") == "compact" else str(event.get("session_id") or "")
+    request = ContextLoadRequest(own, "", "", time.time())
+    facts: Facts | None = Facts(state.facts) if state.facts.exists() else None
+    store = DiskStore(state.contents)
+    try:
+        resources = ContextLoadResources(
+            state, store, rules, tokens.DEFAULT_ENCODING, lambda: facts
+        )
+        return opening(request, resources).text.strip()
+    finally:
+        store.close()
+        if facts is not None:
+            facts.close()

@@ -1,0 +1,112 @@
+"""Whether the hooks of a coding agent work: are they installed, do they run, did their edits arrive.
+
+An edit has arrived where the transcript that the host wrote has our entry in the result of the tool.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from hippocampus.errors import HippocampusError
+from hippocampus.formats import reader
+from hippocampus.integrations.hooks import log_of, settings
+
+if TYPE_CHECKING:
+    from hippocampus.storage.state_dir import StateDir
+
+NEWEST = 50
+"""The edits that are looked for."""
+PROBE = {"hook_event_name": "Probe"}
+PROBE_SECONDS = 15
+
+
+class HostReport(NamedTuple):
+    """The findings for one host."""
+
+    hooks: Path
+    command: str
+    """The command line of our hook as the settings have it; empty where it is not installed."""
+    servers: Path
+    has_server: bool
+    probe: str
+    """How long the command took to answer, or how it failed."""
+    works: bool
+    arrived: list[str]
+    """The ids of entries that stand in a transcript."""
+    dropped: list[str]
+    """The ids of entries that a host was given, and that its transcript does not have."""
+    unknown: list[str]
+    """The ids of entries whose transcript is gone."""
+    failures: list[str]
+
+
+def report(host: settings.Host, project: Path | None, state: StateDir) -> HostReport:
+    """Return the findings for one host.
+
+    Raises:
+        StoreError: a file of settings cannot be read.
+
+    """
+    command = settings.hook_command(host, project)
+    works, probe = _probed(command) if command else (False, "not installed")
+    events = log_of(state)
+    edits = [event for event in events if "entry" in event][-NEWEST:]
+    found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    known: dict[str, str | None] = {}
+    for edit in edits:
+        path = str(edit.get("transcript", ""))
+        if path not in known:
+            known[path] = _results(Path(path))
+        text = known[path]
+        has_it = None if text is None else f"[{edit['entry']} " in text
+        found[has_it].append(str(edit["entry"]))
+    return HostReport(
+        settings.hooks_path(host, project),
+        command,
+        settings.servers_path(host, project),
+        settings.has_server(host, project),
+        probe,
+        works,
+        found[True],
+        found[False],
+        found[None],
+        [str(event["failed"]) for event in events if "failed" in event][-3:],
+    )
+
+
+def _probed(command: str) -> tuple[bool, str]:
+    """Run a hook as its host does, with an event that nothing is done for."""
+    started = time.monotonic()
+    try:
+        ended = subprocess.run(  # noqa: S602 - the line of the settings, as the host runs it
+            command,
+            shell=True,
+            input=json.dumps(PROBE).encode(),
+            capture_output=True,
+            timeout=PROBE_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return False, f"no answer within {PROBE_SECONDS} seconds"
+    spent = time.monotonic() - started
+    if ended.returncode or ended.stdout or ended.stderr:
+        said = (ended.stderr or ended.stdout).decode(errors="replace").strip().splitlines()
+        return False, f"exit status {ended.returncode}: {said[-1] if said else 'no output'}"
+    return True, f"answers in {spent * 1000:.0f} ms"
+
+
+def _results(transcript: Path) -> str | None:
+    """Return the results of tools as a transcript has them; None where it cannot be read."""
+    from hippocampus.replay.readers import read_file
+
+    try:
+        recordings = read_file(transcript)
+    except HippocampusError:
+        return None
+    messages = (message for each in recordings for message in reader.read(each.messages))
+    parts = (part for message in messages for part in message.parts)
+    return "\n".join(part.text for part in parts if part.kind == "result")

@@ -1,0 +1,89 @@
+"""Stores the result of a tool call, and returns the entry that replaces it.
+
+A hook sees a result once, when it arrives: what a policy shows in full first stays in full.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from hippocampus import indexing, policy, prices
+from hippocampus.entries.entry import (
+    Decay,
+    Entry,
+    Record,
+    Source,
+    Stage,
+    content_key,
+    entry_id,
+    storable,
+)
+from hippocampus.entries.origin import PartOrigin
+from hippocampus.indexing import ExtractionContext, frame, price_of
+from hippocampus.integrations.hooks import noted
+from hippocampus.models import tokens
+from hippocampus.policy import Subject
+from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.ledger import Ledger
+
+if TYPE_CHECKING:
+    from hippocampus.integrations.hooks.tool_output import LargeResult
+    from hippocampus.storage.state_dir import StateDir
+
+
+def stored(result: LargeResult, state: StateDir, policy_name: str, transcript: str) -> str | None:
+    """Return the text of the entry of a result, once both are on disk; None where it stays in full.
+
+    Raises:
+        PolicyError: the policy cannot be read.
+        StoreError: the result cannot be stored.
+
+    """
+    rules = policy.load(policy_name)
+    size, kind = tokens.count(result.text), indexing.kind_of(result.text)
+    tool = storable(result.tool)
+    subject = Subject(
+        "tool_result", tool, text=result.text, tokens=size, kind=kind, arguments=result.arguments
+    )
+    resolution = rules.resolve(subject)
+    is_due = rules.indexes(size, lambda: kind, resolution)
+    if not is_due or rules.fresh_turns_of(kind, size, resolution):
+        return None
+    content = result.text.encode("utf-8", "surrogatepass")
+    key = content_key(content)
+    origin = PartOrigin("result", result.call_id, key, 0)
+    text, arguments = (
+        resolution.redacted(result.text),
+        storable(resolution.redacted_json(result.arguments)),
+    )
+    context = ExtractionContext(tool, arguments, content_tokens=size)
+    table = prices.TABLES[rules.prices or "anthropic-5m"]
+    index = indexing.index(
+        text, context, price_of(kind, rules.compression_of(resolution), table, 0, 0)
+    )
+    entry = Entry(
+        id=entry_id(result.session, origin, key),
+        type="tool_result",
+        source=Source(type=rules.source_type_of(tool), ref=key, turn=0),
+        summary=storable(resolution.redacted(index.summary)),
+        key_data=resolution.redacted_data(index.key_data) or None,
+        decay=Decay(rate=rules.decay_rate_of("tool_result", resolution)),
+    )
+    lines = [
+        f"[{entry.id} · {frame.UNNAMED.sub('_', tool)} · {size} tokens · {kind}]",
+        *map(resolution.redacted, index.lines),
+        frame.last_line(entry.id, index.selectors, result.text.count("\n") + 1),
+    ]
+    shown = storable("\n".join(lines))
+    weight = tokens.count(shown)
+    if weight + rules.smallest_gain_tokens > size:
+        return None
+    record = Record(entry, origin, key, "text", kind, tool, arguments, size, Stage.INDEXED, shown)
+    store = DiskStore(state.contents)
+    with contextlib.closing(store), contextlib.closing(Ledger(state, result.session)) as ledger:
+        store.put(content)
+        ledger.save(record)
+    edit = {"entry": entry.id, "tool": tool, "tokens": size, "shown": weight}
+    noted(state, {**edit, "session": result.session, "transcript": transcript})
+    return shown

@@ -1,0 +1,121 @@
+"""Where the text of a tool's result stands in each host's event, and how it is replaced. Pure.
+
+Whether a result becomes an entry, and its text, is decided in `stored_entries`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hippocampus.formats.reads import asks_to_read
+
+if TYPE_CHECKING:
+    from hippocampus.storage.state_dir import StateDir
+
+MIN_CHARACTERS = 4_000
+"""Smaller results stay, whatever the policy: that is decided without loading anything."""
+OWN_TOOLS = ("mcp__hippocampus__", "mcp_hippocampus_", "hippocampus__", "hippocampus_")
+STORED = (
+    "The call succeeded. Its result was stored, not refused: the entry below replaces it, and the "
+    "tool recall of the MCP server hippocampus returns any part of it.\n"
+)
+"""For hosts that announce a replaced result as blocked."""
+
+Path = tuple[str | int, ...]
+SHAPES: tuple[tuple[frozenset[str], Path], ...] = (
+    (frozenset({"stdout", "stderr"}), ("stdout",)),  # Claude Code: Bash
+    (frozenset({"type", "file"}), ("file", "content")),  # Read
+    (frozenset({"mode", "content"}), ("content",)),  # Grep
+    (frozenset({"result", "url"}), ("result",)),  # WebFetch
+    (frozenset({"content", "isError"}), ("content",)),  # Codex CLI: a tool of an MCP server
+    (frozenset({"llmContent"}), ("llmContent",)),  # Gemini CLI
+)
+"""By the keys of a result, where its text or its list of texts stands."""
+STAYS = ("isError", "error", "isImage", "persistedOutputPath")
+"""A failure keeps its words, an image is none, and what the host has moved to a file is short."""
+
+
+class LargeResult(NamedTuple):
+    """A result that may become an entry."""
+
+    session: str
+    call_id: str
+    tool: str
+    arguments: str
+    text: str
+
+
+def shortened(event: dict[str, Any], state: StateDir, policy: str) -> dict[str, Any] | None:
+    """Return the answer that replaces a large result with its entry; None leaves it."""
+    response = event.get("tool_response")
+    path = text_path(response)
+    if path is None:
+        return None
+    text = at(response, path)
+    tool, session = event.get("tool_name"), event.get("session_id")
+    if len(text) < MIN_CHARACTERS or not (isinstance(tool, str) and isinstance(session, str)):
+        return None
+    arguments = json.dumps(event.get("tool_input") or {}, ensure_ascii=False)
+    if tool.startswith(OWN_TOOLS) or asks_to_read(tool, arguments):
+        return None
+    from hippocampus.integrations.hooks import stored_entries
+
+    call_id = str(event.get("tool_use_id") or event.get("prompt_id") or "")
+    result = LargeResult(session, call_id, tool, arguments, text)
+    entry = stored_entries.stored(result, state, policy, str(event.get("transcript_path") or ""))
+    return None if entry is None else replaced(event, path, entry)
+
+
+def text_path(response: Any) -> Path | None:
+    """Return where the text of a result stands; None where the shape is unknown, or it stays.
+
+    >>> text_path({"stdout": "a", "stderr": "", "interrupted": False})
+    ('stdout',)
+    >>> text_path([{"type": "text", "text": "a"}, {"type": "text", "text": "longer"}])
+    (1, 'text')
+    """
+    path: Path = ()
+    if isinstance(response, dict):
+        found = [path for keys, path in SHAPES if keys <= response.keys()]
+        if not found or any(map(response.get, STAYS)):
+            return None
+        path = found[0]
+    try:
+        value = at(response, path)
+    except (KeyError, TypeError):
+        return None
+    if isinstance(value, list):
+        texts = [
+            (len(each["text"]), number)
+            for number, each in enumerate(value)
+            if isinstance(each, dict) and isinstance(each.get("text"), str)
+        ]
+        return (*path, max(texts)[1], "text") if texts else None
+    return path if isinstance(value, str) else None
+
+
+def at(value: Any, path: Path) -> Any:
+    """Return the value at a path."""
+    for key in path:
+        value = value[key]
+    return value
+
+
+def with_text(value: Any, path: Path, text: str) -> Any:
+    """Return a copy of a value with another text at a path; every other field is as it was."""
+    if not path:
+        return text
+    copy = list(value) if isinstance(value, list) else dict(value)
+    copy[path[0]] = with_text(value[path[0]], path[1:], text)  # type: ignore[index]
+    return copy
+
+
+def replaced(event: dict[str, Any], path: Path, entry: str) -> dict[str, Any]:
+    """Return the answer with which a host shows an entry in the place of a result."""
+    if event["hook_event_name"] == "AfterTool":  # Gemini CLI
+        return {"decision": "deny", "reason": f"{STORED}{entry}"}
+    if "turn_id" in event:  # Codex CLI
+        return {"decision": "block", "reason": f"{STORED}{entry}"}
+    output = with_text(event["tool_response"], path, entry)
+    return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": output}}

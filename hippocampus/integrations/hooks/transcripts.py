@@ -1,0 +1,66 @@
+"""Consolidates a session of a coding agent from the transcript that its host has written.
+
+The work is done in a process of its own, which no host waits for.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hippocampus.storage.state_dir import StateDir
+
+
+SUB_AGENT = "#agent-"
+"""In the name of a recording: the conversation of a sub-agent, in the same file."""
+
+
+def start(event: dict[str, Any], state: StateDir, policy: str) -> None:
+    """Start the consolidation of the session of an event; nothing waits for it."""
+    session, transcript = event.get("session_id"), event.get("transcript_path")
+    if not (isinstance(session, str) and isinstance(transcript, str) and transcript):
+        return
+    subprocess.Popen(  # noqa: S603 - our own module, with the paths as arguments and no shell
+        [sys.executable, "-P", "-m", __name__, str(state.root), policy, session, transcript],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def consolidate(state: StateDir, policy: str, session: str, transcript: Path) -> None:
+    """Keep what a transcript leaves behind; repeating it changes nothing.
+
+    Raises:
+        HippocampusError: the transcript or the memory cannot be read.
+
+    """
+    from hippocampus.memory import Hippocampus
+    from hippocampus.replay.readers import read_file
+
+    # What a sub-agent was asked, no user has written; what stood before a compaction was kept then.
+    own = [each for each in read_file(transcript) if SUB_AGENT not in each.name]
+    if not own:
+        return
+    memory = Hippocampus(state.root, policy=policy)
+    try:
+        with memory.session(session) as opened:
+            opened.consolidate(own[-1].messages)
+    finally:
+        memory.close()
+
+
+if __name__ == "__main__":
+    from hippocampus.errors import HippocampusError
+    from hippocampus.integrations.hooks import noted
+    from hippocampus.storage.state_dir import StateDir as Layout
+
+    layout = Layout(Path(sys.argv[1]))
+    try:
+        consolidate(layout, sys.argv[2], sys.argv[3], Path(sys.argv[4]))
+    except HippocampusError as failure:
+        noted(layout, {"failed": str(failure), "session": sys.argv[3]})

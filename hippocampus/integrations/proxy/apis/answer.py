@@ -1,0 +1,195 @@
+"""One answer of a model, in which calls of our recall tool are held back; common to all APIs.
+
+Pure: the calls are answered, and requests are sent, elsewhere.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from hippocampus.formats.conversation import Item, ToolResult
+from hippocampus.formats.reader import Adapter
+from hippocampus.integrations.proxy.events import Event
+
+Block = dict[str, Any]
+"""A piece of an answer in the form of its API: content block, tool call or output item."""
+
+
+class Round(NamedTuple):
+    """One part of an answer that ended with calls of recall, which the host has not seen."""
+
+    seen: list[str]
+    """What identifies each block of it that the host has seen."""
+    calls: list[Block]
+    results: list[tuple[str, str]]
+    """For each call its id and its result."""
+    is_joined: bool = False
+    """Whether the host has calls of the same round to answer: then the results of both go together."""
+
+
+def results_of(closed: Round) -> list[ToolResult]:
+    """Return the results of a round's calls."""
+    return [ToolResult(*each) for each in closed.results]
+
+
+class HeldCall(NamedTuple):
+    """A call of recall: its id, and its arguments as the model wrote them."""
+
+    call_id: str
+    arguments: Any
+
+
+class ModelAnswer(ABC):
+    """The answer to one request: the rounds in which recall was answered, and the present one.
+
+    Of a stream, `feed` takes each event and returns the bytes to pass on; otherwise `take` takes the
+    whole body and `merged` returns the one to pass on. When a round has ended and `is_inside`, it is
+    answered without the host: `turn` returns the messages to append to the request, and the answer
+    goes on with `next_round`.
+    """
+
+    ITEMS: ClassVar[str]
+    """The name of the request's member that has the messages."""
+    ADAPTER: ClassVar[Adapter]
+    TO_ANSWER: ClassVar[frozenset[str]]
+    """The reasons to end at which the model waits for the results of its calls."""
+
+    def __init__(self, tool: str, request: dict[str, Any]) -> None:
+        self.tool = tool
+        self.request = request
+        self.rounds: list[Round] = []
+        self.earlier: list[Block] = []
+        """The blocks of earlier rounds that the host has seen."""
+        self._begin()
+
+    def _begin(self) -> None:
+        self.blocks: list[Block] = []
+        """The blocks of this round."""
+        self.held: set[int] = set()
+        """The numbers of the blocks of this round that are held back, in the API's counting."""
+        self.reason = ""
+        """Why the round ended."""
+        self.usage: dict[str, Any] = {}
+        """The usage that the provider reported of this round."""
+
+    @classmethod
+    @abstractmethod
+    def unmanaged(cls, request: dict[str, Any]) -> str:
+        """Return why a request is not managed: the provider has or edits its list; empty if not."""
+
+    @staticmethod
+    def is_answer(item: Item) -> bool:
+        """Return whether an item of a request is the model's."""
+        return item.get("role") == "assistant"
+
+    @staticmethod
+    @abstractmethod
+    def call_ids(item: Item) -> list[str]:
+        """Return the ids of the calls in an item of the model's."""
+
+    @abstractmethod
+    def feed(self, event: Event) -> Iterable[bytes]:
+        """Yield the bytes to pass on for an event of a stream."""
+
+    @abstractmethod
+    def take(self, body: dict[str, Any]) -> None:
+        """Read a whole answer as the present round."""
+
+    @abstractmethod
+    def merged(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the last round's body with what the host may see of all rounds."""
+
+    @abstractmethod
+    def turn(self, results: Sequence[ToolResult]) -> list[Item]:
+        """Return the present round and the results of its calls as messages of a request."""
+
+    @abstractmethod
+    def as_item(self) -> list[Item]:
+        """Return the answer so far as the host has it in its next request."""
+
+    @abstractmethod
+    def is_call(self, block: Block) -> bool:
+        """Return whether a block is a call that waits for a result from outside the provider."""
+
+    @abstractmethod
+    def call_of(self, block: Block) -> HeldCall:
+        """Return the call that a block of ours is."""
+
+    @staticmethod
+    @abstractmethod
+    def mark(block: Block) -> str:
+        """Return what identifies a block in a later request."""
+
+    @classmethod
+    @abstractmethod
+    def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
+        """Return the host's message with the rounds before it that the host has not seen.
+
+        The calls of a joined round stand in the last message; their results are the caller's to add.
+        """
+
+    def is_ours(self, block: Block) -> bool:
+        """Return whether a block is a call of our tool."""
+        return self.is_call(block) and self.name_of(block) == self.tool
+
+    @staticmethod
+    def name_of(block: Block) -> str:
+        """Return the name of the tool that a call is of."""
+        return str(block.get("name"))
+
+    def place(self, number: int) -> int:
+        """Return the number under which the host sees a block of this round."""
+        return len(self.earlier) + number - sum(each < number for each in self.held)
+
+    @property
+    def calls(self) -> list[HeldCall]:
+        """Return the calls of recall in the present round."""
+        return [self.call_of(block) for block in self.blocks if self.is_ours(block)]
+
+    @property
+    def seen(self) -> list[Block]:
+        """Return the blocks of the present round that the host may see."""
+        return [block for block in self.blocks if not self.is_ours(block)]
+
+    @property
+    def is_inside(self) -> bool:
+        """Return whether the round waits for results of recall, and for nothing else."""
+        waits = self.reason in self.TO_ANSWER and bool(self.calls)
+        return waits and not any(map(self.is_call, self.seen))
+
+    @property
+    def is_mixed(self) -> bool:
+        """Return whether the round waits for results of recall and of the host's tools."""
+        waits = self.reason in self.TO_ANSWER and bool(self.calls)
+        return waits and any(map(self.is_call, self.seen))
+
+    @property
+    def is_changed(self) -> bool:
+        """Return whether the host sees another answer than the provider sent."""
+        return bool(self.rounds or self.held)
+
+    def closed_round(self, results: Sequence[ToolResult]) -> Round:
+        """Return the present round, to be restored in later requests."""
+        calls = [block for block in self.blocks if self.is_ours(block)]
+        given = [(each.call_id, each.text) for each in results]
+        return Round([self.mark(block) for block in self.seen], calls, given, self.is_mixed)
+
+    def next_round(self, results: Sequence[ToolResult]) -> None:
+        """Begin the next round, once the present one was answered inside."""
+        self.rounds.append(self.closed_round(results))
+        self.earlier += self.seen
+        self._begin()
+
+
+def seen_blocks(blocks: Sequence[Block], marks: Sequence[str], mark: Any) -> int:
+    """Return how many leading blocks of a host's message are those of a round.
+
+    A host may leave some of them out, such as thinking.
+    """
+    count = 0
+    for each in marks:
+        if count < len(blocks) and mark(blocks[count]) == each:
+            count += 1
+    return count

@@ -1,0 +1,149 @@
+"""Anthropic Messages: its stream, its whole answers, and the requests that are not managed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+from typing_extensions import override
+
+from hippocampus.formats import anthropic, json_text
+from hippocampus.formats.conversation import Item, ToolResult
+from hippocampus.integrations.proxy.apis.answer import (
+    Block,
+    HeldCall,
+    ModelAnswer,
+    Round,
+    results_of,
+    seen_blocks,
+)
+from hippocampus.integrations.proxy.events import Event, written
+
+DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
+"""The deltas that append to a text, with the name that the text has in them."""
+EDITS = ("clear_tool_uses", "compact")
+"""The starts of the names of the provider's edits that change which messages the model sees."""
+
+
+class MessagesAnswer(ModelAnswer):
+    """An answer of the Messages API."""
+
+    ITEMS: ClassVar = "messages"
+    ADAPTER: ClassVar = anthropic
+    TO_ANSWER: ClassVar = frozenset({"tool_use"})
+
+    @classmethod
+    @override
+    def unmanaged(cls, request: dict[str, Any]) -> str:
+        edits = (request.get("context_management") or {}).get("edits") or ()
+        names = [str(each.get("type")) for each in edits if isinstance(each, dict)]
+        edited = any(name.startswith(EDITS) for name in names)
+        return "edited by the provider" if edited or request.get("compaction") else ""
+
+    @staticmethod
+    @override
+    def call_ids(item: Item) -> list[str]:
+        content = item.get("content")
+        blocks = content if isinstance(content, list) else ()
+        return [str(block.get("id")) for block in blocks if block.get("type") == "tool_use"]
+
+    @override
+    def feed(self, event: Event) -> Iterator[bytes]:
+        data, kind = event.data, str(event.data.get("type"))
+        self._read(kind, data)
+        if kind == "message_start" and self.rounds:
+            return
+        if kind in {"message_delta", "message_stop"} and self.is_inside:
+            return
+        index = data.get("index")
+        if index in self.held:
+            return
+        place = index if index is None else self.place(index)
+        yield event.content if place == index else written({**data, "index": place}, kind)
+
+    def _read(self, kind: str, data: dict[str, Any]) -> None:
+        """Take an event into the round."""
+        if kind == "message_start":
+            self.usage = dict(data["message"].get("usage") or {})
+        elif kind == "content_block_start":
+            self.blocks.append(dict(data["content_block"]))
+            if self.is_ours(self.blocks[-1]):
+                self.held.add(data["index"])
+        elif kind == "content_block_delta":
+            _extend(self.blocks[-1], data["delta"])
+        elif kind == "content_block_stop":
+            _close(self.blocks[-1])
+        elif kind == "message_delta":
+            self.reason = str(data["delta"].get("stop_reason"))
+            counts = data.get("usage") or {}
+            self.usage.update({name: n for name, n in counts.items() if n is not None})
+
+    @override
+    def take(self, body: dict[str, Any]) -> None:
+        self.blocks = body["content"]
+        self.held = {at for at, block in enumerate(self.blocks) if self.is_ours(block)}
+        self.reason = str(body.get("stop_reason"))
+        self.usage = body.get("usage") or {}
+
+    @override
+    def merged(self, body: dict[str, Any]) -> dict[str, Any]:
+        return {**body, "content": [*self.earlier, *self.seen]}
+
+    @override
+    def turn(self, results: Sequence[ToolResult]) -> list[Item]:
+        message = {"role": "assistant", "content": self.blocks}
+        return [message, *anthropic.tool_results(results)]
+
+    @override
+    def as_item(self) -> list[Item]:
+        return [{"role": "assistant", "content": [*self.earlier, *self.seen]}]
+
+    @override
+    def is_call(self, block: Block) -> bool:
+        return block.get("type") == "tool_use"
+
+    @override
+    def call_of(self, block: Block) -> HeldCall:
+        return HeldCall(str(block.get("id")), block.get("input"))
+
+    @staticmethod
+    @override
+    def mark(block: Block) -> str:
+        text = block.get("text") or block.get("signature") or block.get("id") or block.get("data")
+        return f"{block.get('type')} {str(text).strip()}"
+
+    @classmethod
+    @override
+    def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
+        content = message[0]["content"]
+        rest = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        items: list[Item] = []
+        for each in rounds:
+            if each.is_joined:
+                rest = [*rest, *each.calls]
+                continue
+            count = seen_blocks(rest, each.seen, cls.mark)
+            items.append({"role": "assistant", "content": [*rest[:count], *each.calls]})
+            items += anthropic.tool_results(results_of(each))
+            rest = rest[count:]
+        return [*items, {**message[0], "content": rest}] if rest else items
+
+
+def _extend(block: Block, delta: dict[str, Any]) -> None:
+    """Append a delta to the block that it belongs to."""
+    kind = delta.get("type")
+    if kind in DELTAS:
+        name = DELTAS[kind]
+        block[name] = block.get(name, "") + delta[name]
+    elif kind == "signature_delta":
+        block["signature"] = delta["signature"]
+    elif kind == "citations_delta":
+        block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
+
+
+def _close(block: Block) -> None:
+    """Read the arguments of a call once they are whole; unreadable ones stay a text in an object."""
+    written_input = block.pop("partial_json", "")
+    if written_input:
+        value = json_text.read(written_input)
+        block["input"] = value if isinstance(value, dict) else {"unreadable": written_input}

@@ -1,0 +1,152 @@
+"""OpenAI Responses: its stream, its whole answers, and the requests that are not managed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+from typing_extensions import override
+
+from hippocampus.formats import openai_responses
+from hippocampus.formats.content import text_of
+from hippocampus.formats.conversation import Item, ToolResult
+from hippocampus.integrations.proxy.apis.answer import (
+    Block,
+    HeldCall,
+    ModelAnswer,
+    Round,
+    results_of,
+    seen_blocks,
+)
+from hippocampus.integrations.proxy.events import Event, written
+
+BEGINNINGS = {"response.created", "response.in_progress", "response.queued"}
+ENDS = {"response.completed", "response.incomplete", "response.failed"}
+KEPT_BY_THE_PROVIDER = ("previous_response_id", "conversation")
+ANSWERED = ("_output", "_approval_response")
+"""The endings of the types of items that answer a call."""
+RUN_BY_THE_PROVIDER = {
+    "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
+    "mcp_call",
+}  # fmt: skip
+
+
+class ResponsesAnswer(ModelAnswer):
+    """An answer of the Responses API; its blocks are the output items."""
+
+    ITEMS: ClassVar = "input"
+    ADAPTER: ClassVar = openai_responses
+    TO_ANSWER: ClassVar = frozenset({"completed"})
+
+    def __init__(self, tool: str, request: dict[str, Any]) -> None:
+        super().__init__(tool, request)
+        self._events = 0
+        """How many events were passed on, as the API numbers them."""
+        self._id = ""
+        """The id under which the host knows the answer: that of the first round."""
+
+    @classmethod
+    @override
+    def unmanaged(cls, request: dict[str, Any]) -> str:
+        if any(request.get(name) for name in KEPT_BY_THE_PROVIDER):
+            return "kept by the provider"
+        if request.get("context_management"):
+            return "edited by the provider"
+        if request.get("background"):
+            return "in the background"
+        # Where the provider stores the answer, the agent's next request may send what is new alone.
+        items = request.get("input")
+        begins = isinstance(items, str) or not any(map(cls.is_answer, items or ()))
+        return "first and stored" if begins and request.get("store") is not False else ""
+
+    @staticmethod
+    @override
+    def is_answer(item: Item) -> bool:
+        kind = str(item.get("type"))
+        return item.get("role", "assistant") == "assistant" and not kind.endswith(ANSWERED)
+
+    @staticmethod
+    @override
+    def call_ids(item: Item) -> list[str]:
+        return [str(item["call_id"])] if item.get("call_id") else []
+
+    @override
+    def feed(self, event: Event) -> Iterator[bytes]:
+        data, kind = event.data, str(event.data.get("type"))
+        if kind in BEGINNINGS:
+            self._id = self._id or data["response"]["id"]
+        elif kind == "response.output_item.added" and self.is_ours(data["item"]):
+            self.held.add(data["output_index"])
+        elif kind == "response.output_item.done":
+            self.blocks.append(data["item"])
+        elif kind in ENDS:
+            self._end(data["response"])
+        index = data.get("output_index")
+        if (kind in ENDS and self.is_inside) or (kind in BEGINNINGS and self.rounds):
+            return
+        if index in self.held:
+            return
+        if not self.is_changed or not data:
+            yield event.content
+        else:
+            yield written(self._renumbered(data, index), kind)
+        self._events += 1
+
+    def _renumbered(self, data: dict[str, Any], index: int | None) -> dict[str, Any]:
+        changed = {**data, "sequence_number": self._events}
+        if index is not None:
+            changed["output_index"] = self.place(index)
+        if data.get("type") in ENDS:
+            changed["response"] = self.merged(data["response"])
+        return changed
+
+    def _end(self, response: dict[str, Any]) -> None:
+        self.reason = str(response.get("status"))
+        self.usage = response.get("usage") or {}
+        self.blocks = response.get("output") or self.blocks
+
+    @override
+    def take(self, body: dict[str, Any]) -> None:
+        self._end(body)
+        self.held = {at for at, block in enumerate(self.blocks) if self.is_ours(block)}
+
+    @override
+    def merged(self, body: dict[str, Any]) -> dict[str, Any]:
+        return {**body, "id": self._id or body["id"], "output": [*self.earlier, *self.seen]}
+
+    @override
+    def turn(self, results: Sequence[ToolResult]) -> list[Item]:
+        return [*self.blocks, *openai_responses.tool_results(results)]
+
+    @override
+    def as_item(self) -> list[Item]:
+        return [*self.earlier, *self.seen]
+
+    @override
+    def is_call(self, block: Block) -> bool:
+        kind = str(block.get("type"))
+        return kind.endswith(("_call", "_approval_request")) and kind not in RUN_BY_THE_PROVIDER
+
+    @override
+    def call_of(self, block: Block) -> HeldCall:
+        return HeldCall(str(block.get("call_id")), block.get("arguments") or "{}")
+
+    @staticmethod
+    @override
+    def mark(block: Block) -> str:
+        text = text_of(block.get("content")) or block.get("encrypted_content")
+        return f"{block.get('type', 'message')} {str(text or block.get('id')).strip()}"
+
+    @classmethod
+    @override
+    def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
+        rest = list(message)
+        items: list[Item] = []
+        for each in rounds:
+            count = len(rest) if each.is_joined else seen_blocks(rest, each.seen, cls.mark)
+            items += [*rest[:count], *each.calls]
+            rest = rest[count:]
+            if not each.is_joined:
+                results = results_of(each)
+                items += openai_responses.tool_results(results)
+        return [*items, *rest]

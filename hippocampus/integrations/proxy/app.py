@@ -1,0 +1,321 @@
+"""The ASGI application: passes requests on, and sends views of those that it manages.
+
+Law 3 stands here for the proxy: whatever fails inside, the host's own bytes are sent.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import perf_counter
+
+import anyio
+import httpx
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from hippocampus.integrations.proxy.apis import ANSWERS
+from hippocampus.integrations.proxy.apis.answer import ModelAnswer
+from hippocampus.integrations.proxy.events import Event, events, written
+from hippocampus.integrations.proxy.metrics import Metrics
+from hippocampus.integrations.proxy.service import Exchange, Service
+
+LOG = logging.getLogger("hippocampus")
+HOP_BY_HOP = {
+    b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection",
+    b"te", b"trailer", b"transfer-encoding", b"upgrade",
+}  # fmt: skip
+MADE_ANEW = {b"host", b"content-length", b"expect"}
+REFUSALS = {400, 413, 422}
+"""The statuses with which a provider refuses a request for its content."""
+METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+LOCAL = {"localhost", "127.0.0.1", "[::1]"}
+"""The names by which a browser may ask for the live page, so that no other site can read it."""
+PAGE = Path(__file__).with_name("page.html")
+
+
+class AnswerError(Exception):
+    """An answer whose beginning the host has seen cannot go on."""
+
+
+class Proxy:
+    """One proxy in front of one provider."""
+
+    def __init__(self, upstream: str, service: Service, timeout_seconds: float) -> None:
+        self._upstream = httpx.URL(upstream.rstrip("/"))
+        self._service = service
+        self._metrics = Metrics()
+        self._client = httpx.AsyncClient(
+            timeout=httpx.Timeout(timeout_seconds, connect=10.0, pool=None),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
+        )
+
+    def app(self) -> Starlette:
+        """Return the application."""
+
+        @asynccontextmanager
+        async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
+            yield
+            await self._client.aclose()
+            await run_in_threadpool(self._service.close)
+
+        routes = [
+            Route("/", self._page, methods=["GET"]),
+            Route("/health", self._health, methods=["GET"]),
+            Route("/metrics", self._prometheus, methods=["GET"]),
+            Route("/conversations", self._conversations, methods=["GET"]),
+            Route("/{path:path}", self._forward, methods=METHODS),
+        ]
+        return Starlette(routes=routes, lifespan=lifespan)
+
+    # Its own pages
+
+    async def _health(self, _request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def _prometheus(self, _request: Request) -> Response:
+        return Response(self._metrics.text(), media_type="text/plain; version=0.0.4")
+
+    async def _page(self, _request: Request) -> Response:
+        return HTMLResponse(await run_in_threadpool(PAGE.read_text, "utf-8"))
+
+    async def _conversations(self, request: Request) -> Response:
+        if request.headers.get("host", "").rsplit(":", 1)[0] not in LOCAL:
+            return JSONResponse({"error": "open this page as localhost"}, 403)
+        return JSONResponse(await run_in_threadpool(self._service.conversations))
+
+    # Requests of hosts
+
+    async def _forward(self, request: Request) -> Response:
+        path = request.url.path
+        answers = next((each for end, each in ANSWERS.items() if path.endswith(end)), None)
+        try:
+            if answers is None or request.method != "POST" or "content-encoding" in request.headers:
+                return _streamed(await self._send(request, request.stream()))
+            return await self._managed(request, answers, await request.body())
+        except ClientDisconnect:
+            return Response(status_code=499)
+        except httpx.TimeoutException as late:
+            return self._failed(504, late)
+        except httpx.HTTPError as failure:
+            return self._failed(502, failure)
+
+    async def _managed(
+        self, request: Request, answers: type[ModelAnswer], content: bytes
+    ) -> Response:
+        started = perf_counter()
+        exchange: Exchange | str
+        try:
+            exchange = await run_in_threadpool(self._service.exchange, answers, content)
+        except Exception as failure:  # law 3: whatever fails inside, the request goes on
+            LOG.exception("a request passes as it is")
+            exchange = f"failed: {type(failure).__name__}"
+        self._metrics.added.observe(perf_counter() - started)
+        if isinstance(exchange, str):
+            self._metrics.request(exchange)
+            return _streamed(await self._send(request, content))
+        response = await self._send(request, exchange.content, is_read=True)
+        if response.status_code in REFUSALS:
+            return await self._refused(request, exchange, response, content)
+        self._metrics.request("managed")
+        if response.status_code != 200:
+            return _streamed(response)
+        if "text/event-stream" in response.headers.get("content-type", ""):
+            relayed = self._relayed(request, exchange, response)
+            return _response(response, StreamingResponse(relayed))
+        return await self._whole(request, exchange, response, content)
+
+    async def _refused(
+        self, request: Request, exchange: Exchange, refusal: httpx.Response, content: bytes
+    ) -> Response:
+        """Send the host's own request; if the provider takes that, the conversation passes from now on."""
+        reason = await refusal.aread()
+        await refusal.aclose()
+        response = await self._send(request, content)
+        if response.status_code < 400:
+            exchange.conversation.is_refused = True
+            self._metrics.request("refused")
+            LOG.warning(
+                "session %s: the provider refused its request (%s) and took the host's own; this "
+                "conversation passes as it is: %s",
+                exchange.conversation.session.id, refusal.status_code, reason[:500].decode("utf-8", "replace"),
+            )  # fmt: skip
+        return _streamed(response)
+
+    async def _send(
+        self, request: Request, content: bytes | AsyncIterable[bytes], *, is_read: bool = False
+    ) -> httpx.Response:
+        """Send a request with the host's headers; an answer that is read here comes uncompressed.
+
+        Raises:
+            httpx.HTTPError: the provider cannot be reached, or does not answer.
+
+        """
+        left_out = HOP_BY_HOP | MADE_ANEW | ({b"accept-encoding"} if is_read else set())
+        headers = [each for each in request.headers.raw if each[0].lower() not in left_out]
+        if is_read:
+            headers.append((b"accept-encoding", b"identity"))
+        has_body = "content-length" in request.headers or "transfer-encoding" in request.headers
+        url = self._upstream.copy_with(
+            raw_path=self._upstream.raw_path.rstrip(b"/") + _target(request)
+        )
+        sent = httpx.Request(
+            request.method, url, headers=headers, content=content if has_body else None,
+            extensions={"timeout": self._client.timeout.as_dict()},
+        )  # fmt: skip
+        try:
+            response = await self._client.send(sent, stream=True)
+        except httpx.HTTPError as failure:
+            self._metrics.upstream(type(failure).__name__)
+            raise
+        self._metrics.upstream(response.status_code)
+        return response
+
+    def _failed(self, status: int, failure: Exception) -> Response:
+        where, why = self._upstream.netloc.decode(), type(failure).__name__
+        text = f"hippocampus proxy: the provider at {where} does not answer ({why})"
+        return JSONResponse(
+            {"type": "error", "error": {"type": "api_error", "message": text}}, status
+        )
+
+    # Answers
+
+    async def _relayed(
+        self, request: Request, exchange: Exchange, response: httpx.Response
+    ) -> AsyncGenerator[bytes]:
+        """Yield the events that the host sees, of one answer after the other until no recall waits."""
+        answer, is_kept, is_read = exchange.answer, False, True
+        try:
+            while True:
+                async for event in events(response.aiter_bytes()):
+                    passed, is_read = _fed(answer, event, is_read=is_read)
+                    if answer.reason and not answer.is_inside and not is_kept:
+                        is_kept = True
+                        await self._finished(exchange)
+                    for each in passed:
+                        yield each
+                if not answer.is_inside or not is_read:
+                    break
+                await response.aclose()
+                response = await self._next(request, exchange)
+                await _expect_stream(response)
+        except Exception as failure:  # the answer has begun, so that only an event can report it
+            LOG.exception("session %s: an answer broke off", exchange.conversation.session.id)
+            error = {"type": "api_error", "message": f"hippocampus proxy: {failure}"}
+            yield written({"type": "error", "error": error}, "error")
+        finally:
+            with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
+                await response.aclose()
+                await run_in_threadpool(self._account, exchange)
+
+    async def _whole(
+        self, request: Request, exchange: Exchange, response: httpx.Response, own: bytes
+    ) -> Response:
+        """Return a whole answer, once no recall waits; `own` is the host's request."""
+        answer, content = exchange.answer, await response.aread()
+        try:
+            answer.take(body := json.loads(content))
+            while answer.is_inside:
+                response = await self._next(request, exchange)
+                content = await response.aread()
+                if response.status_code != 200:
+                    return _response(response, Response(content, response.status_code))
+                answer.take(body := json.loads(content))
+            await self._finished(exchange)
+            if answer.is_changed:
+                content = json.dumps(answer.merged(body)).encode()
+        except httpx.HTTPError:
+            raise
+        except Exception:  # law 3: where an answer cannot go on, the host's own request is sent
+            LOG.exception("session %s: a request passes as it is", exchange.conversation.session.id)
+            return (
+                _streamed(await self._send(request, own))
+                if answer.is_changed
+                else _response(response, Response(content))
+            )
+        finally:
+            with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
+                await response.aclose()
+                await run_in_threadpool(self._account, exchange)
+        return _response(response, Response(content))
+
+    async def _next(self, request: Request, exchange: Exchange) -> httpx.Response:
+        """ModelAnswer the calls of recall, and send the request with which the answer goes on."""
+        content = await run_in_threadpool(exchange.next_request)
+        return await self._send(request, content, is_read=True)
+
+    async def _finished(self, exchange: Exchange) -> None:
+        """Keep what the host does not see, before it sees the end."""
+        try:
+            await run_in_threadpool(self._service.keep, exchange)
+        except Exception:  # law 3: the model asks again for what it recalled
+            LOG.exception("session %s: recalls are not kept", exchange.conversation.session.id)
+
+    def _account(self, exchange: Exchange) -> None:
+        try:
+            self._service.account(exchange)
+            self._metrics.answered(exchange.recalls, exchange.billed)
+        except Exception:  # law 3: the host has its answer
+            LOG.exception("session %s: a usage is not read", exchange.conversation.session.id)
+
+
+async def _expect_stream(response: httpx.Response) -> None:
+    """Raise an error where the provider does not go on with an answer."""
+    if response.status_code != 200:
+        reason = (await response.aread())[:500].decode("utf-8", "replace")
+        raise AnswerError(f"the provider answered {response.status_code}: {reason}")
+
+
+def _fed(answer: ModelAnswer, event: Event, *, is_read: bool) -> tuple[list[bytes], bool]:
+    """Return what to pass on for an event; once one cannot be read, all that follow pass as they are."""
+    if is_read:
+        try:
+            return list(answer.feed(event)), True
+        except Exception:  # law 3: a stream in an unknown form is the host's to read
+            LOG.exception("a stream cannot be read, and passes as it is")
+    return [event.content], False
+
+
+def _target(request: Request) -> bytes:
+    """Return path and query as the host wrote them."""
+    path: bytes = request.scope.get("raw_path") or request.url.path.encode()
+    query: bytes = request.scope["query_string"]
+    return path + (b"?" + query if query else b"")
+
+
+def _streamed(response: httpx.Response) -> Response:
+    """Return a provider's answer byte for byte, as it comes."""
+
+    async def content() -> AsyncIterator[bytes]:
+        try:
+            async for each in response.aiter_raw():
+                yield each
+        finally:
+            await response.aclose()
+
+    return _response(response, StreamingResponse(content(), response.status_code), is_raw=True)
+
+
+def _response(source: httpx.Response, made: Response, *, is_raw: bool = False) -> Response:
+    """Return a response with the provider's headers."""
+    left_out = HOP_BY_HOP | (set() if is_raw else {b"content-length", b"content-encoding"})
+    own = [] if is_raw else [each for each in made.raw_headers if each[0] == b"content-length"]
+    made.raw_headers = [*own, *(e for e in source.headers.raw if e[0].lower() not in left_out)]
+    return made
+
+
+def proxy_app(upstream: str, state_dir: Path, policy: str, timeout_seconds: float) -> Starlette:
+    """Return the application of a proxy.
+
+    Raises:
+        PolicyError: the policy cannot be read.
+        StoreError: the state directory cannot be used.
+
+    """
+    return Proxy(upstream, Service(state_dir, policy), timeout_seconds).app()

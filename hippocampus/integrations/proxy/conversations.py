@@ -1,0 +1,221 @@
+"""Which conversation a request belongs to, recognised by how its list begins; kept over restarts.
+
+A chain is a hash of a list up to one of the model's messages. A request goes on with the conversation
+that last sent the list up to its newest answer, or the same list; any other begins one of its own,
+such as a sub-agent, or the second of two that began alike.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from hippocampus.entries.text import storable
+from hippocampus.errors import StoreError
+from hippocampus.formats.content import text_of
+from hippocampus.formats.conversation import Item
+from hippocampus.integrations.proxy.apis.answer import ModelAnswer, Round, results_of
+from hippocampus.storage.migrations import Migration, Schema, migrate
+from hippocampus.storage.sqlite import connected, transaction
+from hippocampus.storage.state_dir import StateDir
+
+KEPT_SECONDS = 30 * 86_400.0
+"""How long a conversation that sends nothing is recognised."""
+SCHEMA = Schema(
+    "conversations of the proxy",
+    (
+        Migration(
+            "conversations",
+            """
+            CREATE TABLE conversation (
+                session TEXT PRIMARY KEY, tip TEXT NOT NULL, sent REAL NOT NULL
+            ) STRICT;
+            CREATE TABLE chain (chain TEXT PRIMARY KEY, session TEXT NOT NULL) STRICT;
+            CREATE TABLE rounds (
+                chain TEXT PRIMARY KEY, session TEXT NOT NULL, rounds TEXT NOT NULL
+            ) STRICT
+            """,
+        ),
+    ),
+)
+
+
+class RequestPlace(NamedTuple):
+    """Where a request stands: its session, and when that sent the request before (0 is never)."""
+
+    session: str
+    sent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """The chains of a request's list."""
+
+    start: str
+    """The hash of everything before the first answer, the system prompt included."""
+    root: str
+    """What chains begin with: the hash of the last text before the first answer."""
+    ends: Mapping[int, tuple[int, str]]
+    """By the number of an answer's first item, the number after its last, and its chain."""
+
+    @property
+    def last(self) -> str:
+        """Return the chain of the whole list."""
+        return [self.start, *(chain for _, chain in self.ends.values())][-1]
+
+    @property
+    def before(self) -> str:
+        """Return the chain without the newest answer."""
+        return [self.start, self.start, *(chain for _, chain in self.ends.values())][-2]
+
+
+def chains_of(
+    answers: type[ModelAnswer], request: Mapping[str, Any], items: Sequence[Item]
+) -> Chains:
+    """Return the chains of a request.
+
+    Raises:
+        AttributeError, KeyError, TypeError: a message is malformed.
+
+    """
+    runs = [
+        [number for number, _ in run]
+        for is_answer, run in itertools.groupby(
+            enumerate(items), lambda each: answers.is_answer(each[1])
+        )
+        if is_answer
+    ]
+    first = runs[0][0] if runs else len(items)
+    texts = [text for each in answers.ADAPTER.read(items[:first]) for text in each.texts()]
+    system = request.get("system") or request.get("instructions") or ""
+    root = chain = _hash(answers.ADAPTER.NAME, next(filter(None, reversed(texts)), ""))
+    ends = {}
+    for run in runs:
+        chain = chain_after(chain, answers, items[run[0] : run[-1] + 1])
+        ends[run[0]] = run[-1] + 1, chain
+    return Chains(_hash(root, text_of(system), *texts), root, ends)
+
+
+def chain_after(chain: str, answers: type[ModelAnswer], answer: Sequence[Item]) -> str:
+    """Return the chain that goes on with an answer: with the ids of its calls, else its text."""
+    ids = [call_id for item in answer for call_id in answers.call_ids(item)]
+    texts = (text_of(item.get("content")) for item in answer)
+    return _hash(chain, "\0".join(ids) or "".join(texts).strip())
+
+
+def _hash(*texts: str) -> str:
+    return hashlib.sha256(storable("\0".join(texts)).encode()).hexdigest()[:32]
+
+
+class KnownConversations:
+    """The conversations that went through the proxies of a state directory, in one file."""
+
+    def __init__(self, state: StateDir, now: float) -> None:
+        """Open the file, and forget conversations that have sent nothing for long.
+
+        Raises:
+            StoreError: the file cannot be read or written.
+
+        """
+        self._lock = threading.Lock()
+        try:
+            self._db = connected(state.proxy)
+            migrate(self._db, str(state.proxy), SCHEMA)
+            self._forget(now - KEPT_SECONDS)
+        except (OSError, sqlite3.Error) as failure:
+            raise StoreError(f"{SCHEMA.kind} {state.proxy}: {failure}") from failure
+
+    def _forget(self, before: float) -> None:
+        with transaction(self._db):
+            self._db.execute("DELETE FROM conversation WHERE sent < ?", (before,))
+            left = "session NOT IN (SELECT session FROM conversation)"
+            self._db.execute(f"DELETE FROM chain WHERE {left}")  # noqa: S608 - a constant
+            self._db.execute(f"DELETE FROM rounds WHERE {left}")  # noqa: S608 - a constant
+
+    def place(self, chains: Chains, now: float) -> RequestPlace:
+        """Return the session of a request, and note that it is sent.
+
+        Raises:
+            sqlite3.Error: the file is full, damaged or locked.
+
+        """
+        with self._lock, transaction(self._db):
+            found = self._found(chains)
+            if found is None:
+                count = "SELECT count(*) FROM conversation WHERE session GLOB ?"
+                name = f"proxy-{chains.last[:12]}"
+                (same,) = self._db.execute(count, (f"{name}*",)).fetchone()
+                found = RequestPlace(f"{name}-{same + 1}" if same else name, 0.0)
+            session = found.session
+            self._db.execute(
+                "INSERT OR REPLACE INTO conversation VALUES (?, ?, ?)", (session, chains.last, now)
+            )
+            self._db.execute("INSERT OR REPLACE INTO chain VALUES (?, ?)", (chains.last, session))
+            return found
+
+    def _found(self, chains: Chains) -> RequestPlace | None:
+        """Return the conversation that a request goes on with.
+
+        A known list that is not the newest of its conversation was taken back by the host, but for the
+        very start, which any conversation may have.
+        """
+        rows = self._db.execute(
+            "SELECT session, sent FROM conversation WHERE tip IN (?, ?) ORDER BY tip = ? DESC",
+            (chains.last, chains.before, chains.last),
+        ).fetchall()
+        if not rows and chains.ends:
+            rows = self._db.execute(
+                "SELECT session, sent FROM chain JOIN conversation USING (session) WHERE chain = ?",
+                (chains.last,),
+            ).fetchall()
+        return RequestPlace(*rows[0]) if rows else None
+
+    def keep(self, chain: str, session: str, rounds: Iterable[Round]) -> None:
+        """Keep the rounds of an answer that the host has not seen; `chain` ends with that answer.
+
+        Raises:
+            sqlite3.Error: the file is full, damaged or locked.
+
+        """
+        with self._lock:
+            row = (chain, session, json.dumps([list(each) for each in rounds]))
+            self._db.execute("INSERT OR REPLACE INTO rounds VALUES (?, ?, ?)", row)
+
+    def restored(self, answers: type[ModelAnswer], chains: Chains, items: list[Item]) -> list[Item]:
+        """Return a request's list with the rounds that the host has not seen; its own items stay.
+
+        Raises:
+            sqlite3.Error: the file cannot be read.
+
+        """
+        with self._lock:
+            known = (
+                "SELECT chain, rounds FROM rounds WHERE chain IN (SELECT value FROM json_each(?))"
+            )
+            names = json.dumps([chain for _, chain in chains.ends.values()])
+            kept = dict(self._db.execute(known, (names,)).fetchall())
+        adapter = answers.ADAPTER
+        restored = list(items)
+        for start, (end, chain) in sorted(chains.ends.items(), reverse=True):
+            if chain not in kept:
+                continue
+            rounds = [Round(*each) for each in json.loads(kept[chain])]
+            own, following = answers.restored(items[start:end], rounds), restored[end : end + 1]
+            if rounds[-1].is_joined:
+                results = adapter.tool_results(results_of(rounds[-1]))
+                joined = adapter.appended(following, results)
+                following = [*results, *following] if adapter.SEPARATE_USER_MESSAGES else joined
+            restored[start : end + 1] = [*own, *following]
+        return restored
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock, contextlib.suppress(sqlite3.Error):
+            self._db.close()

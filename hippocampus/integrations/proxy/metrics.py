@@ -1,0 +1,44 @@
+"""The figures of one proxy for Prometheus."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+
+from hippocampus.integrations.proxy.usage import Billed
+
+
+class Metrics:
+    """Counters of one proxy, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = self._counter("requests", "Requests, by what became of them.", "outcome")
+        self._statuses = self._counter("upstream", "Answers of the provider, by status.", "status")
+        self._recalls = self._counter("recalls", "Calls of recall that were answered here.")
+        self._billed = self._counter("billed_input_tokens", "Input tokens, as billed.", "price")
+        self.added = Histogram(
+            "hippocampus_proxy_added_seconds",
+            "Time from the last byte of a request to the first byte of the one that is sent.",
+            registry=self._registry,
+        )
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(f"hippocampus_proxy_{name}", text, labels, registry=self._registry)
+
+    def request(self, outcome: str) -> None:
+        """Count a request: `managed`, `failed`, `refused`, or the reason why it passed as it is."""
+        self._requests.labels(outcome).inc()
+
+    def upstream(self, status: int | str) -> None:
+        """Count an answer of the provider, or the error that came in its place."""
+        self._statuses.labels(status).inc()
+
+    def answered(self, recalls: int, tokens: Billed) -> None:
+        """Count the recalls and the input tokens of an answer."""
+        self._recalls.inc(recalls)
+        for price, count in tokens._asdict().items():
+            self._billed.labels(price).inc(count)
+
+    def text(self) -> bytes:
+        """Return all figures in Prometheus' text format."""
+        return generate_latest(self._registry)

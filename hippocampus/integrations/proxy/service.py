@@ -1,0 +1,335 @@
+"""From a host's request to the one that is sent, and from an answer to what the host sees of it.
+
+Everything here blocks and runs in threads; requests are sent in `app`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hippocampus import prices, recall
+from hippocampus.errors import ModelError
+from hippocampus.formats.content import text_of
+from hippocampus.formats.conversation import Item, ToolResult
+from hippocampus.integrations.proxy.apis.answer import ModelAnswer
+from hippocampus.integrations.proxy.body import Body, Encoder
+from hippocampus.integrations.proxy.conversations import (
+    Chains,
+    KnownConversations,
+    chain_after,
+    chains_of,
+)
+from hippocampus.integrations.proxy.usage import Billed, billed
+from hippocampus.memory import Hippocampus
+from hippocampus.prices import Prices
+from hippocampus.prices.prompt_cache import OWN_MARKS
+from hippocampus.session.marks import UNSEEN_MARKS
+from hippocampus.session.session import Session
+from hippocampus.storage.state_dir import StateDir
+
+LOG = logging.getLogger("hippocampus")
+IDLE_SECONDS = 1_800.0
+"""After this time without a request a conversation is closed, and its facts are kept."""
+MAX_ROUNDS = 16
+"""How many times in one answer a model may call recall and nothing else."""
+OTHER_NAME = "hippocampus_recall"
+"""The name of our tool where the host has one named `recall`."""
+TITLE_CHARACTERS = 80
+
+
+class TooManyRoundsError(Exception):
+    """A model went on calling recall and nothing else."""
+
+
+class Caching(NamedTuple):
+    """What of a request decides how it is cached: its model, and the marks outside of its messages."""
+
+    model: str = ""
+    marks: int = OWN_MARKS
+    """How many marks of ours its messages may have."""
+    tail_mark: bool = False
+    """Whether the provider marks the end of the messages itself."""
+
+    @classmethod
+    def of(cls, request: dict[str, Any]) -> Caching:
+        """Read a request; a session leaves one mark free for the system prompt and the tools."""
+        blocks = [*(request.get("tools") or ()), *_listed(request.get("system"))]
+        unseen = sum("cache_control" in each for each in blocks)
+        free = max(0, OWN_MARKS - max(0, unseen - UNSEEN_MARKS))
+        return cls(str(request.get("model") or ""), free, bool(request.get("cache_control")))
+
+
+@dataclass
+class OpenConversation:
+    """A conversation with its session, and what the live page shows of it."""
+
+    session: Session
+    api: str
+    caching: Caching
+    title: str
+    used: float
+    cost_before: float
+    """What the session had cost when it was opened, as predicted, in base input tokens."""
+    encoder: Encoder = field(default_factory=Encoder)
+    requests: int = 0
+    recalls: int = 0
+    billed: Billed = field(default_factory=Billed)
+    is_refused: bool = False
+    """Whether the provider took the host's own request where it had refused ours."""
+
+
+@dataclass
+class Exchange:
+    """One request of a host, with the answer to it as far as it has come."""
+
+    conversation: OpenConversation
+    body: Body
+    tools: list[Item]
+    items: list[Item]
+    """The host's list with the rounds that it has not seen, those of this request included."""
+    chains: Chains
+    answer: ModelAnswer
+    content: bytes = b""
+    """The body to send."""
+    recalls: int = 0
+    """How many calls of recall were answered."""
+    billed: Billed = field(default_factory=Billed)
+    """The usage that the provider reported so far."""
+
+    def send_view(self, idle_seconds: float = 0.0) -> bytes:
+        """Take a turn of the session, and return the body with its view and our tool."""
+        session, name = self.conversation.session, self.answer.ITEMS
+        view = session(self.items, idle_seconds=idle_seconds)
+        lists: dict[str, Sequence[Item]] = {"tools": self.tools}
+        own = self.body.values[name]
+        if isinstance(own, list) or len(view) > 1 or view[0] != _listed(own)[0]:
+            lists[name] = view
+        self.conversation.encoder.begin()
+        self.content = self.body.with_lists(lists, self.conversation.encoder)
+        self.conversation.requests += 1
+        return self.content
+
+    def results(self) -> list[ToolResult]:
+        """ModelAnswer the calls of recall of the present round."""
+        self.recalls += len(self.answer.calls)
+        answer = self.conversation.session.answer
+        return [ToolResult(each.call_id, answer(each.arguments)) for each in self.answer.calls]
+
+    def next_request(self) -> bytes:
+        """ModelAnswer the present round, and return the request with which the answer goes on.
+
+        Raises:
+            TooManyRoundsError: the model has called recall too often.
+
+        """
+        if len(self.answer.rounds) >= MAX_ROUNDS:
+            raise TooManyRoundsError(
+                f"the model called {self.answer.tool} {MAX_ROUNDS} times in one answer; send the "
+                "request again"
+            )
+        self.account()
+        results = self.results()
+        self.items = [*self.items, *self.answer.turn(results)]
+        self.answer.next_round(results)
+        return self.send_view()
+
+    def account(self) -> None:
+        """Add up the usage of the present round."""
+        usage, self.answer.usage = self.answer.usage, {}
+        self.billed += billed(usage)
+        if usage:
+            self.conversation.session.billed(usage)
+
+
+class Service:
+    """The memories, conversations and sessions behind one proxy."""
+
+    def __init__(self, state_dir: Path, policy: str) -> None:
+        """Open a state directory.
+
+        Raises:
+            PolicyError: the policy cannot be read.
+            StoreError: the directory cannot be used.
+
+        """
+        self._state_dir, self._policy = state_dir, policy
+        self._lock = threading.Lock()
+        self._memories = {Caching(): Hippocampus(state_dir, policy=policy)}
+        self._conversations = KnownConversations(StateDir(state_dir), time.time())
+        self._open: dict[str, OpenConversation] = {}
+        self._warned: set[str] = set()
+
+    def exchange(self, answers: type[ModelAnswer], content: bytes) -> Exchange | str:
+        """Return a request as it is sent, or why it is passed on as it is."""
+        body = Body(content)
+        request, now = body.values, time.time()
+        items = _listed(request.get(answers.ITEMS))
+        reason = answers.unmanaged(request) if request.get("tools") else "no tools"
+        if reason or not items:
+            self._warn_once(reason)
+            return reason or "no messages"
+        chains = chains_of(answers, request, items)
+        place = self._conversations.place(chains, now)
+        conversation = self._opened(place.session, answers, Caching.of(request), items)
+        if conversation.is_refused:
+            return "refused before"
+        tool = _tool_name(request["tools"])
+        exchange = Exchange(
+            conversation,
+            body,
+            [*request["tools"], _definition(conversation.session, answers.ADAPTER.NAME, tool)],
+            self._conversations.restored(answers, chains, items),
+            chains,
+            answers(tool, request),
+        )
+        exchange.send_view(now - place.sent if place.sent else 0.0)
+        return exchange
+
+    def _warn_once(self, reason: str) -> None:
+        if reason not in {"", "no tools"} and reason not in self._warned:
+            self._warned.add(reason)
+            LOG.warning("requests whose messages are %s pass as they are", reason)
+
+    def _opened(
+        self, name: str, answers: type[ModelAnswer], caching: Caching, items: list[Item]
+    ) -> OpenConversation:
+        now = time.monotonic()
+        self._close_idle(now)
+        with self._lock:
+            found = self._open.get(name)
+            if found is None or found.caching != caching:
+                if found is not None:
+                    found.session.close()
+                session = self._memory(caching).session(name)
+                users = [item for item in items if item.get("role") == "user"]
+                title = text_of(users[0].get("content"))[-TITLE_CHARACTERS:] if users else ""
+                cost = session.status()["sent_cost"]
+                found = OpenConversation(session, answers.ADAPTER.NAME, caching, title, now, cost)
+                self._open[name] = found
+            found.used = now
+            return found
+
+    def _memory(self, caching: Caching) -> Hippocampus:
+        """Return the memory with the prices and the window of a model, and with the marks left."""
+        if caching not in self._memories:
+            self._memories[caching] = Hippocampus(
+                self._state_dir,
+                policy=self._policy,
+                model=self._known(caching.model),
+                marks=caching.marks,
+                tail_mark=caching.tail_mark,
+            )
+        return self._memories[caching]
+
+    def _known(self, model: str) -> str | None:
+        try:
+            prices.model_prices(model)
+        except ModelError as unknown:
+            LOG.warning("%s; requests to it are priced as Anthropic's", unknown)
+            return None
+        return model
+
+    def _close_idle(self, now: float) -> None:
+        with self._lock:
+            idle = [name for name, each in self._open.items() if now - each.used > IDLE_SECONDS]
+            closing = [self._open.pop(name).session for name in idle]
+        for session in closing:
+            threading.Thread(target=session.close, daemon=True).start()
+
+    def keep(self, exchange: Exchange) -> None:
+        """Keep the rounds that the host has not seen, before it sees the end of the answer."""
+        answer = exchange.answer
+        rounds = list(answer.rounds)
+        if answer.is_mixed:
+            rounds.append(answer.closed_round(exchange.results()))
+        if rounds:
+            before = exchange.chains.last if exchange.chains.ends else exchange.chains.root
+            chain = chain_after(before, type(answer), answer.as_item())
+            self._conversations.keep(chain, exchange.conversation.session.id, rounds)
+
+    def account(self, exchange: Exchange) -> None:
+        """Add an answer to the figures of its conversation."""
+        exchange.account()
+        exchange.conversation.billed += exchange.billed
+        exchange.conversation.recalls += exchange.recalls
+
+    def conversations(self) -> list[dict[str, Any]]:
+        """Return what the live page shows: each open conversation, the newest first."""
+        with self._lock:
+            every = sorted(self._open.values(), key=lambda each: -each.used)
+        return [_shown(each) for each in every]
+
+    def close(self) -> None:
+        """Close every session and memory."""
+        for each in self._open.values():
+            each.session.close()
+        for memory in set(self._memories.values()):
+            memory.close()
+        self._conversations.close()
+
+
+def _listed(items: Any) -> list[Item]:
+    """Return the messages of a request; a text is the user's message in the Responses API."""
+    if isinstance(items, str):
+        return [{"role": "user", "content": items}]
+    return items if isinstance(items, list) else []
+
+
+def _tool_name(tools: Sequence[Any]) -> str:
+    names = {(each.get("function") or each).get("name") for each in tools if isinstance(each, dict)}
+    return OTHER_NAME if recall.TOOL_NAME in names else recall.TOOL_NAME
+
+
+def _definition(session: Session, format_name: str, name: str) -> Item:
+    [tool] = session.tools(format_name)
+    return {
+        **tool,
+        **(
+            {"function": {**tool["function"], "name": name}}
+            if "function" in tool
+            else {"name": name}
+        ),
+    }
+
+
+def _prices(model: str) -> Prices:
+    try:
+        return prices.model_prices(model)
+    except ModelError:
+        return prices.TABLES["anthropic-5m"]
+
+
+def _shown(conversation: OpenConversation) -> dict[str, Any]:
+    status = conversation.session.status()
+    predicted = status["sent_cost"] - conversation.cost_before
+    entries = [
+        {
+            "id": each.entry.id,
+            "stage": str(each.stage),
+            "kind": each.kind,
+            "tool": each.tool,
+            "tokens": each.tokens,
+            "summary": each.entry.summary,
+        }
+        for each in conversation.session.records()
+    ]
+    return {
+        "session": conversation.session.id,
+        "api": conversation.api,
+        "model": conversation.caching.model,
+        "title": conversation.title,
+        "requests": conversation.requests,
+        "recalled": conversation.recalls,
+        "idle_seconds": round(time.monotonic() - conversation.used),
+        "predicted_cost": predicted,
+        "billed_cost": conversation.billed.cost(_prices(conversation.caching.model)),
+        "billed": conversation.billed._asdict(),
+        "status": status,
+        "entries": entries,
+    }

@@ -1,0 +1,283 @@
+"""Real coding agents from npm, run against a scripted model on loopback, in a home of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from models.endpoint import Answer, Asked, Server, endpoint
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "hosts"
+Step = Callable[[str], dict[str, Any]]
+"""Returns what the model does next, given the request so far as text."""
+ENTRY = re.compile(r"\[([a-z2-7]{8,12}) (?:·|\\u00b7) ")
+ROWS = (
+    "import json; print(json.dumps("
+    "[{'id': n, 'name': f'item-{n:04}', 'open': n % 3 == 0} for n in range(180)]))"
+)
+"""A program whose output is large and asked for by no reading tool."""
+
+
+def call(name: str, **arguments: Any) -> Step:
+    return lambda _: {"name": name, "arguments": arguments}
+
+
+def say(text: str) -> Step:
+    return lambda _: {"text": text}
+
+
+def recall_of(name: str, namespace: str = "", **arguments: Any) -> Step:
+    """Recall the entry that stands last in the request."""
+
+    def step(request: str) -> dict[str, Any]:
+        own = {"namespace": namespace} if namespace else {}
+        entry_id = ENTRY.findall(request)[-1]
+        return {"name": name, **own, "arguments": {"entry_id": entry_id, **arguments}}
+
+    return step
+
+
+def hippocampus(home: Path, project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "hippocampus", *arguments]
+    variables = {**os.environ, "HOME": str(home)}
+    return subprocess.run(
+        command, cwd=project, env=variables, capture_output=True, text=True, check=False
+    )
+
+
+@contextmanager
+def claude_model(steps: list[Step]) -> Iterator[Server]:
+    """Serve Anthropic's API; requests without tools are side calls and take no step."""
+    left = list(steps)
+
+    def answer(asked: Asked) -> Answer:
+        if asked.body is None or "/messages/" in asked.path:
+            return Answer({"input_tokens": 10})
+        text = json.dumps(asked.body["messages"], ensure_ascii=False)
+        done = left.pop(0)(text) if left and asked.body.get("tools") else {"text": "ok"}
+        return Answer(_anthropic(done, asked.body), headers={"Content-Type": "text/event-stream"})
+
+    with endpoint(answer) as server:
+        yield server
+
+
+def _anthropic(done: dict[str, Any], body: dict[str, Any]) -> bytes:
+    usage = {"input_tokens": 10, "output_tokens": 1}
+    name = f"m{len(body['messages'])}"
+    message = {"id": name, "type": "message", "role": "assistant", "model": body["model"]}
+    message |= {"content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
+    if "text" in done:
+        block = {"type": "text", "text": ""}
+        delta = {"type": "text_delta", "text": done["text"]}
+        stop = "end_turn"
+    else:
+        name = f"toolu_{len(body['messages'])}"
+        block = {"type": "tool_use", "id": name, "name": done["name"], "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(done["arguments"])}
+        stop = "tool_use"
+    events = [
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": stop, "stop_sequence": None},
+            "usage": {"output_tokens": 5},
+        },
+        {"type": "message_stop"},
+    ]
+    return _stream(events)
+
+
+def _stream(events: list[dict[str, Any]]) -> bytes:
+    text = "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events)
+    return text.encode()
+
+
+def claude(home: Path, project: Path, server: Server, prompt: str) -> dict[str, Any]:
+    """Run Claude Code once; return what it reports."""
+    variables = {
+        "HOME": str(home),
+        "ANTHROPIC_BASE_URL": server.address.removesuffix("/v1"),
+        "ANTHROPIC_API_KEY": "unused",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+    }
+    tools = ["Bash", "Read", "mcp__hippocampus__recall"]
+    command = [str(shutil.which("claude")), "-p", prompt, "--output-format", "json"]
+    ended = subprocess.run(
+        [*command, "--allowedTools", *tools],
+        cwd=project,
+        env={**os.environ, **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+@contextmanager
+def codex_model(steps: list[Step]) -> Iterator[Server]:
+    """Serve OpenAI's Responses API."""
+    left = list(steps)
+
+    def answer(asked: Asked) -> Answer:
+        if asked.body is None or not asked.path.endswith("/responses"):
+            return Answer({})
+        text = json.dumps(asked.body["input"], ensure_ascii=False)
+        done = left.pop(0)(text) if left else {"text": "ok"}
+        place = len(asked.body["input"])
+        return Answer(_responses(done, place), headers={"Content-Type": "text/event-stream"})
+
+    with endpoint(answer) as server:
+        yield server
+
+
+def _responses(done: dict[str, Any], place: int) -> bytes:
+    if "text" in done:
+        text = {"type": "output_text", "text": done["text"], "annotations": []}
+        item = {"type": "message", "role": "assistant", "id": f"m{place}", "content": [text]}
+    else:
+        item = {"type": "function_call", "id": f"f{place}", "call_id": f"c{place}", **done}
+        item["arguments"] = json.dumps(done["arguments"])
+    whole = {"id": f"r{place}"}
+    usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+    return _stream(
+        [
+            {"type": "response.created", "response": whole},
+            {"type": "response.output_item.added", "output_index": 0, "item": item},
+            {"type": "response.output_item.done", "output_index": 0, "item": item},
+            {"type": "response.completed", "response": {**whole, "usage": usage}},
+        ]
+    )
+
+
+def codex(home: Path, project: Path, server: Server, prompt: str) -> str:
+    """Run Codex once; return what it prints."""
+    settings = home / ".codex" / "config.toml"
+    own = settings.read_text("utf-8") if settings.exists() else ""
+    provider = (
+        'model = "gpt-5"\nmodel_provider = "local"\napproval_policy = "never"\n'
+        'sandbox_mode = "danger-full-access"\n\n[model_providers.local]\nname = "local"\n'
+        f'base_url = "{server.address}"\nwire_api = "responses"\nenv_key = "LOCAL_KEY"\n\n'
+    )
+    settings.write_text(provider + own, "utf-8")
+    variables = {"HOME": str(home), "CODEX_HOME": str(home / ".codex"), "LOCAL_KEY": "unused"}
+    flags = ["--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
+    if path := os.environ.get(
+        "PYTHONPATH"
+    ):  # Codex hands servers no variable that it does not know
+        flags += ["-c", f"mcp_servers.hippocampus.env={{PYTHONPATH={json.dumps(path)}}}"]
+    ended = subprocess.run(
+        [str(shutil.which("codex")), "exec", *flags, prompt],
+        cwd=project,
+        env={**os.environ, **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    return ended.stdout
+
+
+@contextmanager
+def gemini_model(steps: list[Step]) -> Iterator[Server]:
+    """Serve Google's Gemini API."""
+    left = list(steps)
+
+    def answer(asked: Asked) -> Answer:
+        if asked.body is None or "streamGenerateContent" not in asked.path:
+            return Answer({"totalTokens": 10})
+        text = json.dumps(asked.body["contents"], ensure_ascii=False)
+        done = left.pop(0)(text) if left and asked.body.get("tools") else {"text": "ok"}
+        call = {"functionCall": {"name": done.get("name"), "args": done.get("arguments")}}
+        part = {"text": done["text"]} if "text" in done else call
+        content = {"role": "model", "parts": [part]}
+        chunk = {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
+        stream = f"data: {json.dumps(chunk)}\r\n\r\n".encode()
+        return Answer(stream, headers={"Content-Type": "text/event-stream"})
+
+    with endpoint(answer) as server:
+        yield server
+
+
+def gemini(home: Path, project: Path, server: Server, prompt: str) -> str:
+    """Run Gemini CLI once; return what it prints."""
+    path = home / ".gemini" / "settings.json"
+    settings = json.loads(path.read_text("utf-8"))
+    settings["security"] = {"auth": {"selectedType": "gemini-api-key"}}
+    settings["mcpServers"]["hippocampus"]["env"] = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    path.write_text(json.dumps(settings), "utf-8")
+    variables = {
+        "HOME": str(home),
+        "GEMINI_API_KEY": "unused",
+        "GOOGLE_GEMINI_BASE_URL": server.address.removesuffix("/v1"),
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    }
+    ended = subprocess.run(
+        [str(shutil.which("gemini")), "-p", prompt, "--yolo", "-m", "gemini-2.5-flash"],
+        cwd=project,
+        env={**os.environ, **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    return ended.stdout
+
+
+def opencode(home: Path, project: Path, server: Server, prompt: str) -> str:
+    """Run opencode once with our plugin, as its page has it; return what it prints."""
+    folder = home / ".config" / "opencode"
+    (folder / "plugin").mkdir(parents=True)
+    shutil.copy(EXAMPLES / "opencode.js", folder / "plugin" / "hippocampus.js")
+    (home / "bin").mkdir()
+    program = home / "bin" / "hippocampus"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -P -m hippocampus "$@"\n')
+    program.chmod(0o755)
+    command = ["hippocampus", "mcp", "--state-dir", str(home / ".hippocampus")]
+    options = {"baseURL": server.address, "apiKey": "unused"}
+    settings = {
+        "provider": {"anthropic": {"options": options}},
+        "mcp": {"hippocampus": {"type": "local", "command": command}},
+    }
+    (folder / "opencode.json").write_text(json.dumps(settings))
+    folders = {f"XDG_{name}_HOME": str(home / name) for name in ("DATA", "CACHE", "STATE")}
+    variables = {
+        **folders,
+        "HOME": str(home),
+        "PWD": str(project),
+        "XDG_CONFIG_HOME": str(home / ".config"),
+        "PATH": f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    }
+    ended = subprocess.run(
+        [str(shutil.which("opencode")), "run", "-m", "anthropic/claude-sonnet-4-5", prompt],
+        cwd=project,
+        env={**os.environ, **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    return ended.stdout

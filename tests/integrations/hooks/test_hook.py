@@ -1,0 +1,337 @@
+"""The hook over events that Claude Code 2.1.330 and Codex 0.169.0 have sent, and Gemini CLI's."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hippocampus import Hippocampus
+from hippocampus.integrations.hooks import answered, log_of, noted, tool_output
+from hippocampus.storage import ledger
+from hippocampus.storage.state_dir import StateDir
+
+RECORDED = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "events.jsonl").read_text("utf-8").splitlines()
+]
+ROWS = json.dumps([{"id": n, "name": f"item-{n:04}", "open": n % 3 == 0} for n in range(300)])
+HITS = "\n".join(f"src/file_{n}.py:{n}:    total = total + value_{n}" for n in range(300))
+
+
+def recorded(host: str, name: str, tool: str = "", place: int = 0) -> dict[str, Any]:
+    """Return an event that a host has sent."""
+    found = [
+        each["event"]
+        for each in RECORDED
+        if each["host"] == host
+        and each["event"]["hook_event_name"] == name
+        and each["event"].get("tool_name", "") == tool
+    ]
+    return copy.deepcopy(found[place])
+
+
+def with_result(event: dict[str, Any], text: str, tool: str, **arguments: Any) -> dict[str, Any]:
+    """Return an event of the same shape with another text, of another call."""
+    path = tool_output.text_path(event["tool_response"])
+    assert path is not None
+    response = tool_output.with_text(event["tool_response"], path, text)
+    return {**event, "tool_name": tool, "tool_input": arguments, "tool_response": response}
+
+
+BASH = recorded("claude-code", "PostToolUse", "Bash")
+GREP = recorded("claude-code", "PostToolUse", "Grep")
+MCP = recorded("claude-code", "PostToolUse", "mcp__hippocampus__remember")
+CODEX = recorded("codex", "PostToolUse", "Bash")
+CODEX_MCP = recorded("codex", "PostToolUse", "mcp__hippocampus__remember")
+GEMINI = {
+    "session_id": "g1",
+    "transcript_path": "/run/chat.json",
+    "cwd": "/run/proj",
+    "hook_event_name": "AfterTool",
+    "timestamp": "2026-11-22T14:00:00.000Z",
+    "tool_name": "run_shell_command",
+    "tool_input": {"command": "node rows.js"},
+    "tool_response": {"llmContent": "a", "returnDisplay": "a"},
+}
+
+
+def asked(event: Any, state: Path) -> Any:
+    return answered(event, StateDir(state), "default")
+
+
+def content_of(state: Path, session: str) -> list[str]:
+    memory = Hippocampus(state)
+    with memory.session(session) as opened:
+        found = [opened.content(each.id) for each in opened.entries()]
+        memory.close()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("event", "text"),
+    [
+        (with_result(BASH, ROWS, "Bash", command="tracker list --json"), ROWS),
+        (with_result(GREP, HITS, "Grep", pattern="total"), HITS),
+        (with_result(MCP, ROWS, "mcp__tracker__list"), ROWS),
+    ],
+    ids=["Bash", "Grep", "MCP"],
+)
+def test_claude_code_gets_the_entry_in_the_shape_of_the_tool(
+    event: dict[str, Any], text: str, state: Path
+) -> None:
+    answer = asked(event, state)["hookSpecificOutput"]
+    assert answer["hookEventName"] == "PostToolUse"
+    output, before = answer["updatedToolOutput"], event["tool_response"]
+    path = tool_output.text_path(before)
+    assert tool_output.text_path(output) == path
+    assert tool_output.with_text(output, path, text) == before  # every other field is as it was
+    entry = tool_output.at(output, path)
+    assert entry.startswith("[")
+    assert f" · {event['tool_name']} · " in entry
+    assert len(entry) < len(text) * 0.7
+    assert content_of(state, event["session_id"]) == [text]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        with_result(CODEX, ROWS, "Bash", command="tracker list"),
+        with_result(CODEX_MCP, ROWS, "mcp__tracker__list"),
+        with_result(GEMINI, ROWS, "run_shell_command", command="tracker list"),
+    ],
+    ids=["Codex", "Codex MCP", "Gemini"],
+)
+def test_other_hosts_get_an_entry_that_says_that_nothing_was_refused(
+    event: dict[str, Any], state: Path
+) -> None:
+    answer = asked(event, state)
+    assert answer["decision"] == ("deny" if event["hook_event_name"] == "AfterTool" else "block")
+    assert answer.keys() == {"decision", "reason"}
+    assert "stored, not refused" in answer["reason"].splitlines()[0]
+    assert answer["reason"].splitlines()[1].startswith("[")
+    assert content_of(state, event["session_id"]) == [ROWS]
+
+
+UNTOUCHED = {
+    "small": with_result(BASH, ROWS[:900], "Bash", command="tracker list"),
+    "asked to read by a command": with_result(BASH, HITS, "Bash", command="cat a.py"),
+    "asked to read by a tool": with_result(
+        recorded("claude-code", "PostToolUse", "Read"), ROWS, "Read", file_path="a.json"
+    ),
+    "our own recall": with_result(MCP, ROWS, "mcp__hippocampus__recall"),
+    "our own recall in Gemini": with_result(GEMINI, ROWS, "mcp_hippocampus_recall"),
+    "prose, which a policy shows in full first": with_result(
+        BASH, "The harbour was quiet that morning, and nobody spoke. " * 200, "Bash", command="say"
+    ),
+    "moved to a file by the host": {
+        **recorded("claude-code", "PostToolUse", "Bash", 1),
+    },
+    "an image": recorded("claude-code", "PostToolUse", "Read", 1),
+    "a failure": {**CODEX_MCP, "tool_response": {"content": [{"text": ROWS}], "isError": True}},
+    "an unknown shape": {**BASH, "tool_name": "New", "tool_response": {"rows": ROWS, "more": 1}},
+    "no response": {**BASH, "tool_response": None},
+    "no session": {**with_result(BASH, ROWS, "Bash", command="x"), "session_id": None},
+    "an unknown event": {**BASH, "hook_event_name": "Tomorrow"},
+    "no event": [1, 2],
+}
+
+
+@pytest.mark.parametrize("event", UNTOUCHED.values(), ids=UNTOUCHED)
+def test_what_stays_gets_no_answer_and_leaves_nothing_behind(event: Any, state: Path) -> None:
+    assert asked(event, state) is None
+    assert not state.exists()
+
+
+@pytest.mark.parametrize("each", RECORDED, ids=lambda each: each["event"]["hook_event_name"])
+def test_every_recorded_event_is_answered_with_nothing_by_an_empty_memory(
+    each: dict[str, Any], state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "hippocampus.integrations.hooks.transcripts.subprocess.Popen", lambda *_, **__: None
+    )
+    assert asked(each["event"], state) is None
+
+
+def test_parallel_hooks_of_one_session_store_every_result(state: Path) -> None:
+    events = [
+        {
+            **with_result(BASH, ROWS.replace("item", f"item{n}"), "Bash", command=f"list {n}"),
+            "tool_use_id": f"toolu_{n}",
+        }
+        for n in range(6)
+    ]
+    answers: list[Any] = []
+    threads = [
+        threading.Thread(target=lambda each=each: answers.append(run(each, state)))
+        for each in events
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len([each for each in answers if "updatedToolOutput" in each]) == 6
+    assert len(content_of(state, BASH["session_id"])) == 6
+
+
+def run(event: Any, state: Path, *options: str) -> str:
+    """Run the hook as a host does."""
+    given = event if isinstance(event, str) else json.dumps(event)
+    command = [sys.executable, "-P", "-m", "hippocampus", "hook", "--state-dir", str(state)]
+    ended = subprocess.run(
+        [*command, *options], input=given.encode(), capture_output=True, check=False
+    )
+    assert ended.returncode == 0
+    assert ended.stderr == b""
+    return ended.stdout.decode()
+
+
+def test_what_fails_inside_gets_no_output_and_is_in_the_log(state: Path, tmp_path: Path) -> None:
+    assert run("{no json", state) == ""
+    large = with_result(BASH, ROWS, "Bash", command="tracker list")
+    assert run(large, state, "--policy", "missing") == ""
+    taken = tmp_path / "taken"
+    taken.write_text("a file where the state directory should be")
+    assert run(large, taken) == ""
+    log = [json.loads(line) for line in StateDir(state).hook_log.read_text().splitlines()]
+    assert [each["failed"].split(":")[0] for each in log] == ["JSONDecodeError", "PolicyError"]
+
+
+def test_a_small_result_loads_nothing_heavy() -> None:
+    script = (
+        "import sys, json, io; from hippocampus.integrations.hooks import main;"
+        "main(['--state-dir', sys.argv[1]]);"
+        "print([n for n in ('typer', 'pydantic', 'numpy', 'sqlite3', 'tiktoken') if n in sys.modules])"
+    )
+    event = json.dumps(UNTOUCHED["small"]).encode()
+    ended = subprocess.run(
+        [sys.executable, "-c", script, "/nonexistent"], input=event, capture_output=True, check=True
+    )
+    assert ended.stdout.strip() == b"[]"
+
+
+def test_a_stopped_session_starts_with_memories_and_each_prompt_gets_what_fits(
+    state: Path, tmp_path: Path
+) -> None:
+    memory = Hippocampus(state)
+    memory.facts.remember("I prefer metric units.")
+    memory.facts.remember("The staging server is staging-7.")
+    memory.close()
+    start = recorded("claude-code", "SessionStart")
+    text = asked(start, state)["hookSpecificOutput"]["additionalContext"]
+    assert "metric" in text
+    prompt = {**recorded("codex", "UserPromptSubmit"), "prompt": "Which is the staging server?"}
+    assert "staging-7" in asked(prompt, state)["hookSpecificOutput"]["additionalContext"]
+    before = {**GEMINI, "hook_event_name": "BeforeAgent", "prompt": "the staging server"}
+    assert "staging-7" in asked(before, state)["hookSpecificOutput"]["additionalContext"]
+
+
+def test_a_memory_is_added_once_until_the_conversation_is_compacted(state: Path) -> None:
+    memory = Hippocampus(state)
+    memory.facts.remember("I prefer metric units.")
+    memory.facts.remember("The staging server is staging-7.")
+    memory.close()
+    start, compact = (recorded("claude-code", "SessionStart", place=place) for place in (0, 2))
+    prompt = {**recorded("claude-code", "UserPromptSubmit"), "prompt": "the staging server?"}
+    start["session_id"] = compact["session_id"] = prompt["session_id"]
+    assert "metric" in json.dumps(asked(start, state))
+    assert asked({**prompt, "prompt": "metric units?"}, state) is None
+    assert "staging-7" in json.dumps(asked(prompt, state))
+    assert asked(prompt, state) is None
+    assert "metric" in json.dumps(asked(compact, state))
+    assert "staging-7" in json.dumps(asked(prompt, state))
+
+
+def test_a_resumed_session_is_not_rewritten_while_its_cache_is_warm(state: Path) -> None:
+    memory = Hippocampus(state)
+    memory.facts.remember("I prefer metric units.")
+    memory.close()
+    warm, cold = (recorded("claude-code", "SessionStart", place=place) for place in (1, 3))
+    assert (warm["source"], warm["prompt_cache_likely_expired"]) == ("resume", False)
+    assert (cold["source"], cold["prompt_cache_likely_expired"]) == ("resume", True)
+    assert asked(warm, state) is None
+    assert "metric" in json.dumps(asked(cold, state))
+
+
+def test_a_compacted_session_gets_the_ids_of_its_own_entries(state: Path) -> None:
+    start, compact = (recorded("claude-code", "SessionStart", place=place) for place in (0, 2))
+    large = with_result(BASH, ROWS, "Bash", command="tracker list")
+    large["session_id"] = start["session_id"] = compact["session_id"]
+    assert compact["source"] == "compact"
+    asked(large, state)
+    [entry_id] = [each.entry.id for each in next(ledger.stored_sessions(StateDir(state))).records]
+    assert entry_id in json.dumps(asked(compact, state))
+    assert entry_id not in json.dumps(asked(start, state))
+
+
+def test_a_transcript_is_consolidated_once(state: Path, tmp_path: Path) -> None:
+    from hippocampus.integrations.hooks import transcripts
+
+    lines = [
+        {
+            "type": "user",
+            "sessionId": "s1",
+            "message": {"role": "user", "content": "Always answer in metric units."},
+        },
+        {
+            "type": "assistant",
+            "sessionId": "s1",
+            "message": {
+                "role": "assistant",
+                "model": "m",
+                "content": [{"type": "text", "text": "I will."}],
+            },
+        },
+    ]
+    transcript = tmp_path / "s1.jsonl"
+    transcript.write_text("\n".join(map(json.dumps, lines)))
+    for _ in range(2):
+        transcripts.consolidate(StateDir(state), "default", "s1", transcript)
+    memory = Hippocampus(state)
+    assert len(memory.facts.search("metric units")) == 1
+    assert ledger.unconsolidated(StateDir(state)) == []
+    memory.close()
+
+
+def test_of_a_transcript_the_last_context_counts_and_no_sub_agent(
+    state: Path, tmp_path: Path
+) -> None:
+    from hippocampus.integrations.hooks import transcripts
+
+    def line(role: str, text: str, number: int, **fields: Any) -> dict[str, Any]:
+        content = text if role == "user" else [{"type": "text", "text": text}]
+        message = {"role": role, "content": content, "model": "m"}
+        return {"type": role, "sessionId": "s1", "uuid": f"u{number}", "message": message, **fields}
+
+    lines = [
+        line("user", "Hello there, this goes on for a while.", 1),
+        *(line("assistant", f"Part {n} of an answer.", n) for n in range(2, 9)),
+        {"type": "system", "subtype": "compact_boundary", "sessionId": "s1", "uuid": "u10"},
+        line("user", "Always answer in metric units.", 11, parentUuid="u10"),
+        line("assistant", "I will.", 12, parentUuid="u11"),
+        line("user", "Always write in capital letters.", 13, isSidechain=True, agentId="a1"),
+        line("assistant", "YES.", 14, isSidechain=True, agentId="a1", parentUuid="u13"),
+    ]
+    transcript = tmp_path / "s1.jsonl"
+    transcript.write_text("\n".join(map(json.dumps, lines)))
+    transcripts.consolidate(StateDir(state), "default", "s1", transcript)
+    memory = Hippocampus(state)
+    assert memory.facts.search("metric units")
+    assert not memory.facts.search("capital letters")
+    memory.close()
+
+
+def test_the_log_stays_within_its_bound(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hippocampus.integrations.hooks.MAX_LOG_BYTES", 1_000)
+    for number in range(50):
+        noted(StateDir(state), {"failed": f"number {number}"})
+    with StateDir(state).hook_log.open("a") as log:
+        log.write('{"half\n')
+    assert log_of(StateDir(state))[-1]["failed"] == "number 49"
+    assert sum(path.stat().st_size for path in state.glob("hooks*")) < 2_500

@@ -1,0 +1,179 @@
+"""The real Claude Code, Codex, Gemini CLI and opencode with our hooks and our server, against a scripted model."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from integrations.hooks import hosts
+from models.endpoint import Server
+
+from hippocampus.facts import Facts
+
+pytest.importorskip("mcp")
+with_claude = pytest.mark.skipif(
+    not shutil.which("claude"), reason="npm: @anthropic-ai/claude-code"
+)
+with_codex = pytest.mark.skipif(not shutil.which("codex"), reason="npm: @openai/codex")
+
+with_opencode = pytest.mark.skipif(not shutil.which("opencode"), reason="npm: opencode-ai")
+with_gemini = pytest.mark.skipif(not shutil.which("gemini"), reason="npm: @google/gemini-cli")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "rows.py").write_text(hosts.ROWS)
+    (tmp_path / "project" / "notes.txt").write_text("A line of the notes.\n" * 400)
+    return tmp_path / "project"
+
+
+def lists(server: Server, key: str) -> list[list[dict[str, Any]]]:
+    """Return the message lists that the model was sent, side calls left out."""
+    return [each.body[key] for each in server.asked if each.body and each.body.get("tools")]
+
+
+def remember(home: Path, said: str) -> None:
+    with Facts(home / ".hippocampus" / "memory.sqlite3") as facts:
+        facts.remember(said)
+
+
+def told_later(home: Path, said: str) -> bool:
+    """Return whether the memory has a sentence within half a minute."""
+    for _ in range(60):
+        if (home / ".hippocampus" / "memory.sqlite3").exists():
+            with Facts(home / ".hippocampus" / "memory.sqlite3") as facts:
+                if facts.search(said):
+                    return True
+        time.sleep(0.5)
+    return False
+
+
+@with_claude
+def test_claude_code_gets_the_entry_recalls_its_payload_and_remembers(
+    home: Path, project: Path
+) -> None:
+    assert hosts.hippocampus(home, project, "install", "claude-code").returncode == 0
+    steps = [
+        hosts.call("Bash", command="python3 rows.py", description="list the items"),
+        hosts.recall_of("mcp__hippocampus__recall", head=1000, max_tokens=8000),
+        hosts.call("Read", file_path=str(project / "notes.txt")),
+        hosts.say("Item 123 is open."),
+    ]
+    with hosts.claude_model(steps) as server:
+        said = hosts.claude(home, project, server, "Always answer in metric units. Is 123 open?")
+    assert said["result"] == "Item 123 is open."
+    last = lists(server, "messages")[-1]
+    results = [
+        block
+        for message in last
+        if message["role"] == "user" and isinstance(message["content"], list)
+        for block in message["content"]
+        if block["type"] == "tool_result"
+    ]
+    entry, recalled, read = (json.dumps(each, ensure_ascii=False) for each in results)
+    assert " · Bash · " in entry
+    assert len(entry) < 4_500
+    assert "item-0123" in recalled
+    assert len(recalled) > 4_500  # a recall is not shortened again
+    assert read.count("A line of the notes.") == 400  # what it asked to read is whole
+    status = hosts.hippocampus(home, project, "status", "claude-code")
+    assert "edits    1 of 1 arrived" in status.stdout
+    assert status.returncode == 0
+    assert told_later(home, "metric units")
+    with hosts.claude_model([hosts.say("Yes.")]) as server:
+        hosts.claude(home, project, server, "Hello again.")
+    assert "metric units" in json.dumps(lists(server, "messages")[0])
+
+
+@with_claude
+def test_claude_code_lists_the_recall_tool_from_the_start(home: Path, project: Path) -> None:
+    hosts.hippocampus(home, project, "install", "claude-code")
+    steps = [hosts.call("Bash", command="sleep 3", description="wait"), hosts.say("Done.")]
+    with hosts.claude_model(steps) as server:
+        hosts.claude(home, project, server, "Wait.")
+    names = [each["name"] for each in server.asked[-1].body["tools"]]
+    assert "mcp__hippocampus__recall" in names
+
+
+@with_codex
+def test_codex_gets_the_entry_and_recalls_its_payload(home: Path, project: Path) -> None:
+    assert hosts.hippocampus(home, project, "install", "codex").returncode == 0
+    remember(home, "I prefer metric units.")
+    remember(home, "The owner of item 123 is Ann.")
+    steps = [
+        hosts.call("exec_command", cmd="python3 rows.py"),
+        hosts.recall_of("recall", "mcp__hippocampus", head=1000, max_tokens=8000),
+        hosts.say("Item 123 is open."),
+    ]
+    with hosts.codex_model(steps) as server:
+        assert "Item 123 is open." in hosts.codex(home, project, server, "Is item 123 open?")
+    assert "metric units" in json.dumps(lists(server, "input")[0])  # from the start
+    assert "is Ann" in json.dumps(lists(server, "input")[0])  # from the prompt
+    last = lists(server, "input")[-1]
+    results = [
+        json.dumps(item["output"], ensure_ascii=False)
+        for item in last
+        if item["type"] == "function_call_output"
+    ]
+    entry, recalled = results
+    assert "The call succeeded." in entry
+    assert " · Bash · " in entry
+    assert "item-0123" in recalled
+    assert len(recalled) > 4_500
+    status = hosts.hippocampus(home, project, "status", "codex")
+    assert "edits    1 of 1 arrived" in status.stdout
+    assert status.returncode == 0
+
+
+@with_gemini
+def test_gemini_gets_the_entry_and_recalls_its_payload(home: Path, project: Path) -> None:
+    assert hosts.hippocampus(home, project, "install", "gemini").returncode == 0
+    remember(home, "I prefer metric units.")
+    remember(home, "The owner of item 123 is Ann.")
+    steps = [
+        hosts.call("run_shell_command", command="python3 rows.py"),
+        hosts.recall_of("mcp_hippocampus_recall", head=1000, max_tokens=8000),
+        hosts.say("Item 123 is open."),
+    ]
+    with hosts.gemini_model(steps) as server:
+        assert "Item 123 is open." in hosts.gemini(home, project, server, "Is item 123 open?")
+    assert "metric units" in json.dumps(lists(server, "contents")[0])  # from the start
+    assert "is Ann" in json.dumps(lists(server, "contents")[0])  # from the prompt
+    parts = [part for content in lists(server, "contents")[-1] for part in content["parts"]]
+    responses = [part["functionResponse"] for part in parts if "functionResponse" in part]
+    entry, recalled = (json.dumps(each["response"], ensure_ascii=False) for each in responses)
+    assert "The call succeeded." in entry
+    assert " · run_shell_command · " in entry
+    assert "item-0123" in recalled
+    assert len(recalled) > 4_500
+    status = hosts.hippocampus(home, project, "status", "gemini")
+    assert "edits    1 of 1 arrived" in status.stdout
+    assert status.returncode == 0
+
+
+@with_opencode
+def test_the_plugin_for_opencode_replaces_a_result(home: Path, project: Path) -> None:
+    steps = [
+        hosts.call("bash", command="python3 rows.py", description="list the items"),
+        hosts.recall_of("hippocampus_recall", head=1000, max_tokens=8000),
+        hosts.say("Item 123 is open."),
+    ]
+    with hosts.claude_model(steps) as server:
+        assert "Item 123 is open." in hosts.opencode(home, project, server, "Is 123 open?")
+    sent = json.dumps(lists(server, "messages")[-1], ensure_ascii=False)
+    entry, recalled = sent.split('"tool_result"')[1:]
+    assert " · bash · " in entry
+    assert len(entry) < 4_500
+    assert "item-0123" in recalled
+    assert len(recalled) > 4_500

@@ -1,0 +1,205 @@
+"""What `install` and `uninstall` write into the settings of coding agents."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hippocampus.cli import app
+from hippocampus.integrations.hooks import settings
+
+HOSTS = ["claude-code", "codex", "gemini"]
+OWN = {
+    "model": "opus",
+    "hooks": {
+        "PostToolUse": [{"matcher": "Edit", "hooks": [{"type": "command", "command": "lint"}]}],
+        "Stop": [{"hooks": [{"type": "command", "command": "~/hippocampus/hook --state-dir x"}]}],
+    },
+    "mcpServers": {"tracker": {"command": "tracker"}},
+}
+TOML = '# mine\nmodel = "gpt-5"  # kept\n\n[mcp_servers.tracker]\ncommand = "tracker"\n'
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def paths(host: str) -> set[Path]:
+    found = settings.HOSTS[host]
+    return {settings.hooks_path(found, None), settings.servers_path(found, None)}
+
+
+def run(*arguments: str) -> str:
+    ended = CliRunner().invoke(app, list(arguments))
+    assert ended.exit_code == 0, ended.output
+    return ended.output
+
+
+def with_own_settings(host: str) -> dict[Path, str]:
+    """Write settings of the user's own into a host's files; return what stands in each."""
+    written = {}
+    for path in paths(host):
+        path.parent.mkdir(exist_ok=True)
+        text = TOML if path.suffix == ".toml" else json.dumps(OWN, indent=4)
+        path.write_text(text)
+        path.chmod(0o644)
+        written[path] = text
+    return written
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_hooks_and_server_are_added_once_and_what_was_there_stays(host: str) -> None:
+    own = with_own_settings(host)
+    run("install", host)
+    once = {path: path.read_text() for path in own}
+    assert "nothing to change" in run("install", host)
+    assert {path: path.read_text() for path in own} == once
+    for path, text in once.items():
+        assert path.stat().st_mode & 0o777 == 0o644
+        if path.suffix == ".toml":
+            assert text.startswith(TOML)
+            assert set(tomllib.loads(text)["mcp_servers"]) == {"tracker", "hippocampus"}
+            continue
+        found = json.loads(text)
+        assert found["model"] == "opus"
+        assert found["hooks"]["PostToolUse"][0] == OWN["hooks"]["PostToolUse"][0]
+        assert found["hooks"]["Stop"] == OWN["hooks"]["Stop"]
+        assert found["mcpServers"]["tracker"] == {"command": "tracker"}
+        assert text.startswith('{\n    "')  # with the indentation that it had
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_uninstall_gives_back_what_was_there(host: str) -> None:
+    own = with_own_settings(host)
+    run("install", host)
+    run("uninstall", host)
+    for path, text in own.items():
+        if path.suffix == ".toml":
+            assert path.read_text() == text
+        else:
+            assert json.loads(path.read_text()) == json.loads(text)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_dry_run_prints_the_change_and_writes_nothing(host: str) -> None:
+    printed = run("install", host, "--dry-run")
+    assert "+++" in printed
+    assert "hippocampus hook --state-dir" in printed
+    assert not any(path.exists() for path in paths(host))
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_hand_edits_of_our_entries_are_kept(host: str) -> None:
+    run("install", host)
+    path = settings.hooks_path(settings.HOSTS[host], None)
+    found = json.loads(path.read_text())
+    event = "AfterTool" if host == "gemini" else "PostToolUse"
+    found["hooks"][event][0]["matcher"] = "Bash"
+    found["hooks"][event][0]["hooks"][0]["timeout"] = 5
+    path.write_text(json.dumps(found))
+    run("install", host, "--policy", "coding")
+    [group] = json.loads(path.read_text())["hooks"][event]
+    assert group["matcher"] == "Bash"
+    assert group["hooks"][0]["timeout"] == 5
+    assert group["hooks"][0]["command"].endswith("--policy coding")
+
+
+def test_project_settings_are_those_that_are_not_shared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    run("install", "claude-code", "--project")
+    written = json.loads((project / ".claude" / "settings.local.json").read_text())
+    command = written["hooks"]["PostToolUse"][0]["hooks"][0]["command"]
+    assert f"--state-dir {project / '.hippocampus'}" in command
+    assert "hippocampus" in json.loads((project / ".mcp.json").read_text())["mcpServers"]
+
+
+@pytest.mark.parametrize(
+    ("host", "text", "reason"),
+    [
+        ("claude-code", '{"a": 1, // mine\n}', "not plain JSON"),
+        ("claude-code", "[]", "not a JSON object"),
+        ("claude-code", '{"hooks": []}', "not of the usual form"),
+        ("gemini", '{"mcpServers": [1]}', "not of the usual form"),
+    ],
+)
+def test_settings_that_cannot_be_read_are_refused_and_stay(
+    host: str, text: str, reason: str
+) -> None:
+    path = settings.hooks_path(settings.HOSTS[host], None)
+    path.parent.mkdir()
+    path.write_text(text)
+    ended = CliRunner().invoke(app, ["install", host])
+    assert reason in str(ended.exception)
+    assert path.read_text() == text
+
+
+def test_a_table_of_our_name_that_someone_else_wrote_is_refused() -> None:
+    path = settings.servers_path(settings.HOSTS["codex"], None)
+    path.parent.mkdir()
+    path.write_text('[mcp_servers.hippocampus]\ncommand = "own"\n')
+    ended = CliRunner().invoke(app, ["install", "codex"])
+    assert "not valid TOML with our table in it" in str(ended.exception)
+
+
+def test_a_link_to_settings_elsewhere_stays_a_link(tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.json"
+    real.write_text("{}")
+    path = settings.hooks_path(settings.HOSTS["claude-code"], None)
+    path.parent.mkdir()
+    path.symlink_to(real)
+    run("install", "claude-code")
+    assert path.is_symlink()
+    assert "hooks" in json.loads(real.read_text())
+
+
+def test_status_reports_a_hook_that_is_missing_or_does_not_run(tmp_path: Path) -> None:
+    missing = CliRunner().invoke(app, ["status", "claude-code"])
+    assert missing.exit_code == 1
+    assert "not installed" in missing.output
+    run("install", "claude-code")
+    path = settings.hooks_path(settings.HOSTS["claude-code"], None)
+    path.write_text(path.read_text().replace(" -P -m hippocampus hook", " -Q -m hippocampus hook"))
+    broken = CliRunner().invoke(app, ["status", "claude-code"])
+    assert broken.exit_code == 1
+    assert "exit status 2" in broken.output
+
+
+def test_status_names_an_edit_that_the_host_dropped(tmp_path: Path) -> None:
+    run("install", "claude-code")
+    transcript = tmp_path / "s1.jsonl"
+    state = tmp_path / ".hippocampus"
+    state.mkdir()
+    edits = [
+        {"at": 1.0, "entry": name, "session": "s1", "transcript": str(transcript)}
+        for name in ("aaaaaaaa", "bbbbbbbb")
+    ]
+    gone = {"at": 1.0, "entry": "cccccccc", "session": "s2", "transcript": "missing.jsonl"}
+    (state / "hooks.jsonl").write_text("\n".join(map(json.dumps, [*edits, gone])))
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
+    given = "[aaaaaaaa · Bash · 9 tokens · json]"
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": given}
+    answer = {"role": "assistant", "model": "m", "content": [use]}
+    hook = {"type": "attachment", "attachment": {"stdout": "[bbbbbbbb · Bash"}}
+    lines = [
+        {"type": "user", "sessionId": "s1", "message": {"role": "user", "content": "List."}},
+        {"type": "assistant", "sessionId": "s1", "message": answer},
+        {"type": "user", "sessionId": "s1", "message": {"role": "user", "content": [result]}},
+        {"sessionId": "s1", **hook},
+    ]
+    transcript.write_text("\n".join(map(json.dumps, lines)))
+    ended = CliRunner().invoke(app, ["status", "claude-code"])
+    assert "1 of 2 arrived; 1 without a transcript" in ended.output
+    assert "dropped  bbbbbbbb" in ended.output
+    assert ended.exit_code == 1

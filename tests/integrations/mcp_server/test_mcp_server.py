@@ -1,0 +1,350 @@
+"""The MCP server, called by the official client over both transports."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp")
+
+import httpx2
+from conversations import EAGER
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from hippocampus import Hippocampus
+from hippocampus.facts import Facts
+from hippocampus.integrations import mcp_server
+from hippocampus.storage.state_dir import StateDir
+
+COMMAND = [sys.executable, "-m", "hippocampus", "mcp"]
+HIPPO = {
+    "remember_facts",
+    "store_memory",
+    "recall_memories",
+    "append_memory_block",
+    "replace_memory_block",
+    "recall_memory_block",
+    "forget_memory",
+    "recall_conversation",
+}
+ROWS = "\n".join(f'{{"row": {number}, "city": "town-{number:04}"}}' for number in range(400))
+
+
+def stdio(state: Path, *options: str) -> Client:
+    arguments = [*COMMAND[1:], "--state-dir", str(state), *options]
+    return Client(StdioServerParameters(command=COMMAND[0], args=arguments, env=dict(os.environ)))
+
+
+@contextmanager
+def served(state: Path, port: int = 0, token: str = "", **environment: str) -> Iterator[Any]:
+    """Run the HTTP server in a process of its own until `/health` answers; yield its port and it."""
+    if not port:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+    variables = {**os.environ, "HIPPO_TRANSPORT": "http", "HIPPO_PORT": str(port), **environment}
+    if token:
+        variables["HIPPOCAMPUS_MCP_TOKEN"] = token
+    process = subprocess.Popen([*COMMAND, "--state-dir", str(state)], env=variables)
+    try:
+        for _ in range(200):
+            try:
+                if httpx2.get(f"http://127.0.0.1:{port}/health").json() == {"status": "ok"}:
+                    break
+            except httpx2.TransportError:
+                time.sleep(0.1)
+        yield port, process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@asynccontextmanager
+async def connected(port: int, **headers: str) -> AsyncIterator[Client]:
+    async with httpx2.AsyncClient(headers=headers) as http:
+        url = f"http://127.0.0.1:{port}/mcp"
+        async with Client(streamable_http_client(url, http_client=http)) as client:
+            yield client
+
+
+def text_of(result: Any) -> str:
+    return "".join(each.text for each in result.content)
+
+
+def stored_entry(state: Path, session: str = "s1", agent: str = "") -> str:
+    """Leave a session with one entry in a state directory; return the entry's id."""
+    memory = Hippocampus(state, policy=EAGER, agent=agent)
+    with memory.session(session) as opened:
+        opened(
+            [
+                {"role": "user", "content": "Which towns are there?"},
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [
+                        {
+                            "id": "c1",
+                            "type": "function",
+                            "function": {"name": "list_towns", "arguments": "{}"},
+                        }
+                    ],
+                },
+                {"role": "tool", "tool_call_id": "c1", "content": ROWS},
+            ]
+        )
+        (entry,) = opened.entries()
+    memory.close()
+    return entry.id
+
+
+def test_a_stored_payload_is_recalled_over_stdio_by_its_lines(state: Path) -> None:
+    entry_id = stored_entry(state)
+
+    async def talk() -> None:
+        async with stdio(state) as client:
+            found = await client.call_tool("recall", {"entry_id": entry_id, "lines": [7, 8]})
+            assert "town-0006" in text_of(found)
+            loose = await client.call_tool("recall", {"entry_id": entry_id, "lines": "7-8"})
+            assert text_of(loose) == text_of(found)
+            searched = await client.call_tool("recall", {"query": "town-0311"})
+            assert "town-0311" in text_of(searched)
+            unknown = await client.call_tool("recall", {"entry_id": "zzzzzzzz"})
+            assert "zzzzzzzz" in text_of(unknown)
+            status = await client.call_tool("session_status", {})
+            assert entry_id in text_of(status)
+            resource = await client.read_resource(f"hippocampus://entries/{entry_id}")
+            assert resource.contents[0].text == ROWS
+
+    asyncio.run(talk())
+
+
+def test_what_another_process_has_stored_since_is_listed_and_recalled(state: Path) -> None:
+    first = stored_entry(state)
+
+    async def talk() -> None:
+        async with stdio(state) as client:
+            await client.call_tool("recall", {"entry_id": first, "lines": [1, 1]})
+            memory = Hippocampus(state, policy=EAGER)
+            with memory.session("s1") as session:
+                noted = session.state("migrating the towns")
+            memory.close()
+            status = await client.call_tool("session_status", {"session_id": "s1"})
+            assert noted in text_of(status)
+            found = await client.call_tool("recall", {"entry_id": noted, "head": 5})
+            assert text_of(found) == "migrating the towns"
+
+    asyncio.run(talk())
+
+
+def test_a_session_that_does_not_exist_is_not_made(state: Path) -> None:
+    stored_entry(state)
+
+    async def talk() -> None:
+        async with stdio(state) as client:
+            found = await client.call_tool("session_status", {"session_id": "another"})
+            assert found.is_error
+            assert "no session 'another'" in text_of(found)
+
+    asyncio.run(talk())
+    assert len(StateDir(state).ledgers()) == 1
+
+
+def test_one_agent_does_not_recall_the_payloads_of_another(state: Path) -> None:
+    entry_id = stored_entry(state, agent="ann")
+
+    async def talk() -> None:
+        async with stdio(state) as client:
+            for agent in ("bob", ""):
+                arguments = {"entry_id": entry_id, "lines": [1, 1], "agent_id": agent}
+                refused = await client.call_tool("recall", arguments)
+                assert refused.is_error
+                assert "belongs to another agent" in text_of(refused)
+            own = await client.call_tool("recall", {**arguments, "agent_id": "ann"})
+            assert "town-0000" in text_of(own)
+
+    asyncio.run(talk())
+
+
+def test_memories_are_kept_apart_by_agent_and_by_scope(state: Path) -> None:
+    async def talk() -> None:
+        async with stdio(state) as client:
+            await client.call_tool("remember", {"text": "I like green tea.", "agent_id": "ann"})
+            await client.call_tool("remember", {"text": "I like black tea.", "scope": "work"})
+            own = text_of(await client.call_tool("search_memory", {"query": "tea"}))
+            assert "black" in own
+            assert "green" not in own
+            ann = await client.call_tool("search_memory", {"query": "tea", "agent_id": "ann"})
+            assert "green" in text_of(ann)
+            home = await client.call_tool("search_memory", {"query": "tea", "scope": "home"})
+            assert "black" not in text_of(home)
+
+    asyncio.run(talk())
+
+
+def test_blocks_are_tools_and_resources_and_the_prompt_loads_the_context(state: Path) -> None:
+    async def talk() -> None:
+        async with stdio(state) as client:
+            await client.call_tool("append_block", {"key": "persona", "content": "a pilot"})
+            swap = {"key": "persona", "old_text": "pilot", "new_text": "sailor"}
+            await client.call_tool("replace_block", swap)
+            read = await client.call_tool("read_block", {"key": "persona"})
+            assert text_of(read) == "a sailor"
+            block = await client.read_resource("hippocampus://blocks/persona")
+            assert block.contents[0].text == "a sailor"
+            names = await client.read_resource("hippocampus://blocks")
+            assert "persona" in names.contents[0].text
+            with pytest.raises(MCPError, match="no block 'other'"):
+                await client.read_resource("hippocampus://blocks/other")
+            await client.call_tool("remember", {"text": "I prefer metric units."})
+            prompt = await client.get_prompt("context_load", {"task": "units"})
+            assert "metric" in prompt.messages[0].content.text
+
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize(
+    ("profile", "names"),
+    [
+        ("hippo", HIPPO),
+        ("scriptling", {"remember", "recall", "forget", "compact"}),
+        ("hippocampus", set(mcp_server.PROFILES["hippocampus"])),
+    ],
+)
+def test_one_profile_is_served_with_its_names(state: Path, profile: str, names: set[str]) -> None:
+    async def talk() -> None:
+        async with stdio(state, "--profile", profile) as client:
+            tools = (await client.list_tools()).tools
+            assert {each.name for each in tools} == names
+            for each in tools:
+                assert each.description
+                assert each.annotations is not None
+                assert each.meta["anthropic/maxResultSizeChars"] == 200_000
+                assert "agent_id" in each.input_schema["properties"]
+
+    asyncio.run(talk())
+
+
+def test_the_tools_of_hippo_take_its_arguments_and_refuse_what_is_too_long(state: Path) -> None:
+    async def talk() -> None:
+        async with stdio(state, "--profile", "hippo") as client:
+            kept = {"content": "minutes of the meeting", "metadata": {"room": 4}}
+            assert not (await client.call_tool("store_memory", kept)).is_error
+            await client.call_tool("remember_facts", {"text": "Our meeting room is 4."})
+            both = await client.call_tool("recall_memories", {"query": "meeting", "limit": 50})
+            facts = await client.call_tool("recall_memories", {"query": "meeting", "kind": "fact"})
+            assert "minutes" in text_of(both)
+            assert "minutes" not in text_of(facts)
+            long = await client.call_tool("remember_facts", {"text": "x" * 10_001})
+            assert long.is_error
+            described = {"description": "minutes of the meeting", "threshold": 0.7}
+            assert "Deleted 1" in text_of(await client.call_tool("forget_memory", described))
+
+    asyncio.run(talk())
+
+
+def test_scriptlings_tools_remember_forget_and_compact(state: Path) -> None:
+    async def talk() -> None:
+        async with stdio(state, "--profile", "scriptling") as client:
+            arguments = {"content": "Ann owns a boat", "type": "fact", "importance": 0.9}
+            said = text_of(await client.call_tool("remember", arguments))
+            memory_id = said.split("(id ")[1].split(")")[0]
+            assert "boat" in text_of(await client.call_tool("recall", {"query": "boat"}))
+            assert (
+                text_of(await client.call_tool("compact", {})) == '{"removed": 0, "remaining": 1}'
+            )
+            await client.call_tool("forget", {"id": memory_id})
+            assert (
+                text_of(await client.call_tool("compact", {})) == '{"removed": 0, "remaining": 0}'
+            )
+
+    asyncio.run(talk())
+
+
+def test_eight_clients_at_once_over_http_read_and_write_one_memory(state: Path) -> None:
+    entry_id = stored_entry(state)
+
+    async def one(port: int, number: int) -> None:
+        async with connected(port) as client:
+            for line in range(1, 6):
+                await client.call_tool("remember", {"text": f"Box {number}-{line} holds nails."})
+                arguments = {"entry_id": entry_id, "lines": [line, line]}
+                found = await client.call_tool("recall", arguments)
+                assert f"town-{line - 1:04}" in text_of(found)
+
+    async def talk(port: int) -> None:
+        await asyncio.gather(*(one(port, number) for number in range(8)))
+
+    with served(state) as (port, _):
+        asyncio.run(talk(port))
+    with Facts(StateDir(state).facts) as facts:
+        assert facts.count() == 40
+        assert facts.check() == []
+
+
+def test_eight_servers_over_stdio_share_one_memory(state: Path) -> None:
+    async def one(number: int) -> None:
+        async with stdio(state) as client:
+            await client.call_tool("remember", {"text": f"Box {number} holds nails."})
+            await client.call_tool("append_block", {"key": "boxes", "content": f"box {number}"})
+
+    async def talk() -> None:
+        await asyncio.gather(*(one(number) for number in range(8)))
+
+    asyncio.run(talk())
+    with Facts(StateDir(state).facts) as facts:
+        assert facts.count() == 8
+        block = facts.blocks.get("boxes")
+        assert block is not None
+        assert len(block.value.splitlines()) == 8
+        assert facts.check() == []
+
+
+def test_a_killed_server_that_starts_again_has_what_it_answered(state: Path) -> None:
+    async def talk(port: int, tool: str, arguments: dict[str, str]) -> str:
+        async with connected(port) as client:
+            return text_of(await client.call_tool(tool, arguments))
+
+    with served(state) as (port, process):
+        asyncio.run(talk(port, "remember", {"text": "The key is under the mat."}))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with served(state, port) as (port, _):
+        assert "mat" in asyncio.run(talk(port, "search_memory", {"query": "key"}))
+
+
+def test_http_wants_the_token_and_an_origin_of_its_own(state: Path) -> None:
+    with served(state, token="s3cret") as (port, _):
+        url = f"http://127.0.0.1:{port}/mcp"
+        assert httpx2.post(url, json={}).status_code == 401
+        wrong = httpx2.post(url, json={}, headers={"Authorization": "Bearer other"})
+        assert wrong.status_code == 401
+        own = {"Authorization": "Bearer s3cret"}
+        foreign = httpx2.post(url, json={}, headers={**own, "Origin": "https://evil.example"})
+        assert foreign.status_code == 403
+        rebound = httpx2.post(url, json={}, headers={**own, "Host": "evil.example"})
+        assert rebound.status_code == 421
+
+        async def talk() -> None:
+            async with connected(port, **own) as client:
+                assert (await client.list_tools()).tools
+
+        asyncio.run(talk())
+
+
+def test_another_address_than_loopback_is_refused_without_a_token(state: Path) -> None:
+    command = [*COMMAND, "--state-dir", str(state), "--transport", "http", "--host", "0.0.0.0"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert "HIPPOCAMPUS_MCP_TOKEN" in ended.stderr

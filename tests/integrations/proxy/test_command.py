@@ -1,0 +1,68 @@
+"""`hippocampus proxy` as the page on it prints it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("starlette")
+pytest.importorskip("prometheus_client")
+import httpx
+from integrations.proxy.hosts import MessagesHost, recalling, run
+from integrations.proxy.upstream import Upstream, provider
+
+from hippocampus.cli import app
+
+PAGE = Path(__file__).parents[3] / "docs" / "hosts" / "proxy.md"
+BLOCKS = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+ADDRESS = "http://127.0.0.1:8787"
+
+
+@contextlib.contextmanager
+def running(command: list[str], folder: Path, port: int) -> Iterator[str]:
+    """Run the command of the page on another port; yield its address."""
+    whole = [sys.executable, "-m", *command, "--port", str(port)]
+    with subprocess.Popen(whole, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+        url = ADDRESS.replace("8787", str(port))
+        while process.poll() is None:
+            with contextlib.suppress(httpx.TransportError):
+                httpx.get(f"{url}/health")
+                break
+            time.sleep(0.1)
+        yield url
+        process.terminate()
+        _, printed = process.communicate(timeout=30)
+    assert printed.startswith(f"hippocampus proxy: {url} for ")
+
+
+def test_the_commands_of_the_page_run_as_printed(tmp_path: Path) -> None:
+    install, start = BLOCKS[0].splitlines()
+    assert install == 'pip install "hippocampus-context[proxy]"'
+    [export] = BLOCKS[1].splitlines()
+    assert export == f"export ANTHROPIC_BASE_URL={ADDRESS}"
+    with socket.socket() as probe, provider(Upstream(recalling)) as upstream:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        probe.close()
+        command = shlex.split(start.replace("https://api.anthropic.com", upstream.url))
+        with running(command, tmp_path, port) as url:
+            host = MessagesHost(url, stream=True)
+            run(host)
+    assert "Order row-417 is late." in host.text
+    assert (tmp_path / "agent-state" / "proxy.sqlite3").exists()
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    done = CliRunner().invoke(app, ["proxy", "--upstream", "api.anthropic.com"])
+    assert done.exit_code == 2
+    assert "'api.anthropic.com' is not" in done.output

@@ -1,0 +1,483 @@
+"""A proxy between real client packages and a scripted provider, all on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("prometheus_client")
+from integrations.proxy.hosts import (
+    HOSTS,
+    KEY,
+    QUESTION,
+    ROWS,
+    TOOL,
+    ChatHost,
+    Items,
+    MessagesHost,
+    calls_and_results,
+    listing,
+    recalling,
+    run,
+)
+from integrations.proxy.upstream import Sent, Upstream, provider, served
+
+from hippocampus import Hippocampus
+from hippocampus.integrations.proxy.app import proxy_app
+from hippocampus.testing import Decided, call, entry_ids
+
+LIMIT_SECONDS = 3.0
+RECALL_TOOLS = [TOOL, "recall"]
+
+
+@contextmanager
+def proxied(
+    state: Path, decide: Callable[[Items], Decided], **options: Any
+) -> Iterator[tuple[Upstream, str]]:
+    """Serve a provider with a proxy in front of it; yield the provider and the proxy's address."""
+    with ExitStack() as stack:
+        upstream = stack.enter_context(provider(Upstream(decide, **options)))
+        app = proxy_app(upstream.url, state, "default", LIMIT_SECONDS)
+        yield upstream, stack.enter_context(served(app))
+
+
+def tool_names(sent: Sent) -> list[str]:
+    return [each.get("name") or each["function"]["name"] for each in sent.body.get("tools", [])]
+
+
+def figures(url: str) -> dict[str, float]:
+    text = httpx.get(f"{url}/metrics").text
+    return {
+        name: float(value)
+        for name, value in re.findall(r"^hippocampus_proxy_(\S+) (\S+)$", text, re.MULTILINE)
+    }
+
+
+def conversations(url: str) -> list[dict[str, Any]]:
+    return httpx.get(f"{url}/conversations").json()
+
+
+# Recalls
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("kind", HOSTS)
+def test_recalls_are_answered_inside_and_stay_in_the_conversation(
+    kind: Any, stream: bool, state: Path
+) -> None:
+    with proxied(state, recalling, thinking="Hm.") as (upstream, url):
+        host = kind(url, stream=stream)
+        run(host)
+        for _ in range(100):  # a stream is billed once its last byte is out
+            [shown] = conversations(url)
+            if shown["billed"]["cache_read"] == 4 * 90:
+                break
+            time.sleep(0.05)
+        counted = figures(url)
+    assert "Order row-417 is late." in host.text
+    assert "recall" not in json.dumps(host.items)
+    assert len(upstream.sent) == 4
+    for sent in upstream.sent:
+        calls, results = calls_and_results(sent.items)
+        assert sorted(calls) == sorted(results)
+        assert tool_names(sent) == RECALL_TOOLS
+    last = json.dumps(upstream.sent[-1].items)
+    assert last.count("row-417") >= 2
+    assert len(last) < len(json.dumps(host.items)) / 2
+    for before, after in zip(upstream.sent, upstream.sent[1:], strict=False):
+        assert after.items[: len(before.items)] == before.items
+    assert shown["recalled"] == counted["recalls_total"] == 2
+    assert shown["billed"]["cache_read"] == 4 * 90
+    assert counted['billed_input_tokens_total{price="cache_read"}'] == 4 * 90
+
+
+@pytest.mark.parametrize("kind", HOSTS)
+def test_a_restarted_proxy_sends_the_same_prefix(kind: Any, state: Path) -> None:
+    with proxied(state, recalling) as (first, url):
+        host = kind(url, stream=True)
+        run(host, steps=2)
+    with proxied(state, recalling) as (second, url):
+        again = kind(url)
+        again.items = host.items
+        run(again)
+        [shown] = conversations(url)
+    same = first.sent[-1].items
+    assert second.sent[0].items[: len(same)] == same
+    assert "Order row-417 is late." in again.text
+    assert shown["status"]["turn"] == 3
+
+
+def test_thinking_that_a_host_leaves_out_moves_no_recall(state: Path) -> None:
+    with proxied(state, recalling, thinking="Hm.") as (upstream, url):
+        host = MessagesHost(url)
+        for _ in range(2):
+            for call_id, _ in host.ask():
+                host.give(call_id, ROWS)
+        for item in host.items:
+            if item["role"] == "assistant":
+                item["content"] = [each for each in item["content"] if each["type"] != "thinking"]
+        run(host)
+    kinds = [
+        [block["type"] for block in item["content"]]
+        for item in upstream.sent[-1].items
+        if item["role"] == "assistant"
+    ]
+    assert kinds == [["text", "tool_use"], ["text", "tool_use"], ["text", "tool_use", "tool_use"]]
+
+
+def test_a_host_with_a_tool_named_recall_keeps_it(state: Path) -> None:
+    def decide(items: Items) -> Decided:
+        made = len(calls_and_results(items)[0])
+        steps: dict[int, Decided] = {0: call(TOOL), 1: call("recall", words="x")}
+        return steps.get(made, "Done.")
+
+    with proxied(state, decide) as (upstream, url):
+        host = ChatHost(url, stream=True)
+        host.tools.append({"type": "function", "function": {"name": "recall", "parameters": {}}})
+        [(call_id, _)] = host.ask()
+        host.give(call_id, ROWS)
+        [(_, name)] = host.ask()
+        host.client.close()
+    assert name == "recall"
+    assert tool_names(upstream.sent[-1]) == [TOOL, "recall", "hippocampus_recall"]
+
+
+def test_a_model_that_recalls_for_ever_is_stopped(state: Path) -> None:
+    def decide(items: Items) -> Decided:
+        return call("recall", query="late") if calls_and_results(items)[0] else call(TOOL)
+
+    with proxied(state, decide) as (upstream, url):
+        host = MessagesHost(url, stream=True)
+        [(call_id, _)] = host.ask()
+        host.give(call_id, ROWS)
+        with pytest.raises(Exception, match="called recall 16 times"):
+            host.ask()
+        assert len(upstream.sent) == 1 + 17
+        host.stream = False
+        [(_, name)] = host.ask()
+        host.client.close()
+    assert name == "recall"
+    assert tool_names(upstream.sent[-1]) == [TOOL]
+
+
+# Bytes
+
+
+ODD = (
+    '{"model" : "gpt-5", "x_unknown": [1.0, 1e5, "\\u00e9"],\n "messages": [ {"role":"user",'
+    '"content":"Hé"} ,{"role":"user","content":"\\ud83d\\ude00"}], "tools":[{"name":"t"} ]}'
+)
+
+
+def test_a_request_that_is_not_changed_is_sent_byte_for_byte_but_for_the_tool(state: Path) -> None:
+    with proxied(state, listing(0)) as (upstream, url):
+        headers = {"anthropic-beta": "a,b", "X-Odd": "1", "content-type": "application/json"}
+        address = f"{url}/v1/messages?beta=true&x=%2F%20"
+        httpx.post(address, content=ODD.encode(), headers=headers).raise_for_status()
+    [sent] = upstream.sent
+    assert sent.target == "/v1/messages?beta=true&x=%2F%20"
+    assert (sent.headers["anthropic-beta"], sent.headers["x-odd"]) == ("a,b", "1")
+    before, _, after = sent.content.decode().partition(',{"name":"recall"')
+    assert before + after.partition(" ]}")[1] == ODD
+    assert tool_names(sent) == ["t", "recall"]
+
+
+NOT_MANAGED: list[tuple[str, dict[str, Any]]] = [
+    ("/v1/chat/completions", {"messages": [{"role": "user", "content": "A title?"}]}),
+    ("/v1/chat/completions", {"messages": [1, 2], "tools": [{}]}),
+    ("/v1/chat/completions", {"messages": [{"role": "user"}], "tools": [{}], "n": 2}),
+    ("/v1/responses", {"input": [{"role": "user"}], "tools": [{}], "previous_response_id": "r"}),
+    ("/v1/responses", {"input": "x", "tools": [{}]}),
+    ("/v1/responses", {"input": "x", "tools": [{}], "context_management": [{"type": "compaction"}]}),
+    ("/v1/messages", {
+        "messages": [{"role": "user", "content": "x"}], "tools": [{}],
+        "context_management": {"edits": [{"type": "clear_tool_uses_20250919"}]},
+    }),
+    ("/v1/messages/count_tokens", {"messages": [{"role": "user", "content": "x"}], "tools": [{}]}),
+    ("/v1/embeddings", {"input": "x"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "request_body"), NOT_MANAGED)
+def test_a_request_that_is_not_managed_passes_byte_for_byte(
+    path: str, request_body: dict[str, Any], state: Path
+) -> None:
+    content = json.dumps({"model": "m", **request_body}, indent=1).encode()
+    with proxied(state, lambda _: "Yes.") as (upstream, url):
+        answer = httpx.post(url + path, content=content)
+        direct = httpx.post(upstream.url + path, content=content)
+        assert conversations(url) == []
+    assert upstream.sent[0].content == upstream.sent[1].content == content
+    assert answer.status_code == direct.status_code
+    mended = re.sub(rb'(_|-)2"', rb'\g<1>1"', direct.content)
+    assert answer.content == mended
+
+
+def test_a_body_of_20_megabytes_passes_and_is_shortened(state: Path) -> None:
+    result = "\n".join(
+        f"2026-03-01T10:00:{n % 60:02} INFO worker took {n} ms" for n in range(400_000)
+    )
+    assert len(result) > 15_000_000
+    with proxied(state, listing(1)) as (upstream, url):
+        host = ChatHost(url, stream=True, timeout=600)
+        run(host, result=result)
+        uploaded = httpx.post(f"{url}/v1/files", content=b"x" * 20_000_000, timeout=60)
+        assert uploaded.json()["bytes"] == 20_000_000
+    assert host.text == "Done."
+    assert len(upstream.sent[1].content) < len(result) / 100
+
+
+def marks_of(value: Any) -> int:
+    """Return how many cache marks a JSON value carries."""
+    if isinstance(value, list):
+        return sum(map(marks_of, value))
+    if not isinstance(value, dict):
+        return 0
+    return ("cache_control" in value) + sum(map(marks_of, value.values()))
+
+
+class MarkedHost(MessagesHost):
+    """An agent that marks two blocks of its system prompt, and the end of its list, as Claude Code."""
+
+    @property
+    def body(self) -> dict[str, Any]:
+        mark = {"cache_control": {"type": "ephemeral"}}
+        system = [
+            {"type": "text", "text": f"Part {n} of the rules. " * 300, **mark} for n in (1, 2)
+        ]
+        last = self.items[-1]
+        content = last["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        marked = {**last, "content": [*blocks[:-1], {**blocks[-1], **mark}]}
+        return {**super().body, "system": system, "messages": [*self.items[:-1], marked]}
+
+
+def test_a_request_has_four_cache_marks_at_most_and_the_host_s_stay(state: Path) -> None:
+    with proxied(state, listing(12)) as (upstream, url):
+        host = MarkedHost(url, stream=True)
+        run(host)
+    assert host.text == "Done."
+    assert {marks_of(sent.body["system"]) for sent in upstream.sent} == {2}
+    assert all(3 <= marks_of(sent.body) <= 4 for sent in upstream.sent)
+    assert all("cache_control" in sent.items[-1]["content"][-1] for sent in upstream.sent)
+
+
+# Conversations
+
+
+def test_64_conversations_at_once_keep_apart(state: Path) -> None:
+    """All begin with the same words; each has rows of its own, and must see no others."""
+
+    def decide(items: Items) -> Decided:
+        made = len(calls_and_results(items)[0])
+        if made < 2:
+            return call(TOOL, page=made)
+        if made == 2:
+            return call("recall", entry_id=entry_ids(items)[0], pattern="row-7 ")
+        return json.dumps(items[-1])
+
+    def one(number: int) -> str:
+        host = HOSTS[number % 3](url, stream=number % 2 == 0)
+        rows = json.dumps([{"id": f"agent-{number:03} row-{n} of all"} for n in range(600)])
+        run(host, result=rows)
+        return host.text
+
+    with proxied(state, decide) as (upstream, url), ThreadPoolExecutor(64) as pool:
+        texts = list(pool.map(one, range(64)))
+        shown = conversations(url)
+    for number, text in enumerate(texts):
+        assert set(re.findall(r"agent-\d+", text)) == {f"agent-{number:03}"}
+        assert "row-7 of all" in text
+    assert sum(each["status"]["failures"] for each in shown) == 0
+    assert len(shown) == 64
+    for sent in upstream.sent:
+        assert len(set(re.findall(r"agent-\d+", sent.content.decode()))) <= 1
+
+
+def test_a_sub_agent_and_a_second_start_are_conversations_of_their_own(state: Path) -> None:
+    with proxied(state, listing(2)) as (_, url):
+        main, sub, second = MessagesHost(url), MessagesHost(url), MessagesHost(url)
+        sub.items[0]["content"] = "Find the file."
+        for host in (main, sub, second):
+            [(call_id, _)] = host.ask()
+            host.give(call_id, ROWS)
+        for host in (main, sub, second):
+            run(host)
+        shown = conversations(url)
+    assert sorted(each["title"] for each in shown) == ["Find the file.", QUESTION, QUESTION]
+    assert {each["status"]["turn"] for each in shown} == {2}
+
+
+def test_a_rewound_list_goes_on_in_its_session(state: Path) -> None:
+    with proxied(state, listing(5)) as (upstream, url):
+        host = MessagesHost(url)
+        run(host, steps=4)
+        before = upstream.sent[2].items
+        rewound = MessagesHost(url)
+        rewound.items = [*host.items[:5], {"role": "user", "content": "Only the first page."}]
+        run(rewound)
+        assert len(conversations(url)) == 1
+        assert upstream.sent[4].items[:4] == before[:4]
+
+
+# Failures
+
+
+def test_errors_of_the_provider_reach_the_host_as_they_are(state: Path) -> None:
+    for status in (401, 404, 429, 500, 529):
+        with proxied(state, listing(0), refuses=lambda _, status=status: status) as (_, url):
+            answer = httpx.post(url + ChatHost.path, json=ChatHost(url).body)
+            assert answer.status_code == status
+            assert answer.json() == {"error": {"message": "refused"}}
+
+
+def test_a_view_that_the_provider_refuses_is_followed_by_the_host_s_own_request(
+    state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuses(sent: Sent) -> int:
+        return 400 if "recall" in tool_names(sent) else 0
+
+    with proxied(state, listing(2), refuses=refuses) as (upstream, url):
+        host = MessagesHost(url, stream=True)
+        run(host)
+        counted = figures(url)
+    assert host.text == "Done."
+    assert [tool_names(sent) for sent in upstream.sent] == [RECALL_TOOLS, [TOOL], [TOOL], [TOOL]]
+    assert counted['requests_total{outcome="refused"}'] == 1
+    assert "refused its request (400)" in caplog.text
+
+
+def test_a_request_that_both_forms_of_are_refused_ends_no_management(state: Path) -> None:
+    wrong = iter([400, 400])
+    with proxied(state, listing(1), refuses=lambda _: next(wrong, 0)) as (upstream, url):
+        answer = httpx.post(url + ChatHost.path, json=ChatHost(url).body)
+        assert answer.status_code == 400
+        run(ChatHost(url))
+    assert tool_names(upstream.sent[-1]) == RECALL_TOOLS
+
+
+def test_a_provider_that_is_not_there_is_a_502_and_a_silent_one_a_504(state: Path) -> None:
+    with socket.socket() as nothing:
+        nothing.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{nothing.getsockname()[1]}"
+        with served(proxy_app(address, state, "default", 1.0)) as url:
+            answer = httpx.post(url + ChatHost.path, json=ChatHost(url).body)
+            assert answer.status_code == 502
+            assert address.removeprefix("http://") in answer.json()["error"]["message"]
+        nothing.listen()
+        with served(proxy_app(address, state, "default", 0.3)) as url:
+            answer = httpx.post(url + ChatHost.path, json=ChatHost(url).body)
+            assert answer.status_code == 504
+
+
+async def ever() -> AsyncIterator[None]:
+    await asyncio.sleep(60)
+    yield
+
+
+def test_a_host_that_leaves_a_stream_frees_the_provider_s(state: Path) -> None:
+    with proxied(state, listing(1), pause=ever) as (upstream, url):
+        host = MessagesHost(url)
+        with httpx.stream("POST", url + host.path, json={**host.body, "stream": True}) as answer:
+            first = next(answer.iter_raw())
+            assert b"message_start" in first
+        assert upstream.closed.wait(10)
+        upstream.pause = None
+        run(host)
+    assert host.text == "Done."
+
+
+def test_a_stream_that_breaks_off_while_it_recalls_ends_with_an_error(state: Path) -> None:
+    def refuses(sent: Sent) -> int:
+        return 529 if len(calls_and_results(sent.items)[0]) == 2 else 0
+
+    with proxied(state, recalling, refuses=refuses) as (upstream, url):
+        host = MessagesHost(url, stream=True)
+        [(call_id, _)] = host.ask()
+        host.give(call_id, ROWS)
+        with pytest.raises(Exception, match="529"):
+            host.ask()
+        upstream.refuses = lambda _: 0
+        run(host)
+    assert "Order row-417 is late." in host.text
+
+
+# What is kept and shown
+
+
+def test_keys_are_passed_on_and_nowhere_kept(
+    state: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG, "hippocampus")
+    with proxied(state, recalling) as (upstream, url):
+        for kind in HOSTS:
+            run(kind(url, stream=True))
+        shown = httpx.get(f"{url}/conversations").text + httpx.get(f"{url}/metrics").text
+    for sent in upstream.sent:
+        assert KEY in (sent.headers.get("authorization", "") + sent.headers.get("x-api-key", ""))
+    files = [path for path in state.rglob("*") if path.is_file()]
+    assert len(files) > 5
+    assert not any(KEY.encode() in path.read_bytes() for path in files)
+    assert KEY not in shown + caplog.text + "".join(capfd.readouterr())
+
+
+def test_the_state_directory_of_a_proxy_is_one_of_any_memory(state: Path) -> None:
+    with proxied(state, recalling) as (_, url):
+        run(ChatHost(url))
+        [shown] = conversations(url)
+        entry = shown["entries"][0]["id"]
+    memory = Hippocampus(state)
+    assert "row-417" in memory.session(shown["session"]).recall(entry, pattern="row-417")
+    memory.close()
+
+
+def test_health_page_and_figures_are_served_to_this_machine_alone(state: Path) -> None:
+    with proxied(state, listing(1)) as (_, url):
+        run(ChatHost(url))
+        assert httpx.get(f"{url}/health").json() == {"status": "ok"}
+        assert "hippocampus proxy" in httpx.get(f"{url}/").text
+        assert figures(url)['requests_total{outcome="managed"}'] == 2
+        strange = httpx.get(f"{url}/conversations", headers={"host": "evil.example"})
+        assert strange.status_code == 403
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="no chromium")
+def test_the_live_page_shows_conversations_as_text(state: Path, tmp_path: Path) -> None:
+    with proxied(state, listing(1)) as (_, url):
+        host = ChatHost(url)
+        host.items[-1]["content"] = "<img src=x onerror=document.title='hacked'>Which?"
+        run(host)
+        options = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+        ]
+        options += ["--disable-background-networking", "--disable-component-update"]
+        options += ["--disable-sync", f"--user-data-dir={tmp_path}", "--virtual-time-budget=3000"]
+        done = subprocess.run(
+            ["chromium", *options, "--dump-dom", url],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    assert "&lt;img src=x onerror" in done.stdout
+    assert "<title>hippocampus proxy</title>" in done.stdout
+    assert "1 entries" in done.stdout
