@@ -7,7 +7,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,7 +35,6 @@ from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 if TYPE_CHECKING:
     from hippocampus.consolidation.memory_file import Synced
-    from hippocampus.consolidation.memory_lines import Line
     from hippocampus.facts import Facts
 
 LOG = logging.getLogger("hippocampus")
@@ -89,7 +88,6 @@ class Hippocampus:
         summarise: Callable[[str], str] | None = None,
         summary_seconds: float = SUMMARY_SECONDS,
         complete: Callable[[str], str] | None = None,
-        render_memory: Callable[[Sequence[Line]], str] | None = None,
         agent: str = "",
         store: ContentStore | None = None,
         marks: int = OWN_MARKS,
@@ -97,22 +95,22 @@ class Hippocampus:
     ) -> None:
         """Open a state directory, and make it if it does not exist.
 
-        `policy` is the name of a shipped policy or the path of a file. `model` sets prices, context
-        window and tokenizer, under the names that frameworks give it too (`openai/gpt-5`,
-        `anthropic:claude-sonnet-5-5`); without it, prices are Anthropic's with the 5-minute cache.
-        So they are for a model that no price list has, which is logged. `window_tokens` is the
-        context window where that is not the model's own, or not known.
-        `summarise` writes the summary line of an entry: it is called in a thread, and a turn waits
-        `summary_seconds` at most (0 takes the summaries that are ready); if it fails or is late, the
-        entry keeps the line that is written without a model. `complete` answers a prompt: each
-        consolidation calls it once, within the policy's `model_seconds`, to extract facts from the
-        user's messages. `render_memory` writes the memory file in a custom format. `agent` is the
-        owner of sessions and facts, unless a session names another one. `store` holds the payloads in
-        place of the state directory; its maker closes it. `marks` is how many cache marks a session
-        may add to a list in which the host has set one: 2 need two of the provider's four to be
-        free, of which the host may use one in its system prompt or tools; 0 adds none. `tail_mark`
-        means that requests get a mark at their end after the view was made, as with automatic
-        caching or by a framework; in a format that has no marks, the plan takes ours to be set.
+        `policy` is the name of a shipped policy or the path of a file. `model` sets prices,
+        context window and tokenizer, under the names that frameworks give it too (`openai/gpt-5`,
+        `anthropic:claude-sonnet-5-5`); without it, prices are Anthropic's with the 5-minute
+        cache. So they are for a model that no price list has, which is logged. `window_tokens` is
+        the context window where that is not the model's own, or not known. `summarise` writes the
+        summary line of an entry: it is called in a thread, and a turn waits `summary_seconds` at
+        most (0 takes the summaries that are ready); if it fails or is late, the entry keeps the
+        line that is written without a model. `complete` answers a prompt: each consolidation
+        calls it once, within the policy's `model_seconds`, to extract facts from the user's
+        messages. `agent` is the owner of sessions and facts, unless a session names another one.
+        `store` holds the payloads in place of the state directory; its maker closes it. `marks`
+        is how many cache marks a session may add to a list in which the host has set one: 2 need
+        two of the provider's four to be free, of which the host may use one in its system prompt
+        or tools; 0 adds none. `tail_mark` means that requests get a mark at their end after the
+        view was made, as with automatic caching or by a framework; in a format that has no marks,
+        the plan takes ours to be set.
 
         Raises:
             PolicyError: the policy cannot be read; the error lists every problem.
@@ -147,7 +145,7 @@ class Hippocampus:
             state, self._store, declared, encoding, self._known_facts, self._read_edits
         )
         self._scheduler = ConsolidationScheduler(
-            inputs.ConsolidationResources(declared, lambda: self.facts, complete, render_memory),
+            inputs.ConsolidationResources(declared, lambda: self.facts, complete),
             loads,
         )
         self._resources = Resources(

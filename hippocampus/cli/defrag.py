@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from hippocampus.consolidation.defrag import Defragmented
-    from hippocampus.facts import Facts
-    from hippocampus.storage.content_store import ContentStore
-    from hippocampus.storage.state_dir import StateDir
 
 
 def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
@@ -36,6 +32,8 @@ def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus import policy as policies
     from hippocampus.cli.store import expect_state
     from hippocampus.consolidation.defrag import defrag as run
+    from hippocampus.consolidation.defrag import undo as undone
+    from hippocampus.facts import Facts
     from hippocampus.storage.content_store import DiskStore
 
     state = expect_state(state_dir)
@@ -43,43 +41,19 @@ def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
         raise typer.BadParameter("--idle-hours is 0 or more")
     if apply and undo:
         raise typer.BadParameter("--apply makes a run, --undo undoes the last one: name one")
-    facts, store = _facts(state), DiskStore(state.contents)
-    try:
+    with contextlib.ExitStack() as closing:
+        store = closing.enter_context(contextlib.closing(DiskStore(state.contents)))
+        facts = None
+        if state.facts.exists():
+            facts = closing.enter_context(contextlib.closing(Facts(state.facts)))
         if undo:
-            _undo(state, store, facts, as_json=as_json)
-        else:
-            found = policies.load(policy)
-            done = run(state, store, facts, found, time.time(), apply=apply, idle_hours=idle_hours)
-            _print(done, as_json=as_json)
-    finally:
-        store.close()
-        if facts is not None:
-            facts.close()
-
-
-def _facts(state: StateDir) -> Facts | None:
-    """Open the fact store if it exists."""
-    from hippocampus.facts import Facts
-
-    return Facts(state.facts) if state.facts.exists() else None
-
-
-def _undo(state: StateDir, store: ContentStore, facts: Facts | None, *, as_json: bool) -> None:
-    from hippocampus.consolidation.defrag import undo
-
-    when = undo(state, store, facts)
-    if as_json:
-        typer.echo(json.dumps({"undone": when}))
-    elif when is None:
-        typer.echo("there is no run to undo")
-    else:
-        typer.echo(f"the run of {when} is undone")
-
-
-def _print(done: Defragmented, *, as_json: bool) -> None:
-    from hippocampus.consolidation.defrag import figures
-
-    numbers = figures(done)
+            when = undone(state, store, facts)
+            text = f"the run of {when} is undone" if when else "there is no run to undo"
+            typer.echo(json.dumps({"undone": when}) if as_json else text)
+            return
+        rules = policies.load(policy)
+        done = run(state, store, facts, rules, time.time(), apply=apply, idle_hours=idle_hours)
+    numbers = asdict(done)
     if as_json:
         typer.echo(json.dumps(numbers))
         return

@@ -8,14 +8,14 @@ worth keeping.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from hippocampus.consolidation import llm_extract
-from hippocampus.consolidation.extract import Found, importance, key_of, worth_keeping
-from hippocampus.consolidation.inputs import CompletedSession, ConsolidationResources
-from hippocampus.consolidation.transcript import Transcript, transcript_of
+from hippocampus.consolidation.extract import Extracted, importance, key_of, worth_keeping
+from hippocampus.consolidation.inputs import ConsolidationResources
+from hippocampus.consolidation.transcript import Transcript, Utterance, transcript_of
 from hippocampus.entries.entry import storable
 from hippocampus.errors import HippocampusError
 from hippocampus.facts.statements import RECALLED
@@ -34,10 +34,18 @@ CONFIRMED = "confirmed"
 """The outcome of an item that notes that a printed memory was used."""
 
 
-def consolidate(
-    session: SessionSnapshot, ledger: Ledger, resources: ConsolidationResources
+def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an input
+    session: SessionSnapshot,
+    noted: Sequence[Utterance],
+    ledger: Ledger,
+    resources: ConsolidationResources,
+    model_seconds: float,
+    publish: Callable[[ConsolidationOutcome], bool],
 ) -> ConsolidationOutcome:
     """Store what is worth keeping of a session, and return what was new; repeating changes nothing.
+
+    `noted` are statements that are no longer in the session's list. `publish` writes the files that
+    people read, and returns whether it could.
 
     Raises:
         StoreError: the ledger cannot be read or written.
@@ -45,13 +53,14 @@ def consolidate(
     """
     change = ledger.pending()
     outbox = ledger.outbox()
-    noted = session.noted if isinstance(session, CompletedSession) else ()
     conversation = transcript_of(session.messages, noted)
-    policy = resources.policy
-    found = worth_keeping(session.name, conversation, session.records, policy, session.turn)
+    found = worth_keeping(
+        session.name, conversation, session.records, resources.policy, session.turn
+    )
     new = [_outbox_item(each) for each in found if each.key not in outbox]
     known = outbox | {each.key: each for each in new}
-    new += _found_by_model(session.name, conversation, known, resources)
+    if resources.complete is not None:
+        new += _found_by_model(session.name, conversation, known, resources.complete, model_seconds)
     ledger.save_outbox(new)
     waiting = [item for item in [*outbox.values(), *new] if not item.outcome]
     stored = _stored(waiting, session, resources)
@@ -74,7 +83,7 @@ def consolidate(
     )
     outcome = ConsolidationOutcome(session.name, session.turn, kept, len(stored) == len(waiting))
     # Before the outbox is updated: a kill here, or a failure of these files, publishes them again.
-    if stored and not resources.publish(outcome):
+    if stored and not publish(outcome):
         return replace(outcome, finished=False)
     ledger.save_outbox(stored)
     if outcome.finished:
@@ -82,7 +91,7 @@ def consolidate(
     return outcome
 
 
-def _outbox_item(found: Found) -> OutboxItem:
+def _outbox_item(found: Extracted) -> OutboxItem:
     kept = found.kept
     return OutboxItem(
         found.key,
@@ -99,18 +108,16 @@ def _found_by_model(
     session: str,
     conversation: Transcript,
     known: Mapping[str, OutboxItem],
-    resources: ConsolidationResources,
+    complete: llm_extract.Complete,
+    model_seconds: float,
 ) -> list[OutboxItem]:
     """Return the items that a model finds in the messages that it has not read yet."""
-    if resources.complete is None:
-        return []
     unread = {
         key: each
         for each in conversation.utterances
         if each.role == "user" and (key := key_of(session, READ_BY_MODEL, each.text)) not in known
     }
-    seconds = resources.policy.consolidation.model_seconds
-    found = llm_extract.asked(session, list(unread.values()), resources.complete, seconds)
+    found = llm_extract.asked(session, list(unread.values()), complete, model_seconds)
     if found is None:
         return []
     read = [
@@ -158,14 +165,14 @@ def _confirmed(
 ) -> list[OutboxItem]:
     """Confirm the memories that were printed into a session and that its answers used, each once."""
     printed = [opening, *(each.text for each in conversation.utterances if each.role == "user")]
-    printed += [each.result for each in conversation.attempts]
+    printed += conversation.results
     shown = [text for text in printed if RECALLED.search(text)]
-    said = " ".join(each.text for each in conversation.utterances if each.role == "assistant")
-    if not shown or not said:
+    answers = " ".join(each.text for each in conversation.utterances if each.role == "assistant")
+    if not shown or not answers:
         return []
     try:
         facts = resources.facts()
-        used = facts.used("\n".join(shown), said, agent=session.agent or None)
+        used = facts.used("\n".join(shown), answers, agent=session.agent or None)
         fresh = {
             key: each
             for each in used

@@ -6,8 +6,8 @@ written to `defrag_journal` so that it can be undone, and then applied.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from hippocampus.consolidation.memory_file import MemoryFile, Synced
 from hippocampus.consolidation.memory_file import members as lined
 from hippocampus.consolidation.memory_lines import mark_of, shown
 from hippocampus.consolidation.usage_stats import Pruning
+from hippocampus.entries.entry import Record
 from hippocampus.errors import StoreError
 from hippocampus.facts.models import EVERY_AGENT, Compaction, Item, Memory, Origin
 from hippocampus.facts.store import Facts
@@ -29,7 +30,6 @@ from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.gc import Removal
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
-TRIGGER = "defrag_cycle"
 IDLE_HOURS = 1.0
 """A session that was active since then may be running, and its contents stay."""
 JUST_PUT_SECONDS = 60.0
@@ -37,27 +37,21 @@ JUST_PUT_SECONDS = 60.0
 CALL_CHARACTERS = 120
 MAX_LINE_CHARACTERS = 400
 """A longer memory gets no line in the memory file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Promotion:
-    """The numbers from which something counts as used repeatedly; each is sufficient."""
-
-    accesses: int = 5
-    """Recalls of a fact that were confirmed as useful."""
-    encounters: int = 3
-    """Statements of a fact; not counted for verbatim memories such as messages."""
-    logged_sessions: int = 3
-    """Sessions that logged the fact in a daily log."""
-    using_sessions: int = 2
-    """Sessions that used the same content after it left their view."""
+PROMOTED_ACCESSES = 5
+"""Recalls of a fact that were confirmed as useful, from which it is promoted."""
+PROMOTED_ENCOUNTERS = 3
+"""Statements of a fact, from which it is promoted; of no verbatim memory, such as a message."""
+PROMOTED_LOGS = 3
+"""Sessions that logged a fact in a daily log, from which it is promoted."""
+PROMOTED_USERS = 2
+"""Sessions that used a content after it left their view, from which it becomes a fact."""
 
 
 @dataclass(frozen=True, slots=True)
 class Defragmented:
     """The numbers of a run, done or planned."""
 
-    trigger: str = TRIGGER
+    trigger: str = "defrag_cycle"
     applied: bool = False
     sessions: int = 0
     daily_logs: int = 0
@@ -113,7 +107,6 @@ def defrag(  # noqa: PLR0913 - one parameter an input
     *,
     apply: bool = False,
     idle_hours: float = IDLE_HOURS,
-    promotion: Promotion | None = None,
 ) -> Defragmented:
     """Plan a run over a state directory, and with `apply` make it; `undo` reverts the last run.
 
@@ -130,14 +123,18 @@ def defrag(  # noqa: PLR0913 - one parameter an input
     )
     scope = _Scope(state, store, facts, _file(state, facts, wanted=block.memory_file))
     if not apply:
-        return _figures(_plan(scope, pruning, promotion or Promotion(), now), state)
+        return _figures(_plan(scope, pruning, now), state)
     try:
         with files.held(state.defrag_lock):
-            plan = _plan(scope, pruning, promotion or Promotion(), now)
+            plan = _plan(scope, pruning, now)
             gone = _apply(scope, plan, now)
     except OSError as failure:
         raise StoreError(f"state directory {state.root}: {failure}") from failure
-    done = replace(plan, pruned=_among(plan.pruned, gone), orphans=_among(plan.orphans, gone))
+    pruned, orphans = (
+        tuple(each for each in planned if each.key in gone)
+        for planned in (plan.pruned, plan.orphans)
+    )
+    done = replace(plan, pruned=pruned, orphans=orphans)
     return replace(_figures(done, state), applied=True)
 
 
@@ -160,18 +157,20 @@ def undo(state: StateDir, store: ContentStore, facts: Facts | None) -> str | Non
 
 def _file(state: StateDir, facts: Facts | None, *, wanted: bool = True) -> MemoryFile:
     agent = facts.agent if facts is not None else DEFAULT_AGENT
-    return MemoryFile.as_kept(state, agent, wanted=wanted)
+    return MemoryFile(state, agent, is_kept=wanted)
 
 
 # Planning
 
 
-def _plan(scope: _Scope, pruning: Pruning, promotion: Promotion, now: float) -> _Plan:
+def _plan(scope: _Scope, pruning: Pruning, now: float) -> _Plan:
     state, store, facts, file = scope
     past = usage_stats.sessions(state)
     current = facts.memories(agent=EVERY_AGENT) if facts is not None else []
     members = lined(state)
-    keep = frozenset(each.id for each in current if each.id in members and _is_users(each))
+    keep = frozenset(  # what the user said and the memory file has does not fade
+        each.id for each in current if each.id in members and each.origin.role == "user"
+    )
     compaction = (
         compact(facts.tables, EVERY_AGENT, keep=keep, dry_run=True)
         if facts is not None
@@ -180,8 +179,8 @@ def _plan(scope: _Scope, pruning: Pruning, promotion: Promotion, now: float) -> 
     going = {*compaction.removed, *compaction.merged}
     staying = [each for each in current if each.id not in going]
     known = {(each.origin.session, each.origin.entry_id) for each in staying}
-    again = usage_stats.used_in_several(past, promotion.using_sessions, known) if facts else []
-    known |= {(session, kept.entry.id) for session, kept in again}
+    again = usage_stats.used_in_several(past, PROMOTED_USERS, known) if facts else []
+    known |= {(session, record.entry.id) for session, record in again}
     held = gc.holdings(state, store)
     logged = daily_log.sessions_by_mark(state)
     own = [each for each in staying if facts is not None and each.agent == facts.agent]
@@ -189,7 +188,7 @@ def _plan(scope: _Scope, pruning: Pruning, promotion: Promotion, now: float) -> 
         tuple(
             each.id
             for each in reversed(own)
-            if each.id not in members and _is_used_again(each, logged, promotion)
+            if each.id not in members and _is_used_again(each, logged)
         ),
         tuple(item for one in again if not secrets.find((item := _item(*one)).content, cards=True)),
         keep,
@@ -203,27 +202,22 @@ def _plan(scope: _Scope, pruning: Pruning, promotion: Promotion, now: float) -> 
     )
 
 
-def _is_users(memory: Memory) -> bool:
-    """Return whether it comes from the user; such facts in the memory file do not fade."""
-    return memory.origin.role == "user"
-
-
-def _is_used_again(memory: Memory, logged: Mapping[str, set[str]], promotion: Promotion) -> bool:
+def _is_used_again(memory: Memory, logged: Mapping[str, set[str]]) -> bool:
     return len(memory.content) <= MAX_LINE_CHARACTERS and (
-        memory.accesses >= promotion.accesses
-        or (memory.kind == "fact" and memory.encounters >= promotion.encounters)
-        or len(logged.get(mark_of(memory.id), ())) >= promotion.logged_sessions
+        memory.accesses >= PROMOTED_ACCESSES
+        or (memory.kind == "fact" and memory.encounters >= PROMOTED_ENCOUNTERS)
+        or len(logged.get(mark_of(memory.id), ())) >= PROMOTED_LOGS
     )
 
 
-def _item(session: str, kept: usage_stats.PastEntry) -> Item:
+def _item(session: str, record: Record) -> Item:
     """Return the fact that a repeatedly used content exists.
 
     It has none of the content's words, since a tool's result is untrusted.
     """
-    call = f"{kept.tool} {shown(kept.arguments)[:CALL_CHARACTERS]}".strip()
-    words = f"{call}: {kept.kind}, {kept.tokens:,} tokens, used in several sessions"
-    origin = Origin(session, kept.entry.source.turn, kept.entry.id, "tool")
+    call = f"{record.tool} {shown(record.arguments)[:CALL_CHARACTERS]}".strip()
+    words = f"{call}: {record.kind}, {record.tokens:,} tokens, used in several sessions"
+    origin = Origin(session, record.entry.source.turn, record.entry.id, "tool")
     return Item(words, "fact", origin=origin)
 
 
@@ -291,12 +285,3 @@ def _noted(state: StateDir, undo: Undo, done: Synced) -> None:
     undo.added += done.added
     undo.retired += done.retired
     defrag_journal.note(state, undo)
-
-
-def _among(removals: Sequence[Removal], gone: set[str]) -> tuple[Removal, ...]:
-    return tuple(each for each in removals if each.key in gone)
-
-
-def figures(done: Defragmented) -> dict[str, object]:
-    """Return a run's numbers by name, for `--json`."""
-    return asdict(done)

@@ -108,7 +108,7 @@ def forget(
 def _without_lines(state: StateDir, facts: Facts, ids: tuple[str, ...]) -> None:
     """Remove the lines of facts from every memory file, and the copies that an earlier form left."""
     for agent in state.agents():
-        file = MemoryFile.as_kept(state, agent)
+        file = MemoryFile(state, agent)
         file.sync(facts, without=ids)
         for path in file.paths:
             path.with_name(f"{path.name}.before").unlink(missing_ok=True)

@@ -12,9 +12,8 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
-from hippocampus.consolidation.extract import Found, key_of
-from hippocampus.consolidation.phrases import ORDERS
-from hippocampus.consolidation.secrecy import speaks_of_secret
+from hippocampus.consolidation.caution import ORDERS, speaks_of_secret
+from hippocampus.consolidation.extract import Extracted, key_of
 from hippocampus.consolidation.transcript import Utterance
 from hippocampus.entries.entry import storable
 from hippocampus.facts.models import TYPES
@@ -26,9 +25,9 @@ MESSAGE_CHARACTERS = 2_000
 PROMPT_CHARACTERS = 24_000
 """The newest messages of the user are asked about, as many as fit."""
 FACT_CHARACTERS = 300
-MOST_FACTS = 50
+MAX_FACTS = 50
 SUPPORT = 3
-"""One of so many words of a fact at least stands in the message that it is from."""
+"""Of this number of words of a fact, at least one stands in the message that it is from."""
 STEM = 4
 PROMPT = """Below are numbered messages of a user. List what is worth remembering in later sessions: lasting
 facts, preferences, decisions, corrections. Answer with a JSON list only; each item is an object: "from" (the
@@ -44,16 +43,16 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 def asked(
     session: str, said: Sequence[Utterance], complete: Complete, seconds: float
-) -> list[Found] | None:
+) -> list[Extracted] | None:
     """Return what a model finds in messages of the user; nothing where it gives no valid answer."""
     chosen = list(_fitting(said))
     if not chosen or seconds <= 0:
         return None
-    told = "\n".join(
+    numbered = "\n".join(
         f"{number}. {storable(each.text[:MESSAGE_CHARACTERS])}"
         for number, each in enumerate(chosen, start=1)
     )
-    answer = within(seconds, complete, PROMPT.format(types=", ".join(TYPES), messages=told))
+    answer = within(seconds, complete, PROMPT.format(types=", ".join(TYPES), messages=numbered))
     return None if answer is None else validated(session, answer, chosen)
 
 
@@ -87,7 +86,7 @@ def within(seconds: float, complete: Complete, prompt: str) -> str | None:
     return answers[0] if answers else None
 
 
-def validated(session: str, answer: str, said: Sequence[Utterance]) -> list[Found] | None:
+def validated(session: str, answer: str, said: Sequence[Utterance]) -> list[Extracted] | None:
     """Return the facts of an answer that the messages bear out; nothing where it is no such list."""
     start, end = answer.find("["), answer.rfind("]")
     try:
@@ -95,21 +94,21 @@ def validated(session: str, answer: str, said: Sequence[Utterance]) -> list[Foun
     except (ValueError, RecursionError):
         LOG.warning("the model's answer is no list of facts: the rules' stand")
         return None
-    return list(_facts(session, items[:MOST_FACTS], said)) if isinstance(items, list) else None
+    return list(_facts(session, items[:MAX_FACTS], said)) if isinstance(items, list) else None
 
 
-def _facts(session: str, items: Sequence[object], said: Sequence[Utterance]) -> Iterator[Found]:
+def _facts(session: str, items: Sequence[object], said: Sequence[Utterance]) -> Iterator[Extracted]:
     for item in items:
         match item:
             case {"from": int(number), "fact": str(fact), "type": str(kind)} if (
                 1 <= number <= len(said) and kind in TYPES
             ):
                 source = said[number - 1]
-                told = storable(" ".join(fact.split()))
-                if is_borne_out(told, source.text):
-                    kept = KeptItem(told, kind, "user", session, source.turn, None)
-                    key = key_of(session, "user False", told)
-                    yield Found(kept, key, word_by_word=False)
+                text = storable(" ".join(fact.split()))
+                if is_borne_out(text, source.text):
+                    kept = KeptItem(text, kind, "user", session, source.turn, None)
+                    key = key_of(session, "user False", text)
+                    yield Extracted(kept, key, word_by_word=False)
 
 
 def is_borne_out(fact: str, message: str) -> bool:

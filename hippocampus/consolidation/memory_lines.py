@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,13 +19,11 @@ from hippocampus.facts.exchange.markdown import (
     SEPARATOR,
     STAMP,
     list_items,
-    type_of,
     unmarked,
 )
 from hippocampus.facts.models import UNTRUSTED, Memory
 from hippocampus.facts.timestamps import day
 
-SUFFIX = ".md"
 TITLE = "# Memory"
 SECTIONS = {
     "preference": "Preferences",
@@ -38,15 +35,15 @@ SECTIONS = {
     "note": "Notes",
 }
 FROM_TOOLS = "From tool results"
-"""What tools said stands here whatever its type: it is data, and nobody's preference."""
+"""The section of all facts from tools, whatever their type: they are data, and no preferences."""
 ORDER = (*SECTIONS.values(), FROM_TOOLS)
 HOST = "host"
 MARK_CHARACTERS = 10
 MARK = re.compile(r"<!-- ([0-9a-f]{10}) -->")
 
 
-class Line(NamedTuple):
-    """A fact as its line tells it."""
+class MemoryLine(NamedTuple):
+    """A fact as its line has it."""
 
     mark: str
     text: str
@@ -54,7 +51,7 @@ class Line(NamedTuple):
     origin: str
     date: str
     where: str
-    """The session and turn in which it was said; empty where that is not known."""
+    """The session and turn of the statement; empty where that is not known."""
 
     @property
     def section(self) -> str:
@@ -76,17 +73,17 @@ class Row(NamedTuple):
     last: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FileChange:
-    """What is to become of a file: rows by their last line's number; the others stay as they are."""
+    """The change of a file: rows by their last line's number; the others stay as they are."""
 
-    put: Mapping[int, Line] = field(default_factory=dict)
-    """What stands in a row's place."""
-    gone: frozenset[int] = frozenset()
-    marked: Mapping[int, str] = field(default_factory=dict)
+    put: dict[int, MemoryLine] = field(default_factory=dict)
+    """The lines that replace rows."""
+    gone: set[int] = field(default_factory=set)
+    marked: dict[int, str] = field(default_factory=dict)
     """Rows that a person wrote, with the mark that each gets; their words stay."""
-    new: Sequence[Line] = ()
-    """Lines to add, each at the end of its section."""
+    new: dict[str, MemoryLine] = field(default_factory=dict)
+    """Lines to add by mark, each at the end of its section."""
 
 
 def mark_of(memory_id: str) -> str:
@@ -94,15 +91,18 @@ def mark_of(memory_id: str) -> str:
     return memory_id.replace("-", "")[-MARK_CHARACTERS:]
 
 
-def line_of(memory: Memory) -> Line:
-    """Return a fact as its line tells it."""
+def line_of(memory: Memory) -> MemoryLine:
+    """Return the line of a fact."""
     origin = memory.origin
     turn = "" if origin.turn is None else f" turn {origin.turn}"
     where = f"{_plain(origin.session)}{turn}" if origin.session else ""
-    said = origin.role if origin.role in ORIGINS else HOST
-    kind = memory.type.lower()
-    return Line(
-        mark_of(memory.id), shown(memory.content), kind, said, day(memory.valid_from), where
+    return MemoryLine(
+        mark_of(memory.id),
+        shown(memory.content),
+        memory.type.lower(),
+        origin.role if origin.role in ORIGINS else HOST,
+        day(memory.valid_from),
+        where,
     )
 
 
@@ -115,16 +115,16 @@ def _plain(text: str) -> str:
     return shown(text).replace("·", "-")
 
 
-def rendered(line: Line) -> str:
+def rendered(line: MemoryLine) -> str:
     """Return a line as it stands in the file.
 
-    >>> line = Line("3f2a9c1b0d", "Answer in French.", "preference", "user", "2026-02-09", "s turn 3")
+    >>> line = MemoryLine("3f2a9c1b0d", "Answer in French.", "preference", "user", "2026-02-09", "s turn 3")
     >>> rendered(line)
     '- [2026-02-09] Answer in French. · user, s turn 3 <!-- 3f2a9c1b0d -->'
     """
     stamp = f"{line.date} {_plain(line.kind)}" if line.section == FROM_TOOLS else line.date
-    said = f"{line.origin}, {line.where}" if line.where else line.origin
-    return f"- [{stamp}] {line.text}{SEPARATOR}{said} <!-- {line.mark} -->"
+    source = f"{line.origin}, {line.where}" if line.where else line.origin
+    return f"- [{stamp}] {line.text}{SEPARATOR}{source} <!-- {line.mark} -->"
 
 
 def marks_in(text: str) -> set[str]:
@@ -134,19 +134,14 @@ def marks_in(text: str) -> set[str]:
 
 @functools.lru_cache(maxsize=2)
 def rows(text: str) -> tuple[Row, ...]:
-    """Return the lines of a file, in its order; the file as it is and as it will be are asked again."""
-    return tuple(_row(each.section, each.text, each.first, each.last) for each in list_items(text))
-
-
-def _row(section: str, text: str, first: int, last: int) -> Row:
-    text, mark, _ = unmarked(text)
-    stamp = STAMP.match(text) if mark else None
-    return Row(section, mark, " ".join(text[stamp.end() if stamp else 0 :].split()), first, last)
-
-
-def kind_of(row: Row) -> str:
-    """Return the type that a row's section names, or nothing."""
-    return type_of(row.section)
+    """Return the lines of a file, in its order; cached, since one file is read several times."""
+    found = []
+    for each in list_items(text):
+        words, mark, _ = unmarked(each.text)
+        stamp = STAMP.match(words) if mark else None
+        words = " ".join(words[stamp.end() if stamp else 0 :].split())
+        found.append(Row(each.section, mark, words, each.first, each.last))
+    return tuple(found)
 
 
 def rewritten(text: str, change: FileChange) -> str:
@@ -166,13 +161,9 @@ def rewritten(text: str, change: FileChange) -> str:
             lines[row.last] = (
                 f"{lines[row.last].rstrip()} <!-- {change.marked[row.last]} -->{ending}"
             )
-    kept = "\n".join(line for number, line in enumerate(lines) if number not in dropped)
-    return _with_new(kept, change.new)
-
-
-def _with_new(text: str, new: Iterable[Line]) -> str:
+    text = "\n".join(line for number, line in enumerate(lines) if number not in dropped)
     by_section: dict[str, list[str]] = {}
-    for line in new:
+    for line in change.new.values():
         by_section.setdefault(line.section, []).append(rendered(line))
     for section in sorted(by_section, key=_rank):
         text = _with_section(text or f"{TITLE}\n", section, by_section[section])
@@ -186,23 +177,17 @@ def _rank(section: str) -> tuple[int, str]:
 def _with_section(text: str, section: str, added: list[str]) -> str:
     """Add lines behind the last one of a section, or with a section of their own."""
     lines = text.split("\n")
+    heading = f"## {section}"
     there = [row.last for row in rows(text) if row.section == section]
+    headings = [number for number, line in enumerate(lines) if line.strip() == heading]
+    later = {f"## {each}" for each in ORDER if _rank(each) > _rank(section)}
+    place = next((number for number, line in enumerate(lines) if line.strip() in later), None)
     if there:
         lines[there[-1] + 1 : there[-1] + 1] = added
-        return "\n".join(lines)
-    heading = f"## {section}"
-    found = [number for number, line in enumerate(lines) if line.strip() == heading]
-    if found:
-        lines[found[-1] + 1 : found[-1] + 1] = ["", *added]
-        return "\n".join(lines)
-    place = _place(lines, section)
-    if place is not None:
+    elif headings:
+        lines[headings[-1] + 1 : headings[-1] + 1] = ["", *added]
+    elif place is not None:
         lines[place:place] = [heading, "", *added, ""]
-        return "\n".join(lines)
-    return "\n".join([text.rstrip("\n"), "", heading, "", *added, ""])
-
-
-def _place(lines: Sequence[str], section: str) -> int | None:
-    """Return where the first section stands that comes later than this one, or nothing."""
-    later = {f"## {each}" for each in ORDER if _rank(each) > _rank(section)}
-    return next((number for number, line in enumerate(lines) if line.strip() in later), None)
+    else:
+        return "\n".join([text.rstrip("\n"), "", heading, "", *added, ""])
+    return "\n".join(lines)

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from hippocampus.consolidation import daily_log
-from hippocampus.consolidation.memory_file import MemoryFile, Render, Synced
+from hippocampus.consolidation.memory_file import MemoryFile, Synced
 from hippocampus.errors import HippocampusError
 from hippocampus.facts.store import Facts
 from hippocampus.facts.upkeep import by_ids
@@ -28,22 +28,20 @@ def publish(  # noqa: PLR0913 - one parameter an input
     *,
     at: float,
     activity: Sequence[str] = (),
-    render: Render | None = None,
 ) -> bool:
     """Write what a consolidation kept into the policy's files, and return whether that worked.
 
     Repeating it changes nothing. `at` is in seconds since 1970; `activity` is that of
-    `daily_log.activity`; `render` writes the memory file in a format of the host's own. A failure is logged: the facts
-    are stored, and repeating this updates the files.
+    `daily_log.activity`. A failure is logged: the facts are stored, and repeating this updates the
+    files.
     """
-    block = policy.consolidation
     try:
-        if block.memory_file:
+        if policy.consolidation.memory_file:
             # The files of the store's own agent, and of each agent whose facts were kept.
             kept = by_ids(facts.tables, (each.fact_id for each in outcome.kept if each.fact_id))
             for agent in {facts.agent} | {each.agent for each in kept.values()}:
-                MemoryFile(state, render, agent).sync(facts, kept)
-        if block.daily_logs:
+                MemoryFile(state, agent).sync(facts, kept)
+        if policy.consolidation.daily_logs:
             daily_log.append(state, outcome, at, activity)
     except HippocampusError as failure:  # a session's end does not fail for these files
         problem = "session %s: memory file or daily log not written: %s"
@@ -57,8 +55,7 @@ def read_edits(state: StateDir, facts: Callable[[], Facts], agent: str, policy: 
 
     A file that cannot be read is logged: no session fails for it.
     """
-    wanted = policy.consolidation.memory_file
-    file = MemoryFile.as_kept(state, agent or DEFAULT_AGENT, wanted=wanted)
+    file = MemoryFile(state, agent or DEFAULT_AGENT, is_kept=policy.consolidation.memory_file)
     try:
         return file.sync(facts()) if file.edits() else Synced()
     except HippocampusError as failure:

@@ -9,14 +9,10 @@ import contextlib
 import logging
 import threading
 import time
-from dataclasses import fields, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-from hippocampus.consolidation.inputs import (
-    CompletedSession,
-    ConsolidationResources,
-    ContextLoadResources,
-    Trigger,
-)
+from hippocampus.consolidation.inputs import ConsolidationResources, ContextLoadResources
 from hippocampus.consolidation.transcript import Utterance, transcript_of
 from hippocampus.formats import reader
 from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
@@ -57,8 +53,7 @@ class ConsolidationScheduler:
             StoreError: the ledger or the archive cannot be read or written.
 
         """
-        if not is_whole:
-            session = self._completed(session)
+        session, noted = (session, []) if is_whole else self._completed(session)
         if not self._resources.policy.consolidation.facts:
             ledger.consolidated(ledger.pending())
             return ConsolidationOutcome(session.name, session.turn, (), finished=True)
@@ -67,14 +62,14 @@ class ConsolidationScheduler:
         started = time.monotonic()
         self._wait(session.name, patience)
         left = max(0.0, patience - (time.monotonic() - started))
-        return self._consolidated(session, ledger, left, Trigger.SESSION_END)
+        return self._consolidated(session, ledger, left, noted)
 
     def _consolidated(
         self,
         session: SessionSnapshot,
         ledger: Ledger,
         model_seconds: float,
-        trigger: Trigger,
+        noted: Sequence[Utterance] = (),
     ) -> ConsolidationOutcome:
         """Consolidate; the fact store is loaded here, and not where a session is made."""
         from hippocampus.consolidation.daily_log import activity
@@ -86,18 +81,12 @@ class ConsolidationScheduler:
                 self._state,
                 outcome,
                 self._resources.facts(),
-                policy,
+                self._resources.policy,
                 at=time.time(),
                 activity=activity(session.records, ledger.last_call()),
-                render=self._resources.render,
             )
 
-        LOG.debug("session %s: consolidating at %s", session.name, trigger)
-        policy = self._resources.policy
-        block = policy.consolidation.model_copy(update={"model_seconds": model_seconds})
-        bounded = policy.model_copy(update={"consolidation": block})
-        resources = replace(self._resources, policy=bounded, publish=published)
-        return consolidate(session, ledger, resources)
+        return consolidate(session, noted, ledger, self._resources, model_seconds, published)
 
     def start(self, session: SessionSnapshot, *, last: bool) -> None:
         """Consolidate a session in a thread; nothing waits for it, and one runs at a time.
@@ -123,7 +112,7 @@ class ConsolidationScheduler:
         try:
             with contextlib.closing(Ledger(self._state, session.name)) as ledger:
                 patience = self._resources.policy.consolidation.model_seconds
-                self._consolidated(session, ledger, patience, Trigger.CONTEXT_THRESHOLD)
+                self._consolidated(session, ledger, patience)
         except Exception:  # law 3: the session's end tries again, and no turn fails
             LOG.exception("session %s: not consolidated in its thread", session.name)
 
@@ -145,8 +134,11 @@ class ConsolidationScheduler:
             session = SessionSnapshot(name, ledger.agent(), turn, (), ledger.records())
             return self.consolidate(session, ledger, is_whole=False)
 
-    def _completed(self, session: SessionSnapshot) -> CompletedSession:
-        """Return a session with what its archive has in addition; without one, its ledger."""
+    def _completed(self, session: SessionSnapshot) -> tuple[SessionSnapshot, list[Utterance]]:
+        """Return a session with its archived list, and its earlier statements.
+
+        Those are from the archive or, without one, from the ledger.
+        """
         *earlier, last = (
             reader.read(each.items) for each in archive.lists(self._state, session.name)
         )
@@ -160,8 +152,7 @@ class ConsolidationScheduler:
                     text = content.decode("utf-8", "surrogatepass")
                     turn = record.entry.source.turn
                     noted.append(Utterance("user", text, turn, answers=False))
-        same = {each.name: getattr(session, each.name) for each in fields(SessionSnapshot)}
-        return CompletedSession(**{**same, "messages": messages}, noted=noted)
+        return replace(session, messages=messages), noted
 
     def close(self) -> None:
         """Wait a bounded time for running consolidations; the next start finishes the others."""

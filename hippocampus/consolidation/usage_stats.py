@@ -8,40 +8,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from hippocampus.entries import decay
-from hippocampus.entries.entry import Entry, Record, Stage
+from hippocampus.entries.entry import Record, Stage
 from hippocampus.storage import gc
 from hippocampus.storage.gc import Holding, Removal
-from hippocampus.storage.ledger import stored_sessions
+from hippocampus.storage.ledger import StoredSession, stored_sessions
 from hippocampus.storage.state_dir import StateDir
-
-
-class PastEntry(NamedTuple):
-    """One entry of a session, as stored in its ledger."""
-
-    entry: Entry
-    content: str
-    tool: str
-    arguments: str
-    stage: str
-    kind: str = ""
-    tokens: int = 0
-
-    @property
-    def was_used(self) -> bool:
-        """Return whether it was accessed after it was made."""
-        return self.entry.decay.last_access > self.entry.lifecycle.created
-
-
-class PastSession(NamedTuple):
-    """One session, as stored in its ledger."""
-
-    name: str
-    active_at: float
-    turn: int
-    entries: tuple[PastEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,57 +30,42 @@ class Pruning:
     """Sessions that were active since then are not pruned."""
 
 
-def sessions(state: StateDir) -> list[PastSession]:
+def sessions(state: StateDir) -> list[StoredSession]:
     """Return every session of a state directory, the least recently active first.
 
     Raises:
         StoreError: a ledger cannot be read; then nothing may be removed.
 
     """
-    found = [
-        PastSession(each.name, each.active_at, each.turn, tuple(map(_entry, each.records)))
-        for each in stored_sessions(state)
-        if each.name
-    ]
+    found = [each for each in stored_sessions(state) if each.name]
     return sorted(found, key=lambda past: (past.active_at, past.name))
 
 
-def _entry(record: Record) -> PastEntry:
-    return PastEntry(
-        record.entry,
-        record.content,
-        record.tool,
-        record.arguments,
-        record.stage,
-        record.kind,
-        record.tokens,
-    )
-
-
 def used_in_several(
-    past: Iterable[PastSession], least: int, known: Collection[tuple[str, str]]
-) -> list[tuple[str, PastEntry]]:
+    past: Iterable[StoredSession], least: int, known: Collection[tuple[str, str]]
+) -> list[tuple[str, Record]]:
     """Return the contents that at least `least` sessions have used, each with its newest entry.
 
     Contents of entries in `known`, by session and id, are left out.
     """
-    users: defaultdict[str, dict[str, PastEntry]] = defaultdict(dict)
+    users: defaultdict[str, dict[str, Record]] = defaultdict(dict)
     known_contents = set()
-    for each in past:
-        for kept in each.entries:
-            if (each.name, kept.entry.id) in known:
-                known_contents.add(kept.content)
-            if kept.was_used and kept.entry.type == "tool_result":
-                users[kept.content][each.name] = kept
+    for session in past:
+        for record in session.records:
+            entry = record.entry
+            if (session.name, entry.id) in known:
+                known_contents.add(record.content)
+            if entry.decay.last_access > entry.lifecycle.created and entry.type == "tool_result":
+                users[record.content][session.name] = record
     return [
-        list(by.items())[-1]
-        for content, by in users.items()
-        if len(by) >= least and content not in known_contents
+        list(by_session.items())[-1]
+        for content, by_session in users.items()
+        if len(by_session) >= least and content not in known_contents
     ]
 
 
 def prunable(
-    past: Sequence[PastSession], rules: Pruning, protected: Iterable[tuple[str, str]] = ()
+    past: Sequence[StoredSession], rules: Pruning, protected: Iterable[tuple[str, str]] = ()
 ) -> dict[tuple[str, str], str]:
     """Return the entries whose content may be pruned, by session and id, with the rule.
 
@@ -115,25 +73,19 @@ def prunable(
     """
     kept = set(protected)
     found = {}
-    for place, each in enumerate(past):
-        if each.active_at >= rules.active_since:
+    for later, session in enumerate(reversed(past)):
+        if session.active_at >= rules.active_since:
             continue
-        later = len(past) - place - 1
-        for one in each.entries:
-            rule = _rule(one, each, later, rules)
-            named = (each.name, one.entry.id)
-            if rule and named not in kept and not gc.is_pinned(one.entry):
-                found[named] = rule
+        for record in session.records:
+            named = (session.name, record.entry.id)
+            if named in kept or gc.is_pinned(record.entry):
+                continue
+            strength = decay.strength(record.entry, session.turn, rules.exponent)
+            if rules.forget_after_sessions and later >= rules.forget_after_sessions:
+                found[named] = f"not used in the last {rules.forget_after_sessions} sessions"
+            elif record.stage == Stage.DORMANT and strength < rules.forget_below:
+                found[named] = f"strength under {rules.forget_below:g}"
     return found
-
-
-def _rule(kept: PastEntry, past: PastSession, later: int, rules: Pruning) -> str:
-    if rules.forget_after_sessions and later >= rules.forget_after_sessions:
-        return f"not used in the last {rules.forget_after_sessions} sessions"
-    strength = decay.strength(kept.entry, past.turn, rules.exponent)
-    if kept.stage == Stage.DORMANT and strength < rules.forget_below:
-        return f"strength under {rules.forget_below:g}"
-    return ""
 
 
 def removals(holdings: Iterable[Holding], free: Mapping[tuple[str, str], str]) -> list[Removal]:

@@ -117,9 +117,9 @@ class StateDir:
 
     # What people read
 
-    def memory_file(self, agent: str = DEFAULT_AGENT, suffix: str = ".md") -> Path:
+    def memory_file(self, agent: str = DEFAULT_AGENT) -> Path:
         """Return the memory file of an agent."""
-        return self.root / f"MEMORY{_of_agent(agent)}{suffix}"
+        return self.root / f"MEMORY{_of_agent(agent)}.md"
 
     @property
     def memory(self) -> Path:

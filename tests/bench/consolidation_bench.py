@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from hippocampus.facts.extraction import sentences
 
 from hippocampus import Hippocampus, policy
-from hippocampus.consolidation.secrecy import without_secrets
+from hippocampus.consolidation.caution import without_secrets
 from hippocampus.errors import RecordingError
 from hippocampus.formats import reader
 from hippocampus.policy import Policy, Subject

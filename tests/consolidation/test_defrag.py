@@ -24,17 +24,18 @@ from hippocampus.consolidation.defrag import Defragmented, defrag
 from hippocampus.consolidation.defrag import undo as taken_back
 from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.consolidation.usage_stats import (
-    PastEntry,
-    PastSession,
     Pruning,
     prunable,
     sessions,
 )
+from hippocampus.entries.entry import Record, Stage
+from hippocampus.entries.origin import PartOrigin
 from hippocampus.facts import Facts
 from hippocampus.facts.exchange import export
 from hippocampus.facts.models import Item, Origin
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem
 from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.ledger import StoredSession
 from hippocampus.storage.state_dir import StateDir
 
 HERE = Path(__file__).parent.parent
@@ -174,12 +175,18 @@ def test_a_session_that_may_be_running_is_left_alone(tmp_path: Path) -> None:
     assert run(tmp_path, policy=policy(1), idle_hours=0).contents_pruned > 0
 
 
-def kept(stage: str = "dormant", **fields: Any) -> PastEntry:
+def kept(stage: str = "dormant", **fields: Any) -> Record:
     entry = {
         "id": "e", "type": "tool_result", "source": {"type": "t", "ref": "c", "turn": 0},
         "summary": "", "decay": {"rate": 1.0, "last_access": 1}, **fields,
     }  # fmt: skip
-    return PastEntry(Entry.model_validate(entry), "c", "t", "{}", stage)
+    origin = PartOrigin("result", "call", "", 0)
+    made = Entry.model_validate(entry)
+    return Record(made, origin, "c", "text", "text", "t", "{}", 1, Stage(stage), "")
+
+
+def past(active_at: float, turn: int, one: Record) -> list[StoredSession]:
+    return [StoredSession(Path(), "s", active_at, turn, (one,), ())]
 
 
 @pytest.mark.parametrize(
@@ -194,13 +201,13 @@ def kept(stage: str = "dormant", **fields: Any) -> PastEntry:
         (kept(lifecycle={"expires": 5}), 6, True),
     ],
 )
-def test_a_dormant_entry_goes_under_the_threshold(one: PastEntry, turn: int, goes: bool) -> None:
+def test_a_dormant_entry_goes_under_the_threshold(one: Record, turn: int, goes: bool) -> None:
     """0.1 is passed at 99 turns at the rate 1; what is pinned, persists or has a floor stays."""
     rules = Pruning(active_since=2.0)
-    found = prunable([PastSession("s", 1.0, turn, (one,))], rules)
+    found = prunable(past(1.0, turn, one), rules)
     assert found == ({("s", "e"): "strength under 0.1"} if goes else {})
-    assert prunable([PastSession("s", 2.0, turn, (one,))], rules) == {}
-    assert prunable([PastSession("s", 1.0, turn, (one,))], Pruning(0, active_since=2.0)) == {}
+    assert prunable(past(2.0, turn, one), rules) == {}
+    assert prunable(past(1.0, turn, one), Pruning(0, active_since=2.0)) == {}
 
 
 # What is promoted
@@ -294,25 +301,19 @@ def test_edits_by_hand_are_read_back(tmp_path: Path, facts: Facts) -> None:
     assert [each.content for each in facts.memories()] == ["Answer in French."]
 
 
-@pytest.mark.parametrize("form", ["custom", "none"])
-def test_it_keeps_the_memory_file_as_its_host_does(tmp_path: Path, facts: Facts, form: str) -> None:
-    """In its form; a form that only the host knows, or no file at all, is left alone."""
+def test_it_leaves_a_memory_file_alone_that_the_policy_does_not_keep(
+    tmp_path: Path, facts: Facts
+) -> None:
     lived(tmp_path, ["one"])
     [outcome] = facts.remember_many(["The key is blue."] * 3)[-1:]
-    known = facts.store_many(["It rained."])[0].memory
     assert outcome.memory
-    assert known
-    forms: dict[str, Any] = {"custom": lambda lines: f"{len(lines)} lines"}
-    if form in forms:
-        MemoryFile(StateDir(tmp_path), forms[form]).sync(facts, [known.id])
     before = on_disk(tmp_path)
     off = EAGER.consolidation.model_copy(update={"memory_file": False})
-    rules = policy() if form in forms else EAGER.model_copy(update={"consolidation": off})
-    run(tmp_path, facts, policy=rules, apply=True)
+    run(tmp_path, facts, policy=EAGER.model_copy(update={"consolidation": off}), apply=True)
     after = on_disk(tmp_path)
     changed = {name for name in before | after if before.get(name) != after.get(name)}
     assert not any(name.startswith(("MEMORY", "memory/")) for name in changed)
-    assert not (tmp_path / "MEMORY.md").exists() or form == "custom"
+    assert not (tmp_path / "MEMORY.md").exists()
     assert undo(tmp_path, facts)
 
 

@@ -12,7 +12,6 @@ from hippocampus import Hippocampus
 from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.consolidation.publish import publish
 from hippocampus.facts import Facts
-from hippocampus.policy import load
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem
 from hippocampus.storage.state_dir import StateDir
 
@@ -80,23 +79,3 @@ def test_what_could_not_be_written_once_is_in_the_memory_file_of_the_next_consol
     assert "Never deploy on Fridays." in (tmp_path / "MEMORY.md").read_text()
     assert len(memory.facts.memories(kind="fact")) == len(StateDir(tmp_path).daily_logs()) == 1
     memory.close()
-
-
-def test_a_renderer_that_fails_costs_no_fact_and_no_session_its_end(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=load("default"), render_memory=lambda lines: lines[99])
-    with memory.session("s") as session:
-        session([{"role": "user", "content": "Always answer in French, please."}])
-    assert memory.facts.search("French")
-    assert memory.unconsolidated() == ["s"]
-    memory.close()
-
-
-@pytest.mark.parametrize("render", [None, lambda lines: "\n".join(each.text for each in lines)])
-def test_the_host_says_how_the_file_is_written(tmp_path: Path, render: Any) -> None:
-    memory = Hippocampus(tmp_path, policy=load("default"), render_memory=render)
-    with memory.session("s") as session:
-        session([{"role": "user", "content": "Always answer in French, please."}])
-    memory.close()
-    written = (tmp_path / "MEMORY.md").read_text(encoding="utf-8")
-    assert "Always answer in French" in written
-    assert written.startswith("#" if render is None else "Always")

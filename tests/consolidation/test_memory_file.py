@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hippocampus.consolidation.memory_file import MemoryFile, members
-from hippocampus.consolidation.memory_lines import Line, rendered, rows, shown
+from hippocampus.consolidation.memory_lines import MemoryLine, rendered, rows, shown
 from hippocampus.facts.exchange import import_file
 from hippocampus.facts.models import Item, Origin
 from hippocampus.facts.store import Facts
@@ -262,21 +262,6 @@ def test_our_own_file_can_be_imported(tmp_path: Path, facts: Facts) -> None:
         assert roles["The build needs Python 3.11."] == "tool"
 
 
-def test_it_may_be_what_a_callable_makes_of_it(tmp_path: Path, facts: Facts) -> None:
-    def mine(lines: Any) -> str:
-        return "\n".join(f"{line.origin}|{line.text}" for line in lines)
-
-    ids = remembered(facts)
-    file = MemoryFile(StateDir(tmp_path), mine)
-    file.sync(facts, ids)
-    assert file.path.read_text().split("\n")[2] == "tool|The build needs Python 3.11."
-    assert not file.sync(facts).written
-    with Facts(
-        tmp_path / "other.sqlite3"
-    ) as empty:  # a store that knows none of them changes nothing
-        assert not file.sync(empty).written
-
-
 @pytest.mark.parametrize("loss", ["moved", "deleted"])
 def test_a_store_that_is_gone_takes_no_line_out_of_the_file(tmp_path: Path, loss: str) -> None:
     """Neither its own lines nor those that a person wrote."""
@@ -319,7 +304,7 @@ TEXTS = st.text(
 
 @given(TEXTS, st.sampled_from(["preference", "note", "odd"]), st.sampled_from(["user", "tool"]))
 def test_a_line_reads_back_as_what_it_says(text: str, kind: str, origin: str) -> None:
-    line = Line("0123456789", shown(text), kind, origin, "2026-02-09", "s turn 1")
+    line = MemoryLine("0123456789", shown(text), kind, origin, "2026-02-09", "s turn 1")
     found = rows(f"# Memory\n\n{rendered(line)}\n")
     if line.text:
         assert [(row.mark, row.text) for row in found] == [(line.mark, line.text)]

@@ -1,0 +1,96 @@
+"""What may not become a memory: secrets, orders, hearsay, and what an assistant quotes from a tool.
+
+Pure. An assistant repeats what it reads; content must not become memory by being quoted. The fact
+store refuses secrets itself; here they go before anything is stored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from hippocampus import secrets
+from hippocampus.facts.wording import PREFERENCE, Wording
+
+LEFT_OUT = "[left out]"
+"""The replacement of a secret; the rest of the text is worth keeping without it."""
+WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W_]+")
+CLAUSE = re.compile(r"[:：\"“”„«»「」『』()（）—–]|\s-\s")
+"""What opens or closes a quotation, or announces one."""
+CLAUSE_WORDS = 3
+"""A clause of this many words that a result contains is quoted from it; of signs, one each."""
+ENDING_WORDS = 6
+"""So is this number of words at the end of a sentence."""
+SCANNED_CHARACTERS = 10_000
+"""How much of each result is searched, half at its start and half at its end."""
+MAX_CHARACTERS = 120_000
+"""How much of all results together is searched, of the newest."""
+ABOUT_USER = Wording(
+    r"\b(?:the )?(?:user|customer|operator|owner|admin)s?\b|\byou(?:r)? (?:prefer|like|want|told|asked)",
+    r"\b(?:der |die )?(?:nutzer|benutzer|anwender|kunde)\w*|\bdu (?:magst|bevorzugst|willst)",
+    r"\bsie (?:bevorzugen|mögen|wünschen)|\b(?:usuario|cliente|utilisateur|utilizador)\w*|\bprefieres\b",
+    r"\btu (?:préfères|aimes|veux)|\bvous (?:préférez|aimez|voulez)",
+    r"\bпользовател\w*|\b(?:ты|вы) (?:предпочита|хоти|люби)\w*",
+    r"MEMORY\.md|\[\d{4}-\d\d-\d\d[^\]]*\]|<memory|用户|用戶|使用者|您|你(?:喜欢|偏好|想)|ユーザー?|あなた",
+)
+"""Words about the user in an assistant's mouth, and what looks like a memory: hearsay."""
+ORDERS = Wording(
+    r"\b(?:ignore|disregard|forget|remember|memori[sz]e|always|never|must|instructions?|system prompt)\b",
+    r"\b(?:ignorier\w*|vergiss|merke?|immer|nie(?:mals)?|anweisung\w*)\b",
+    r"\b(?:ignora\w*|olvida\w*|recuerda\w*|siempre|nunca|instruccion\w*)\b",
+    r"\b(?:ignore[rz]?|oublie\w*|souviens|rappelle\w*|toujours|jamais|consignes?)\b",
+    r"\b(?:игнориру\w*|забудь\w*|запомни\w*|помни\w*|всегда|никогда|инструкци\w*)\b",
+    r"忽略|无视|無視|忘记|忘記|记住|記住|永远|总是|务必|指令|覚えて|必ず|常に|決して|指示",
+)
+"""Words of an order, which only the user may leave behind."""
+
+
+def speaks_of_secret(text: str) -> bool:
+    """Return whether a text names a secret, or had one in it.
+
+    >>> speaks_of_secret("Das Admin-Passwort lautet Rose"), speaks_of_secret("a brass monkey")
+    (True, False)
+    """
+    return LEFT_OUT in text or secrets.names_secret(text)
+
+
+def without_secrets(text: str) -> str:
+    """Return a text without its secrets.
+
+    >>> without_secrets("The admin password is hunter2!, the port 8080")
+    'The admin password is [left out]!, the port 8080'
+    """
+    return secrets.replaced(text, LEFT_OUT)
+
+
+class ToolTexts:
+    """The texts of tool results, in which quotations are found."""
+
+    def __init__(self, results: Iterable[str]) -> None:
+        half = SCANNED_CHARACTERS // 2
+        ends = [
+            text if len(text) <= SCANNED_CHARACTERS else f"{text[:half]}\n{text[-half:]}"
+            for text in results
+        ]
+        self.any = bool(ends)
+        """Whether there was any result at all."""
+        self._text = f" {_words(chr(10).join(ends)[-MAX_CHARACTERS:])} "
+
+    def contain(self, sentence: str) -> bool:
+        """Return whether a clause of a sentence, or its end, stands word by word in a result."""
+        clauses = [_words(clause) for clause in CLAUSE.split(sentence)]
+        ending = _words(sentence).split(" ")[-ENDING_WORDS:]
+        searched = [each for each in clauses if each.count(" ") >= CLAUSE_WORDS - 1]
+        searched += [" ".join(ending)] if len(ending) == ENDING_WORDS else []
+        return any(f" {each} " in self._text for each in searched)
+
+    def allow(self, sentence: str) -> bool:
+        """Return whether a sentence of the assistant may outlive the session."""
+        if not self.any:
+            return True
+        is_hearsay = any(each.search(sentence) for each in (ABOUT_USER, ORDERS, PREFERENCE))
+        return not (is_hearsay or speaks_of_secret(sentence) or self.contain(sentence))
+
+
+def _words(text: str) -> str:
+    return " ".join(WORD.findall(text.lower()))
