@@ -158,10 +158,6 @@ class Refetch(BaseModel):
         hint = f"did you mean {near}?" if near else f"known: {', '.join(fields)}"
         return f"unknown field {name!r} of source {self.type!r}; {hint}"
 
-    def declared(self) -> dict[str, Any]:
-        """Return the fields next to the source's name, including those of a custom source."""
-        return self.model_dump(exclude={"type"}, exclude_none=True)
-
 
 class Action(Declared):
     """What a rule sets for the entries that it matches; fields that are left out set nothing."""

@@ -6,7 +6,6 @@ Pure. Calls are answered in `retrieval`; no list is changed.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from hippocampus.errors import MessagesError, RecallError
-from hippocampus.formats import json_text, writing
+from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item, Part
 from hippocampus.formats.plain import AS_DICTS
 from hippocampus.formats.reader import adapter_of
@@ -83,16 +82,6 @@ def unanswered(items: Sequence[Item]) -> list[tuple[str, str, str]]:
         for part in behind[0].parts
         if part.kind == "call" and part.call_id not in answered
     ]
-
-
-def extended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
-    """Return a list with tool results at its end; the old name of `formats.writing.appended`."""
-    warnings.warn(
-        "hippocampus.recall.pending.extended is hippocampus.formats.writing.appended",
-        DeprecationWarning,
-        stacklevel=2,
-    )
-    return writing.appended(items, added)
 
 
 def written(call_id: str, arguments: object) -> RecallCall:

@@ -1,14 +1,11 @@
-"""Splits content into passages and ranks them for a query by BM25. Pure.
-
-An embedding, if given, reorders the best; nothing is loaded or stored here.
-"""
+"""Splits content into passages and ranks them for a query by BM25. Pure."""
 
 from __future__ import annotations
 
 import heapq
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hippocampus.errors import RecallError
@@ -21,11 +18,6 @@ MIN_PASSAGE_CHARACTERS, MAX_PASSAGE_CHARACTERS = 240, 700
 """From the first size on a passage ends where a block starts; at the second it ends anywhere."""
 OPENINGS = ("{", "- ", "* ", "#", "<h", "<tr", "<li", "def ", "class ", "function ", "export ")
 MAX_PASSAGES = 200
-WORDS_WEIGHT = 0.6
-"""The weight of BM25; that of the embedding is the rest."""
-
-Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""Returns a vector for each text, all of one length."""
 
 
 class LineSpan(NamedTuple):
@@ -62,7 +54,7 @@ def _opens(line: str, indent: int) -> bool:
     return bare.startswith(OPENINGS) or len(line) - len(bare) < indent
 
 
-def best_of(lines: Sequence[str], query: str, max_tokens: int, embed: Embed | None = None) -> str:
+def best_of(lines: Sequence[str], query: str, max_tokens: int) -> str:
     """Return the passages that match a query best, the best first, within `max_tokens`.
 
     Raises:
@@ -71,16 +63,17 @@ def best_of(lines: Sequence[str], query: str, max_tokens: int, embed: Embed | No
     """
     spans = passages(lines)
     texts = ["\n".join(lines[span.first - 1 : span.last]) for span in spans]
-    ranked = reordered(query, texts, scores(terms(query), texts), embed)
+    scored = scores(terms(query), texts)
+    found = [at for at, score in enumerate(scored) if score > 0]
+    ranked = heapq.nsmallest(MAX_PASSAGES, found, key=lambda at: (-scored[at], at))
     if not ranked:
         text = "no word of the query is in this content; try other words or a pattern"
         raise RecallError("no_match", text)
-    found = _numbered(lines, [spans[at] for at in ranked[:MAX_PASSAGES]])
-    return fit(found, max_tokens, _note)
-
-
-def _note(_shown: int, _left: int, _number: int) -> str:
-    return "(weaker passages are left out; ask with fewer words or by lines)"
+    return fit(
+        _numbered(lines, [spans[at] for at in ranked]),
+        max_tokens,
+        lambda *_: "(weaker passages are left out; ask with fewer words or by lines)",
+    )
 
 
 def _numbered(lines: Sequence[str], spans: Sequence[LineSpan]) -> Iterator[NumberedLine]:
@@ -111,31 +104,3 @@ def scores(wanted: Sequence[str], texts: Sequence[str]) -> list[float]:
         )
         for counts, size in zip(counted, sizes, strict=True)
     ]  # fmt: skip
-
-
-def reordered(
-    query: str, texts: Sequence[str], scored: Sequence[float], embed: Embed | None = None
-) -> list[int]:
-    """Return the indexes of the texts with a score, the best first.
-
-    With an embedding, the best are ordered by the weighted sum of both scores, with the BM25 scores
-    relative to the largest.
-    """
-    found = [at for at, score in enumerate(scored) if score > 0]
-    best = heapq.nsmallest(MAX_PASSAGES, found, key=lambda at: (-scored[at], at))
-    if embed is None or len(best) < 2:
-        return best
-    asked, *vectors = embed([query, *(texts[at] for at in best)])
-    near = [_cosine(asked, vector) for vector in vectors]
-    top = scored[best[0]]
-    mixed = {
-        at: WORDS_WEIGHT * scored[at] / top + (1 - WORDS_WEIGHT) * close
-        for at, close in zip(best, near, strict=True)
-    }
-    return sorted(best, key=lambda at: (-mixed[at], at))
-
-
-def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    product = sum(a * b for a, b in zip(one, other, strict=True))
-    sizes = math.sqrt(sum(a * a for a in one) * sum(b * b for b in other))
-    return product / sizes if sizes else 0.0

@@ -140,7 +140,7 @@ class Refetcher:
             return None
         subject = record_subject(record, self._stored_or_none(record) or "")
         source = self._policy.resolve(subject).source
-        return plan_of(source.type, source.declared()) if source else None
+        return plan_of(source) if source else None
 
     def _fetched(self, record: Record, plan: SourcePlan) -> FetchResult:
         arguments = json_text.read(record.arguments or "{}")

@@ -22,7 +22,6 @@ from hippocampus.formats.writing import tool_results
 from hippocampus.recall import answers
 from hippocampus.recall.passages import Content, Passages
 from hippocampus.recall.pending import Answer, RecallCall, pending, unanswered
-from hippocampus.recall.ranking import Embed
 from hippocampus.storage import files, ledger, tombstones
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state_dir import StateDir
@@ -122,7 +121,6 @@ class Retrieval:
         records: Mapping[str, Record],
         max_tokens: int,
         known: AbstractSet[str] = frozenset(),
-        embed: Embed | None = None,
     ) -> SearchResult:
         """Return the best lines of all these entries, and the ids of their entries.
 
@@ -139,7 +137,6 @@ class Retrieval:
             list(records),
             self._text_or_none,
             known,
-            embed,
         )
         return SearchResult(found, tuple(dict.fromkeys(HEADER.findall(found))))
 

@@ -20,7 +20,6 @@ from hippocampus.models import tokens
 from hippocampus.recall.fitting import GAP, NOTE_TOKENS, NumberedLine, fit
 from hippocampus.recall.paging import pages
 from hippocampus.recall.passages import PassageHit, Passages
-from hippocampus.recall.ranking import Embed, reordered
 from hippocampus.recall.words import WORD, terms
 
 Text = Callable[[str], str]
@@ -63,7 +62,6 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
     entry_ids: Sequence[str],
     text: Text,
     known: AbstractSet[str] = frozenset(),
-    embed: Embed | None = None,
 ) -> str:
     """Return the best lines of all these entries for a query, within `max_tokens`.
 
@@ -77,30 +75,17 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
     """
     hits = contents.search(query, entry_ids, MAX_HITS)
     of = functools.cache(lambda entry_id: pages(text(entry_id)))
-    if embed is not None and hits:
-        hits = _reordered(hits, query, of, embed)
     lines = _distinct(hits, of, known | names_in(query))
     if not lines:
         problem = "no word of the query is in the stored content; try other words"
         raise RecallError("no_match", problem)
     scored = _scores(lines, hits, set(terms(query)))
     chosen = _chosen(lines, scored, max_tokens - NOTE_TOKENS)
-    return fit(_rendered(chosen, hits), max_tokens, _note)
-
-
-def _note(_shown: int, _left: int, _number: int) -> str:
-    return "(weaker lines are left out; ask with other words, or by entry_id)"
-
-
-def _reordered(hits: Sequence[PassageHit], query: str, of: Pages, embed: Embed) -> list[PassageHit]:
-    texts = ["\n".join(_lines(hit, of)) for hit in hits]
-    order = reordered(query, texts, [hit.score for hit in hits], embed)
-    top = max(hit.score for hit in hits)
-    return [hits[at]._replace(score=top / (1 + rank)) for rank, at in enumerate(order)]
-
-
-def _lines(hit: PassageHit, of: Pages) -> list[str]:
-    return of(hit.entry_id)[hit.span.first - 1 : hit.span.last]
+    return fit(
+        _rendered(chosen, hits),
+        max_tokens,
+        lambda *_: "(weaker lines are left out; ask with other words, or by entry_id)",
+    )
 
 
 def _distinct(
@@ -110,7 +95,8 @@ def _distinct(
     seen: set[str] = set()
     lines: list[CandidateLine] = []
     for at, hit in enumerate(hits):
-        for number, line in enumerate(_lines(hit, of), start=hit.span.first):
+        found = of(hit.entry_id)[hit.span.first - 1 : hit.span.last]
+        for number, line in enumerate(found, start=hit.span.first):
             for piece, part in enumerate(_pieces(line)):
                 words = " ".join(WORD.findall(NUMBERED.sub("", part)))
                 if words and words not in seen:
@@ -150,23 +136,17 @@ def _scores(
     holding = Counter(term for each in found for term in each)
     own = [sum(math.log(1 + len(lines) / holding[term]) for term in sorted(each)) for each in found]
     top = max(hit.score for hit in hits) or 1.0
-    return [
-        line.worth
-        * LINE_CHARACTERS
-        / (LINE_CHARACTERS + len(line.text))
-        * (
-            own[at]
-            + NEIGHBOUR_WEIGHT * (_neighbour(lines, own, at, -1) + _neighbour(lines, own, at, 1))
+    scored = []
+    for at, line in enumerate(lines):
+        neighbours = sum(
+            own[other]
+            for other in (at - 1, at + 1)
+            if 0 <= other < len(lines) and lines[other].hit == line.hit
         )
-        * (1 - RANK_SHARE + RANK_SHARE * hits[line.hit].score / top)
-        for at, line in enumerate(lines)
-    ]
-
-
-def _neighbour(lines: Sequence[CandidateLine], own: Sequence[float], at: int, step: int) -> float:
-    other = at + step
-    near = 0 <= other < len(lines) and lines[other].hit == lines[at].hit
-    return own[other] if near else 0.0
+        brevity = LINE_CHARACTERS / (LINE_CHARACTERS + len(line.text))
+        rank = 1 - RANK_SHARE + RANK_SHARE * hits[line.hit].score / top
+        scored.append(line.worth * brevity * (own[at] + NEIGHBOUR_WEIGHT * neighbours) * rank)
+    return scored
 
 
 def _chosen(

@@ -358,7 +358,7 @@ def test_a_source_is_a_name_or_a_mapping_with_a_type() -> None:
     long = ruled({"match": {}, "action": {"source": {"type": "files", "root": "src"}}})
     assert short
     assert short.type == "files"
-    assert long.resolve(result()).source.declared() == {"root": "src"}
+    assert long.resolve(result()).source.model_extra == {"root": "src"}
     roots = ruled({"match": {}, "action": {"source": {"type": "file", "roots": "src"}}})
     assert roots.resolve(result()).source.roots == ("src",)
 

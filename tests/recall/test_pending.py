@@ -14,7 +14,7 @@ from hippocampus import recall
 from hippocampus.formats.conversation import Part, ToolResult
 from hippocampus.formats.reader import read
 from hippocampus.formats.writing import appended, tool_results
-from hippocampus.recall.pending import extended, is_answer, pending, read_call
+from hippocampus.recall.pending import is_answer, pending, read_call
 from hippocampus.recall.slices import Request
 from hippocampus.replay.measure import unpaired
 
@@ -87,8 +87,6 @@ def test_anthropics_results_share_one_message_before_its_text() -> None:
     others["content"].append({"type": "text", "text": "go on"})
     results = tool_results(items, [ToolResult("c1", "a"), ToolResult("c3", "b", True)])
     whole = appended([*items, others], results)
-    with pytest.warns(DeprecationWarning, match=r"formats\.writing\.appended"):
-        assert extended([*items, others], results) == whole
     assert len(whole) == 3
     assert [block["type"] for block in whole[-1]["content"]] == ["tool_result"] * 3 + ["text"]
     assert whole[-1]["content"][2]["is_error"]

@@ -98,17 +98,6 @@ def test_only_the_entries_that_are_asked_for_are_searched() -> None:
     index.close()
 
 
-def test_an_embedding_may_reorder() -> None:
-    text = ["apples are red", "", "apples are green", "", "apples are of no colour"]
-
-    def embed(texts: list[str]) -> list[list[float]]:
-        return [[1.0, float("green" in each or "leaf" in each)] for each in texts]
-
-    long = [line + " word" * 60 if line else "" for line in text]
-    assert best_of(long, "apples leaf", 90, embed).startswith("3: apples are green")
-    assert best_of(long, "apples leaf", 90).startswith("1: apples are red")
-
-
 def test_bm25_scores_what_its_formula_says() -> None:
     found = scores(["refund"], ["a refund of it", "no word of that kind", "refund refund refund"])
     assert found[1] == 0

@@ -7,15 +7,11 @@ summary with a note that it is stale, else a clear failure. The session decides 
 from __future__ import annotations
 
 import functools
-import warnings
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hippocampus.recall.sources import comparison, files
-from hippocampus.recall.sources.bounded import call_bounded
-from hippocampus.recall.sources.comparison import difference
-from hippocampus.recall.sources.custom import Source, Sources
 from hippocampus.recall.sources.plan import (
     FetchRequest,
     FetchResult,
@@ -23,7 +19,7 @@ from hippocampus.recall.sources.plan import (
     Unavailable,
     plan_of,
 )
-from hippocampus.recall.sources.tools import RepeatableTools
+from hippocampus.recall.sources.registry import RepeatableTools, Source, Sources, call_bounded
 
 __all__ = [
     "PROTOCOL_PERCENT",
@@ -36,7 +32,6 @@ __all__ = [
     "Sources",
     "StoredCopy",
     "Unavailable",
-    "difference",
     "fetch",
     "known_sources",
     "plan_of",
@@ -116,21 +111,3 @@ class FetchOutcomes:
     def counts(self) -> dict[str, int]:
         """Return the counts of `full`, `partial` and `failed`."""
         return {name: self._counts[name] for name in PROTOCOL_PERCENT}
-
-    def percent(self) -> dict[str, float]:
-        """Return each as a percentage of all; all zero where nothing was counted."""
-        total = self._counts.total()
-        return {
-            name: round(100 * count / total, 1) if total else 0.0
-            for name, count in self.counts().items()
-        }
-
-
-def __getattr__(name: str) -> Any:
-    """Return a class by the name that it had in version 0.1."""
-    renamed = {"Captured": StoredCopy, "Fetched": FetchResult, "Wanted": FetchRequest}
-    if name not in renamed:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    notice = f"hippocampus.recall.sources.{name} is renamed to {renamed[name].__name__}"
-    warnings.warn(notice, DeprecationWarning, stacklevel=2)
-    return renamed[name]

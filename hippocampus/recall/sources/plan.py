@@ -1,12 +1,12 @@
-"""The plan of a fetch: which sources in which order, and the fallbacks. Data only."""
+"""The plan of a fetch, its request and its result. Data only."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from hippocampus.policy.rules import Fallback
+from hippocampus.policy.rules import Fallback, Refetch
 
 FetchOutcome = Literal["full", "partial", "failed"]
 """The full content, its summary only, or nothing (the protocol's section 12.2)."""
@@ -39,44 +39,13 @@ class SourcePlan:
     """The options of custom sources, by name."""
 
 
-def plan_of(name: str, declared: Mapping[str, Any]) -> SourcePlan:
-    """Return the plan that a policy's `source:` declares: its type and the other fields.
-
-    Fields that are not of a plan are options of the source of that name.
-
-    Raises:
-        ValueError: a field has a wrong value; the message names both.
-
-    """
-    given = {"order": [name], **{key: value for key, value in declared.items() if key in READ}}
-    own = {key: value for key, value in declared.items() if key not in READ}
-    for key, value in given.items():
-        if not READ[key](value):
-            raise ValueError(f"{key} of source {name!r} cannot be {value!r}")
-    listed: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in given.items()
-    }
-    return SourcePlan(**listed, options={name: own} if own else {})
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
-
-
-def _is_size(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
-
-
-READ: Mapping[str, Callable[[Any], bool]] = {
-    "order": _is_texts,
-    "timeout_seconds": _is_size,
-    "largest_bytes": lambda value: _is_size(value) and isinstance(value, int),
-    "fallbacks": lambda value: _is_texts(value) and set(value) <= set(get_args(Fallback)),
-    "roots": _is_texts,
-    "allow_private": lambda value: isinstance(value, bool),
-    "hosts": _is_texts,
-}
-"""By field of a plan, the check of its value in a policy's `source:`."""
+def plan_of(source: Refetch) -> SourcePlan:
+    """Return the plan that a policy's `source:` declares; other fields are a custom source's options."""
+    declared = source.model_dump(exclude={"type"}, exclude_none=True)
+    options = {key: declared.pop(key) for key in source.model_extra or ()}
+    return SourcePlan(
+        **{"order": (source.type,), **declared}, options={source.type: options} if options else {}
+    )
 
 
 @dataclass(frozen=True, slots=True)
