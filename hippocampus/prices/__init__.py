@@ -26,6 +26,8 @@ SMALLEST_PREFIXES = {
     "claude-opus-5": 512,
 }
 """By the start of a model's name, the smallest cacheable prefix (Anthropic); 1,024 for others."""
+HOUR_WRITE = 2.0
+"""The price of a token that is written for an hour (Anthropic)."""
 STEP_TOKENS = 128
 """OpenAI caches whole steps of a prefix."""
 FIVE_MINUTES, HALF_HOUR, HOUR = 300.0, 1_800.0, 3_600.0

@@ -13,14 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hippocampus.formats.usage import Usage
-from hippocampus.prices import HOUR, Prices
+from hippocampus.prices import HOUR, HOUR_WRITE, Prices
 
 CALIBRATION_CALLS = 10
 """Calls that calibrate only; those after them are compared."""
 PRIOR_TOKENS = 10_000
 """The spread of sizes at which calibration trusts our own counts and the provider's alike."""
-HOUR_WRITE = 2.0
-"""The price of a token that is written for an hour (Anthropic)."""
 MAX_DEVIATION = 0.1
 """A bill that parts from the prediction by more than this share is reported."""
 
@@ -82,13 +80,6 @@ class Calibration:
         return prices.read * read + self.write * (total - read)
 
 
-def billed_cost(usage: Usage, prices: Prices) -> float:
-    """Return the cost of a call as the provider counted it, in base input tokens."""
-    short = usage.cache_write_tokens - usage.hour_tokens
-    written = prices.write * short + HOUR_WRITE * usage.hour_tokens
-    return usage.input_tokens + prices.read * usage.cache_read_tokens + written
-
-
 @dataclass(slots=True)
 class Bill:
     """The bill of one session so far, next to the prediction."""
@@ -118,7 +109,7 @@ class Bill:
 
     def _compare(self, call: CountedCall, usage: Usage) -> None:
         known = self.calibration
-        predicted, billed = known.cost(call, self.prices), billed_cost(usage, self.prices)
+        predicted, billed = known.cost(call, self.prices), usage.input_cost(self.prices)
         self.predicted += predicted
         self.billed += billed
         if usage.cache_read_tokens < known.read_tokens(call) / 2:

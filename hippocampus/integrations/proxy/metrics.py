@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
-from hippocampus.integrations.proxy.usage import Billed
+from hippocampus.formats.usage import Usage
+
+
+def by_price(usage: Usage) -> dict[str, int]:
+    """Return billed input tokens by their price.
+
+    >>> by_price(Usage(5, cache_read_tokens=90, cache_write_tokens=3))
+    {'uncached': 5, 'cache_read': 90, 'cache_written': 3}
+    """
+    return {
+        "uncached": usage.input_tokens,
+        "cache_read": usage.cache_read_tokens,
+        "cache_written": usage.cache_write_tokens,
+    }
 
 
 class Metrics:
@@ -33,10 +46,10 @@ class Metrics:
         """Count an answer of the provider, or the error that came in its place."""
         self._statuses.labels(status).inc()
 
-    def answered(self, recalls: int, tokens: Billed) -> None:
+    def answered(self, recalls: int, usage: Usage) -> None:
         """Count the recalls and the input tokens of an answer."""
         self._recalls.inc(recalls)
-        for price, count in tokens._asdict().items():
+        for price, count in by_price(usage).items():
             self._billed.labels(price).inc(count)
 
     def text(self) -> bytes:

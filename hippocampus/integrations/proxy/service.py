@@ -17,6 +17,7 @@ from hippocampus import prices, recall
 from hippocampus.errors import ModelError
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item, ToolResult
+from hippocampus.formats.usage import Usage, usage_of
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer
 from hippocampus.integrations.proxy.body import Body, Encoder
 from hippocampus.integrations.proxy.conversations import (
@@ -25,7 +26,7 @@ from hippocampus.integrations.proxy.conversations import (
     chain_after,
     chains_of,
 )
-from hippocampus.integrations.proxy.usage import Billed, billed
+from hippocampus.integrations.proxy.metrics import by_price
 from hippocampus.memory import Hippocampus
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import OWN_MARKS
@@ -79,7 +80,7 @@ class OpenConversation:
     encoder: Encoder = field(default_factory=Encoder)
     requests: int = 0
     recalls: int = 0
-    billed: Billed = field(default_factory=Billed)
+    billed: Usage = field(default_factory=Usage)
     is_refused: bool = False
     """Whether the provider took the host's own request where it had refused ours."""
 
@@ -99,7 +100,7 @@ class Exchange:
     """The body to send."""
     recalls: int = 0
     """How many calls of recall were answered."""
-    billed: Billed = field(default_factory=Billed)
+    billed: Usage = field(default_factory=Usage)
     """The usage that the provider reported so far."""
 
     def send_view(self, idle_seconds: float = 0.0) -> bytes:
@@ -142,8 +143,8 @@ class Exchange:
     def account(self) -> None:
         """Add up the usage of the present round."""
         usage, self.answer.usage = self.answer.usage, {}
-        self.billed += billed(usage)
         if usage:
+            self.billed += usage_of(usage)
             self.conversation.session.billed(usage)
 
 
@@ -328,8 +329,8 @@ def _shown(conversation: OpenConversation) -> dict[str, Any]:
         "recalled": conversation.recalls,
         "idle_seconds": round(time.monotonic() - conversation.used),
         "predicted_cost": predicted,
-        "billed_cost": conversation.billed.cost(_prices(conversation.caching.model)),
-        "billed": conversation.billed._asdict(),
+        "billed_cost": conversation.billed.input_cost(_prices(conversation.caching.model)),
+        "billed": by_price(conversation.billed),
         "status": status,
         "entries": entries,
     }
