@@ -95,8 +95,8 @@ def tool_results(results: Sequence[ToolResult]) -> list[Item]:
 
 
 def words(role: Literal["user", "assistant"], text: str) -> Item:
-    """Return a message of one text."""
-    return {"role": role, "content": text}
+    """Return a message of one text, typed: without its calls a list is recognised by it."""
+    return {"type": "message", "role": role, "content": text}
 
 
 def with_words(item: Item, text: str) -> Item:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hippocampus.errors import MessagesError
 from hippocampus.formats.conversation import with_texts
 from hippocampus.formats.plain import plain
-from hippocampus.formats.reader import Reading, adapter_of, read, read_on, write
+from hippocampus.formats.reader import FORMATS as ADAPTERS
+from hippocampus.formats.reader import Adapter, Reading, adapter_of, read, read_on, write
 from hippocampus.replay.measure import unpaired
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -144,6 +145,13 @@ def test_items_of_one_answer_are_one_message() -> None:
         {"type": "function_call_output", "call_id": "2", "output": "b"},
     ]
     assert [len(message.raw) for message in read(items)] == [1, 3, 1, 1]
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda each: each.NAME)
+def test_a_list_whose_calls_are_all_in_digests_reads_as_in_its_own_format(adapter: Adapter) -> None:
+    digest, answer = (adapter.words("assistant", text) for text in ("[digest] f({})", "Done."))
+    items = [adapter.words("user", "Go on."), digest, answer]
+    assert read(items) == adapter.read(items)
 
 
 def test_an_item_of_no_format_is_named_by_its_number() -> None:
