@@ -519,7 +519,7 @@ def test_where_a_change_leads_names_what_exists() -> None:
 
 def test_a_format_is_one_file_and_one_line() -> None:
     package = "hippocampus.replay.readers."
-    assert {each.__name__.startswith(package) for each in (*READERS, *LISTS)} == {True}  # type: ignore[attr-defined]
+    assert {each.read.__module__.startswith(package) for each in (*READERS, *LISTS)} == {True}
     assert {each.__name__.startswith("hippocampus.formats.") for each in FORMATS} == {True}  # type: ignore[attr-defined]
 
 

@@ -28,6 +28,11 @@ class Usage:
     hour_tokens: int = 0
     """The part of `cache_write_tokens` that is kept for an hour (Anthropic), at a higher price."""
 
+    @classmethod
+    def of_total(cls, total: int, read: int, written: int, output: int) -> Usage:
+        """Return the counts of a report whose input includes the cached tokens."""
+        return cls(max(0, total - read - written), read, written, output)
+
     @property
     def context_tokens(self) -> int:
         """Return the size of the whole request, cached or not."""
@@ -73,7 +78,7 @@ def usage_of(reported: Any) -> Usage:
     read, written = (
         _count(_plain(details or {}).get(key)) for key in ("cached_tokens", "cache_write_tokens")
     )
-    return Usage(max(0, total - read - written), read, written, _count(output))
+    return Usage.of_total(total, read, written, _count(output))
 
 
 def cache_miss_of(answer: Any) -> str:

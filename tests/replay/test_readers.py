@@ -17,6 +17,7 @@ from hippocampus.errors import RecordingError
 from hippocampus.replay.measure import prepare
 from hippocampus.replay.readers import find_files, format_names, formats, read_file, read_path
 from hippocampus.replay.readers.documents import JsonDocument
+from hippocampus.replay.readers.json_values import as_records
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.storage import packing
 
@@ -255,7 +256,7 @@ JSON = st.recursive(
 
 @given(st.lists(st.dictionaries(KEYS, JSON, min_size=1, max_size=6), min_size=1, max_size=5))
 def test_no_reader_fails_on_fields_of_unexpected_types(records: list[dict[str, Any]]) -> None:
-    document = JsonDocument("fuzz.json", records, "JSON")
+    document = JsonDocument("fuzz.json", as_records(records), "JSON")
     try:
         recordings = make_recordings(document, formats.read(document))
     except RecordingError:

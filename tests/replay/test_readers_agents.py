@@ -17,6 +17,7 @@ from hippocampus.formats.usage import Usage
 from hippocampus.replay.measure import prepare, unpaired
 from hippocampus.replay.readers import formats, read_file
 from hippocampus.replay.readers.documents import JsonDocument
+from hippocampus.replay.readers.json_values import as_records
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.readers.pairing import NO_RESULT
 from hippocampus.replay.recording import Recording
@@ -513,7 +514,7 @@ def read(tmp_path: Path, records: list[Record]) -> list[Recording]:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_each_format_is_recognised_by_its_own_reader_alone(name: str) -> None:
-    document = JsonDocument("sample", SAMPLES[name], "JSON")
+    document = JsonDocument("sample", as_records(SAMPLES[name]), "JSON")
     recognised = [each.NAME for each in formats.READERS if each.recognises(document)]
     assert recognised == ["cline" if name == "roo" else name]
 
@@ -735,7 +736,7 @@ def test_a_damaged_recording_is_mended_or_refused(name: str, data: st.DataObject
             del owner[last]
         else:
             owner[last] = data.draw(JUNK)
-    records = [each for each in records if isinstance(each, dict)]
+    records = as_records(records)
     try:
         document = JsonDocument("sample", records, "JSON")
         recordings = make_recordings(document, formats.read(document))

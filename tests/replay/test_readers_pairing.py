@@ -15,11 +15,14 @@ from hippocampus.replay.readers.raw_conversation import (
     MessageFormat,
     RawMessage,
     chat_call,
-    chat_result,
 )
 
 IDS = st.sampled_from(["a", "b", "c"])
 KINDS: list[MessageFormat] = ["chat", "anthropic", "responses"]
+
+
+def chat_result(call_id: str, text: str) -> Item:
+    return RawMessage.result(call_id, text).item
 
 
 def chat_messages() -> st.SearchStrategy[list[Item]]:

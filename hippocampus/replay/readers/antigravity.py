@@ -11,22 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import (
-    Record,
-    as_count,
-    as_list,
-    as_record,
-    as_records,
-    as_text,
-    kind_of,
-)
-from hippocampus.replay.readers.raw_conversation import (
-    RawConversation,
-    RawMessage,
-    chat_answer,
-    chat_call,
-    chat_result,
-)
+from hippocampus.replay.readers.json_values import JsonRecord, as_list, as_text, kind_of
+from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage, chat_call
 
 NAME = "antigravity"
 OWN_FIELDS = {"step_index", "source", "type", "status"}
@@ -40,7 +26,7 @@ NOT_SENT = {"EPHEMERAL_MESSAGE", "CONVERSATION_HISTORY"}
 def recognises(document: JsonDocument) -> bool:
     """Return whether a record is a step of this program with the model's answer or a result."""
     return any(
-        record.keys() >= OWN_FIELDS and as_text(record["source"]) in SOURCES
+        record.keys() >= OWN_FIELDS and record.text("source") in SOURCES
         for record in document.records
     )
 
@@ -55,25 +41,25 @@ def read(document: JsonDocument) -> list[RawConversation]:
     ]
 
 
-def _shortened(steps: Sequence[Record]) -> Iterator[str]:
+def _shortened(steps: Sequence[JsonRecord]) -> Iterator[str]:
     for step in steps:
         if fields := [as_text(field) for field in as_list(step.get("truncated_fields"))]:
-            number = as_count(step["step_index"])
+            number = step.count("step_index")
             yield f"step {number}: the recording program cut {', '.join(fields)}"
 
 
-def _missing(steps: Sequence[Record]) -> Iterator[str]:
+def _missing(steps: Sequence[JsonRecord]) -> Iterator[str]:
     last = None
     for step in steps:
-        number = as_count(step["step_index"])
+        number = step.count("step_index")
         if last is not None and number > last + 1:
             gap = str(last + 1) if number == last + 2 else f"{last + 1} to {number - 1}"
             yield f"step {gap}: left out by the recording program"
         last = number
 
 
-def _contexts(steps: Sequence[Record]) -> Iterator[list[Record]]:
-    context: list[Record] = []
+def _contexts(steps: Sequence[JsonRecord]) -> Iterator[list[JsonRecord]]:
+    context: list[JsonRecord] = []
     for step in steps:
         if kind_of(step) != SUMMARY:
             context.append(step)
@@ -85,29 +71,29 @@ def _contexts(steps: Sequence[Record]) -> Iterator[list[Record]]:
     yield context
 
 
-def _messages(steps: Sequence[Record]) -> Iterator[RawMessage]:
+def _messages(steps: Sequence[JsonRecord]) -> Iterator[RawMessage]:
     """Yield messages; the results after an answer are in the order of its calls."""
     waiting: list[str] = []
     for place, step in enumerate(steps):
-        kind, content = kind_of(step), as_text(step.get("content"))
+        kind, content = kind_of(step), step.text("content")
         if kind == ANSWER:
             calls = [
-                chat_call(f"call_{place}_{at}", as_text(call.get("name")), _arguments(call))
-                for at, call in enumerate(as_records(step.get("tool_calls")))
+                chat_call(f"call_{place}_{at}", call.text("name"), _arguments(call))
+                for at, call in enumerate(step.records("tool_calls"))
             ]
             waiting = [call["id"] for call in calls]
-            yield RawMessage(chat_answer(content, calls))
+            yield RawMessage.answer(content, calls)
         elif kind in NOT_SENT or not content:
             continue
         elif kind in PROMPTS or kind == SUMMARY or not waiting:
-            yield RawMessage({"role": "user", "content": content})
+            yield RawMessage.user(content)
         else:
-            yield RawMessage(chat_result(waiting.pop(0), content))
+            yield RawMessage.result(waiting.pop(0), content)
 
 
-def _arguments(call: Record) -> Item:
+def _arguments(call: JsonRecord) -> Item:
     """Return the arguments, each of which is recorded as JSON or, where it was cut, as its start."""
-    return {name: _parsed(value) for name, value in as_record(call.get("args")).items()}
+    return {name: _parsed(value) for name, value in call.record("args").items()}
 
 
 def _parsed(value: object) -> object:

@@ -6,7 +6,7 @@ A conversation is one context; the next one starts where the host cut or edited 
 from __future__ import annotations
 
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import Record, as_text, kind_of
+from hippocampus.replay.readers.json_values import JsonRecord, as_text, kind_of
 from hippocampus.replay.readers.raw_conversation import MessageFormat, RawConversation, RawMessage
 from hippocampus.storage.archive.records import Context, contexts
 
@@ -28,7 +28,7 @@ def read(document: JsonDocument) -> list[RawConversation]:
     return [_conversation(each) for each in contexts(document.records)]
 
 
-def _opens(record: Record) -> bool:
+def _opens(record: JsonRecord) -> bool:
     return kind_of(record) == "archive" and "session" in record and "part" in record
 
 

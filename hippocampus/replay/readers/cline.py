@@ -15,9 +15,8 @@ from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
-    Record,
+    JsonRecord,
     as_count,
-    as_record,
     as_records,
     as_text,
     kind_of,
@@ -43,7 +42,7 @@ def recognises(document: JsonDocument) -> bool:
         as_text(block.get("text"))
         for record in document.records
         if role_of(record) == "user"
-        for block in as_records(record.get("content"))
+        for block in record.records("content")
     ]
     return any(map(_header, texts)) and any(SURROUNDINGS in text for text in texts)
 
@@ -58,7 +57,7 @@ def read(document: JsonDocument) -> list[RawConversation]:
             last = messages[-1].item if messages else {}
             answer = last if last.get("role") == "assistant" else {"content": []}
             blocks = list(_user_blocks(_blocks(record), answer["content"], f"call_{place}"))
-            messages.append(RawMessage({"role": "user", "content": blocks}))
+            messages.append(RawMessage.user(blocks))
     return [RawConversation("anthropic", messages, cut=list(_unsent(messages)))]
 
 
@@ -86,7 +85,7 @@ def _header(text: str) -> _Header | None:
     return _Header(tool[1], rest.removeprefix(" ").removeprefix("\n")) if tool and end else None
 
 
-def _blocks(record: Record) -> list[Item]:
+def _blocks(record: JsonRecord) -> list[Item]:
     content = record.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
@@ -96,18 +95,18 @@ def _blocks(record: Record) -> list[Item]:
     ]
 
 
-def _answer(record: Record) -> RawMessage:
+def _answer(record: JsonRecord) -> RawMessage:
     blocks = [
         {key: block.get(key) for key in ("type", "id", "name", "input")}
         if kind_of(block) == "tool_use"
         else block
         for block in _blocks(record)
     ]
-    tokens = as_record(as_record(record.get("metrics")).get("tokens"))
+    tokens = record.record("metrics").record("tokens")
     # What was read from the cache and what was written to it is one figure.
     figures = map(as_count, (tokens.get("prompt"), tokens.get("cached"), tokens.get("completion")))
     sent, cached, output = figures
-    model = as_text(as_record(record.get("modelInfo")).get("modelId"))
+    model = record.record("modelInfo").text("modelId")
     return RawMessage(
         {"role": "assistant", "content": blocks}, Usage(sent, cached, 0, output), model
     )

@@ -11,15 +11,7 @@ from collections.abc import Iterator
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import (
-    Record,
-    as_count,
-    as_record,
-    as_records,
-    as_text,
-    kind_of,
-    role_of,
-)
+from hippocampus.replay.readers.json_values import JsonRecord, kind_of, role_of
 from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
 
 NAME = "codex"
@@ -44,41 +36,41 @@ def read(document: JsonDocument) -> list[RawConversation]:
     return [RawConversation("responses", each, system_prompt=prompt) for each in contexts]
 
 
-def _system_prompt(record: Record) -> str:
-    meta = as_record(record.get("payload")) if kind_of(record) == "session_meta" else record
-    recorded = as_text(as_record(meta.get("base_instructions")).get("text"))
-    return recorded or as_text(meta.get("instructions"))
+def _system_prompt(record: JsonRecord) -> str:
+    meta = record.record("payload") if kind_of(record) == "session_meta" else record
+    recorded = meta.record("base_instructions").text("text")
+    return recorded or meta.text("instructions")
 
 
-def _in_envelope(record: Record) -> bool:
+def _in_envelope(record: JsonRecord) -> bool:
     return kind_of(record) in ENVELOPES and isinstance(record.get("payload"), dict)
 
 
-def _contexts(records: list[Record]) -> Iterator[list[RawMessage]]:
+def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
     messages: list[RawMessage] = []
     model = ""
     total: object = None
     for record in records:
         kind = record.get("type") if _in_envelope(record) else "response_item"
-        payload = as_record(record.get("payload")) if _in_envelope(record) else record
+        payload = record.record("payload") if _in_envelope(record) else record
         if kind == "response_item":
-            at = as_text(record.get("timestamp"))
+            at = record.text("timestamp")
             messages += [RawMessage(item, model=model, at=at) for item in _items([payload])]
         elif kind == "turn_context":
-            model = as_text(payload.get("model")) or model
+            model = payload.text("model") or model
         elif kind == "compacted":
             yield messages
             messages = _compacted(messages, payload)
         elif payload.get("type") == "token_count":
-            info = as_record(payload.get("info"))
+            info = payload.record("info")
             # The same count is written again whenever only the rate limits have changed.
             if info.get("total_token_usage") != total:
-                _attach_usage(messages, as_record(info.get("last_token_usage")))
+                _attach_usage(messages, info.record("last_token_usage"))
             total = info.get("total_token_usage")
     yield messages
 
 
-def _items(payloads: list[Record]) -> Iterator[Item]:
+def _items(payloads: list[JsonRecord]) -> Iterator[Item]:
     for item in payloads:
         kind = kind_of(item)
         if "role" in item:
@@ -92,36 +84,34 @@ def _items(payloads: list[Record]) -> Iterator[Item]:
             yield item
 
 
-def _shell_call(item: Record) -> Item:
+def _shell_call(item: JsonRecord) -> Item:
     """Return the shell call as a function call; its result is recorded as a function's."""
     return {
         "type": "function_call",
-        "call_id": as_text(item.get("call_id")) or as_text(item.get("id")),
+        "call_id": item.text("call_id") or item.text("id"),
         "name": "local_shell",
-        "arguments": json.dumps(as_record(item.get("action")), ensure_ascii=False),
+        "arguments": json.dumps(item.record("action"), ensure_ascii=False),
     }
 
 
-def _output(item: Record) -> Item:
+def _output(item: JsonRecord) -> Item:
     output = item.get("output")
     return {**item, "output": output.get("content", "")} if isinstance(output, dict) else item
 
 
-def _compacted(messages: list[RawMessage], payload: Record) -> list[RawMessage]:
+def _compacted(messages: list[RawMessage], payload: JsonRecord) -> list[RawMessage]:
     """Return the context after a compaction; if it is not recorded, build it by the program's rule."""
-    if history := as_records(payload.get("replacement_history")):
+    if history := payload.records("replacement_history"):
         return [RawMessage(item) for item in _items(history)]
     kept = [message for message in messages if role_of(message.item) in ROLES - {"assistant"}]
-    summary = {"type": "input_text", "text": as_text(payload.get("message"))}
+    summary = {"type": "input_text", "text": payload.text("message")}
     return [*kept, RawMessage({"type": "message", "role": "user", "content": [summary]})]
 
 
-def _attach_usage(messages: list[RawMessage], counts: Record) -> None:
+def _attach_usage(messages: list[RawMessage], counts: JsonRecord) -> None:
     """Attach the provider's token count to the model's newest item."""
-    cached = as_count(counts.get("cached_input_tokens"))
-    written = as_count(counts.get("cache_write_input_tokens"))
-    fresh = max(0, as_count(counts.get("input_tokens")) - cached - written)
-    usage = Usage(fresh, cached, written, as_count(counts.get("output_tokens")))
+    keys = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
+    usage = Usage.of_total(*counts.counts(*keys))
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place].item
         if message.get("role") == "assistant" or kind_of(message).endswith("_call"):

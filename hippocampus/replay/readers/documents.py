@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import RecordingError
-from hippocampus.replay.readers.json_values import Record
+from hippocampus.replay.readers.json_values import JsonRecord
 from hippocampus.storage import packing
 
 HEAD_BYTES = 4096
@@ -35,13 +35,13 @@ class JsonDocument:
     """The JSON objects of one file, in order; a list of lists becomes `{"messages": …}` records."""
 
     path: str
-    records: list[Record]
+    records: list[JsonRecord]
     description: str
     """What the file looks like, for the message that no reader recognises it."""
     broken: tuple[str, ...] = ()
     """One `file:line: what was wrong` for each line that was left out."""
 
-    def with_records(self, records: list[Record]) -> JsonDocument:
+    def with_records(self, records: list[JsonRecord]) -> JsonDocument:
         """Return a document of other records from the same file."""
         return replace(self, records=records)
 
@@ -130,7 +130,7 @@ def _with_valid_text(value: Any) -> Any:
 
 
 def _lines(path: str, text: str, failure: Exception) -> JsonDocument:
-    records: list[Record] = []
+    records: list[JsonRecord] = []
     broken: list[str] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -151,10 +151,10 @@ def _lines(path: str, text: str, failure: Exception) -> JsonDocument:
     return _document(path, records, broken)
 
 
-def _records(value: Any) -> list[Record]:
+def _records(value: Any) -> list[JsonRecord]:
     if isinstance(value, dict):
-        return [value]
-    return [{"messages": value}] if isinstance(value, list) and value else []
+        return [JsonRecord(value)]
+    return [JsonRecord(messages=value)] if isinstance(value, list) and value else []
 
 
 def _reason(error: Exception) -> str:
@@ -165,7 +165,7 @@ def _reason(error: Exception) -> str:
     return f"a number has more than {sys.get_int_max_str_digits():,} digits"
 
 
-def _document(path: str, records: list[Record], broken: Iterable[str]) -> JsonDocument:
+def _document(path: str, records: list[JsonRecord], broken: Iterable[str]) -> JsonDocument:
     named = _first(path, broken)
     if not records:
         return JsonDocument(path, [], "JSON without an object in it", named)

@@ -10,7 +10,6 @@ from typing import NamedTuple, Protocol
 
 from hippocampus.errors import RecordingError
 from hippocampus.replay.readers import (
-    anthropic,
     antigravity,
     archive,
     claude_code,
@@ -22,8 +21,6 @@ from hippocampus.replay.readers import (
     langgraph,
     managed_agents,
     messages_meta,
-    openai_chat,
-    openai_responses,
     opencode,
     openhands,
     otel,
@@ -31,7 +28,8 @@ from hippocampus.replay.readers import (
     swe_agent,
 )
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import Record, as_records, as_text, text_of
+from hippocampus.replay.readers.json_values import JsonRecord, text_of
+from hippocampus.replay.readers.message_lists import LISTS
 from hippocampus.replay.readers.raw_conversation import RawConversation
 
 
@@ -41,13 +39,15 @@ class DocumentContents(NamedTuple):
     format: str
     conversations: list[RawConversation]
     broken: tuple[str, ...] = ()
-    """One `file:number: what is missing` for each record without a message list."""
+    """One `file:number: reason` for each record without a message list."""
 
 
 class RecordingReader(Protocol):
     """One format, as a module of functions."""
 
-    NAME: str
+    @property
+    def NAME(self) -> str:  # noqa: N802 - a constant of a module
+        """The format's name."""
 
     def recognises(self, document: JsonDocument, /) -> bool:
         """Return whether the document is of this format."""
@@ -75,7 +75,7 @@ READERS: tuple[RecordingReader, ...] = (
     langgraph,
 )
 """The formats of programs that record, in the order in which they are tried."""
-LISTS: tuple[RecordingReader, ...] = (langgraph, openai_responses, anthropic, openai_chat)
+MESSAGES: tuple[RecordingReader, ...] = (langgraph, *LISTS)
 """The formats of message lists: of a whole file, and of a field of each record."""
 LIST_FIELDS = ("messages", "input", "items")
 
@@ -109,20 +109,20 @@ def format_names() -> str:
     return ", ".join(dict.fromkeys(reader.NAME for reader in (*READERS, *LISTS)))
 
 
-def _contents_of_record(document: JsonDocument, record: Record) -> DocumentContents | None:
+def _contents_of_record(document: JsonDocument, record: JsonRecord) -> DocumentContents | None:
     """Read a record that holds a message list, such as the body of a request to a provider."""
-    messages = next((found for key in LIST_FIELDS if (found := as_records(record.get(key)))), [])
+    messages = next((found for key in LIST_FIELDS if (found := record.records(key))), [])
     inner = document.with_records(messages)
-    reader = next((reader for reader in LISTS if messages and reader.recognises(inner)), None)
+    reader = next((reader for reader in MESSAGES if messages and reader.recognises(inner)), None)
     if not reader:
         return None
-    model = as_text(record.get("model"))
+    model = record.text("model")
     conversations = [
         replace(
             conversation,
             messages=[each._replace(model=each.model or model) for each in conversation.messages],
-            system_prompt=text_of(record.get("system")) or as_text(record.get("instructions")),
-            tools=as_records(record.get("tools")),
+            system_prompt=text_of(record.get("system")) or record.text("instructions"),
+            tools=record.records("tools"),
         )
         for conversation in reader.read(inner)
     ]

@@ -9,20 +9,8 @@ from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import (
-    Record,
-    as_record,
-    as_string_or_json,
-    as_text,
-    kind_of,
-)
-from hippocampus.replay.readers.raw_conversation import (
-    RawConversation,
-    RawMessage,
-    chat_answer,
-    chat_call,
-    chat_result,
-)
+from hippocampus.replay.readers.json_values import JsonRecord, as_string_or_json, kind_of
+from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage, chat_call
 
 NAME = "gemini-stream"
 
@@ -38,16 +26,13 @@ def recognises(document: JsonDocument) -> bool:
 
 def read(document: JsonDocument) -> list[RawConversation]:
     """Return the one conversation."""
-    models = [as_text(each.get("model")) for each in document.records if each.get("type") == "init"]
-    model = models[0] if models else ""
-    return [
-        RawConversation(
-            "chat", [RawMessage(each, model=model) for each in _messages(document.records)]
-        )
-    ]
+    starts = (each for each in document.records if kind_of(each) == "init")
+    model = next(starts, JsonRecord()).text("model")
+    messages = [each._replace(model=model) for each in _messages(document.records)]
+    return [RawConversation("chat", messages)]
 
 
-def _messages(records: list[Record]) -> Iterator[Item]:
+def _messages(records: list[JsonRecord]) -> Iterator[RawMessage]:
     """Yield messages; text and calls up to the next result or prompt are one answer."""
     text = ""
     calls: list[Item] = []
@@ -55,26 +40,25 @@ def _messages(records: list[Record]) -> Iterator[Item]:
         kind = record.get("type")
         is_prompt = kind == "message" and record.get("role") == "user"
         if (is_prompt or kind == "tool_result") and (text or calls):
-            yield chat_answer(text, calls)
+            yield RawMessage.answer(text, calls)
             text, calls = "", []
         if is_prompt:
-            yield {"role": "user", "content": as_text(record.get("content"))}
+            yield RawMessage.user(record.text("content"))
         elif kind == "message":
-            text += as_text(record.get("content"))
+            text += record.text("content")
         elif kind == "tool_use":
-            calls.append(_call(record))
+            calls.append(
+                chat_call(
+                    record.text("tool_id"), record.text("tool_name"), record.get("parameters")
+                )
+            )
         elif kind == "tool_result":
-            yield chat_result(as_text(record.get("tool_id")), _output(record))
+            yield RawMessage.result(record.text("tool_id"), _output(record))
     if text or calls:
-        yield chat_answer(text, calls)
+        yield RawMessage.answer(text, calls)
 
 
-def _call(record: Record) -> Item:
-    name = as_text(record.get("tool_name"))
-    return chat_call(as_text(record.get("tool_id")), name, record.get("parameters") or {})
-
-
-def _output(record: Record) -> str:
+def _output(record: JsonRecord) -> str:
     if "output" in record:
         return as_string_or_json(record["output"])
-    return as_text(as_record(record.get("error")).get("message"))
+    return record.record("error").text("message")

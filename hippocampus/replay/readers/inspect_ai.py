@@ -11,14 +11,8 @@ from typing import Any
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import Record, as_count, as_record, as_records, as_text
-from hippocampus.replay.readers.raw_conversation import (
-    RawConversation,
-    RawMessage,
-    chat_answer,
-    chat_call,
-    chat_result,
-)
+from hippocampus.replay.readers.json_values import JsonRecord, as_text
+from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage, chat_call
 
 NAME = "inspect-ai"
 ATTACHMENT = "attachment://"
@@ -38,47 +32,46 @@ def read(document: JsonDocument) -> list[RawConversation]:
     ]
 
 
-def _samples(record: Record) -> list[Record]:
+def _samples(record: JsonRecord) -> list[JsonRecord]:
     is_log = "eval" in record or "samples" in record
-    candidates = as_records(record.get("samples")) if is_log else [record]
+    candidates = record.records("samples") if is_log else [record]
     return [each for each in candidates if "messages" in each and "epoch" in each]
 
 
-def _model(record: Record, sample: Record) -> str:
-    output = as_record(sample.get("output"))
-    name = as_text(output.get("model")) or as_text(as_record(record.get("eval")).get("model"))
+def _model(record: JsonRecord, sample: JsonRecord) -> str:
+    output = sample.record("output")
+    name = output.text("model") or record.record("eval").text("model")
     return name.rpartition("/")[2]
 
 
-def _conversation(sample: Record, model: str) -> RawConversation:
+def _conversation(sample: JsonRecord, model: str) -> RawConversation:
     usage = dict(_usage(sample))
-    attachments = as_record(sample.get("attachments"))
+    attachments = sample.record("attachments")
     messages = [
-        RawMessage(message, usage.get(as_text(each.get("id"))), model)
-        for each in as_records(sample.get("messages"))
-        for message in [_message(each, attachments)]
+        _message(each, attachments)._replace(usage=usage.get(each.text("id")), model=model)
+        for each in sample.records("messages")
     ]
     return RawConversation("chat", messages, f"{sample.get('id')}-{sample.get('epoch')}")
 
 
-def _message(record: Record, attachments: Record) -> Item:
+def _message(record: JsonRecord, attachments: JsonRecord) -> RawMessage:
     content = _content(record.get("content"), attachments)
     role = record.get("role")
     if role == "assistant":
-        calls = [_call(call, attachments) for call in as_records(record.get("tool_calls"))]
-        return chat_answer(content, calls)
+        calls = [_call(call, attachments) for call in record.records("tool_calls")]
+        return RawMessage.answer(content, calls)
     if role == "tool":
-        error = as_text(as_record(record.get("error")).get("message"))
-        return chat_result(as_text(record.get("tool_call_id")), content or error)
-    return {"role": "system" if role == "system" else "user", "content": content}
+        error = record.record("error").text("message")
+        return RawMessage.result(record.text("tool_call_id"), content or error)
+    return RawMessage({"role": "system" if role == "system" else "user", "content": content})
 
 
-def _call(call: Record, attachments: Record) -> Item:
+def _call(call: JsonRecord, attachments: JsonRecord) -> Item:
     arguments = _content(call.get("arguments"), attachments)
-    return chat_call(as_text(call.get("id")), as_text(call.get("function")), arguments)
+    return chat_call(call.text("id"), call.text("function"), arguments)
 
 
-def _content(value: Any, attachments: Record) -> Any:
+def _content(value: Any, attachments: JsonRecord) -> Any:
     """Insert the texts that the log stores separately, and convert images to chat blocks."""
     if isinstance(value, str) and value.startswith(ATTACHMENT):
         return attachments.get(value.removeprefix(ATTACHMENT), value)
@@ -91,7 +84,7 @@ def _content(value: Any, attachments: Record) -> Any:
     return value
 
 
-def _usage(sample: Record) -> Iterator[tuple[str, Usage]]:
+def _usage(sample: JsonRecord) -> Iterator[tuple[str, Usage]]:
     """Yield the reported usage with the id of the message that answered the call."""
     keys = (
         "input_tokens",
@@ -99,9 +92,9 @@ def _usage(sample: Record) -> Iterator[tuple[str, Usage]]:
         "input_tokens_cache_write",
         "output_tokens",
     )
-    for event in as_records(sample.get("events")):
-        output = as_record(event.get("output"))
-        counts = as_record(output.get("usage"))
-        for choice in as_records(output.get("choices"))[:1]:
-            message_id = as_text(as_record(choice.get("message")).get("id"))
-            yield message_id, Usage(*(as_count(counts.get(key)) for key in keys))
+    for event in sample.records("events"):
+        output = event.record("output")
+        counts = output.record("usage")
+        for choice in output.records("choices")[:1]:
+            message_id = choice.record("message").text("id")
+            yield message_id, Usage(*(counts.count(key) for key in keys))

@@ -8,14 +8,37 @@ from __future__ import annotations
 import json
 from typing import Any
 
-Record = dict[str, Any]
 MAX_DIGITS = 18
 """Longer numbers are no counts of tokens and are read as zero."""
 
 
-def as_record(value: object) -> Record:
+class JsonRecord(dict[str, Any]):
+    """A JSON object whose fields are read as the type that a format gives them."""
+
+    def text(self, key: str) -> str:
+        """Return the string at a key, else an empty one."""
+        return as_text(self.get(key))
+
+    def count(self, key: str) -> int:
+        """Return the whole number at a key, else zero."""
+        return as_count(self.get(key))
+
+    def counts(self, *keys: str) -> list[int]:
+        """Return the whole numbers at some keys."""
+        return [self.count(key) for key in keys]
+
+    def record(self, key: str) -> JsonRecord:
+        """Return the object at a key, else an empty one."""
+        return as_record(self.get(key))
+
+    def records(self, key: str) -> list[JsonRecord]:
+        """Return the objects of the list at a key."""
+        return as_records(self.get(key))
+
+
+def as_record(value: object) -> JsonRecord:
     """Return the value if it is a JSON object, else an empty one."""
-    return value if isinstance(value, dict) else {}
+    return JsonRecord(value) if isinstance(value, dict) else JsonRecord()
 
 
 def as_list(value: object) -> list[Any]:
@@ -23,9 +46,9 @@ def as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def as_records(value: object) -> list[Record]:
+def as_records(value: object) -> list[JsonRecord]:
     """Return the objects of a JSON list."""
-    return [item for item in as_list(value) if isinstance(item, dict)]
+    return [JsonRecord(item) for item in as_list(value) if isinstance(item, dict)]
 
 
 def as_text(value: object) -> str:
@@ -42,12 +65,12 @@ def as_count(value: object) -> int:
     return 0
 
 
-def kind_of(record: Record) -> str:
+def kind_of(record: dict[str, Any]) -> str:
     """Return the type that a record, message or block names."""
     return as_text(record.get("type"))
 
 
-def role_of(record: Record) -> str:
+def role_of(record: dict[str, Any]) -> str:
     """Return the role that a message names."""
     return as_text(record.get("role"))
 

@@ -5,25 +5,10 @@ Other values of the graph's state are not read.
 
 from __future__ import annotations
 
-from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import (
-    Record,
-    as_count,
-    as_list,
-    as_record,
-    as_records,
-    as_text,
-    text_of,
-)
-from hippocampus.replay.readers.raw_conversation import (
-    RawConversation,
-    RawMessage,
-    chat_answer,
-    chat_call,
-    chat_result,
-)
+from hippocampus.replay.readers.json_values import JsonRecord, as_list, as_text, text_of
+from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage, chat_call
 
 NAME = "langgraph"
 ROLES = {"human": "user", "system": "system", "developer": "system", "chat": "user"}
@@ -47,50 +32,37 @@ def read(document: JsonDocument) -> list[RawConversation]:
     ]
 
 
-def _thread(record: Record) -> list[Record]:
-    for owner in (as_record(record.get("values")), record):
-        messages = as_records(owner.get("messages"))
+def _thread(record: JsonRecord) -> list[JsonRecord]:
+    for owner in (record.record("values"), record):
+        messages = owner.records("messages")
         if any(_kind(message) in {"human", "ai"} for message in messages):
             return messages
     return []
 
 
-def _kind(message: Record) -> str:
+def _kind(message: JsonRecord) -> str:
     if message.get("type") == "constructor":
         name = as_text((as_list(message.get("id")) or [""])[-1])
         return name.removesuffix("Chunk").removesuffix("Message").lower()
-    return as_text(message.get("type")).removesuffix("MessageChunk").lower()
+    return message.text("type").removesuffix("MessageChunk").lower()
 
 
-def _step(record: Record) -> list[RawMessage]:
+def _step(record: JsonRecord) -> list[RawMessage]:
     kind = _kind(record)
-    message = as_record(record.get("kwargs")) or as_record(record.get("data")) or record
+    message = record.record("kwargs") or record.record("data") or record
     if kind == "ai":
-        calls = [_call(call) for call in as_records(message.get("tool_calls"))]
-        answer = chat_answer(text_of(message.get("content")), calls)
-        return [
-            RawMessage(answer, _usage(as_record(message.get("usage_metadata"))), _model(message))
+        calls = [
+            chat_call(call.text("id"), call.text("name"), call.get("args"))
+            for call in message.records("tool_calls")
         ]
+        metadata, counts = message.record("response_metadata"), message.record("usage_metadata")
+        model = next(filter(None, map(metadata.text, MODEL_FIELDS)), "")
+        sent, output = counts.counts("input_tokens", "output_tokens")
+        read, written = counts.record("input_token_details").counts("cache_read", "cache_creation")
+        usage = Usage.of_total(sent, read, written, output)
+        return [RawMessage.answer(text_of(message.get("content")), calls, usage, model)]
     if kind == "tool":
-        call_id = as_text(message.get("tool_call_id"))
-        return [RawMessage(chat_result(call_id, message.get("content")))]
+        return [RawMessage.result(message.text("tool_call_id"), message.get("content"))]
     if kind in ROLES:
         return [RawMessage({"role": ROLES[kind], "content": message.get("content")})]
     return []
-
-
-def _call(call: Record) -> Item:
-    return chat_call(as_text(call.get("id")), as_text(call.get("name")), call.get("args") or {})
-
-
-def _model(message: Record) -> str:
-    metadata = as_record(message.get("response_metadata"))
-    return next((name for key in MODEL_FIELDS if (name := as_text(metadata.get(key)))), "")
-
-
-def _usage(usage: Record) -> Usage:
-    """Read token counts whose input includes the cached tokens."""
-    details = as_record(usage.get("input_token_details"))
-    read, written = as_count(details.get("cache_read")), as_count(details.get("cache_creation"))
-    fresh = max(0, as_count(usage.get("input_tokens")) - read - written)
-    return Usage(fresh, read, written, as_count(usage.get("output_tokens")))

@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import PurePath
 
 from hippocampus.errors import RecordingError
+from hippocampus.formats.reader import snapshot
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.call_ids import with_call_ids
 from hippocampus.replay.readers.documents import JsonDocument
@@ -55,7 +56,7 @@ def make_recordings(document: JsonDocument, contents: DocumentContents) -> list[
 def _recording(path: str, format_name: str, conversation: RawConversation) -> Recording:
     message_format = conversation.message_format
     typed = [
-        each._replace(item=with_required_types(message_format, each.item))
+        each._replace(item=with_required_types(message_format, snapshot(each.item)))
         for each in conversation.messages
     ]
     messages, unanswered, orphans = pair_results(

@@ -11,15 +11,7 @@ from collections.abc import Iterator, Sequence
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import (
-    Record,
-    as_count,
-    as_record,
-    as_records,
-    as_text,
-    kind_of,
-    text_of,
-)
+from hippocampus.replay.readers.json_values import JsonRecord, as_records, as_text, kind_of, text_of
 from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
 
 NAME = "managed-agents"
@@ -47,21 +39,21 @@ def recognises(document: JsonDocument) -> bool:
 
 def read(document: JsonDocument) -> list[RawConversation]:
     """Return the conversation of each thread; sub-agents have threads of their own."""
-    threads: dict[str, list[Record]] = {}
+    threads: dict[str, list[JsonRecord]] = {}
     for event in map(_event, document.records):
         if kind_of(event).startswith(("agent.", "user.", "span.")):
-            threads.setdefault(as_text(event.get("session_thread_id")), []).append(event)
+            threads.setdefault(event.text("session_thread_id"), []).append(event)
     return [
         RawConversation("anthropic", list(_messages(events)), thread and f"thread-{thread}")
         for thread, events in threads.items()
     ]
 
 
-def _event(record: Record) -> Record:
-    return as_record(record.get("raw")) or record
+def _event(record: JsonRecord) -> JsonRecord:
+    return record.record("raw") or record
 
 
-def _messages(events: Sequence[Record]) -> Iterator[RawMessage]:
+def _messages(events: Sequence[JsonRecord]) -> Iterator[RawMessage]:
     """Yield messages; the agent's text and calls up to the end of a request are one answer."""
     blocks: list[Item] = []
     for event in events:
@@ -69,31 +61,31 @@ def _messages(events: Sequence[Record]) -> Iterator[RawMessage]:
         if kind == "agent.message":
             blocks += _blocks(event.get("content"))
         elif kind in CALLS:
-            call = {"type": "tool_use", "id": as_text(event.get("id"))}
-            name, arguments = as_text(event.get("name")), as_record(event.get("input"))
+            call = {"type": "tool_use", "id": event.text("id")}
+            name, arguments = event.text("name"), event.record("input")
             blocks.append({**call, "name": name, "input": arguments})
         elif blocks and (kind == REQUEST_END or kind in RESULTS or kind.startswith("user.")):
-            counts = as_record(event.get("model_usage"))
-            usage = Usage(*(as_count(counts.get(key)) for key in TOKENS))
+            counts = event.record("model_usage")
+            usage = Usage(*(counts.count(key) for key in TOKENS))
             yield RawMessage({"role": "assistant", "content": blocks}, usage)
             blocks = []
         if kind in RESULTS:
-            yield RawMessage({"role": "user", "content": [_result(event, RESULTS[kind])]})
+            yield RawMessage.user([_result(event, RESULTS[kind])])
         elif kind == "user.message":
-            yield RawMessage({"role": "user", "content": _blocks(event.get("content"))})
+            yield RawMessage.user(_blocks(event.get("content")))
         elif kind == "user.define_outcome":
-            rubric = as_record(event.get("rubric"))
+            rubric = event.record("rubric")
             texts = [event.get("description"), rubric.get("content"), rubric.get("text")]
             task = "\n\n".join(filter(None, map(as_text, texts)))
-            yield RawMessage({"role": "user", "content": task})
+            yield RawMessage.user(task)
     if blocks:
         yield RawMessage({"role": "assistant", "content": blocks})
 
 
-def _result(event: Record, id_field: str) -> Item:
+def _result(event: JsonRecord, id_field: str) -> Item:
     result = {
         "type": "tool_result",
-        "tool_use_id": as_text(event.get(id_field)),
+        "tool_use_id": event.text(id_field),
         "content": _blocks(event.get("content")),
     }
     return {**result, "is_error": True} if event.get("is_error") else result
@@ -106,9 +98,9 @@ def _blocks(content: object) -> list[Item]:
     return [_block(block) for block in as_records(content)]
 
 
-def _block(block: Item) -> Item:
+def _block(block: JsonRecord) -> Item:
     if kind_of(block) == "document":
-        text = as_text(as_record(block.get("source")).get("data"))
+        text = block.record("source").text("data")
     elif kind_of(block) == "search_result":
         text = text_of(block.get("content"))
     else:

@@ -13,9 +13,8 @@ from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.json_values import (
-    Record,
+    JsonRecord,
     as_count,
-    as_record,
     as_records,
     as_string_or_json,
     as_text,
@@ -23,13 +22,7 @@ from hippocampus.replay.readers.json_values import (
     role_of,
     text_of,
 )
-from hippocampus.replay.readers.raw_conversation import (
-    RawConversation,
-    RawMessage,
-    chat_answer,
-    chat_call,
-    chat_result,
-)
+from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage, chat_call
 
 NAME = "messages-meta"
 OWN_FIELDS = ("session_meta", "token_counts", "turn_contexts")
@@ -55,19 +48,19 @@ def read(document: JsonDocument) -> list[RawConversation]:
     ]
 
 
-def _is_export(record: Record) -> bool:
-    meta = as_record(record.get("meta"))
-    return any(field in meta for field in OWN_FIELDS) and bool(as_records(record.get("messages")))
+def _is_export(record: JsonRecord) -> bool:
+    meta = record.record("meta")
+    return any(field in meta for field in OWN_FIELDS) and bool(record.records("messages"))
 
 
-def _conversations(record: Record) -> Iterator[RawConversation]:
-    meta = as_record(record.get("meta"))
-    instructions = as_record(as_record(meta.get("session_meta")).get("base_instructions"))
-    models = [as_text(each.get("model")) for each in as_records(meta.get("turn_contexts"))]
+def _conversations(record: JsonRecord) -> Iterator[RawConversation]:
+    meta = record.record("meta")
+    instructions = meta.record("session_meta").record("base_instructions")
+    models = [each.text("model") for each in meta.records("turn_contexts")]
     model = next(filter(None, models), "")
-    usage = _usage_by_time(as_records(meta.get("token_counts")))
-    agents: dict[str, list[Record]] = {"": []}
-    for message in as_records(record.get("messages")):
+    usage = _usage_by_time(meta.records("token_counts"))
+    agents: dict[str, list[JsonRecord]] = {"": []}
+    for message in record.records("messages"):
         role = role_of(message)
         agent = "" if role in ROLES else f"agent-{role.removeprefix(SUBAGENT)}"
         agents.setdefault(agent, []).append(message)
@@ -78,15 +71,15 @@ def _conversations(record: Record) -> Iterator[RawConversation]:
             continue  # A copy of the main conversation, made to summarise it.
         for context in _contexts(messages):
             joined = [each._replace(model=model) for each in _joined(context, usage)]
-            yield RawConversation("chat", joined, agent, as_text(instructions.get("text")))
+            yield RawConversation("chat", joined, agent, instructions.text("text"))
 
 
-def _call_ids(messages: Sequence[Record]) -> set[str]:
+def _call_ids(messages: Sequence[JsonRecord]) -> set[str]:
     return {as_text(call["id"]) for message in messages for call in _calls(message)}
 
 
-def _contexts(messages: Sequence[Record]) -> Iterator[list[Record]]:
-    context: list[Record] = []
+def _contexts(messages: Sequence[JsonRecord]) -> Iterator[list[JsonRecord]]:
+    context: list[JsonRecord] = []
     for message in messages:
         if _role(message) == "user" and text_of(message.get("content")).startswith(COMPACTED):
             yield context
@@ -95,12 +88,12 @@ def _contexts(messages: Sequence[Record]) -> Iterator[list[Record]]:
     yield context
 
 
-def _role(message: Record) -> str:
-    original = as_record(message.get("_metadata")).get("original_role")
+def _role(message: JsonRecord) -> str:
+    original = message.record("_metadata").get("original_role")
     return as_text(original) or role_of(message)
 
 
-def _joined(messages: Sequence[Record], usage: dict[str, Usage]) -> list[RawMessage]:
+def _joined(messages: Sequence[JsonRecord], usage: dict[str, Usage]) -> list[RawMessage]:
     """Return the messages with the blocks of one answer in one message.
 
     Blocks of one answer are adjacent, or they have the same billed input and only results of
@@ -120,8 +113,8 @@ def _joined(messages: Sequence[Record], usage: dict[str, Usage]) -> list[RawMess
                 answer = len(joined)
                 joined.append(block)
         elif role == "tool":
-            call_id = as_text(message.get("tool_call_id"))
-            joined.append(RawMessage(chat_result(call_id, _output(message.get("content")))))
+            call_id = message.text("tool_call_id")
+            joined.append(RawMessage.result(call_id, _output(message.get("content"))))
         else:
             answer = None
             text = text_of(message.get("content"))
@@ -138,36 +131,33 @@ def _is_same_answer(answer: RawMessage, block: RawMessage, place: int, count: in
     return replace(before, output_tokens=0) == replace(after, output_tokens=0)
 
 
-def _answer(message: Record, usage: dict[str, Usage]) -> RawMessage:
-    metadata = as_record(message.get("_metadata"))
-    texts = [each for each in as_records(message.get("content")) if kind_of(each) == "text"]
-    text = text_of(texts) or as_text(message.get("content"))
-    tokens = as_record(metadata.get("tokens"))
+def _answer(message: JsonRecord, usage: dict[str, Usage]) -> RawMessage:
+    metadata = message.record("_metadata")
+    texts = [each for each in message.records("content") if kind_of(each) == "text"]
+    text = text_of(texts) or message.text("content")
+    tokens = metadata.record("tokens")
     billed = _own_usage(tokens) or usage.get(str(metadata.get("timestamp")))
-    return RawMessage(chat_answer(text, _calls(message)), billed)
+    return RawMessage.answer(text, _calls(message), billed)
 
 
 def _with_block(answer: RawMessage, block: RawMessage) -> RawMessage:
     """Return the answer with a further block; its usage has the tokens of the output so far."""
-    texts = [as_text(each.item.get("content")) for each in (answer, block)]
+    texts = [each.item["content"] or "" for each in (answer, block)]
     calls = [call for each in (answer, block) for call in each.item.get("tool_calls", [])]
-    return RawMessage(
-        chat_answer("\n".join(filter(None, texts)), calls), block.usage or answer.usage
-    )
+    return RawMessage.answer("\n".join(filter(None, texts)), calls, block.usage or answer.usage)
 
 
-def _calls(message: Record) -> list[Item]:
+def _calls(message: JsonRecord) -> list[Item]:
     """Return the calls of a message, from `tool_calls` or else from its content."""
-    recorded = as_records(message.get("tool_calls"))
+    recorded = message.records("tool_calls")
     if not recorded:
-        content = as_records(message.get("content"))
+        content = message.records("content")
         recorded = [block for block in content if kind_of(block) in CALL_BLOCKS]
     calls = []
     for call in recorded:
-        function = as_record(call.get("function")) or call
-        call_id = as_text(call.get("id")) or as_text(call.get("tool_call_id"))
-        arguments = function.get("arguments") or {}
-        calls.append(chat_call(call_id, as_text(function.get("name")), arguments))
+        function = call.record("function") or call
+        call_id = call.text("id") or call.text("tool_call_id")
+        calls.append(chat_call(call_id, function.text("name"), function.get("arguments")))
     return calls
 
 
@@ -180,18 +170,18 @@ def _output(content: object) -> str:
     return "\n".join(filter(None, texts))
 
 
-def _usage_by_time(counts: Sequence[Record]) -> dict[str, Usage]:
+def _usage_by_time(counts: Sequence[JsonRecord]) -> dict[str, Usage]:
     """Return the billed tokens by the time stamp of the block that they belong to.
 
     In some exports the input includes the cached tokens. In the others a call sooner or later
     reads more from the cache than its input.
     """
     figures = {
-        str(each.get("_timestamp")): as_record(as_record(each.get("info")).get("last_token_usage"))
+        str(each.get("_timestamp")): each.record("info").record("last_token_usage")
         for each in counts
     }
     keys = ("input_tokens", "cached_input_tokens", "output_tokens")
-    read = {time: [as_count(each.get(key)) for key in keys] for time, each in figures.items()}
+    read = {time: [each.count(key) for key in keys] for time, each in figures.items()}
     is_separate = any(cached > sent for sent, cached, _ in read.values())
     if not any(map(any, read.values())):
         return {}
@@ -201,8 +191,8 @@ def _usage_by_time(counts: Sequence[Record]) -> dict[str, Usage]:
     }
 
 
-def _own_usage(tokens: Record) -> Usage | None:
-    cache = as_record(tokens.get("cache"))
+def _own_usage(tokens: JsonRecord) -> Usage | None:
+    cache = tokens.record("cache")
     figures = (tokens.get("input"), cache.get("read"), cache.get("write"), tokens.get("output"))
     usage = Usage(*map(as_count, figures))
     return usage if usage != Usage() else None

@@ -10,22 +10,11 @@ from collections.abc import Iterator, Sequence
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import (
-    Record,
-    as_count,
-    as_record,
-    as_records,
-    as_text,
-    kind_of,
-    role_of,
-    text_of,
-)
+from hippocampus.replay.readers.json_values import JsonRecord, as_count, kind_of, role_of, text_of
 from hippocampus.replay.readers.raw_conversation import (
     RawConversation,
     RawMessage,
-    chat_answer,
     chat_call,
-    chat_result,
     without_usage,
 )
 
@@ -45,29 +34,29 @@ def recognises(document: JsonDocument) -> bool:
 def read(document: JsonDocument) -> list[RawConversation]:
     """Return each context of each session as a conversation; a compaction starts one."""
     return [
-        RawConversation("chat", context, _name(as_record(record.get("info"))))
+        RawConversation("chat", context, _name(record.record("info")))
         for record in document.records
         for context in _contexts(_messages(record))
     ]
 
 
-def _messages(record: Record) -> list[Record]:
-    messages = as_records(record.get("messages"))
-    return [each for each in messages if "parts" in each and role_of(as_record(each.get("info")))]
+def _messages(record: JsonRecord) -> list[JsonRecord]:
+    messages = record.records("messages")
+    return [each for each in messages if "parts" in each and role_of(each.record("info"))]
 
 
-def _name(session: Record) -> str:
-    return f"agent-{as_text(session.get('id'))}" if session.get("parentID") else ""
+def _name(session: JsonRecord) -> str:
+    return f"agent-{session.text('id')}" if session.get("parentID") else ""
 
 
-def _contexts(messages: Sequence[Record]) -> Iterator[list[RawMessage]]:
+def _contexts(messages: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
     """Yield each context: the next one starts with the request for a summary and the summary."""
     context: list[RawMessage] = []
     request: list[RawMessage] = []
     for message in messages:
-        info, parts = as_record(message.get("info")), as_records(message.get("parts"))
+        info, parts = message.record("info"), message.records("parts")
         if role_of(info) == "user":
-            raw = [RawMessage({"role": "user", "content": _user_content(parts)})]
+            raw = [RawMessage.user(_user_content(parts))]
             request = raw if any(kind_of(part) == "compaction" for part in parts) else []
         else:
             raw = list(_answers(info, parts))
@@ -78,71 +67,71 @@ def _contexts(messages: Sequence[Record]) -> Iterator[list[RawMessage]]:
     yield context
 
 
-def _user_content(parts: Sequence[Record]) -> str | list[Item]:
+def _user_content(parts: Sequence[JsonRecord]) -> str | list[Item]:
     texts = [
-        REPLACED_PARTS.get(kind_of(part)) or as_text(part.get("text"))
+        REPLACED_PARTS.get(kind_of(part)) or part.text("text")
         for part in parts
         if kind_of(part) in {"text", *REPLACED_PARTS} and not part.get("ignored")
     ]
     text = "\n".join(filter(None, texts))
-    images = [_image(part) for part in parts if as_text(part.get("mime")).startswith("image/")]
+    images = [_image(part) for part in parts if part.text("mime").startswith("image/")]
     return [{"type": "text", "text": text}, *images] if images else text
 
 
-def _image(part: Record) -> Item:
-    return {"type": "image_url", "image_url": {"url": as_text(part.get("url"))}}
+def _image(part: JsonRecord) -> Item:
+    return {"type": "image_url", "image_url": {"url": part.text("url")}}
 
 
-def _answers(info: Record, parts: Sequence[Record]) -> Iterator[RawMessage]:
+def _answers(info: JsonRecord, parts: Sequence[JsonRecord]) -> Iterator[RawMessage]:
     """Yield the answer of each step with its results; a message holds one step or several."""
-    steps: list[list[Record]] = [[]]
+    steps: list[list[JsonRecord]] = [[]]
     for part in parts:
         if kind_of(part) == "step-start" and steps[-1]:
             steps.append([])
         steps[-1].append(part)
     for step in steps:
-        counts = [as_record(part.get("tokens")) for part in step if kind_of(part) == "step-finish"]
+        counts = [part.record("tokens") for part in step if kind_of(part) == "step-finish"]
         if len(steps) == 1:
-            counts.append(as_record(info.get("tokens")))
+            counts.append(info.record("tokens"))
         tools = [part for part in step if kind_of(part) == "tool"]
         calls = [
-            chat_call(_call_id(part), as_text(part.get("tool")), _state(part).get("input") or {})
+            chat_call(_call_id(part), part.text("tool"), _state(part).get("input"))
             for part in tools
         ]
         text = text_of([part for part in step if kind_of(part) == "text"])
-        usage = _usage(next(filter(None, counts), {}))
-        yield RawMessage(chat_answer(text, calls), usage, as_text(info.get("modelID")))
+        usage = _usage(next(filter(None, counts), JsonRecord()))
+        yield RawMessage.answer(text, calls, usage, info.text("modelID"))
         for part in tools:
             if (result := _result(part)) is not None:
-                yield RawMessage(chat_result(_call_id(part), result))
+                yield RawMessage.result(_call_id(part), result)
 
 
-def _state(part: Record) -> Record:
-    return as_record(part.get("state"))
+def _state(part: JsonRecord) -> JsonRecord:
+    return part.record("state")
 
 
-def _call_id(part: Record) -> str:
-    return as_text(part.get("callID")) or as_text(part.get("id"))
+def _call_id(part: JsonRecord) -> str:
+    return part.text("callID") or part.text("id")
 
 
-def _result(part: Record) -> str | list[Item] | None:
+def _result(part: JsonRecord) -> str | list[Item] | None:
     """Return what the tool returned; None of a call that never ended."""
     state = _state(part)
     if state.get("status") == "error":
-        return as_text(state.get("error"))
+        return state.text("error")
     if state.get("status") != "completed":
         return None
-    text = as_text(state.get("output"))
-    attached = as_records(state.get("attachments"))
-    images = [_image(each) for each in attached if as_text(each.get("mime")).startswith("image/")]
+    text = state.text("output")
+    attached = state.records("attachments")
+    images = [_image(each) for each in attached if each.text("mime").startswith("image/")]
     return [{"type": "text", "text": text}, *images] if images else text
 
 
-def _usage(tokens: Record) -> Usage:
+def _usage(tokens: JsonRecord) -> Usage:
     """Read opencode's figures, whose input excludes the cache; some versions part off reasoning."""
-    cache = as_record(tokens.get("cache"))
+    cache = tokens.record("cache")
     fresh, read, written = map(
         as_count, (tokens.get("input"), cache.get("read"), cache.get("write"))
     )
-    rest = as_count(tokens.get("total")) - fresh - read - written
-    return Usage(fresh, read, written, max(as_count(tokens.get("output")), rest))
+    rest = tokens.count("total") - fresh - read - written
+    return Usage(fresh, read, written, max(tokens.count("output"), rest))

@@ -8,23 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import (
-    Record,
-    as_count,
-    as_list,
-    as_record,
-    as_records,
-    as_text,
-)
+from hippocampus.replay.readers.json_values import JsonRecord, as_count, as_list
 from hippocampus.replay.readers.raw_conversation import (
     RawConversation,
     RawMessage,
-    chat_answer,
     chat_call,
-    chat_result,
     has_answer,
     without_usage,
 )
@@ -47,19 +37,21 @@ def recognises(document: JsonDocument) -> bool:
 def read(document: JsonDocument) -> list[RawConversation]:
     """Return each context as a conversation; a condensation starts one."""
     events = [record for record in document.records if _is_event(record)]
-    system = next((_arguments(each) for each in events if each.get("action") == "system"), {})
-    prompt, tools = as_text(system.get("content")), as_records(system.get("tools"))
+    system = next(
+        (_arguments(each) for each in events if each.get("action") == "system"), JsonRecord()
+    )
+    prompt, tools = system.text("content"), system.records("tools")
     contexts = _contexts(events)
     return [RawConversation("chat", each, "", prompt, tools) for each in contexts]
 
 
-def _is_event(record: Record) -> bool:
+def _is_event(record: JsonRecord) -> bool:
     kind = record.get("action", record.get("observation"))
-    return as_text(record.get("source")) in SOURCES and isinstance(kind, str)
+    return record.text("source") in SOURCES and isinstance(kind, str)
 
 
-def _arguments(event: Record) -> Record:
-    return as_record(event.get("args"))
+def _arguments(event: JsonRecord) -> JsonRecord:
+    return event.record("args")
 
 
 class _Sent(NamedTuple):
@@ -67,7 +59,7 @@ class _Sent(NamedTuple):
     message: RawMessage
 
 
-def _contexts(events: Sequence[Record]) -> Iterator[list[RawMessage]]:
+def _contexts(events: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
     """Yield each context; in the next one a summary replaces what a condensation forgets."""
     context: list[_Sent] = []
     first_new = 0
@@ -79,12 +71,12 @@ def _contexts(events: Sequence[Record]) -> Iterator[list[RawMessage]]:
             context = _condensed(context, _arguments(event))
             first_new = len(context)
             continue
-        context += [_Sent(as_count(event.get("id")), each) for each in _messages(event, responses)]
+        context += [_Sent(event.count("id"), each) for each in _messages(event, responses)]
     yield [each.message for each in context]
 
 
-def _condensed(context: Sequence[_Sent], arguments: Record) -> list[_Sent]:
-    start, end = (as_count(arguments.get(f"forgotten_events_{at}_id")) for at in ("start", "end"))
+def _condensed(context: Sequence[_Sent], arguments: JsonRecord) -> list[_Sent]:
+    start, end = (arguments.count(f"forgotten_events_{at}_id") for at in ("start", "end"))
     ids = {as_count(each) for each in as_list(arguments.get("forgotten_event_ids"))}
     first = min(ids, default=start)
     remaining = [
@@ -92,7 +84,7 @@ def _condensed(context: Sequence[_Sent], arguments: Record) -> list[_Sent]:
     ]
     messages = without_usage([each.message for each in remaining])
     kept = [_Sent(each.event, message) for each, message in zip(remaining, messages, strict=True)]
-    summary = as_text(arguments.get("summary"))
+    summary = arguments.text("summary")
     if not summary:
         return kept
     item = {"role": "user", "content": summary}
@@ -101,75 +93,72 @@ def _condensed(context: Sequence[_Sent], arguments: Record) -> list[_Sent]:
     return [*before, _Sent(first, RawMessage(item)), *kept[len(before) :]]
 
 
-def _messages(event: Record, responses: set[str]) -> Iterator[RawMessage]:
+def _messages(event: JsonRecord, responses: set[str]) -> Iterator[RawMessage]:
     """Yield what an event adds to the messages; calls of one response are one message."""
-    action, observation = as_text(event.get("action")), as_text(event.get("observation"))
+    action, observation = event.text("action"), event.text("observation")
     arguments = _arguments(event)
     if action == "message":
         role = "user" if event["source"] == "user" else "assistant"
-        yield RawMessage({"role": role, "content": as_text(arguments.get("content"))})
+        yield RawMessage({"role": role, "content": arguments.text("content")})
     elif action == "finish":
-        texts = (as_text(arguments.get(key)) for key in ("thought", "final_thought"))
+        texts = (arguments.text(key) for key in ("thought", "final_thought"))
         text = "\n".join(filter(None, map(str.strip, texts)))
-        yield _with_usage({"role": "assistant", "content": text}, event)
+        yield _with_usage(RawMessage.answer(text, ()), event)
     elif action and action not in NOT_CALLS:
-        response = as_text(_response(event).get("id"))
+        response = _response(event).text("id")
         if not response or response not in responses:
             yield _with_usage(_answer(event, action), event)
         responses.add(response)
-    elif observation == "recall" and (text := _knowledge(as_record(event.get("extras")))):
-        yield RawMessage({"role": "user", "content": text})
+    elif observation == "recall" and (text := _knowledge(event.record("extras"))):
+        yield RawMessage.user(text)
     elif observation and observation not in NOT_SENT:
-        yield RawMessage(chat_result(_call_id(event, "cause"), _output(event)))
+        yield RawMessage.result(_call_id(event, "cause"), _output(event))
 
 
-def _response(event: Record) -> Record:
-    return as_record(as_record(event.get("tool_call_metadata")).get("model_response"))
+def _response(event: JsonRecord) -> JsonRecord:
+    return event.record("tool_call_metadata").record("model_response")
 
 
-def _call_id(event: Record, key: str) -> str:
-    recorded = as_text(as_record(event.get("tool_call_metadata")).get("tool_call_id"))
-    return recorded or f"event_{as_count(event.get(key))}"
+def _call_id(event: JsonRecord, key: str) -> str:
+    recorded = event.record("tool_call_metadata").text("tool_call_id")
+    return recorded or f"event_{event.count(key)}"
 
 
-def _answer(event: Record, action: str) -> Item:
+def _answer(event: JsonRecord, action: str) -> RawMessage:
     """Return the model's response; where it is not recorded, what the action has of it."""
-    choices = as_records(_response(event).get("choices"))
-    message = as_record(choices[0].get("message")) if choices else {}
+    choices = _response(event).records("choices")
+    message = choices[0].record("message") if choices else JsonRecord()
     functions = [
-        (as_text(each.get("id")), as_record(each.get("function")))
-        for each in as_records(message.get("tool_calls"))
+        (each.text("id"), each.record("function")) for each in message.records("tool_calls")
     ]
     calls = [
-        chat_call(call_id, as_text(function.get("name")), function.get("arguments") or {})
+        chat_call(call_id, function.text("name"), function.get("arguments"))
         for call_id, function in functions
     ]
     if calls:
-        return chat_answer(as_text(message.get("content")), calls)
+        return RawMessage.answer(message.text("content"), calls)
     arguments = {key: value for key, value in _arguments(event).items() if key not in NOT_ARGUMENTS}
     call = chat_call(_call_id(event, "id"), action, arguments)
-    return chat_answer(as_text(_arguments(event).get("thought")), [call])
+    return RawMessage.answer(_arguments(event).text("thought"), [call])
 
 
-def _with_usage(item: Item, event: Record) -> RawMessage:
+def _with_usage(answer: RawMessage, event: JsonRecord) -> RawMessage:
     response = _response(event)
-    counts = as_record(response.get("usage"))
-    cached = as_count(as_record(counts.get("prompt_tokens_details")).get("cached_tokens"))
-    fresh = max(0, as_count(counts.get("prompt_tokens")) - cached)
-    usage = Usage(fresh, cached, 0, as_count(counts.get("completion_tokens")))
-    return RawMessage(item, usage, as_text(response.get("model")).rpartition("/")[2])
+    counts = response.record("usage")
+    cached = counts.record("prompt_tokens_details").count("cached_tokens")
+    sent, output = counts.counts("prompt_tokens", "completion_tokens")
+    usage = Usage.of_total(sent, cached, 0, output)
+    return answer._replace(usage=usage, model=response.text("model").rpartition("/")[2])
 
 
-def _output(event: Record) -> str:
+def _output(event: JsonRecord) -> str:
     """Return a tool's output with the notes on the command around it."""
-    metadata = as_record(as_record(event.get("extras")).get("metadata"))
-    before, after = as_text(metadata.get("prefix")), as_text(metadata.get("suffix"))
-    return before + as_text(event.get("content")) + after
+    metadata = event.record("extras").record("metadata")
+    before, after = metadata.text("prefix"), metadata.text("suffix")
+    return before + event.text("content") + after
 
 
-def _knowledge(extras: Record) -> str:
-    texts = [as_text(extras.get(key)) for key in KNOWLEDGE]
-    texts += [
-        as_text(each.get("content")) for each in as_records(extras.get("microagent_knowledge"))
-    ]
+def _knowledge(extras: JsonRecord) -> str:
+    texts = [extras.text(key) for key in KNOWLEDGE]
+    texts += [each.text("content") for each in extras.records("microagent_knowledge")]
     return "\n".join(filter(None, texts))

@@ -12,14 +12,7 @@ from typing import Any
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import (
-    Record,
-    as_count,
-    as_list,
-    as_record,
-    as_records,
-    as_text,
-)
+from hippocampus.replay.readers.json_values import JsonRecord, as_list, as_record, as_records
 from hippocampus.replay.readers.otel_messages import (
     input_messages,
     output_message,
@@ -56,7 +49,7 @@ class _Call:
     answer: Item
     usage: Usage
     model: str
-    tools: list[Item]
+    tools: Sequence[Item]
 
 
 def recognises(document: JsonDocument) -> bool:
@@ -74,59 +67,57 @@ def read(document: JsonDocument) -> list[RawConversation]:
     ]
 
 
-def _spans(records: Sequence[Record]) -> Iterator[Record]:
+def _spans(records: Sequence[JsonRecord]) -> Iterator[JsonRecord]:
     for record in records:
         for resource in as_records(record.get("resourceSpans", record.get("resource_spans"))):
             for key in ("scopeSpans", "scope_spans", "instrumentationLibrarySpans"):
-                for scope in as_records(resource.get(key)):
-                    yield from as_records(scope.get("spans"))
+                for scope in resource.records(key):
+                    yield from scope.records("spans")
 
 
-def _start(span: Record) -> int:
+def _start(span: JsonRecord) -> int:
     time = span.get("startTimeUnixNano", span.get("start_time_unix_nano"))
     digits = str(time)
     return int(digits) if digits.isdecimal() and len(digits) <= MAX_TIME_DIGITS else 0
 
 
-def _call(span: Record) -> _Call | None:
+def _call(span: JsonRecord) -> _Call | None:
     """Return the model call of a span; spans of agents repeat their calls and are left out."""
     attributes = _attributes(span)
-    for event in as_records(span.get("events")):
-        attributes = _attributes(event) | attributes
-    kind = as_text(attributes.get("openinference.span.kind")) or "LLM"
-    if kind != "LLM" or as_text(attributes.get("gen_ai.operation.name")) in AGENT_SPANS:
+    for event in span.records("events"):
+        attributes = JsonRecord(_attributes(event) | attributes)
+    kind = attributes.text("openinference.span.kind") or "LLM"
+    if kind != "LLM" or attributes.text("gen_ai.operation.name") in AGENT_SPANS:
         return None
     sent, answer = input_messages(attributes), output_message(attributes)
     if not sent or not answer:
         return None
-    model = next((name for key in MODELS if (name := as_text(attributes.get(key)))), "")
+    model = next((name for key in MODELS if (name := attributes.text(key))), "")
     return _Call(sent, answer, _usage(attributes), model, tool_definitions(attributes))
 
 
-def _attributes(owner: Record) -> Record:
+def _attributes(owner: JsonRecord) -> JsonRecord:
     attributes = owner.get("attributes")
-    if isinstance(attributes, dict):
-        return attributes
-    return {as_text(each.get("key")): _value(each.get("value")) for each in as_records(attributes)}
+    return JsonRecord(attributes if isinstance(attributes, dict) else _pairs(attributes))
+
+
+def _pairs(listed: object) -> dict[str, Any]:
+    return {each.text("key"): _value(each.get("value")) for each in as_records(listed)}
 
 
 def _value(wrapped: Any) -> Any:
     kind, value = next(iter(as_record(wrapped).items()), ("", None))
     if kind.startswith("array"):
         return [_value(item) for item in as_list(as_record(value).get("values"))]
-    if kind.startswith("kvlist"):
-        pairs = as_records(as_record(value).get("values"))
-        return {as_text(pair.get("key")): _value(pair.get("value")) for pair in pairs}
-    return value
+    return _pairs(as_record(value).get("values")) if kind.startswith("kvlist") else value
 
 
-def _usage(attributes: Record) -> Usage:
-    """Read token counts whose input includes the cached tokens."""
-    tokens, read, written, output = (
-        next((as_count(attributes[key]) for key in keys if key in attributes), 0)
+def _usage(attributes: JsonRecord) -> Usage:
+    counts = (
+        next((attributes.count(key) for key in keys if key in attributes), 0)
         for keys in (TOKENS, READ, WRITTEN, OUTPUT)
     )
-    return Usage(max(0, tokens - read - written), read, written, output)
+    return Usage.of_total(*counts)
 
 
 def _chains(calls: Sequence[_Call]) -> list[list[_Call]]:

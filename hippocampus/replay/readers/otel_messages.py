@@ -7,21 +7,20 @@ attributes before those. `otel` joins the calls.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.json_values import (
-    Record,
+    JsonRecord,
     as_record,
     as_records,
     as_string_or_json,
-    as_text,
     kind_of,
     role_of,
     text_of,
 )
-from hippocampus.replay.readers.raw_conversation import chat_answer, chat_call, chat_result
+from hippocampus.replay.readers.raw_conversation import RawMessage, chat_call
 
 ANSWER_ROLES = {"assistant", "model", "ai"}
 RESULT_ROLES = {"tool", "function"}
@@ -30,7 +29,7 @@ INPUTS = ("llm.input_messages", "gen_ai.input.messages", "gen_ai.prompt")
 OUTPUTS = ("llm.output_messages", "gen_ai.output.messages", "gen_ai.completion")
 
 
-def input_messages(attributes: Record) -> list[Item]:
+def input_messages(attributes: JsonRecord) -> list[Item]:
     """Return what was sent to the model."""
     system = _parsed(attributes.get("gen_ai.system_instructions"))
     instructions = text_of([_text(part) for part in as_records(system)])
@@ -38,16 +37,16 @@ def input_messages(attributes: Record) -> list[Item]:
     return opening + _messages(attributes, INPUTS)
 
 
-def output_message(attributes: Record) -> Item | None:
+def output_message(attributes: JsonRecord) -> Item | None:
     """Return what the model answered; of several choices the first."""
     return next((_answer(message) for message in _messages(attributes, OUTPUTS)), None)
 
 
-def tool_definitions(attributes: Record) -> list[Item]:
+def tool_definitions(attributes: JsonRecord) -> Sequence[Item]:
     """Return the definitions of the tools that the model could call."""
     if defined := as_records(_parsed(attributes.get("gen_ai.tool.definitions"))):
         return defined
-    numbered = (as_record(each.get("tool")) for each in _numbered(attributes, "llm.tools"))
+    numbered = (each.record("tool") for each in _numbered(attributes, "llm.tools"))
     return [schema for each in numbered if (schema := as_record(_parsed(each.get("json_schema"))))]
 
 
@@ -56,7 +55,7 @@ def _answer(message: Item) -> Item:
     return {**message, "role": "assistant", **({"tool_calls": calls} if calls else {})}
 
 
-def _messages(attributes: Record, names: tuple[str, ...]) -> list[Item]:
+def _messages(attributes: JsonRecord, names: tuple[str, ...]) -> list[Item]:
     for name in names:
         found = as_records(_parsed(attributes.get(name))) or _numbered(attributes, name)
         if found:
@@ -73,9 +72,9 @@ def _parsed(value: Any) -> Any:
         return None
 
 
-def _numbered(attributes: Record, name: str) -> list[Record]:
+def _numbered(attributes: JsonRecord, name: str) -> list[JsonRecord]:
     """Return the list that is spread over attributes such as `name.0.message.role`."""
-    tree: Record = {}
+    tree: Item = {}
     for key, value in attributes.items():
         if not key.startswith(f"{name}."):
             continue
@@ -98,41 +97,40 @@ def _listed(node: Any) -> Any:
     return {key: _listed(value) for key, value in node.items()}
 
 
-def _unwrapped(message: Record) -> Record:
+def _unwrapped(message: JsonRecord) -> JsonRecord:
     """Remove the envelopes `message` and `message_content` of OpenInference."""
-    inner = as_record(message.get("message")) or message
-    contents = as_records(inner.get("contents"))
-    parts = [as_record(each.get("message_content")) or each for each in contents]
-    return {**inner, "parts": parts} if parts else inner
+    inner = message.record("message") or message
+    contents = inner.records("contents")
+    parts = [each.record("message_content") or each for each in contents]
+    return JsonRecord(inner, parts=parts) if parts else inner
 
 
-def _chat(message: Record) -> Iterator[Item]:
+def _chat(message: JsonRecord) -> Iterator[Item]:
     """Yield a message as chat messages: each tool result in it becomes a message."""
     role = role_of(message)
-    parts = as_records(message.get("parts")) or as_records(_parsed(message.get("content")))
+    parts = message.records("parts") or as_records(_parsed(message.get("content")))
     results = [each for each in parts if kind_of(each) == "tool_call_response"]
     for part in results:
         response = part.get("response", part.get("result", part.get("content", "")))
-        yield chat_result(as_text(part.get("id")), as_string_or_json(response))
+        yield RawMessage.result(part.text("id"), as_string_or_json(response)).item
     text = text_of([_text(part) for part in parts]) or text_of(message.get("content"))
-    recorded = as_records(message.get("tool_calls"))
+    recorded = message.records("tool_calls")
     calls = [_call(each) for each in recorded + [p for p in parts if kind_of(p) == "tool_call"]]
     if role in RESULT_ROLES and not results:
-        yield chat_result(as_text(message.get("tool_call_id")), text)
+        yield RawMessage.result(message.text("tool_call_id"), text).item
     elif role in ANSWER_ROLES or calls:
-        yield chat_answer(text, calls)
+        yield RawMessage.answer(text, calls).item
     elif text:
         yield {"role": "system" if role in SYSTEM_ROLES else "user", "content": text}
 
 
-def _text(part: Record) -> str:
+def _text(part: JsonRecord) -> str:
     if kind_of(part) in {"text", ""}:
-        return as_text(part.get("text")) or as_text(part.get("content"))
+        return part.text("text") or part.text("content")
     return ""
 
 
-def _call(recorded: Record) -> Item:
-    call = as_record(recorded.get("tool_call")) or recorded
-    function = as_record(call.get("function")) or call
-    arguments = function.get("arguments") or {}
-    return chat_call(as_text(call.get("id")), as_text(function.get("name")), arguments)
+def _call(recorded: JsonRecord) -> Item:
+    call = recorded.record("tool_call") or recorded
+    function = call.record("function") or call
+    return chat_call(call.text("id"), function.text("name"), function.get("arguments"))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.json_values import as_records, as_text, kind_of, role_of
-from hippocampus.replay.readers.raw_conversation import MessageFormat, RawMessage, chat_result
+from hippocampus.replay.readers.raw_conversation import MessageFormat, RawMessage
 
 NO_RESULT = "(no result was recorded)"
 ANSWERED_ITEMS = {
@@ -88,7 +88,7 @@ def _pair_chat(messages: Sequence[RawMessage]) -> Paired:
         if message.item.get("role") != "tool":
             kept.append(message)
         for (_, call_id), result in pairs.of(place):
-            kept.append(result or RawMessage(chat_result(call_id, NO_RESULT)))
+            kept.append(result or RawMessage.result(call_id, NO_RESULT))
     return pairs.paired(kept)
 
 

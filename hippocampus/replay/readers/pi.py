@@ -10,15 +10,7 @@ from collections.abc import Iterator
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import (
-    Record,
-    as_count,
-    as_record,
-    as_records,
-    as_text,
-    kind_of,
-    text_of,
-)
+from hippocampus.replay.readers.json_values import JsonRecord, as_records, kind_of, text_of
 from hippocampus.replay.readers.raw_conversation import (
     RawConversation,
     RawMessage,
@@ -41,9 +33,9 @@ def recognises(document: JsonDocument) -> bool:
 def read(document: JsonDocument) -> list[RawConversation]:
     """Return each context as a conversation: a compaction and a branch start one."""
     cut = [
-        f"entry {as_text(record.get('id'))}: the recording program moved content out of the file"
+        f"entry {record.text('id')}: the recording program moved content out of the file"
         for record in document.records
-        if EVICTED in str(as_record(record.get("message")).get("content"))
+        if EVICTED in str(record.record("message").get("content"))
     ]
     contexts = _contexts(document.records)
     return [
@@ -52,83 +44,77 @@ def read(document: JsonDocument) -> list[RawConversation]:
     ]
 
 
-def _is_typical(record: Record) -> bool:
+def _is_typical(record: JsonRecord) -> bool:
     if record.get("type") == "session":
         return "cwd" in record and "timestamp" in record
-    message = as_record(record.get("message"))
+    message = record.record("message")
     return record.get("type") == "message" and (
         message.get("role") == "toolResult" or "stopReason" in message
     )
 
 
-def _contexts(records: list[Record]) -> Iterator[list[RawMessage]]:
+def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
     messages: list[RawMessage] = []
     end_of: dict[str, int] = {}
     last = ""
     for record in records:
-        parent = as_text(record.get("parentId"))
+        parent = record.text("parentId")
         if parent != last and end_of.get(parent, len(messages)) < len(messages):
             if has_answer(messages[end_of[parent] :]):
                 yield messages
             messages = without_usage(messages[: end_of[parent]])
         if record.get("type") == "compaction":
             yield messages
-            first_kept = end_of.get(as_text(record.get("firstKeptEntryId")), len(messages) + 1) - 1
-            summary = {"role": "user", "content": as_text(record.get("summary"))}
+            first_kept = end_of.get(record.text("firstKeptEntryId"), len(messages) + 1) - 1
+            summary = {"role": "user", "content": record.text("summary")}
             messages = [RawMessage(summary), *without_usage(messages[max(first_kept, 0) :])]
             end_of = {}
-        elif message := as_record(record.get("message")):
-            at = as_text(record.get("timestamp"))
+        elif message := record.record("message"):
+            at = record.text("timestamp")
             messages += [each._replace(at=at) for each in _raw_messages(message)]
         elif kind_of(record) in ADDED_TEXTS:
             content = record.get(ADDED_TEXTS[kind_of(record)])
-            messages += _raw_messages({"role": "user", "content": content})
-        if last := as_text(record.get("id")):
+            messages += _raw_messages(JsonRecord(role="user", content=content))
+        if last := record.text("id"):
             end_of[last] = len(messages)
     yield messages
 
 
-def _raw_messages(message: Item) -> list[RawMessage]:
+def _raw_messages(message: JsonRecord) -> list[RawMessage]:
     role = message.get("role")
     content = message.get("content")
     if role == "assistant":
         blocks = [_block(block) for block in as_records(content)]
-        usage = _usage(as_record(message.get("usage")))
-        model = as_text(message.get("model"))
-        return [RawMessage({"role": "assistant", "content": blocks}, usage, model)]
+        counts = message.record("usage").counts("input", "cacheRead", "cacheWrite", "output")
+        model = message.text("model")
+        return [RawMessage.answer(blocks, (), Usage(*counts), model)]
     if role == "toolResult":
-        return [RawMessage({"role": "user", "content": [_result(message)]})]
+        return [RawMessage.user([_result(message)])]
     if role == "bashExecution":
-        ran = f"$ {as_text(message.get('command'))}\n{as_text(message.get('output'))}"
-        return [RawMessage({"role": "user", "content": ran})]
+        ran = f"$ {message.text('command')}\n{message.text('output')}"
+        return [RawMessage.user(ran)]
     text = content if isinstance(content, str) else [_block(each) for each in as_records(content)]
-    return [RawMessage({"role": "user", "content": text})] if text else []
+    return [RawMessage.user(text)] if text else []
 
 
-def _block(block: Record) -> Item:
+def _block(block: JsonRecord) -> Item:
     if block.get("type") == "toolCall":
-        arguments = as_record(block.get("arguments"))
-        call_id, name = as_text(block.get("id")), as_text(block.get("name"))
+        arguments = block.record("arguments")
+        call_id, name = block.text("id"), block.text("name")
         return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
     if block.get("type") == "image":
-        media_type = block.get("mimeType")
-        source = {"type": "base64", "media_type": media_type, "data": block.get("data")}
-        return {"type": "image", "source": source}
+        image = {"media_type": block.get("mimeType"), "data": block.get("data")}
+        return {"type": "image", "source": {"type": "base64", **image}}
     if block.get("type") == "thinking":
         return {"type": "thinking"}
-    return {"type": "text", "text": as_text(block.get("text"))}
+    return {"type": "text", "text": block.text("text")}
 
 
-def _result(message: Item) -> Item:
-    content = as_records(message.get("content"))
+def _result(message: JsonRecord) -> Item:
+    content = message.records("content")
     result = {
         "type": "tool_result",
-        "tool_use_id": as_text(message.get("toolCallId")),
+        "tool_use_id": message.text("toolCallId"),
         "content": [_block(block) for block in content] or text_of(message.get("content")),
     }
     return {**result, "is_error": True} if message.get("isError") else result
-
-
-def _usage(usage: Record) -> Usage:
-    keys = ("input", "cacheRead", "cacheWrite", "output")
-    return Usage(*(as_count(usage.get(key)) for key in keys))

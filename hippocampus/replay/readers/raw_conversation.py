@@ -5,13 +5,13 @@ No format is known here and no file is opened.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
+from hippocampus.replay.readers.json_values import as_string_or_json
 
 MessageFormat = Literal["chat", "responses", "anthropic"]
 
@@ -25,6 +25,24 @@ class RawMessage(NamedTuple):
     model: str = ""
     at: str = ""
     """When it was recorded, as ISO 8601 text."""
+
+    @classmethod
+    def user(cls, content: object) -> RawMessage:
+        """Return a user's message, of any format but that of Responses."""
+        return cls({"role": "user", "content": content})
+
+    @classmethod
+    def answer(
+        cls, text: object, calls: Sequence[Item], usage: Usage | None = None, model: str = ""
+    ) -> RawMessage:
+        """Return an assistant's chat message."""
+        item = {"role": "assistant", "content": (text or None) if calls else text}
+        return cls({**item, "tool_calls": list(calls)} if calls else item, usage, model)
+
+    @classmethod
+    def result(cls, call_id: str, content: object) -> RawMessage:
+        """Return a tool's chat message."""
+        return cls({"role": "tool", "tool_call_id": call_id, "content": content})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +73,5 @@ def without_usage(messages: Sequence[RawMessage]) -> list[RawMessage]:
 
 def chat_call(call_id: str, name: str, arguments: object) -> Item:
     """Return a tool call of a chat message; arguments that are not text are written as JSON."""
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
-
-
-def chat_answer(text: object, calls: Sequence[Item]) -> Item:
-    """Return an assistant's chat message."""
-    if not calls:
-        return {"role": "assistant", "content": text}
-    return {"role": "assistant", "content": text or None, "tool_calls": list(calls)}
-
-
-def chat_result(call_id: str, content: object) -> Item:
-    """Return a tool's chat message."""
-    return {"role": "tool", "tool_call_id": call_id, "content": content}
+    function = {"name": name, "arguments": as_string_or_json(arguments or {})}
+    return {"id": call_id, "type": "function", "function": function}

@@ -11,21 +11,8 @@ from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import (
-    Record,
-    as_list,
-    as_record,
-    as_records,
-    as_text,
-    role_of,
-)
-from hippocampus.replay.readers.raw_conversation import (
-    RawConversation,
-    RawMessage,
-    chat_answer,
-    chat_call,
-    chat_result,
-)
+from hippocampus.replay.readers.json_values import JsonRecord, as_list, as_record, as_text, role_of
+from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage, chat_call
 
 NAME = "swe-agent"
 OWN_COMMANDS = re.compile(
@@ -47,31 +34,31 @@ def read(document: JsonDocument) -> list[RawConversation]:
     return [_conversation(record) for record in document.records if _history(record)]
 
 
-def _history(record: Record) -> list[Record]:
+def _history(record: JsonRecord) -> list[JsonRecord]:
     is_known = "trajectory" in record or "environment" in record or "replay_config" in record
-    history = as_records(record.get("history")) if is_known else []
+    history = record.records("history") if is_known else []
     return [message for message in history if "role" in message]
 
 
-def _conversation(record: Record) -> RawConversation:
+def _conversation(record: JsonRecord) -> RawConversation:
     model = _model(record)
-    messages = [RawMessage(message, model=model) for message in _messages(_history(record))]
+    messages = [each._replace(model=model) for each in _messages(_history(record))]
     return RawConversation("chat", messages)
 
 
-def _model(record: Record) -> str:
+def _model(record: JsonRecord) -> str:
     config = record.get("replay_config")
     if isinstance(config, str):
         try:
             config = json.loads(config)
         except (ValueError, RecursionError):
             return ""
-    agent = as_record(as_record(config).get("agent"))
-    name = as_text(as_record(agent.get("model")).get("name"))
+    agent = as_record(config).record("agent")
+    name = agent.record("model").text("name")
     return "" if name in NO_MODELS else name
 
 
-def _messages(history: list[Record]) -> Iterator[Item]:
+def _messages(history: list[JsonRecord]) -> Iterator[RawMessage]:
     waiting = ""
     for number, message in enumerate(history):
         role, content = role_of(message), message.get("content")
@@ -80,31 +67,31 @@ def _messages(history: list[Record]) -> Iterator[Item]:
             yield answer
         elif role == "tool":
             ids = as_list(message.get("tool_call_ids")) or [message.get("tool_call_id")]
-            yield chat_result(as_text(ids[0]), content)
+            yield RawMessage.result(as_text(ids[0]), content)
         elif role == "user" and waiting:
-            yield chat_result(waiting, content)
+            yield RawMessage.result(waiting, content)
             waiting = ""
         else:
-            yield {"role": "system" if role == "system" else "user", "content": content}
+            yield RawMessage({"role": "system" if role == "system" else "user", "content": content})
 
 
-def _answer(message: Record, call_id: str) -> tuple[Item, str]:
+def _answer(message: JsonRecord, call_id: str) -> tuple[RawMessage, str]:
     """Return the message, and the id of a call that the next user message answers."""
-    content = as_text(message.get("content"))
-    if recorded := as_records(message.get("tool_calls")):
-        return chat_answer(content, [_call(call) for call in recorded]), ""
-    action = as_text(message.get("action")).strip()
+    content = message.text("content")
+    if recorded := message.records("tool_calls"):
+        return RawMessage.answer(content, [_call(call) for call in recorded]), ""
+    action = message.text("action").strip()
     if not action:
-        return chat_answer(content, []), ""
+        return RawMessage.answer(content, []), ""
     command = OWN_COMMANDS.match(action)
     call = chat_call(call_id, command[0] if command else "bash", {"command": action})
-    return chat_answer(_without_action(content, action), [call]), call_id
+    return RawMessage.answer(_without_action(content, action), [call]), call_id
 
 
-def _call(call: Record) -> Item:
-    function = as_record(call.get("function"))
-    name, arguments = as_text(function.get("name")), function.get("arguments", "{}")
-    return chat_call(as_text(call.get("id")), name, arguments)
+def _call(call: JsonRecord) -> Item:
+    function = call.record("function")
+    name, arguments = function.text("name"), function.get("arguments", "{}")
+    return chat_call(call.text("id"), name, arguments)
 
 
 def _without_action(content: str, action: str) -> str:
