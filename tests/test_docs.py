@@ -541,10 +541,8 @@ redacted, reloaded, returns, replaces, N, the X that, payload, anyone, next to, 
 NOT_YET_CLEAN = {
     "consolidation",
     "facts",
-    "formats",
     "policy",
     "recall",
-    "replay",
 }
 """Rooms whose docstrings still have such words. Take a room out once it is clean; add none."""
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from hippocampus.formats.conversation import Item, ItemPath
 
 ANTHROPIC, OPENAI = "cache_control", "prompt_cache_breakpoint"
-"""The key of a mark in a content block."""
+"""The key of a mark in a block of content."""
 NEW_MARKS: dict[str, dict[str, Any]] = {
     ANTHROPIC: {"type": "ephemeral"},
     OPENAI: {"mode": "explicit"},

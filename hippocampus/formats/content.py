@@ -33,7 +33,7 @@ UNSEEN_PIXELS = (1_024, 1_024)
 
 
 def block_text(block: object) -> str | None:
-    """Return the text of a content block in any format; None where it is none, as an image."""
+    """Return the text of a block in any format; None where it is none, as an image."""
     if not isinstance(block, dict):
         return None
     kind, text = block.get("type", "text"), block.get("text")
@@ -44,7 +44,7 @@ def block_text(block: object) -> str | None:
 
 
 def is_text_block(block: object) -> bool:
-    """Return whether a content block is text, in any format."""
+    """Return whether a block is text, in any format."""
     return block_text(block) is not None
 
 

@@ -28,7 +28,7 @@ CALLS = ("functionCall", "function_call")
 RESULTS = ("functionResponse", "function_response")
 MEDIA = ("inlineData", "inline_data")
 TEXTS = ("output", "result", "error")
-"""The keys of a response that stand for the whole where nothing else is in it."""
+"""The keys of a response whose value is the whole text where there is no other key."""
 BY_ORDER = "#"
 """Begins the id of a call that has none: `#name#2` is the third of that name in its content."""
 TILE_PIXELS, TILE_TOKENS = 768, 258
@@ -36,12 +36,12 @@ TILE_PIXELS, TILE_TOKENS = 768, 258
 
 
 def recognises(item: Item) -> bool:
-    """Return whether an item can only be a content: it has `parts`."""
+    """Return whether an item can only be of `contents`: it has `parts`."""
     return accepts(item)
 
 
 def accepts(item: Item) -> bool:
-    """Return whether an item can be a content."""
+    """Return whether an item can be of `contents`."""
     parts = item.get("parts")
     return (
         item.get("role") in ROLES
@@ -77,12 +77,12 @@ def tool_results(results: Sequence[ToolResult]) -> list[Item]:
 
 
 def words(role: Literal["user", "assistant"], text: str) -> Item:
-    """Return a content of one text."""
+    """Return a message of one text."""
     return {"role": "model" if role == "assistant" else role, "parts": [{"text": text}]}
 
 
 def with_words(item: Item, text: str) -> Item:
-    """Return a content of the user with a text at its end."""
+    """Return a message of the user with a text at its end."""
     return {**item, "parts": [*item["parts"], {"text": text}]}
 
 

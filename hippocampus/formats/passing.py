@@ -11,7 +11,7 @@ from typing import Any
 from hippocampus.formats.conversation import Message
 
 HELD_BY = ("previous_response_id", "conversation", "conversation_id", "previous_interaction_id")
-"""Parameters that name a conversation which the provider holds: the list is what is new in it."""
+"""Parameters that name a conversation which the provider holds: the list has its new messages only."""
 EDITS = ("clear_tool_uses", "compact")
 """How the types of edits begin that replace tool results or turns at the provider."""
 COMPACTION = ("compaction", "compaction_summary")

@@ -1,4 +1,4 @@
-"""Which format a message list has, and what is new in a list that grows.
+"""The format of a message list, and the new messages of a list that grows.
 
 The adapters are independent of each other; only this file names them all. No tokens are counted,
 and nothing is indexed or stored here.

@@ -24,7 +24,7 @@ READING_TOOLS = _names(
     "agent agent_output agent_output_tool delegate_task dispatch_agent new_task subagent task "
     "task_output use_subagents wait_agent"
 )
-"""Tools whose whole name says that they print a text: files, pages, skills, sub-agents."""
+"""Tools that print a text, by their whole name: files, pages, skills, sub-agents."""
 READING_VERBS = _names(
     "browse crawl download extract fetch get load open read retrieve scrape show view visit"
 )

@@ -88,7 +88,7 @@ class Totals:
 
     @property
     def read_percent(self) -> float:
-        """Return the share of what the agent asked to read that it got in full, by tokens."""
+        """Return the share, by tokens, of the results asked to be read that stood in full."""
         return percent(self.read_tokens, self.asked_tokens)
 
     def shows_as_much_as(self, other: Totals) -> bool:

@@ -203,7 +203,7 @@ def _bar(ours: dict[str, Any]) -> str:
 
 
 def _troubles(outcome: dict[str, Any]) -> str:
-    """Return the list of what was left out or repaired, so that no figure hides it."""
+    """Return the list of the parts left out or repaired, so that no figure hides them."""
     raw = outcome["total"]["raw"] if outcome["total"] else {}
     items = [f"{each['path']}: {each['reason']}" for each in outcome["skipped"]]
     items += [

@@ -55,7 +55,7 @@ ResultIn = Callable[[str, Mapping[str, Any]], dict[str, Any] | str]
 def exchange(
     folder: StudyFolder, home: str, texts: Mapping[str, str], result_in: ResultIn
 ) -> list[str]:
-    """Write the texts of one reader or judge, take the answers, and return what is wrong or missing.
+    """Write the texts of one reader or judge, take the answers, and return the wrong and the missing ones.
 
     The first answer to each counts.
     """

@@ -25,7 +25,7 @@ MAX_FAILURES = 3
 
 
 def estimate(folder: StudyFolder) -> list[str]:
-    """Return what is left to ask with its price, a sentence for each model that is asked."""
+    """Return the questions left to ask with their price, a sentence for each model that is asked."""
     settings = folder.settings()
     steps = [_size(each) for each in folder.cases() if folder.log(each.id).is_open]
     verdicts = [

@@ -83,7 +83,7 @@ def text_in(message: Message) -> str:
 
 
 def text_of_step(text: str, calls: Iterable[Sequence[str]]) -> str:
-    """Return a step as text: what is written, then each call with its arguments as JSON."""
+    """Return a step as text: its words, then each call with its arguments as JSON."""
     return "\n".join([text.strip(), *(f"[call] {name} {more}" for name, more in calls)]).strip()
 
 
