@@ -36,6 +36,7 @@ PROMPT = load("default").model_copy(
         "fresh_turns": {"code": 1, "prose": 1},
         "fresh_up_to_tokens": 4_000,
         "read_turns": 0,
+        "smallest_gain_share": 0.25,
     }
 )
 """The default policy, but what is large is shortened when it arrives, and what is read a call later."""
@@ -45,6 +46,7 @@ EAGER = Policy(
     arguments_over_tokens=40,
     compression="aggressive",
     smallest_gain_tokens=1,
+    smallest_gain_share=0.25,
     decay_rates=READ_QUICKLY,
     fresh_turns={"code": 1},
     fresh_up_to_tokens=100_000,

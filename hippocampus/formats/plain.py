@@ -55,15 +55,13 @@ def given_back(view: Iterable[Item], dumped: Iterable[Item], own: Iterable[Any])
     return [others.get(id(item), item) for item in view]
 
 
-def _has_objects(values: Iterable[Any]) -> bool:
-    """Return whether a list may hold objects; fast, since nearly no list does."""
-    for value in values:
-        if type(value) is dict:
-            for inner in value.values():
-                if type(inner) is list and _has_objects(inner):
-                    return True
-        elif not isinstance(value, str):
+def _has_objects(values: Sequence[Any]) -> bool:
+    """Return whether a list may hold objects; level by level, fast, since nearly no list does."""
+    while values:
+        if not {*map(type, values)} <= {dict, str}:
             return True
+        inner = [each for value in values if type(value) is dict for each in value.values()]
+        values = [each for found in inner if type(found) is list for each in found]
     return False
 
 

@@ -105,6 +105,8 @@ class Policy(Declared):
     are no entries, and nothing fades."""
     smallest_gain_tokens: Count = 100
     """An edit that saves fewer tokens is not made; 0 makes every edit that saves any."""
+    smallest_gain_share: Share = 0.5
+    """Nor one that saves a smaller share: what keeps most of a text breaks it up for little."""
     fresh_turns: dict[Kind, Count] = Field(default_factory=lambda: dict(FRESH_TURNS))
     """By kind of content, for how many calls it stays in full; 0 shortens it on arrival."""
     fresh_up_to_tokens: Count = 4_000
@@ -253,6 +255,11 @@ class Policy(Declared):
         if resolution.shrink_arguments is not None:
             return not resolution.shrink_arguments
         return self.compression_of(resolution) == "none"
+
+    def is_worth_shortening(self, full_tokens: int, shorter_tokens: int) -> bool:
+        """Return whether a shorter text saves enough of the one that stands."""
+        least = max(1, self.smallest_gain_tokens, self.smallest_gain_share * full_tokens)
+        return full_tokens - shorter_tokens >= least
 
     def fresh_turns_of(
         self, kind: str, tokens: int, resolution: Resolution = NO_RULES, *, asked: bool = False

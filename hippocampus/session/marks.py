@@ -5,8 +5,9 @@ No text is changed here, and a mark is no edit: the next list comes without them
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from itertools import accumulate, takewhile
+from itertools import accumulate
 
 from hippocampus.formats import cache_marks
 from hippocampus.formats.conversation import Item, Message
@@ -59,8 +60,8 @@ class Marker:
         the last request.
         """
         self._seconds += max(CALL_SECONDS, idle_seconds)
-        pairs = zip(self._shown, shown, strict=False)
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], pairs))
+        is_same = [*map(operator.is_, self._shown, shown), False]
+        same = is_same.index(False)
         prompt = self._cache.before.extended(shown, same, self._encoding)
         self._cache.before = self._cache.before.until(kept)
         self.read_tokens = self._cache.send(prompt, self._seconds)

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 FORCED = "the view passed its limit: the weakest go first"
 ROOMY_SHARE = 0.75
 """The share of its limit to which a forced view shrinks."""
-LEAST_FADED_TOKENS = 30
-"""What fading must save at least for one content; many of them go in one edit."""
-LEAST_SHARE = 0.25
-"""What an entry must save of its content: one that keeps nearly all breaks it up for nothing."""
 
 
 class Candidate(NamedTuple):
@@ -45,8 +41,6 @@ class Candidate(NamedTuple):
     """What hiding it is expected to cost in recalls, in base input tokens."""
     stage: Stage = Stage.INDEXED
     """What it becomes."""
-    faded: bool = False
-    """Whether it is shortened because it has faded, and not because it is large."""
     end: int = 0
     """The end of the span of messages that a digest replaces; 0 is one payload."""
     carried: float = 0.0
@@ -178,12 +172,11 @@ def _forced(
 
 def _due(candidates: Sequence[Candidate], turn: int, policy: Policy) -> list[Candidate]:
     """Return what may be shortened at a turn and saves enough."""
-    least = (max(1, policy.smallest_gain_tokens), LEAST_FADED_TOKENS)
     return [
         each
         for each in candidates
         if each.due_turn <= turn
-        and each.saves >= max(least[each.faded], LEAST_SHARE * each.full_tokens)
+        and policy.is_worth_shortening(each.full_tokens, each.indexed_tokens)
     ]
 
 

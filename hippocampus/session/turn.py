@@ -184,7 +184,6 @@ def _candidate(payloads: Payloads, number: int, view: View, rules: Rules) -> Can
         due_turn,
         risk,
         payload.shorter.stage if payload.shorter else payload.record.stage,
-        faded=not payload.large,
         carried=saves * max(0.0, turn - due_turn),
     )
 

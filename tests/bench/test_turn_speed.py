@@ -205,7 +205,6 @@ def test_ten_thousand_entries_are_planned_in_time(benchmark: BenchmarkFixture) -
             360 if number < 9_900 else 200,
             0,
             20.0,
-            faded=True,
             carried=1e9,
         )
         for number in range(ENTRIES)

@@ -75,4 +75,4 @@ def test_each_hidden_use_comes_back_after_a_kill_at_a_random_turn(
                 hidden += recall_all(script, tmp_path / "state", policy, number, view)
             process.kill()
         start = turn  # the call under which it died is made again
-    assert hidden > 20
+    assert hidden >= 20

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hippocampus.entries.decision import Decision
 from hippocampus.policy import Policy
 from hippocampus.prices import TABLES, Prices
-from hippocampus.session.plan import FORCED, LEAST_SHARE, Candidate, PlanInput, plan
+from hippocampus.session.plan import FORCED, Candidate, PlanInput, plan
 
 POLICY = Policy(smallest_gain_tokens=100, horizon_calls=1_000)
 PRICES = TABLES["anthropic-5m"]
@@ -62,7 +62,7 @@ def test_no_edit_costs_more_than_the_balance() -> None:
 
 def test_an_edit_in_front_of_a_mark_is_priced_as_a_write_from_the_mark_before_it() -> None:
     standing = PlanInput(900, 2, [6_000, 4_000])
-    waiting = [candidate(1, 4_000, 3_000)]
+    waiting = [candidate(1, 4_000, 2_000)]
     [anywhere] = decided(waiting, standing)
     [marked] = decided(waiting, replace(standing, standing_tokens=[5_000, 9_000]))
     assert marked.costs - anywhere.costs == pytest.approx(1_000 * (PRICES.write - PRICES.read))
@@ -122,7 +122,8 @@ def test_the_batch_is_the_best_of_all_tails(
     due = [
         c
         for c in candidates
-        if c.due_turn <= standing.turn and c.saves >= max(100, LEAST_SHARE * c.full_tokens)
+        if c.due_turn <= standing.turn
+        and POLICY.is_worth_shortening(c.full_tokens, c.indexed_tokens)
     ]
     fresh = {c.entry_id for c in due if c.message >= standing.sent_messages}
     cached = [c for c in due if c.message < standing.sent_messages]

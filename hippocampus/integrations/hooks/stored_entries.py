@@ -77,7 +77,7 @@ def stored(result: LargeResult, state: StateDir, policy_name: str, transcript: s
     ]
     shown = storable("\n".join(lines))
     weight = tokens.count(shown)
-    if weight + rules.smallest_gain_tokens > size:
+    if not rules.is_worth_shortening(size, weight):
         return None
     record = Record(entry, origin, key, "text", kind, tool, arguments, size, Stage.INDEXED, shown)
     store = DiskStore(state.contents)

@@ -22,7 +22,7 @@ RECORDED = [
     for line in (Path(__file__).parent / "events.jsonl").read_text("utf-8").splitlines()
 ]
 ROWS = json.dumps([{"id": n, "name": f"item-{n:04}", "open": n % 3 == 0} for n in range(300)])
-HITS = "\n".join(f"src/file_{n}.py:{n}:    total = total + value_{n}" for n in range(300))
+HITS = "\n".join(f"src/file_{n}.py:{n}:    total = total + value_{n}" for n in range(900))
 
 
 def recorded(host: str, name: str, tool: str = "", place: int = 0) -> dict[str, Any]:
