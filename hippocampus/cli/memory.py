@@ -12,31 +12,35 @@ from typing import Annotated
 import typer
 
 from hippocampus.cli import memory_compat, memory_retrieve
-from hippocampus.cli.memory_import import say_import
-from hippocampus.cli.memory_opening import (
+from hippocampus.cli.memory_printing import (
     DEFAULT_PATH,
     Agent,
     Database,
     Force,
+    Id,
+    Ids,
+    Importance,
     Json,
     Limit,
+    OneType,
+    Query,
     Scope,
     Scopes,
-)
-from hippocampus.cli.memory_printing import (
+    Text,
     end_if_missing,
-    outcome_line,
-    outcome_row,
     row,
     said_on_stdin,
     say,
     say_gone,
     say_json,
-    say_lines,
     say_memories,
+    say_outcomes,
     say_recalled,
+    short,
+    show,
 )
 from hippocampus.cli.memory_store import (
+    EVERY_AGENT,
     OWN_AGENT,
     embed,
     existing,
@@ -46,32 +50,22 @@ from hippocampus.cli.memory_store import (
     opened,
 )
 
-CONTEXT_TOKENS = 2_000
-EVERY_AGENT = "*"
-Ids = Annotated[list[str], typer.Argument(help="Ids of memories.")]
-Id = Annotated[str, typer.Argument(help="The id of a memory.")]
-OneType = Annotated[
-    str, typer.Option("--type", help="Only this type; with ! in front, all but this one.")
-]
+CONTEXT_TOKENS = memory_retrieve.TOKENS
+SHOWN_SKIPPED = 20
 app = typer.Typer(
     help="Remember, recall, inspect and move long-term memory.",
     no_args_is_help=True,
     add_completion=False,
 )
-app.add_typer(memory_compat.hippo, name="hippo")
-app.add_typer(memory_compat.crib, name="crib")
-app.add_typer(memory_compat.scriptling, name="scriptling")
 
 
 @app.command()
 def remember(  # noqa: PLR0913, PLR0917 - one parameter an option
-    text: Annotated[
-        str, typer.Argument(help="What to remember; left out, it is read from stdin.")
-    ] = "",
+    text: Text = "",
     type_name: Annotated[
         str | None, typer.Option("--type", help="What it is; its words say so if left out.")
     ] = None,
-    importance: Annotated[float | None, typer.Option(min=0, max=1, help="0 to 1.")] = None,
+    importance: Importance = None,
     agent: Agent = OWN_AGENT,
     scope: Scope = "",
     db: Database = DEFAULT_PATH,
@@ -87,41 +81,24 @@ def remember(  # noqa: PLR0913, PLR0917 - one parameter an option
         outcomes = facts.remember(
             said, type=type_name, intensity=importance, scope=scope, agent=agent
         )
-    if as_json:
-        say_json([outcome_row(each) for each in outcomes])
-    else:
-        say_lines(map(outcome_line, outcomes), "nothing in this text is a statement to keep")
+    say_outcomes(outcomes, as_json=as_json)
 
 
 @app.command()
 def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
-    query: Annotated[str, typer.Argument(help="What to look for; nothing loads the context.")] = "",
+    query: Query = "",
     limit: Limit = 10,
     type_name: OneType = "",
     agent: Agent = OWN_AGENT,
     scope: Scopes = None,
     as_of: Annotated[str | None, typer.Option(help="As it was true at this date.")] = None,
-    preset: Annotated[
-        str | None, typer.Option(help="How to rank: ours, hippo or scriptling.")
-    ] = None,
     db: Database = DEFAULT_PATH,
     as_json: Json = False,
 ) -> None:
     """Search the memory; without a query, print preferences and the strongest others."""
     with for_reading(db, agent) as facts:
-        if query or type_name:
-            types = [type_name] if type_name else []
-            found = facts.recall(
-                query,
-                limit=limit,
-                types=types,
-                scopes=scope,
-                as_of=as_of,
-                preset=preset,
-                agent=agent,
-            )
-        elif as_json:
-            found = loaded(facts, limit, scope, as_of, agent)
+        if query or type_name or as_json:
+            found = loaded(facts, query, type_name, limit, scopes=scope, as_of=as_of, agent=agent)
         else:
             text = facts.context_load(
                 token_budget=CONTEXT_TOKENS, limit=limit, scopes=scope, as_of=as_of, agent=agent
@@ -132,6 +109,7 @@ def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 @app.command()
+@memory_compat.crib.command("retrieve")
 def retrieve(
     agent: Agent = OWN_AGENT,
     scope: Scopes = None,
@@ -156,30 +134,21 @@ def list_(  # noqa: PLR0913, PLR0917 - one parameter an option
 ) -> None:
     """List memories, newest first."""
     with existing(db) as facts:
-        if text:
-            found = facts.search(text, agent=agent, superseded=ended, limit=limit)
-        else:
-            found = facts.memories(agent=agent, superseded=ended, removed=ended, limit=limit)
+        found = facts.memories(
+            agent=agent, superseded=ended, removed=ended, limit=limit, containing=text
+        )
     say_memories(found, as_json=as_json, agent=agent == EVERY_AGENT)
 
 
-@app.command()
-def show(ids: Ids, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
+@app.command("show")
+def show_(ids: Ids, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
     """Show memories whole: text, dates, who said it, what replaces it; status 1 where an id is unknown."""
     with existing(db) as facts:
         found = known(facts, ids)
-    if as_json:
-        say_json([row(memory) for memory in found])
-    else:
-        say_lines(
-            (
-                f"{name:>14}  {value}"
-                for memory in found
-                for name, value in row(memory).items()
-                if value or value == 0
-            ),
-            "no memories",
-        )
+    rows = [row(memory) for memory in found]
+    fields = (pair for each in rows for pair in each.items())
+    lines = (f"{name:>14}  {value}" for name, value in fields if value or value == 0)
+    show(rows, lines, "no memories", as_json=as_json)
     end_if_missing(ids, found)
 
 
@@ -194,12 +163,7 @@ def history(memory_id: Id, db: Database = DEFAULT_PATH, as_json: Json = False) -
 
 @app.command()
 def update(
-    memory_id: Id,
-    text: Annotated[
-        str, typer.Argument(help="The new text; left out, it is read from stdin.")
-    ] = "",
-    db: Database = DEFAULT_PATH,
-    as_json: Json = False,
+    memory_id: Id, text: Text = "", db: Database = DEFAULT_PATH, as_json: Json = False
 ) -> None:
     """Put another text in a memory's place; status 1 where the id is unknown."""
     with for_reading(db, OWN_AGENT) as facts:
@@ -285,6 +249,7 @@ def export(
 
 
 @app.command("import")
+@memory_compat.hippo.command("import")
 def import_(
     file: Annotated[
         Path, typer.Argument(help="An export (ours or hippo's), crib's database, or a MEMORY.md.")
@@ -297,7 +262,19 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Bring in what a file holds and is not there yet, and name what was left out."""
-    say_import(file, agent, embedding_model, db, as_json=as_json)
+    from hippocampus.facts.exchange import import_file
+
+    with opened(db) as facts:
+        done = import_file(facts, file, agent=agent, embedding_model=embedding_model)
+    skipped = [{"what": each.what, "reason": each.reason} for each in done.skipped]
+    counts = {name: getattr(done, name) for name in ("memories", "triples", "blocks", "embeddings")}
+    brought = ", ".join(f"{number} {name}" for name, number in counts.items())
+    lines = [f"from {done.source}: {brought}; {len(skipped)} skipped"]
+    lines += [f"  {short(each['what'])}: {each['reason']}" for each in skipped[:SHOWN_SKIPPED]]
+    if len(skipped) > SHOWN_SKIPPED:
+        lines.append(f"  and {len(skipped) - SHOWN_SKIPPED} more")
+    told = {"source": done.source, "imported": counts, "skipped": skipped}
+    show(told, lines, "", as_json=as_json)
 
 
 @app.command()
@@ -321,13 +298,12 @@ def reembed(db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
         task = progress.add_task("embedding", total=None)
         for done, total in facts.reembed():
             progress.update(task, completed=done, total=total)
-    if as_json:
-        say_json({"embedded": done, "memories": total})
-    else:
-        say(f"{done} of {total} embedded")
+    found = {"embedded": done, "memories": total}
+    show(found, [f"{done} of {total} embedded"], "", as_json=as_json)
 
 
 @app.command()
+@memory_compat.crib.command("doctor")
 def doctor(
     probe: Annotated[
         bool, typer.Option("--probe", help="Also write and retrieve in a scratch database.")
@@ -336,6 +312,14 @@ def doctor(
     as_json: Json = False,  # noqa: ARG001 - it is JSON anyway
 ) -> None:
     """Print the state of the memory as JSON, with an answer of each model; status 1 where there is a problem."""
-    from hippocampus.cli.memory_doctor import say_report
+    from hippocampus.cli.memory_doctor import report
 
-    say_report(db, probe=probe)
+    found = report(db, probe=probe)
+    say_json(found)
+    if not found["ok"]:
+        raise typer.Exit(1)
+
+
+app.add_typer(memory_compat.hippo, name="hippo")
+app.add_typer(memory_compat.crib, name="crib")
+app.add_typer(memory_compat.scriptling, name="scriptling")

@@ -14,22 +14,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from hippocampus.cli.memory_printing import say_json
 from hippocampus.cli.memory_store import complete, embed, existing, opened, rerank
 
 MODEL_SECONDS = 5.0
 SAID = "Chose SQLite for storage. Zero dependencies."
 ASKED = "what did we choose for storage?"
-
-
-def say_report(path: Path, *, probe: bool) -> None:
-    """Print the report as JSON, and end with status 1 where there is a problem."""
-    found = report(path, probe=probe)
-    say_json(found)
-    if not found["ok"]:
-        raise typer.Exit(1)
 
 
 def report(path: Path, *, probe: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How the memory commands show what they found: as JSON, or as lines.
+"""The options that the memory commands share, and how these show what they found: as JSON, or as lines.
 
 Nothing is opened or changed here.
 """
@@ -9,18 +9,45 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hippocampus.cli.memory_retrieve import default_path
 from hippocampus.formats.visible import visible
 
 if TYPE_CHECKING:
     from hippocampus.facts.models import Memory, Outcome, Recalled
 
+DEFAULT_PATH = default_path()
+Database = Annotated[
+    Path,
+    typer.Option("--db", envvar="HIPPOCAMPUS_DB", help="The SQLite file.", show_default=True),
+]
+Agent = Annotated[
+    str,
+    typer.Option(
+        "--agent", envvar="HIPPOCAMPUS_AGENT", help="Whose memory; * is all of them, to read."
+    ),
+]
+Scope = Annotated[str, typer.Option(help="The part of the memory that is written to.")]
+Scopes = Annotated[
+    list[str] | None, typer.Option("--scope", help="Only this part of the memory; may be repeated.")
+]
+Limit = Annotated[int, typer.Option(help="How many at most; -1 is all.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Force = Annotated[bool, typer.Option("--force", help="Do it; without this, only show it.")]
+Ids = Annotated[list[str], typer.Argument(help="Ids of memories.")]
+Id = Annotated[str, typer.Argument(help="The id of a memory.")]
+Text = Annotated[str, typer.Argument(help="The text; left out, it is read from stdin.")]
+Query = Annotated[str, typer.Argument(help="What to look for; nothing loads the context.")]
+OneType = Annotated[
+    str, typer.Option("--type", help="Only this type; with ! in front, all but this one.")
+]
+Importance = Annotated[float | None, typer.Option(min=0, max=1, help="0 to 1.")]
+
 SHOWN_CHARACTERS = 100
-SHOWN = 20
-"""How many skipped records an import names."""
 
 
 def say(text: str) -> None:
@@ -31,6 +58,14 @@ def say(text: str) -> None:
 def say_json(value: Any) -> None:
     """Print one JSON value."""
     say(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def show(value: Any, lines: Iterable[str], otherwise: str, *, as_json: bool) -> None:
+    """Print a value as JSON, or its lines, or a sentence where there are none."""
+    if as_json:
+        say_json(value)
+    else:
+        say("\n".join(lines) or otherwise)
 
 
 def said_on_stdin() -> str:
@@ -90,35 +125,30 @@ def outcome_line(outcome: Outcome) -> str:
 
 def say_memories(memories: Sequence[Memory], *, as_json: bool, agent: bool = False) -> None:
     """Print memories."""
-    if as_json:
-        say_json([row(memory) for memory in memories])
-    else:
-        say_lines((line(memory, agent=agent) for memory in memories), "no memories")
+    lines = [line(memory, agent=agent) for memory in memories]
+    show([row(memory) for memory in memories], lines, "no memories", as_json=as_json)
+
+
+def say_outcomes(outcomes: Sequence[Outcome], *, as_json: bool) -> None:
+    """Print what became of each text."""
+    nothing = "nothing in this text is a statement to keep"
+    lines = map(outcome_line, outcomes)
+    show([outcome_row(each) for each in outcomes], lines, nothing, as_json=as_json)
 
 
 def say_gone(
     memories: Sequence[Memory], *, force: bool, as_json: bool, returned: Sequence[Memory] = ()
 ) -> None:
     """Print what a deletion took, or would take, and what it brings back."""
-    if as_json:
-        told = {"deleted": list(map(row, memories)), "returned": list(map(row, returned))}
-        say_json({**told, "dry_run": not force})
-        return
-    say_lines((line(memory) for memory in memories), "nothing to delete")
+    told = {"deleted": list(map(row, memories)), "returned": list(map(row, returned))}
+    lines = [line(memory) for memory in memories]
     if memories:
-        say(
-            f"{len(memories)} deleted"
-            if force
-            else f"{len(memories)} would go; --force deletes them"
+        lines.append(
+            f"{len(lines)} deleted" if force else f"{len(lines)} would go; --force deletes them"
         )
-    for each in returned:
-        say(f"{'true again' if force else 'would be true again'}: {line(each)}")
-
-
-def say_lines(lines: Iterable[str], otherwise: str) -> None:
-    """Print lines, or a word where there are none."""
-    listed = list(lines)
-    say("\n".join(listed) if listed else otherwise)
+    again = "true again" if force else "would be true again"
+    lines += [f"{again}: {line(each)}" for each in returned]
+    show({**told, "dry_run": not force}, lines, "nothing to delete", as_json=as_json)
 
 
 def short(text: str) -> str:
@@ -129,12 +159,8 @@ def short(text: str) -> str:
 
 def say_recalled(found: Sequence[Recalled], *, as_json: bool) -> None:
     """Print results with their scores."""
-    if as_json:
-        say_json([recalled_row(each) for each in found])
-    else:
-        say_lines(
-            (f"{each.score.total:.2f}  {line(each.memory)}" for each in found), "nothing found"
-        )
+    lines = (f"{each.score.total:.2f}  {line(each.memory)}" for each in found)
+    show([recalled_row(each) for each in found], lines, "nothing found", as_json=as_json)
 
 
 def end_if_missing(ids: Sequence[str], found: Sequence[Memory]) -> None:

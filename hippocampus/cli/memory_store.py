@@ -74,20 +74,6 @@ def existing(path: Path, agent: str = OWN_AGENT) -> Facts:
     return opened(path, agent)
 
 
-def kind_of(value: str | None) -> Any:
-    """Return a kind as the store names it.
-
-    Raises:
-        FactError: there is no such kind.
-
-    """
-    from hippocampus.facts.errors import FactError
-
-    if value not in {None, "fact", "memory"}:
-        raise FactError(f"no kind {value!r}; there are fact and memory")
-    return value
-
-
 def embed() -> Any:
     """Return the embedding that the environment names, or nothing.
 
@@ -186,14 +172,9 @@ def known(facts: Facts, ids: Sequence[str]) -> list[Memory]:
     return [memory for memory in map(facts.get, dict.fromkeys(ids)) if memory is not None]
 
 
-def loaded(
-    facts: Facts, limit: int, scopes: list[str] | None, as_of: str | None, agent: str
-) -> list[Recalled]:
-    """Return all preferences, then the strongest others."""
-    preferences = facts.recall(
-        "", limit=-1, types=["preference"], scopes=scopes, as_of=as_of, agent=agent
-    )
-    others = facts.recall(
-        "", limit=limit, types=["!preference"], scopes=scopes, as_of=as_of, agent=agent
-    )
-    return preferences + others
+def loaded(facts: Facts, query: str, type_name: str, limit: int, **filters: Any) -> list[Recalled]:
+    """Return what answers a query; without query and type all preferences, then the strongest others."""
+    if query or type_name:
+        return facts.recall(query, limit=limit, types=[type_name] if type_name else [], **filters)
+    preferences = facts.recall("", limit=-1, types=["preference"], **filters)
+    return preferences + facts.recall("", limit=limit, types=["!preference"], **filters)

@@ -364,9 +364,10 @@ class Facts:
         superseded: bool = False,
         removed: bool = False,
         before: Moment | None = None,
+        containing: str = "",
         limit: int = -1,
     ) -> list[Memory]:
-        """List memories, newest first; `superseded` and `removed` add those."""
+        """List memories, newest first, those that contain a text in any case; `superseded` and `removed` add those."""
         return upkeep.listed(
             self.tables,
             agent or self.agent,
@@ -374,21 +375,8 @@ class Facts:
             superseded=superseded,
             removed=removed,
             before=optional_seconds(before),
+            containing=containing,
             limit=limit,
-        )
-
-    def search(
-        self,
-        text: str,
-        *,
-        kind: Kind | None = None,
-        agent: str = EVERY_AGENT,
-        superseded: bool = False,
-        limit: int = -1,
-    ) -> list[Memory]:
-        """Return the memories that contain a text, whatever its case, of all agents."""
-        return upkeep.listed(
-            self.tables, agent, kind=kind, superseded=superseded, limit=limit, containing=text
         )
 
     def history(self, memory_id: str) -> list[Memory]:

@@ -257,7 +257,7 @@ def test_weak_memories_are_hidden_but_not_gone(opened, hand):
     hand.pass_days(60)
     assert facts.recall("code") == []
     assert facts.count() == 1
-    assert [memory.content for memory in facts.search("CODE")] == ["the code is 1234"]
+    assert [memory.content for memory in facts.memories(containing="CODE")] == ["the code is 1234"]
 
 
 def test_only_what_was_confirmed_is_reinforced_by_default(facts, hand):

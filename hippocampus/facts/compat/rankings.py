@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hippocampus.facts import memories
-from hippocampus.facts.compat import minhash
+from hippocampus.facts.compat.bands import similarities
 from hippocampus.facts.models import Score
 from hippocampus.facts.recall_query import Found, RecallQuery
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
@@ -19,10 +19,11 @@ def ranked_as(
     """Return rows with scores, best first.
 
     hippo: 0.6 · cosine (the share of the query's words where there is no vector) + 0.3 · strength + 0.1 · recency;
-    scriptling: 0.3 · words + 0.3 · MinHash + 0.2 · importance + 0.2 · recency.
+    scriptling: 0.3 · words + 0.3 · Jaccard + 0.2 · importance + 0.2 · recency.
     """
+    hippo = ranking == "hippo"
     strength = fading(tables.policy, query.seen_from)
-    alike = _alike(tables, text, found) if ranking == "scriptling" else {}
+    alike = {} if hippo else similarities(text, memories.by_row(tables.database, found.rows))
     total = sum(found.weights) or 1.0
     scored = []
     for row, one in found.rows.items():
@@ -32,30 +33,14 @@ def ranked_as(
         age = (query.seen_from - one.created) / DAY_SECONDS
         if left < tables.policy.hide_below or not (keyword or cosine):
             continue
-        if ranking == "hippo":
+        meaning = max(0.0, cosine or 0.0)
+        shared = alike.get(row, 0.0)
+        if hippo:
             recent = recency(age)
-            value = (
-                0.6 * (keyword if cosine is None else max(0.0, cosine)) + 0.3 * left + 0.1 * recent
-            )
+            value = 0.6 * (keyword if cosine is None else meaning) + 0.3 * left + 0.1 * recent
         else:
             recent = max(0.0, 1.0 - max(0.0, age) / SCRIPTLING_DAYS)
-            value = 0.3 * keyword + 0.3 * alike.get(row, 0.0) + 0.2 * one.intensity + 0.2 * recent
-        parts = Score(
-            value,
-            keyword,
-            max(0.0, cosine or 0.0),
-            alike.get(row, 0.0),
-            left,
-            recent,
-            one.intensity,
-        )
+            value = 0.3 * keyword + 0.3 * shared + 0.2 * one.intensity + 0.2 * recent
+        parts = Score(value, keyword, meaning, shared, left, recent, one.intensity)
         scored.append((row, parts))
     return sorted(scored, key=lambda each: (-each[1].total, -each[0]))
-
-
-def _alike(tables: FactTables, text: str, found: Found) -> dict[int, float]:
-    kept = memories.by_row(tables.database, found.rows)
-    if not kept:
-        return {}
-    signs = minhash.signatures([text, *(memory.content for memory in kept.values())])
-    return dict(zip(kept, minhash.similarities(signs[0], signs[1:]).tolist(), strict=True))
