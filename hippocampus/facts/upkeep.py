@@ -328,7 +328,7 @@ def _twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
         if first.setdefault(same, row) != row:
             losers[row] = first[same]
     if tables.complete is not None and tables.policy.duplicate_minhash:
-        from hippocampus.facts.compat.scriptling import merged_by_model
+        from hippocampus.facts.compat.bands import merged_by_model
 
         losers |= merged_by_model(
             tables, {row: each for row, each in kept.items() if row not in losers}

@@ -6,12 +6,13 @@ scriptling estimates Jaccard's index by MinHash; the few texts that are compared
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hippocampus.facts import memories
+from hippocampus.facts import judge, memories
 from hippocampus.facts.languages import language_of, pattern
 from hippocampus.facts.models import Item, Memory
 from hippocampus.facts.tables import FactTables
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
 
 COMPARED = 50
+MOST_ASKED = 50
 SHINGLE, UNSPACED_SHINGLE = 3, 2
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -94,3 +96,35 @@ def _marks(text: str) -> tuple[Counter[str], frozenset[str], bool]:
     denies = bool(rules and pattern(rules.negation).search(text.replace("\u2019", "'")))
     names = frozenset(word.casefold() for word in re.findall(r"(?<!^)\b[A-ZÀ-ÞА-ЯЁ][\w-]+", text))
     return Counter(_NUMBER.findall(text)), names, denies
+
+
+def merged_by_model(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
+    """Return which rows a model calls the same as an earlier one, of pairs between scriptling's bands."""
+    assert tables.complete is not None
+    policy = tables.policy
+    said = {row: features(memory.content) for row, memory in kept.items()}
+    unsure: list[tuple[int, int]] = []
+    losers: dict[int, int] = {}
+    for one, other in itertools.combinations(kept, 2):
+        if _place(kept[one]) != _place(kept[other]):
+            continue
+        value = jaccard(said[one], said[other])
+        if value < policy.new_minhash or differ(kept[one].content, kept[other].content):
+            continue
+        if value >= policy.duplicate_minhash:
+            losers[other] = one
+        else:
+            unsure.append((one, other))
+    asked = [pair for pair in unsure if pair[1] not in losers][:MOST_ASKED]
+    if not asked:
+        return losers
+    known: dict[str, Any] = {f"k{n}": kept[one].content for n, (one, _) in enumerate(asked, 1)}
+    answers = judge.decided(tables.complete, [kept[other].content for _, other in asked], known)
+    for place, decision in answers.items():
+        if decision.action == "same" and f"k{place + 1}" in decision.known:
+            losers[asked[place][1]] = asked[place][0]
+    return losers
+
+
+def _place(memory: Memory) -> tuple[str, str, str]:
+    return memory.agent, memory.scope, memory.type

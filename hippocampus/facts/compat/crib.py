@@ -8,14 +8,16 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from hippocampus.errors import StoreError
+from hippocampus.facts import memories
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import Bundle, Skip, steady_id
-from hippocampus.facts.models import Kind, Memory, Origin, Outcome, Triple
+from hippocampus.facts.models import Item, Memory, Outcome, Triple
 from hippocampus.facts.statements import own_words, read, sentences
 from hippocampus.facts.timestamps import optional_seconds, seconds
 
@@ -71,8 +73,17 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _entry(row: tuple[int, str, str, str], agent: str) -> Memory:
     number, type_name, content, created = row
-    memory_id = steady_id(seconds(created), "crib entry", number, content)
-    return _memory(memory_id, "memory", type_name, content, agent, seconds(created))
+    at = seconds(created)
+    made = Item(content, scope="", metadata={"from": "crib"})
+    return memories.made(
+        made,
+        steady_id(at, "crib entry", number, content),
+        "memory",
+        agent,
+        at,
+        type_name=type_name,
+        intensity=INTENSITY,
+    )
 
 
 def _relation_id(row: Relation) -> str:
@@ -83,55 +94,21 @@ def _fact(row: Relation, agent: str, ids: dict[int, str]) -> Memory:
     _, subject, predicate, obj, valid_from, valid_until, created, raw, follower = row
     content = f"{subject} {predicate.replace('_', ' ')} {obj}"
     ended = optional_seconds(valid_until)
-    return _memory(
+    made = Item(
+        content, valid_from=seconds(valid_from), valid_until=ended, metadata={"from": "crib"}
+    )
+    memory = memories.made(
+        made,
         _relation_id(row),
         "fact",
-        "fact",
-        content,
         agent,
         seconds(created),
-        valid=(seconds(valid_from), ended),
-        superseded_by=None if ended is None or follower is None else ids[follower],
-        raw=raw,
-    )
-
-
-def _memory(  # noqa: PLR0913, PLR0917 - what crib knows of one
-    memory_id: str,
-    kind: Kind,
-    type_name: str,
-    content: str,
-    agent: str,
-    at: float,
-    *,
-    valid: tuple[float, float | None] | None = None,
-    superseded_by: str | None = None,
-    raw: str = "",
-) -> Memory:
-    valid_from, valid_until = valid or (at, None)
-    return Memory(
-        id=memory_id,
-        kind=kind,
-        type=type_name,
-        content=content,
+        type_name="fact",
         intensity=INTENSITY,
-        agent=agent,
-        scope="",
-        tags=(),
-        origin=Origin(),
-        created=at,
-        accessed=at,
-        accesses=0,
-        encounters=1,
-        valid_from=valid_from,
-        valid_until=valid_until,
-        known_until=valid_until,
-        superseded_by=superseded_by,
-        removed=None,
-        embedding_model=None,
         raw=raw,
-        metadata={"from": "crib"},
     )
+    by = None if ended is None or follower is None else ids[follower]
+    return replace(memory, known_until=ended, superseded_by=by)
 
 
 def _triple(row: Relation, ids: dict[int, str]) -> Triple:

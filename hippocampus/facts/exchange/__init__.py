@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hippocampus.errors import MALFORMED
-from hippocampus.facts.compat import crib, hippo
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.exchange import markdown, ours
 from hippocampus.facts.exchange.bundle import Bundle, Imported, bring
 
 if TYPE_CHECKING:
@@ -22,19 +20,11 @@ __all__ = ["Imported", "export", "import_file"]
 SQLITE = b"SQLite format 3\0"
 
 
-def export(
-    facts: Facts, agent: str | None = None, *, format_name: str = "hippocampus"
-) -> dict[str, Any]:
-    """Return all of an agent as one JSON object: `hippocampus` (ours, of all agents with "*") or `hippo`.
+def export(facts: Facts, agent: str | None = None) -> dict[str, Any]:
+    """Return all of an agent as one JSON object, of all agents with "*"."""
+    from hippocampus.facts.exchange import ours
 
-    Raises:
-        FactError: another format.
-
-    """
-    formats = {"hippocampus": ours.document, "hippo": hippo.document}
-    if format_name not in formats:
-        raise FactError(f"no format {format_name!r}; there are {', '.join(formats)}")
-    return formats[format_name](facts, facts.agent if agent is None else agent)
+    return ours.document(facts, facts.agent if agent is None else agent)
 
 
 def import_file(
@@ -46,15 +36,13 @@ def import_file(
     `embedding_model` names the model of vectors in a file that does not say it.
 
     Raises:
-        FactError: the file is of no known form.
+        FactError: the file is of no known form, or nothing in it is a memory.
         StoreError: it cannot be read or written.
 
     """
     try:
         bundle = _read(path, facts.agent, embedding_model)
-        if not (
-            bundle.memories or bundle.items or bundle.relations or bundle.blocks or bundle.skipped
-        ):
+        if bundle.is_empty:
             raise FactError(
                 f"{path}: nothing in it is a memory: no export, no database of crib, no list in a text"
             )
@@ -65,6 +53,9 @@ def import_file(
 
 
 def _read(path: Path, agent: str, embedding_model: str | None) -> Bundle:
+    from hippocampus.facts.compat import crib, hippo
+    from hippocampus.facts.exchange import markdown, ours
+
     try:
         content = path.read_bytes()
     except OSError as failure:
@@ -78,8 +69,8 @@ def _read(path: Path, agent: str, embedding_model: str | None) -> Bundle:
         document = json.loads(text)
     except ValueError as wrong:
         raise FactError(f"{path}: no JSON: {wrong}") from None
-    if ours.is_one(document):
+    if document.get("format") == ours.FORMAT:
         return ours.bundle(document)
-    if hippo.is_one(document):
+    if "agentId" in document and isinstance(document.get("chunks"), list):
         return hippo.bundle(document, embedding_model)
     raise FactError(f"{path}: neither an export of hippocampus nor of hippo")

@@ -5,21 +5,29 @@ Which file it came from is not known here.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from pydantic import TypeAdapter
 
-from hippocampus.facts.exchange import rows
+from hippocampus.errors import MALFORMED
+from hippocampus.facts import memories, triples
+from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import Action, Block, Item, Memory, Triple
 from hippocampus.facts.names import key
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
+
+WRITTEN = frozenset({Action.ADDED, Action.SUPERSEDED, Action.KEPT_APART})
+MEMORY = TypeAdapter(Memory)
+Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +67,18 @@ class Bundle:
     aliases: Sequence[tuple[str, str, str]] = ()
     """Agent, name and other name of one entity."""
     blocks: Sequence[Block] = ()
-    items: Sequence[tuple[str, Item]] = ()
-    """Agent and text of what has no id of its own and is remembered like anything said."""
-    relations: Sequence[tuple[str, Said]] = ()
-    """Agent and relation of the same."""
+    agent: str = ""
+    """Whose items and relations they are."""
+    items: Sequence[Item] = ()
+    """What has no id of its own and is remembered like anything said."""
+    relations: Sequence[Said] = ()
+    """The same for relations."""
     skipped: Sequence[Skip] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nothing was found in the file."""
+        return not (self.memories or self.items or self.relations or self.blocks or self.skipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,110 +96,154 @@ class Imported:
 def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
     """Write what a bundle holds and the store does not; with `agent`, as that agent's."""
     bundle = bundle if agent is None else _owned(bundle, agent)
-    fresh, known = _unknown(facts, bundle)
-    embeddings = {
-        each.id: bundle.embeddings[each.id] for each in fresh if each.id in bundle.embeddings
-    }
-    facts.import_memories(fresh, embeddings, bundle.embedding_model)
-    fresh_ids = {each.id for each in fresh}
-    triples = [each for each in bundle.triples if each.memory_id in fresh_ids]
-    rows.put_triples(facts, triples)
+    outcomes = facts.import_memories(bundle.memories, bundle.embeddings, bundle.embedding_model)
+    added = {each.memory.id for each in outcomes if each.memory and each.action == Action.ADDED}
+    skipped = [
+        *bundle.skipped,
+        *(
+            Skip(each.memory.id, each.reason)
+            for each in outcomes
+            if each.memory and each.action == Action.REFUSED
+        ),
+    ]
+    stated = [each for each in bundle.triples if each.memory_id in added]
+    _put_triples(facts, stated)
     for owner, name, other in bundle.aliases:
         facts.alias(name, other, agent=owner)
-    blocks, held = _blocks(facts, bundle.blocks)
-    remembered, repeated = _remembered(facts, bundle.items)
-    related, told = _related(facts, bundle.relations)
+    held = [block for block in bundle.blocks if not _put_block(facts, block)]
+    skipped += [Skip(block.key, "a block of this name is there") for block in held]
+    remembered = _remembered(facts, bundle, skipped)
+    related = _related(facts, bundle, skipped)
     return Imported(
         bundle.source,
-        len(fresh) + remembered + related,
-        len(triples) + related,
-        blocks,
-        len(embeddings),
-        (*bundle.skipped, *known, *held, *repeated, *told),
+        len(added) + remembered + related,
+        len(stated) + related,
+        len(bundle.blocks) - len(held),
+        len(added.intersection(bundle.embeddings)),
+        tuple(skipped),
     )
 
 
 def _owned(bundle: Bundle, agent: str) -> Bundle:
     return replace(
         bundle,
+        agent=agent,
         memories=[replace(each, agent=agent) for each in bundle.memories],
         blocks=[replace(each, agent=agent) for each in bundle.blocks],
         aliases=[(agent, name, other) for _, name, other in bundle.aliases],
-        items=[(agent, item) for _, item in bundle.items],
-        relations=[(agent, said) for _, said in bundle.relations],
     )
 
 
-def _unknown(facts: Facts, bundle: Bundle) -> tuple[list[Memory], list[Skip]]:
-    """Return the memories whose ids the store does not have, and why the others are left out."""
-    fresh: dict[str, Memory] = {}
-    skipped = []
-    for memory in bundle.memories:
-        if memory.id in fresh or facts.get(memory.id) is not None:
-            skipped.append(Skip(memory.id, "a memory of this id is there"))
-        else:
-            fresh[memory.id] = memory
-    return list(fresh.values()), skipped
+def _put_triples(facts: Facts, stated: Sequence[Triple]) -> None:
+    """Write the triples of memories that are there, in place of those that their texts gave."""
+    db = facts.tables.database
+    known = memories.by_id(db, {each.memory_id for each in stated})
+    with db.transaction():
+        triples.delete(db, [row for row, _ in known.values()])
+        for triple in stated:
+            row, memory = known[triple.memory_id]
+            replaced = memory.superseded_by is not None
+            values = (
+                triples.entity(db, memory.agent, triple.subject),
+                triple.predicate,
+                triples.entity(db, memory.agent, triple.object),
+                int(triple.negated),
+                memory.scope,
+                row,
+                triple.valid_from,
+                None if replaced else triple.valid_until,
+                triple.valid_until if replaced else None,
+                triple.known_from,
+                triple.known_until,
+            )
+            db.run(triples.ADD, values)
 
 
-def _blocks(facts: Facts, blocks: Sequence[Block]) -> tuple[int, list[Skip]]:
-    held = [block for block in blocks if not rows.put_block(facts, block)]
-    skipped = [Skip(block.key, "a block of this name is there") for block in held]
-    return len(blocks) - len(skipped), skipped
+def _put_block(facts: Facts, block: Block) -> bool:
+    """Write a block with its date, where there is none of its name, and return whether it was written."""
+    sql = "INSERT OR IGNORE INTO block (agent, scope, key, value, updated) VALUES (?, ?, ?, ?, ?)"
+    values = (block.agent, block.scope, block.key, block.value, block.updated)
+    return bool(facts.tables.database.run(sql, values))
 
 
-def _remembered(facts: Facts, items: Sequence[tuple[str, Item]]) -> tuple[int, list[Skip]]:
-    """Remember texts that no memory of the agent has word by word."""
-    skipped: list[Skip] = []
-    added = 0
-    for agent in dict.fromkeys(owner for owner, _ in items):
-        known = {
-            each.content for each in facts.memories(agent=agent, superseded=True, removed=True)
-        }
-        fresh = [item for owner, item in items if owner == agent and item.content not in known]
-        skipped += [
-            Skip(item.content, "the text is known")
-            for owner, item in items
-            if owner == agent and item.content in known
-        ]
-        outcomes = facts.remember_many(fresh, agent=agent)
-        left_out = [each for each in outcomes if each.action not in WRITTEN]
-        skipped += [
-            Skip(each.memory.content if each.memory else "", each.reason) for each in left_out
-        ]
-        added += len(outcomes) - len(left_out)
-    return added, skipped
+def _remembered(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
+    """Remember texts that no memory of the agent has word by word, and return how many were new."""
+    if not bundle.items:
+        return 0
+    there = facts.memories(agent=bundle.agent, superseded=True, removed=True)
+    known = {each.content for each in there}
+    fresh = [item for item in bundle.items if item.content not in known]
+    skipped += [
+        Skip(item.content, "the text is known") for item in bundle.items if item.content in known
+    ]
+    outcomes = facts.remember_many(fresh, agent=bundle.agent)
+    left_out = [each for each in outcomes if each.action not in WRITTEN]
+    skipped += [Skip(each.memory.content if each.memory else "", each.reason) for each in left_out]
+    return len(outcomes) - len(left_out)
 
 
-def _related(facts: Facts, relations: Sequence[tuple[str, Said]]) -> tuple[int, list[Skip]]:
-    """Remember relations that the agent does not know and never knew."""
-    skipped = []
-    for agent, said in relations:
-        past = facts.triples(said.subject, predicate=said.predicate, agent=agent, history=True)
+def _related(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
+    """Remember relations that the agent does not know and never knew, and return how many."""
+    known = 0
+    for said in bundle.relations:
+        past = facts.triples(
+            said.subject, predicate=said.predicate, agent=bundle.agent, history=True
+        )
         if key(said.object) in {key(each.object) for each in past}:
             skipped.append(Skip(str(said), "the relation is known"))
+            known += 1
         else:
             facts.remember_triple(
-                said.subject, said.predicate, said.object, at=said.at, agent=agent
+                said.subject, said.predicate, said.object, at=said.at, agent=bundle.agent
             )
-    return len(relations) - len(skipped), skipped
+    return len(bundle.relations) - known
 
 
-WRITTEN = frozenset({Action.ADDED, Action.SUPERSEDED, Action.KEPT_APART})
+# For the readers of the forms
 
 
-def alike(
-    vectors: Mapping[str, Any],
-) -> tuple[dict[str, Any], list[Skip]]:
-    """Return the vectors of the length that most have, and those of another as left out."""
-    if not vectors:
-        return {}, []
-    (length, _), *_ = Counter(len(row) for row in vectors.values()).most_common(1)
-    odd = {
-        each for each, row in vectors.items() if len(row) != length or not np.isfinite(row).all()
+def each_read(
+    found: Mapping[str, Any], name: str, read: Callable[[Any], Record], skipped: list[Skip]
+) -> list[Record]:
+    """Read each record of a list, and note those that cannot be read."""
+    kept = []
+    for number, each in enumerate(found.get(name) or []):
+        try:
+            kept.append(read(each))
+        except (*MALFORMED, FactError) as wrong:
+            skipped.append(Skip(f"{name}[{number}]", f"cannot be read: {wrong}"))
+    return kept
+
+
+def text_of(row: np.ndarray[Any, Any] | None) -> str:
+    """Return a vector as base64 of float32, little-endian; empty for none."""
+    return "" if row is None else base64.b64encode(np.asarray(row, "<f4").tobytes()).decode()
+
+
+def vectors(records: Iterable[Any], skipped: list[Skip]) -> dict[str, Any]:
+    """Return the vectors of records by id, of the length that most have; note those of another."""
+    found = {
+        str(each["id"]): row
+        for each in records
+        if isinstance(each, dict) and "id" in each
+        if (row := _vector(each.get("embedding_base64"))) is not None
     }
-    kept = {each: row for each, row in vectors.items() if each not in odd}
-    return kept, [Skip(f"embedding of {each}", f"is no vector of {length} numbers") for each in odd]
+    lengths = Counter(len(row) for row in found.values()).most_common(1)
+    kept = {each: row for each, row in found.items() if len(row) == lengths[0][0]}
+    kept = {each: row for each, row in kept.items() if np.isfinite(row).all()}
+    skipped += [
+        Skip(f"embedding of {each}", f"is no vector of {lengths[0][0]} numbers")
+        for each in found.keys() - kept.keys()
+    ]
+    return kept
+
+
+def _vector(text: Any) -> np.ndarray[Any, np.dtype[np.float32]] | None:
+    try:
+        row = np.frombuffer(base64.b64decode(text, validate=True), "<f4").astype(np.float32)
+    except (ValueError, TypeError):
+        return None
+    return row if row.size else None
 
 
 def steady_id(at: float, *told: object) -> str:

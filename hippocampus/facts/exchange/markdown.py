@@ -54,8 +54,9 @@ def bundle(text: str, agent: str) -> Bundle:
                 items[item.content] = item
     return Bundle(
         "markdown",
-        items=[(agent, each) for each in items.values()],
-        relations=[(agent, each) for each in relations.values()],
+        agent=agent,
+        items=list(items.values()),
+        relations=list(relations.values()),
         skipped=skipped,
     )
 
