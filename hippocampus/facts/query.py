@@ -16,20 +16,9 @@ from hippocampus.facts import memories, triples
 from hippocampus.facts.bounded import within
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import RANKINGS, Memory, Recalled, Score
-from hippocampus.facts.ranking import (
-    LEAST_COSINE,
-    Candidate,
-    Placed,
-    by_others,
-    named,
-    near_cosines,
-    places,
-    ranked,
-    speakers,
-    window,
-)
-from hippocampus.facts.recall_query import Found, RecallQuery
-from hippocampus.facts.strength import boosted, fading, recency
+from hippocampus.facts.ranking import Candidate, Found, named, places, relevance, speakers
+from hippocampus.facts.recall_query import RecallQuery
+from hippocampus.facts.strength import DAY_SECONDS, boosted, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words, query_terms, without
@@ -40,6 +29,10 @@ NEAREST = 40
 """How many of the nearest vectors are."""
 SPREAD = 10
 """How many of each bring the turns next to them."""
+COMMON = 0.5
+"""How much of what all memories have in common is taken out of the cosine of a memory that is no turn."""
+FADED = 0.005
+"""What strength and recency add, each: they decide between equals."""
 COMMON_SHARE, LEAST_COMMON_ROWS, MOST_COMMON_ROWS = 0.1, 1_000, 8_000
 """A word in more memories than this is left out of a query that has rarer ones."""
 LEAST_COUNT = 200
@@ -158,6 +151,7 @@ def find(
         hits = _matched_among(tables, list(having), query)
         rows |= _light(tables, hits, query)
     cosines: dict[int, float] = {}
+    distinct: dict[int, float] = {}
     if tables.embed is not None and tables.has_vectors:
         asked = text if whole else _without_speakers(text, rows)
         vectors = tables.embedded([asked], seconds)
@@ -170,10 +164,12 @@ def find(
             rows |= _next_to(tables, [*list(hits)[:SPREAD], *list(cosines)[:SPREAD]], rows, query)
             near = tables.vectors.cosines(vectors[0], rows.keys() - cosines.keys())
             cosines = {row: value for row, value in (cosines | near).items() if row in rows}
+            alone = [row for row in cosines if not rows[row].is_turn]
+            distinct = tables.vectors.cosines(vectors[0], alone, without_mean=COMMON)
     if not cosines:
         rows |= _next_to(tables, list(hits)[:SPREAD], rows, query)
     held, weights = _held(tables, having, hits, rows)
-    return Found(rows, held, weights, cosines)
+    return Found(rows, held, weights, cosines, distinct)
 
 
 def _without_speakers(text: str, rows: dict[int, Candidate]) -> str:
@@ -300,46 +296,40 @@ def _few(found: Collection[int], rows: Collection[int]) -> bool:
 def _ours(
     tables: FactTables, text: str, query: RecallQuery, found: Found
 ) -> list[tuple[int, Score]]:
-    placed = Placed(found.rows.values())
-    covered = window(placed, found.words, found.weights)
-    meant = near_cosines(placed, found.cosines) if found.cosines else {}
-    others = by_others(found.rows.values(), content_words(text))
-    strength = fading(tables.policy, query.seen_from)
-    scored = []
-    for row in covered.keys() | {
-        row for row, cosine in found.cosines.items() if cosine >= LEAST_COSINE
-    }:
-        one = found.rows[row]
-        left = strength(one.type, one.intensity, one.accesses, one.accessed)
-        if left < tables.policy.hide_below:
-            continue
-        recent = recency((query.seen_from - one.created) / 86_400.0)
-        keyword, cosine = covered.get(row, 0.0), meant.get(row, 0.0)
-        value = ranked(keyword, cosine, one, other=row in others, strength=left, recency=recent)
+    scores = relevance(found, content_words(text))
+    kept = _unfaded(tables, query, (found.rows[row] for row in scores))
+    for row, faded in kept.items():
+        value, keyword = scores[row]
         own = max(0.0, found.cosines.get(row, 0.0))
-        scored.append((row, Score(value, keyword, own, 0.0, left, recent, one.intensity)))
-    return sorted(scored, key=lambda each: (-each[1].total, -each[0]))
+        total = value + FADED * (faded.strength + faded.recency)
+        kept[row] = replace(faded, total=total, keyword=keyword, vector=own)
+    return _best_first(kept)
 
 
 def _strongest(tables: FactTables, query: RecallQuery) -> list[tuple[int, Score]]:
     """Return every row that passes the filters, strongest and newest first."""
     condition, values = query.condition()
     found = tables.database.rows(f"SELECT {LIGHT} FROM memory WHERE {condition}", values)  # noqa: S608 - names of ours
+    kept = _unfaded(tables, query, (Candidate(*row) for row in found))
+    return _best_first(
+        {row: replace(each, total=each.strength + 0.5 * each.recency) for row, each in kept.items()}
+    )
+
+
+def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[Candidate]) -> dict[int, Score]:
+    """Return strength, recency and importance of the rows that are not too weak to be returned."""
     strength = fading(tables.policy, query.seen_from)
-    scored = []
-    for one in (Candidate(*row) for row in found):
+    kept = {}
+    for one in rows:
         left = strength(one.type, one.intensity, one.accesses, one.accessed)
-        recent = recency((query.seen_from - one.created) / 86_400.0)
         if left >= tables.policy.hide_below:
-            scored.append(
-                (
-                    one.row,
-                    Score(
-                        left + 0.5 * recent, strength=left, recency=recent, importance=one.intensity
-                    ),
-                )
-            )
-    return sorted(scored, key=lambda each: (-each[1].total, -each[0]))
+            recent = recency((query.seen_from - one.created) / DAY_SECONDS)
+            kept[one.row] = Score(0.0, strength=left, recency=recent, importance=one.intensity)
+    return kept
+
+
+def _best_first(scores: dict[int, Score]) -> list[tuple[int, Score]]:
+    return sorted(scores.items(), key=lambda each: (-each[1].total, -each[0]))
 
 
 # Results

@@ -19,16 +19,17 @@ ANSWER = 0.9
 SEVERAL = 0.1
 """What each further turn that holds a word adds."""
 NEAR_COSINES: Mapping[int, float] = {-2: 0.2, -1: 0.3, 1: 0.3, 2: 0.2}
+"""How much the cosine of a turn counts for one at this distance."""
 NOISE_COSINE = 0.1
 """Under this a cosine says nothing of the turns next to it."""
+ALONE_WORDS, ALONE_COSINE = 1.5, 1.5
+"""The power of the share of words, and the weight of the cosine, of a memory that is no turn: nothing next to it holds the other words, or comes near too."""
 LEAST_COSINE = 0.25
 """Under this, a memory without a word of the query has nothing to do with it."""
 OTHERS = 0.8
 """What a turn keeps of its score where the query names who speaks, and another one does."""
 ASKING = 0.85
 """What a turn keeps that ends with a question, which says little."""
-FADED = 0.005
-"""What strength and recency add, each: they decide between equals."""
 
 
 class Candidate(NamedTuple):
@@ -48,6 +49,47 @@ class Candidate(NamedTuple):
     speaker: str = ""
     """What its text opens with before a colon, which may be who speaks."""
 
+    @property
+    def is_turn(self) -> bool:
+        """Return whether it stands in a conversation, next to others."""
+        return bool(self.session) and self.turn is not None
+
+
+class Found(NamedTuple):
+    """What words and meaning find."""
+
+    rows: dict[int, Candidate]
+    words: dict[int, set[int]]
+    """Which of the query's words each row holds, by their number."""
+    weights: list[float]
+    """How rare each word is."""
+    cosines: dict[int, float]
+    distinct: dict[int, float]
+    """The cosines without a share of what all memories have in common."""
+
+
+def relevance(found: Found, asked: Collection[str]) -> dict[int, tuple[float, float]]:
+    """Return for each row that has to do with a query its score, and the share of the query's words in it."""
+    near = neighbours(found.rows.values())
+    covered = window(found, near)
+    others = by_others(found.rows.values(), asked)
+    scores = {}
+    for row, one in found.rows.items():
+        own, keyword = found.cosines.get(row, 0.0), covered.get(row, 0.0)
+        if not keyword and own < LEAST_COSINE:
+            continue
+        if one.is_turn:
+            beside = ((step, found.cosines.get(other, 0.0)) for other, step in near[row])
+            shares = (NEAR_COSINES[step] * value for step, value in beside if value >= NOISE_COSINE)
+            score = keyword + max(0.0, own) + sum(shares)
+        elif not found.cosines:
+            score = keyword
+        else:
+            score = keyword**ALONE_WORDS + ALONE_COSINE * max(0.0, found.distinct.get(row, 0.0))
+        score *= (OTHERS if row in others else 1.0) * (ASKING if one.ends_asking else 1.0)
+        scores[row] = score, keyword
+    return scores
+
 
 def places(rows: Iterable[Candidate]) -> set[tuple[str, int]]:
     """Return where the turns next to some rows stand."""
@@ -60,74 +102,40 @@ def places(rows: Iterable[Candidate]) -> set[tuple[str, int]]:
     }
 
 
-class Placed:
-    """Some rows, and which of them stand next to which in their sessions."""
-
-    def __init__(self, rows: Iterable[Candidate]) -> None:
-        self.rows = list(rows)
-        self._at: dict[tuple[str, int], list[int]] = defaultdict(list)
-        for one in self.rows:
-            if one.session and one.turn is not None:
-                self._at[one.session, one.turn].append(one.row)
-
-    def before(self, one: Candidate, step: int) -> Sequence[int]:
-        """Return the rows from which a row is that many turns away."""
-        return (
-            self._at.get((one.session, one.turn - step), ())
-            if one.session and one.turn is not None
-            else ()
-        )
-
-
-def window(
-    placed: Placed, held: Mapping[int, Collection[int]], weights: Sequence[float]
-) -> dict[int, float]:
-    """Return the share of a query's words that each turn and its neighbours hold, rare words counting for more."""
-    total = sum(weights) or 1.0
-    best: dict[int, dict[int, float]] = defaultdict(dict)
-    sums: dict[int, float] = defaultdict(float)
-    for one in placed.rows:
-        numbers = held.get(one.row)
-        if not numbers:
-            continue
-        weight = sum(weights[number] for number in numbers)
-        reached = [(one.row, 1.0)]
-        for step, share in NEAR.items():
-            counts = ANSWER if step == -1 and one.asks else share
-            reached += [(row, counts) for row in placed.before(one, step)]
-        for row, share in reached:
-            sums[row] += weight * share
-            shares = best[row]
-            for number in numbers:
-                if shares.get(number, 0.0) < share:
-                    shares[number] = share
+def neighbours(rows: Collection[Candidate]) -> dict[int, list[tuple[int, int]]]:
+    """Return for each row those next to it in its conversation, with their distance."""
+    at: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for one in rows:
+        if one.session and one.turn is not None:
+            at[one.session, one.turn].append(one.row)
     return {
-        row: (sum(weights[number] * share for number, share in found.items()) + SEVERAL * sums[row])
-        / total
-        for row, found in best.items()
+        one.row: [
+            (row, step)
+            for step in NEAR
+            if one.session and one.turn is not None
+            for row in at.get((one.session, one.turn + step), ())
+        ]
+        for one in rows
     }
 
 
-def near_cosines(placed: Placed, cosines: Mapping[int, float]) -> dict[int, float]:
-    """Return each row's cosine with shares of those of the turns next to it."""
-    found: dict[int, float] = defaultdict(float)
-    for one in placed.rows:
-        value = cosines.get(one.row, 0.0)
-        if value >= NOISE_COSINE:
-            found[one.row] += value
-            for step, share in NEAR_COSINES.items():
-                for row in placed.before(one, step):
-                    found[row] += share * value
-    return found
-
-
-def ranked(  # noqa: PLR0913 - each is one part of a score
-    keyword: float, cosine: float, one: Candidate, *, other: bool, strength: float, recency: float
-) -> float:
-    """Return one score of all parts."""
-    value = keyword + cosine
-    value *= (OTHERS if other else 1.0) * (ASKING if one.ends_asking else 1.0)
-    return value + FADED * (strength + recency)
+def window(found: Found, near: Mapping[int, Sequence[tuple[int, int]]]) -> dict[int, float]:
+    """Return the share of a query's words that each row and those next to it hold, rare words counting for more."""
+    total = sum(found.weights) or 1.0
+    held = {row: numbers for row, numbers in found.words.items() if row in found.rows}
+    covered = {}
+    for row, beside in near.items():
+        shares: dict[int, float] = dict.fromkeys(held.get(row, ()), 1.0)
+        several = sum(found.weights[number] for number in shares)
+        for other, step in beside:
+            share = ANSWER if step == -1 and found.rows[other].asks else NEAR[step]
+            for number in held.get(other, ()):
+                shares[number] = max(shares.get(number, 0.0), share)
+                several += share * found.weights[number]
+        if shares:
+            best = sum(found.weights[number] * share for number, share in shares.items())
+            covered[row] = (best + SEVERAL * several) / total
+    return covered
 
 
 def speakers(candidates: Iterable[Candidate]) -> set[str]:

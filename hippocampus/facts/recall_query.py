@@ -1,14 +1,13 @@
-"""What a recall asks for, as a condition in SQL, and what is found for it. Nothing is read here."""
+"""What a recall asks for, as a condition in SQL. Nothing is read here."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from hippocampus.facts.models import EVERY_AGENT, HEARSAY, Kind
-from hippocampus.facts.ranking import Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +73,3 @@ class RecallQuery:
             yield "valid_from >= ?", self.since
         if self.until is not None:
             yield "valid_from < ?", self.until
-
-
-class Found(NamedTuple):
-    """What both channels find."""
-
-    rows: dict[int, Candidate]
-    words: dict[int, set[int]]
-    """Which of the query's words each row holds, by their number."""
-    weights: list[float]
-    """How rare each word is."""
-    cosines: dict[int, float]

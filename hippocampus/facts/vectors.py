@@ -88,10 +88,11 @@ class Vectors:
     def forget_cached(self) -> None:
         """Read all vectors anew when they are next asked for."""
         self._epoch = ""
-        self._last = 0
         self._rows = np.zeros(0, np.int64)
-        self._exact: Floats = np.zeros((0, 0), np.float32)
-        self._codes: np.ndarray[Any, Any] = np.zeros((0, 0), np.uint64)
+        self._matrix: np.ndarray[Any, Any] = np.zeros((0, 0), np.float32)
+        """The vectors, or their codes where there are very many."""
+        self._coded = False
+        self._sum: Floats = np.zeros(1, np.float32)
 
     def exact(self, rows: Iterable[int]) -> dict[int, Floats]:
         """Return the vectors of those rows that have one."""
@@ -101,16 +102,28 @@ class Vectors:
         )
         return {row: np.frombuffer(data, dtype="<f4") for row, data in found}
 
-    def cosines(self, query: Floats, rows: Iterable[int]) -> dict[int, float]:
-        """Return the exact cosine of a query with each of those rows that have a vector."""
-        if len(self._exact):
-            wanted = np.intersect1d(self._rows, np.fromiter(rows, np.int64), assume_unique=True)
-            values = self._exact[np.searchsorted(self._rows, wanted)] @ unit(query[None])[0]
-            return dict(zip(wanted.tolist(), values.tolist(), strict=True))
-        found = self.exact(rows)
+    def cosines(
+        self, query: Floats, rows: Iterable[int], *, without_mean: float = 0.0
+    ) -> dict[int, float]:
+        """Return the exact cosine of a query with each of those rows that have a vector.
+
+        `without_mean` is the share of the mean of all vectors that the query is asked without: what
+        is near to everything is then near to nothing in particular.
+        """
+        self._read()
+        if not len(self._rows):
+            return {}
+        if self._coded:
+            exact = self.exact(rows)
+            found, matrix = list(exact), np.array(list(exact.values()), np.float32)
+        else:
+            wanted = np.intersect1d(self._rows, np.fromiter(rows, np.int64))
+            found = wanted.tolist()
+            matrix = self._matrix[np.searchsorted(self._rows, wanted)]
         if not found:
             return {}
-        values = np.stack(list(found.values())) @ unit(query[None])[0]
+        mean = without_mean * self._sum / len(self._rows)
+        values = matrix @ (unit(query[None])[0] - mean) + mean @ mean
         return dict(zip(found, values.tolist(), strict=True))
 
     def nearest(self, query: Floats, most: int) -> dict[int, float]:
@@ -121,12 +134,12 @@ class Vectors:
         if len(query) != self.dimensions:
             raise FactError(f"vectors of {self.dimensions} numbers are kept, not {len(query)}")
         wanted = unit(query[None])[0]
-        if len(self._codes):
-            distances = bit_distances(self._codes, _codes(wanted[None])[0])
+        if self._coded:
+            distances = bit_distances(self._matrix, _codes(wanted[None])[0])
             near = np.argpartition(distances, min(RERANKED, len(distances)) - 1)[:RERANKED]
             cosines = self.cosines(query, self._rows[near].tolist())
             return dict(sorted(cosines.items(), key=lambda pair: -pair[1])[:most])
-        values = self._exact @ wanted
+        values = self._matrix @ wanted
         best = np.argpartition(-values, min(most, len(values)) - 1)[:most]
         best = best[np.argsort(-values[best])]
         return dict(zip(self._rows[best].tolist(), values[best].tolist(), strict=True))
@@ -147,30 +160,24 @@ class Vectors:
         if epoch != self._epoch:
             self.forget_cached()
             self._epoch = epoch
-        count = self._db.value("SELECT count(*) FROM vector WHERE row > ?", (self._last,))
+        last = int(self._rows[-1]) if len(self._rows) else 0
+        count = self._db.value("SELECT count(*) FROM vector WHERE row > ?", (last,))
         if not count:
             return
-        if len(self._rows) + count > MOST_EXACT and not len(self._codes):
+        if len(self._rows) + count > MOST_EXACT and not self._coded:
             self.forget_cached()
-            self._epoch = epoch
+            self._epoch, self._coded, last = epoch, True, 0
+        rows, parts = [self._rows], [self._matrix] if len(self._rows) else []
         while chunk := self._db.rows(
-            "SELECT row, exact FROM vector WHERE row > ? ORDER BY row LIMIT ?",
-            (self._last, READ_AT_ONCE),
+            "SELECT row, exact FROM vector WHERE row > ? ORDER BY row LIMIT ?", (last, READ_AT_ONCE)
         ):
-            matrix = np.frombuffer(b"".join(data for _, data in chunk), "<f4").reshape(
-                len(chunk), -1
-            )
-            many = len(self._rows) + count > MOST_EXACT or len(self._codes)
-            if many:
-                self._codes = _joined(self._codes, _codes(matrix))
-            else:
-                self._exact = _joined(self._exact, matrix)
-            self._rows = np.concatenate([self._rows, np.array([row for row, _ in chunk], np.int64)])
-            self._last = chunk[-1][0]
-
-
-def _joined(before: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return np.concatenate([before, new]) if len(before) else new
+            matrix = np.frombuffer(b"".join(data for _, data in chunk), "<f4")
+            matrix = matrix.reshape(len(chunk), -1)
+            self._sum = self._sum + matrix.sum(axis=0)
+            parts.append(_codes(matrix) if self._coded else matrix)
+            rows.append(np.array([row for row, _ in chunk], np.int64))
+            last = chunk[-1][0]
+        self._rows, self._matrix = np.concatenate(rows), np.concatenate(parts)
 
 
 def unit(matrix: np.ndarray[Any, Any]) -> Floats:
@@ -194,17 +201,5 @@ def bit_distances(
     """Return in how many bits each code differs from one."""
     total = np.zeros(len(codes), dtype=np.uint16)
     for place in range(codes.shape[1]):
-        total += _bits(codes[:, place] ^ code[place])
+        total += np.bitwise_count(codes[:, place] ^ code[place])
     return total
-
-
-def _bits(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    if hasattr(np, "bitwise_count"):
-        return np.asarray(np.bitwise_count(numbers))
-    parts = _BITS_OF_16[np.ascontiguousarray(numbers).view(np.uint16).reshape(-1, 4)]
-    return np.asarray(parts.sum(axis=1), dtype=np.uint8)
-
-
-_BITS_OF_16 = np.unpackbits(
-    np.arange(1 << 16, dtype=">u2").view(np.uint8).reshape(-1, 2), axis=1
-).sum(axis=1, dtype=np.uint8)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hippocampus.facts.compat.bands import features, jaccard
 from hippocampus.facts.languages import CODES, language, language_of, pattern
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy
-from hippocampus.facts.ranking import Candidate, Placed, by_others, near_cosines, window
+from hippocampus.facts.ranking import Candidate, Found, by_others, neighbours, relevance, window
 from hippocampus.facts.statements import (
     holds,
     own_words,
@@ -166,13 +166,17 @@ def turn(row, number, text="", *, asks=0):
     return Candidate(row, "event", 0.5, 0, 0.0, 0.0, "s", number, asks, asks, text)
 
 
+def found(rows, held, weights, cosines=None):
+    return Found({one.row: one for one in rows}, held, weights, cosines or {}, {})
+
+
 @given(
     st.lists(st.sets(st.integers(0, 3)), min_size=1, max_size=8),
     st.lists(st.floats(0.1, 9), min_size=4, max_size=4),
 )
 def test_a_turn_covers_at_least_what_it_holds_itself(held, weights):
     rows = [turn(row, row) for row in range(len(held))]
-    covered = window(Placed(rows), dict(enumerate(held)), weights)
+    covered = window(found(rows, dict(enumerate(held)), weights), neighbours(rows))
     for row, numbers in enumerate(held):
         own = sum(weights[number] for number in numbers) / sum(weights)
         assert covered.get(row, 0.0) >= own - 1e-9
@@ -180,11 +184,11 @@ def test_a_turn_covers_at_least_what_it_holds_itself(held, weights):
 
 def test_turns_next_to_a_hit_share_in_it_and_the_answer_to_a_question_most():
     rows = [turn(0, 0, asks=1), turn(1, 1), turn(2, 2), turn(9, 9)]
-    covered = window(Placed(rows), {0: {0}}, [1.0])
+    covered = window(found(rows, {0: {0}}, [1.0]), neighbours(rows))
     assert covered[0] > covered[1] > covered[2] > 0
     assert 9 not in covered
-    near = near_cosines(Placed(rows), {0: 0.5, 9: 0.5})
-    assert near[0] == near[9] == 0.5 > near[1] > near[2] > 0
+    near = relevance(found(rows[1:], {}, [], {1: 0.3, 2: 0.5, 9: 0.5}), [])
+    assert near[2] > near[9] > near[1]
 
 
 @given(st.text(alphabet="abcdefg ", min_size=3, max_size=20).filter(str.strip))

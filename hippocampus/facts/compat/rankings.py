@@ -5,7 +5,8 @@ from __future__ import annotations
 from hippocampus.facts import memories
 from hippocampus.facts.compat.bands import similarities
 from hippocampus.facts.models import Score
-from hippocampus.facts.recall_query import Found, RecallQuery
+from hippocampus.facts.ranking import Found
+from hippocampus.facts.recall_query import RecallQuery
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
 from hippocampus.facts.tables import FactTables
 
