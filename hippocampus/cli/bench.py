@@ -21,24 +21,28 @@ def bench() -> None:
 @app.command()
 def locomo(
     file: Annotated[Path, typer.Argument(help="LoCoMo's JSON file: a list of conversations.")],
+    leave_one_out: Annotated[
+        bool, typer.Option(help="Report each conversation by itself too, and their mean.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure which share of the evidence for LoCoMo's questions a recall finds."""
-    from hippocampus.replay.bench.locomo import report
+    from hippocampus.replay.bench.locomo import HEADLINES, report
 
-    found = report(file, _embed())
+    found = report(file, _embed(), folds=leave_one_out)
     if as_json:
         typer.echo(json.dumps(found, ensure_ascii=False))
         return
     names = {"without_model": "without a model", "with_embedding": "with the local embedding"}
     typer.echo(f"{found['questions']} questions; share of the evidence in the first k")
     for key, name in names.items():
-        if key in found:
-            for place in ("turn", "session"):
-                shares = "  ".join(
-                    f"@{cut} {share:.3f}" for cut, share in found[key][place].items()
-                )
-                typer.echo(f"{name:26} {place:8} {shares}")
+        for place in HEADLINES if key in found else ():
+            shares = "  ".join(f"@{cut} {share:.3f}" for cut, share in found[key][place].items())
+            typer.echo(f"{name:26} {place:10} {shares}")
+        folds = found.get(key, {}).get("folds", {})
+        for fold, figures in {**folds, "mean": found[key]["mean"]}.items() if folds else ():
+            shares = "  ".join(f"{place} @10 {share:.3f}" for place, share in figures.items())
+            typer.echo(f"{name:26} {fold:10} {shares}")
 
 
 def _embed() -> Any:

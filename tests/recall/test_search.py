@@ -13,7 +13,7 @@ from hippocampus import recall
 from hippocampus.errors import RecallError
 from hippocampus.models import tokens
 from hippocampus.recall.passages import Content, Passages
-from hippocampus.recall.ranking import best_of, passages, scores
+from hippocampus.recall.ranking import passages, scores
 from hippocampus.recall.searching import names_in
 from hippocampus.recall.words import terms
 

@@ -17,6 +17,7 @@ from hippocampus.facts.models import Embed, FactPolicy, Item, Origin
 from hippocampus.facts.store import Facts
 
 CUTS = (5, 10, 20)
+HEADLINES, HEADLINE_CUT = ("turn", "session", "all_pieces"), 10
 CATEGORIES = {
     1: "multi-hop",
     2: "temporal",
@@ -195,15 +196,33 @@ def _means(rows: Sequence[Sequence[float]]) -> dict[str, float]:
     return {str(cut): round(sum(row[at] for row in rows) / count, 4) for at, cut in enumerate(CUTS)}
 
 
-def report(path: Path, embed: Embed | None = None) -> dict[str, Any]:
-    """Return the figures of a LoCoMo file, without a model and, where one is given, with it."""
+def report(path: Path, embed: Embed | None = None, *, folds: bool = False) -> dict[str, Any]:
+    """Return the figures of a LoCoMo file, without a model and, where one is given, with it.
+
+    `folds` adds those of each conversation by itself, and their mean: what a change gains on all of
+    them and loses on one that it was not chosen on is a chance. Nothing is fitted here.
+    """
     conversations = read(path)
-    plain = measure(conversations)
-    figures: dict[str, Any] = {
-        "without_model": summary(plain),
-        "questions": len(plain),
-        "conversations": len(conversations),
-    }
-    if embed is not None:
-        figures["with_embedding"] = summary(measure(conversations, embed))
+    ways = (
+        {"without_model": None}
+        if embed is None
+        else {"without_model": None, "with_embedding": embed}
+    )
+    figures: dict[str, Any] = {"conversations": len(conversations)}
+    for name, model in ways.items():
+        scores = [measure([one], model) for one in conversations]
+        flat = [score for each in scores for score in each]
+        figures |= {"questions": len(flat), name: summary(flat)}
+        if folds:
+            names = [one.name for one in conversations]
+            each_one = [_headline(summary(each)) for each in scores]
+            figures[name]["folds"] = dict(zip(names, each_one, strict=True))
+            figures[name]["mean"] = {
+                measured: round(sum(each[measured] for each in each_one) / len(each_one), 4)
+                for measured in HEADLINES
+            }
     return figures
+
+
+def _headline(figures: dict[str, Any]) -> dict[str, float]:
+    return {name: figures[name][str(HEADLINE_CUT)] for name in HEADLINES}
