@@ -5,9 +5,9 @@ What is not certain here stays: both stand, newest first, dated.
 
 from __future__ import annotations
 
-import re
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from typing import NamedTuple
 
 from hippocampus.facts.languages import language_of, pattern
@@ -15,32 +15,27 @@ from hippocampus.facts.models import TRUSTED_ROLES, Memory
 from hippocampus.facts.names import Relation, key
 from hippocampus.facts.statements import (
     THIRD,
+    Denial,
     Statement,
     Swap,
     holds,
     is_own,
+    persons,
     read,
     sentences,
-    subject_of,
     topic,
     units,
 )
-from hippocampus.facts.words import UNSPACED, normalised, words
+from hippocampus.facts.words import normalised, words
 
-FEW_WORDS = 2
-BEFORE = "… "
-"""Opens a role that stands in the clause before its value."""
-NAME_WORDS, LONGEST_UNSPACED_NAME = 3, 4
-"""How long a name is at most: in words, and in characters of a script without spaces."""
-CORRECTION_WORDS = 14
-"""A longer sentence corrects by naming what it corrects, or not at all."""
+VALUE_WORDS = 4
+"""How many topic words a role or its value has at most."""
+SHORT_WORDS, ALIKE = 8, 0.7
+"""How long a correction is that may be known by its form alone, and how alike two spellings of one word are."""
 OVERLAP = 0.34
 """The share of a statement's words that a correction of it has, where other statements have some too."""
-RECENT, SPELT, ALIKE = 5, 4, 0.7
-"""How many statements are searched for a word that is spelt nearly the same, its letters, and their likeness."""
-_NAME = re.compile(r"[A-ZÀ-ÞА-ЯЁ][\w.'-]*$")
-SHORT_WORDS = 8
-"""A correction that says no more than both values means the newest statement that has the old one."""
+MOST = 0.6
+"""The share of a denied clause that what it ends has."""
 
 
 class Ending(NamedTuple):
@@ -53,50 +48,41 @@ class Ending(NamedTuple):
     reason: str
 
 
+Said = tuple[int, str, Statement]
+
+
 def endings(
     new: Statement, memory: Memory, candidates: Sequence[tuple[int, Memory]]
 ) -> list[Ending]:
-    """Return what a statement ends, of candidates that come newest first."""
+    """Return what a statement ends, of candidates that come newest first; a tool ends only its own words."""
     if not new.may_end or new.hearsay:
         return []
+    trusted = memory.origin.role in TRUSTED_ROLES
     said = [
-        (row, sentence, read(sentence))
+        (row, sentence, old_statement)
         for row, old in candidates
-        if _may_be_ended(old, memory)
+        if trusted or memory.origin.role == old.origin.role
         for sentence in sentences(old.content)
         if normalised(sentence) != normalised(new.text)
+        and not (old_statement := read(sentence)).hearsay
     ]
-    said = [each for each in said if not each[2].hearsay]
-    found = [*_by_relation(new, said), *_by_end(new, said)]
+    found = _by_relation(new, said)
+    for denial in new.ended:
+        found += _by_denial(denial, said)
     for swap in new.swaps:
         found += _by_swap(new, swap, said)
-    if (new.corrects or new.changed) and not found:
-        found += _by_role(new, said)
-    elif new.measured and not found:
-        found += _by_role(new, [each for each in said if each[2].measured], numbers=True)
-    if new.certain and new.corrects and not found and len(words(new.text)) <= CORRECTION_WORDS:
-        found += _by_overlap(new, said) or _by_shape(new, said)
+    found = found or _by_role(new, said)
+    if not found and new.corrects and new.certain:
+        found = _by_overlap(new, said) or _by_form(new, said)
     return list({(each.row, each.sentence): each for each in found}.values())
-
-
-def _may_be_ended(old: Memory, new: Memory) -> bool:
-    """Return whether who said the new statement may end the old one: a tool ends only its own."""
-    return new.origin.role in TRUSTED_ROLES or new.origin.role == old.origin.role
-
-
-Said = tuple[int, str, Statement]
 
 
 def _by_relation(new: Statement, said: Iterable[Said]) -> list[Ending]:
     if new.relation is None:
         return []
+    reason = f"{new.relation.predicate.replace('_', ' ')} has one value at a time"
     return [
-        Ending(
-            row,
-            sentence,
-            old.relation.object,
-            f"{new.relation.predicate.replace('_', ' ')} has one value at a time",
-        )
+        Ending(row, sentence, old.relation.object, reason)
         for row, sentence, old in said
         if old.relation is not None and _other_value(new.relation, old.relation)
     ]
@@ -104,40 +90,42 @@ def _by_relation(new: Statement, said: Iterable[Said]) -> list[Ending]:
 
 def _other_value(new: Relation, old: Relation) -> bool:
     same = (key(new.subject), new.predicate) == (key(old.subject), old.predicate)
-    return (
-        same and key(new.object) != key(old.object) and units(new.object) == units(old.object)
-    ) or (
-        same
-        and key(new.object) != key(old.object)
-        and not (units(new.object) and units(old.object))
-    )
+    ours, theirs = units(new.object), units(old.object)
+    return same and key(new.object) != key(old.object) and (ours == theirs or not (ours and theirs))
 
 
-def _by_end(new: Statement, said: Sequence[Said]) -> list[Ending]:
-    """Return the sentences that say what a clause says to be so no longer.
+def _share(wanted: Iterable[str], text: str) -> float:
+    """Return the share of some words that a text has."""
+    found = [holds(text, frozenset({word})) for word in wanted]
+    return sum(found) / len(found) if found else 0.0
+
+
+def _by_denial(denial: Denial, said: Sequence[Said]) -> list[Ending]:
+    """Return the sentences that state what a clause says to be so no longer.
 
     Of one word that names it, only where a single statement has it.
     """
-    found = []
-    for clause in new.ended:
-        subject = subject_of(clause)
-        what = topic(clause) - {subject}
-        if not what:
-            what, subject = topic(clause) or frozenset(words(clause)), ""
-        there = [
-            Ending(row, sentence, "", "it is so no longer")
-            for row, sentence, old in said
-            if holds(sentence, what)
-            and (
-                any(holds(_still(old), frozenset({word})) for word in topic(clause))
-                if old.ended
-                else not subject
-                or subject_of(sentence) == subject
-                or topic(sentence) <= topic(clause)
-            )
-        ]
-        found += there if len(what) >= FEW_WORDS or len(there) == 1 else []
-    return found
+    clause = f"{denial.subject} {denial.what}"
+    what, subject = topic(denial.what) or frozenset(words(denial.what)), topic(denial.subject)
+    there = [
+        (share, Ending(row, sentence, "", "it is so no longer"))
+        for row, sentence, old in said
+        if (share := _share(what, sentence)) >= MOST
+        and (not subject or holds(sentence, subject))
+        and _share(what | subject, _still(old))
+        and _same_person(clause, sentence)
+    ]
+    best = max((share for share, _ in there), default=0.0)
+    there = [each for each in there if each[0] == best]
+    return [ending for _, ending in there] if len(what) > 1 or len(there) == 1 else []
+
+
+def _same_person(clause: str, sentence: str) -> bool:
+    """Return whether a clause may be about the person that a sentence is about."""
+    ours, theirs = persons(clause), persons(sentence)
+    if ours or theirs:
+        return ours <= theirs and (theirs <= ours or not is_own(clause))
+    return is_own(sentence) or not is_own(clause) or topic(sentence) <= topic(clause)
 
 
 def _still(old: Statement) -> str:
@@ -145,69 +133,56 @@ def _still(old: Statement) -> str:
     rules = language_of(old.text, words(old.text)).rules
     if not old.ended or rules is None:
         return old.text
-    ended = pattern(rules.ended)
-    return " ".join(each for each in old.clauses if not ended.search(each)) or old.text
+    return " ".join(each for each in old.clauses if not pattern(rules.ended).search(each))
 
 
 def _by_swap(new: Statement, swap: Swap, said: Sequence[Said]) -> list[Ending]:
-    """Return the sentence whose value a statement says it replaces, where that is certain.
+    """Return the sentences whose value a statement says it replaces, where that is certain.
 
     Certain is what says the same relation of the speaker, or is on the same topic, or is the only one
-    that has the value where the statement names no topic at all.
+    that has the value where the statement names no other topic.
     """
-    value = _digits(swap.old) or topic(swap.old) or frozenset(words(swap.old))
+    value = frozenset(word for word in words(swap.old) if word.isdigit()) or topic(swap.old)
+    ours = persons(new.text)
     there = [each for each in said if holds(each[1], value)]
-    close = [each for each in there if _is_about(each[1], each[2], swap, value)]
-    corrects = new.corrects or swap.corrects
-    if (
-        not close
-        and len(there) == 1
-        and (
-            new.corrects
-            or (
-                (corrects or not swap.rest or (new.changed and _is_name(swap.old)))
-                and (is_own(there[0][1]) or not THIRD.isdisjoint(words(new.text)))
-            )
-        )
-    ):
-        close = there
-    if not close and new.corrects and there and _is_short(swap):
-        close = there
-    chosen = close[:1] if corrects else close
-    return [
-        Ending(row, sentence, swap.old, f"it replaces {swap.old!r}") for row, sentence, _ in chosen
-    ]
+    there = [each for each in there if not (ours and (who := persons(each[1]))) or ours & who]
+    about = [(_nearness(each[1], each[2], new, swap, value), each) for each in there]
+    nearest = max((near for near, _ in about), default=0)
+    close = [each for near, each in about if near and near == nearest]
+    if not close:
+        meant = THIRD.isdisjoint(words(new.text)) and not new.corrects
+        alone = [each for each in there if is_own(each[1])] if meant else there
+        is_name = swap.old != swap.old.lower() or swap.old == swap.old.upper()
+        if len(alone) == 1 and (new.corrects or not swap.rest or is_name):
+            close = alone
+    reason = f"it replaces {swap.old!r}"
+    return [Ending(row, sentence, swap.old, reason) for row, sentence, _ in close]
 
 
-def _is_name(value: str) -> bool:
-    """Return whether a value has a capital or a digit; in a script without capitals, any has."""
-    return value.lower() != value or value.upper() == value
+def _nearness(
+    sentence: str, old: Statement, new: Statement, swap: Swap, value: frozenset[str]
+) -> int:
+    """Return how many words of its topic a sentence shares with a statement next to the replaced value."""
+    shared = [word for word in topic(sentence) - value if holds(new.text, frozenset({word}))]
+    shared = [word for word in shared if not holds(swap.old, frozenset({word}))]
+    if any(_conflicts(word, sentence, new, swap) for word in shared):
+        return 0
+    relation = old.relation
+    own = relation and key(relation.subject) == "user" and holds(relation.object, value)
+    return len(shared) or int(bool(own))
 
 
-def _is_about(sentence: str, old: Statement, swap: Swap, value: frozenset[str]) -> bool:
-    if (
-        old.relation is not None
-        and key(old.relation.subject) == "user"
-        and holds(old.relation.object, value)
-    ):
-        return True
-    rest = [word for word in topic(sentence) if not holds(swap.old, frozenset({word}))]
-    shared = [word for word in rest if holds(swap.whole, frozenset({word}))]
-    return bool(shared) and not any(_conflicts(word, sentence, swap) for word in shared)
-
-
-def _conflicts(shared: str, sentence: str, swap: Swap) -> bool:
+def _conflicts(shared: str, sentence: str, new: Statement, swap: Swap) -> bool:
     """Return whether a shared word has another word next to it in each, which distinguishes two things.
 
     `docs repo` is not `web repo`.
     """
-    ours, theirs = _modifier(shared, sentence), _modifier(shared, swap.whole)
+    ours, theirs = _modifier(shared, sentence), _modifier(shared, new.text)
     return bool(
         ours
         and theirs
-        and not holds(swap.whole, frozenset({ours}))
-        and not holds(sentence, frozenset({theirs}))
-        and not holds(f"{swap.old} {swap.new}", frozenset({theirs}))
+        and not holds(new.text, frozenset({ours}))
+        and not holds(f"{sentence} {swap.old} {swap.new}", frozenset({theirs}))
     )
 
 
@@ -220,145 +195,62 @@ def _modifier(word: str, text: str) -> str:
     return found[place] if 0 <= place < len(found) and found[place] in topic(text) else ""
 
 
-def _digits(value: str) -> frozenset[str]:
-    return frozenset(word for word in words(value) if word.isdigit())
-
-
-def _is_short(swap: Swap) -> bool:
-    return len(words(swap.whole)) <= SHORT_WORDS
-
-
-def _by_role(new: Statement, said: Iterable[Said], *, numbers: bool = False) -> list[Ending]:
+def _by_role(new: Statement, said: Iterable[Said]) -> list[Ending]:
     """Return the newest sentence that gives the same role or quantity another value.
 
-    `The treasurer is Ann` and `Bo is the treasurer now` name one role; a name replaces a name, a number a number.
+    `The treasurer is Ann` and `Bo is the treasurer now` name one role. Where a statement has no word of
+    change, only a number of the same unit replaces a number.
     """
+    sign = new.changed or new.corrects
     for row, sentence, old in said:
-        for ours in _roles(new):
-            for theirs in _roles(old):
-                for role, value in (ours, ours[::-1]):
-                    for other_role, other in (theirs, theirs[::-1]):
-                        if numbers and not (
-                            topic(role) == topic(other_role)
-                            and re.search(r"\d", value)
-                            and re.search(r"\d", other)
-                        ):
-                            continue
-                        if _same_role(role, other_role) and _same_kind(value, other, role):
-                            return [Ending(row, sentence, other, "the same role has another value")]
+        for (role, value), (other_role, other) in itertools.product(_roles(new), _roles(old)):
+            same = topic(role) == topic(other_role) or (sign and topic(role) >= topic(other_role))
+            if same and _other_of_a_kind(value, other, sign=sign):
+                return [Ending(row, sentence, other, "the same role has another value")]
     return []
 
 
 def _roles(statement: Statement) -> Iterator[tuple[str, str]]:
-    """Yield what stands on both sides of the one copula of each clause; a role may stand in the clause before."""
+    """Yield both sides of the one copula of each clause, either as the role and the other as its value."""
     before = ""
     for clause in statement.clauses:
         rules = language_of(clause, words(clause)).rules
-        parts = pattern(rules.copula).split(_NOW.sub(" ", clause).strip()) if rules else []
-        if len(parts) == 2 and parts[1].strip():
-            if topic(parts[0]):
-                yield parts[0].strip(), parts[1].strip()
-            elif before:
-                yield f"{BEFORE}{before}", parts[1].strip()
+        parts = pattern(rules.copula).split(clause) if rules else []
+        if len(parts) == 2:
+            one, other = parts[0] if topic(parts[0]) else before, parts[1]
+            if all(0 < len(topic(each)) <= VALUE_WORDS for each in (one, other)):
+                yield from ((one, other), (other, one))
         before = clause
 
 
-def _same_role(one: str, other: str) -> bool:
-    ours, theirs = topic(one), topic(other)
-    if one.startswith(BEFORE) or other.startswith(BEFORE):
-        return bool(ours and theirs) and (ours <= theirs or theirs <= ours)
-    return bool(theirs) and (ours == theirs or (theirs <= ours and _ends_like(one, other)))
-
-
-def _ends_like(one: str, other: str) -> bool:
-    """Return whether the longer of two names of a role has its additions in front: `as of May the treasurer`."""
-    rules = language_of(one, words(one)).rules
-    last = [word for word in words(other) if word in topic(other)][-1:]
-    following = rules is not None and rules.modifiers_follow
-    return bool(last) and (following or words(one)[-1:] == last)
-
-
-def _same_kind(one: str, other: str, role: str) -> bool:
-    """Return whether two values are both names, or both numbers in one unit, and differ."""
-    if key(one) == key(other):
-        return False
-    if re.search(r"\d", one) and re.search(r"\d", other):
-        return _alike(_shape(one), _shape(other))
-    if topic(one) & topic(other):
-        return False
-    names = [_names(value) for value in (one, other)]
-    if re.search(f"[{UNSPACED}]", role):
-        return all(len(value) <= LONGEST_UNSPACED_NAME for value in (one, other)) and _is_thing(
-            role
-        )
-    return all(0 < len(each) <= NAME_WORDS and all(map(_NAME.match, each)) for each in names)
-
-
-def _names(value: str) -> list[str]:
-    """Return the words of a value without small ones such as `at`."""
-    small = language_of(value, words(value)).stop_words
-    return [word for word in re.findall(r"[\w.'-]+", value) if word.lower() not in small]
-
-
-def _is_thing(role: str) -> bool:
-    """Return whether a role names no person of the speaker's, of whom more than one thing is true."""
-    rules = language_of(role, words(role)).rules
-    return rules is None or not any(each in role for each in rules.people.split())
+def _other_of_a_kind(value: str, other: str, *, sign: bool) -> bool:
+    """Return whether two values are different numbers of one unit, or different names."""
+    if units(value) and units(other):
+        return key(value) != key(other) and (sign or units(value) == units(other))
+    return sign and topic(value).isdisjoint(topic(other))
 
 
 def _by_overlap(new: Statement, said: Iterable[Said]) -> list[Ending]:
     """Return the sentence that a correction is about: the one that shares most of its words, or alone shares any."""
-    text = " ".join(new.clauses)
-    shares: list[tuple[float, int, str]] = []
-    for row, sentence, _ in said:
-        theirs = topic(sentence)
-        shared = {word for word in theirs if holds(text, frozenset({word}))}
-        if shared and shared != theirs:
-            shares.append((len(shared) / len(theirs), row, sentence))
-    if not shares:
-        return []
-    share, row, sentence = max(shares, key=lambda each: each[0])
-    return (
-        [Ending(row, sentence, "", "it corrects what was said")]
-        if len(shares) == 1 or share >= OVERLAP
-        else []
-    )
-
-
-def _by_shape(new: Statement, said: Sequence[Said]) -> list[Ending]:
-    """Return the statement that a short correction is about by the form of its value alone.
-
-    That is the one right before with a number of the same form, or the newest with a word spelt nearly the same.
-    """
-    text = " ".join(new.clauses)
-    if not said or len(words(text)) > SHORT_WORDS:
-        return []
-    row, sentence, _ = said[0]
-    if _alike(_shape(text), _shape(sentence)):
-        return [Ending(row, sentence, "", "it corrects what was said")]
-    for row, sentence, _ in said[:RECENT]:
-        for one in topic(text):
-            for other in topic(sentence):
-                if (
-                    one != other
-                    and min(len(one), len(other)) >= SPELT
-                    and SequenceMatcher(None, one, other).ratio() >= ALIKE
-                ):
-                    return [Ending(row, sentence, other, "it corrects what was said")]
+    shares = [
+        (share, row, sentence)
+        for row, sentence, _ in said
+        if 0 < (share := _share(topic(sentence), new.text)) < 1
+    ]
+    share, row, sentence = max(shares, key=lambda each: each[0], default=(0.0, 0, ""))
+    if len(shares) == 1 or share >= OVERLAP:
+        shared = [word for word in topic(sentence) if holds(new.text, frozenset({word}))]
+        first = min(shared, key=normalised(sentence).find)
+        return [Ending(row, sentence, first, "it corrects what was said")]
     return []
 
 
-def _shape(text: str) -> frozenset[tuple[str, str]]:
-    """Return the forms of the numbers of a text with their units: 8:05 and 9:15 have one form."""
-    found = re.findall(r"([A-Za-zА-Яа-я]{0,4}-?\d[\w:.,/-]*)(?:\s?([^\W\d_]+|[%$€£₽°]))?", text)
-    return frozenset((re.sub(r"\d+", "0", number.strip(" .,")), unit) for number, unit in found)
-
-
-def _alike(ours: Iterable[tuple[str, str]], theirs: Iterable[tuple[str, str]]) -> bool:
-    return any(a == b and (u == v or not u or not v) for a, u in ours for b, v in theirs)
-
-
-_NOW = re.compile(
-    r"\b(?:now|again|actually|currently|correction|sorry|jetzt|nun|wieder|inzwischen|mittlerweile|ahora|ya|maintenant|désormais|теперь|сейчас|уже"
-    r"|الآن|حاليا|अब)\b|现在|目前|已经"
-)
+def _by_form(new: Statement, said: Sequence[Said]) -> list[Ending]:
+    """Return the newest statement where a short correction has a number as it has, or a word spelt nearly the same."""
+    ours = topic(" ".join(new.clauses))
+    for row, sentence, _ in said[:1] if len(words(new.text)) <= SHORT_WORDS else ():
+        theirs = topic(sentence)
+        numbers = all(any(word.isdigit() for word in each) for each in (ours, theirs))
+        if numbers or any(get_close_matches(word, theirs, 1, ALIKE) for word in ours - theirs):
+            return [Ending(row, sentence, "", "it corrects what was said")]
+    return []

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hippocampus.facts.languages import WordingRules, language_of, pattern, word_set
+from hippocampus.facts.languages import WordingRules, language_of, pattern, template, word_set
 from hippocampus.facts.names import FIRST, Relation, key
 from hippocampus.facts.words import UNSPACED, bigrams, normalised, words
 
@@ -38,6 +38,8 @@ _BLOCKS = re.compile(
 _QUOTED = re.compile(
     r"“[^”]{12,}”|«[^»]{12,}»|„[^“”]{12,}[“”]|「[^」]{6,}」|『[^』]{6,}』|(?<!\w)\"[^\"]{12,}\"|(?<!\w)'[^'\n]{24,}'(?!\w)"
 )
+QUOTED_WORDS = 4
+"""A shorter quotation in a script with spaces is a name or a title."""
 _OBSERVATION = re.compile(
     r"\A\s*\[?(?:observation|tool[ _](?:result|output|response)|(?:execution|command|function)[ _](?:result|output)|output|stdout|stderr"
     r"|returncode|exit (?:code|status)|result of|system[- ]?reminder)\b[^\n]{0,60}?[\]:\n]",
@@ -66,26 +68,28 @@ _JOINED = re.compile(
 """A value that holds more than one, or a condition."""
 LONGEST_SUBJECT_WORDS, LONGEST_VALUE_WORDS = 8, 6
 LONGEST_STATEMENT = 600
-LOOSE = 2
-"""How many of a language's forms of corrections, the first ones, need more than their own words."""
+OPEN_WORDS, OPEN_SIGNS = 3, 8
+"""How much of a value without a word behind it counts: in words, and in characters of a script without spaces."""
 _UNIT = re.compile(r"[^\W\d_]+|[%$€£¥₽₹°]")
 _CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ\d]")
 _PLACES = frozenset({"lives_in", "works_at"})
 
 
 class Swap(NamedTuple):
-    """An old value that a statement names, with what it says next to both."""
+    """An old value that a statement names, and what it says next to it."""
 
     old: str
     new: str
-    corrects: bool
-    """Whether the old value was never true."""
-    explicit: bool
-    """Whether its wording is that of a correction, whatever stands around it."""
     rest: frozenset[str]
-    """The words of its clause without both values, verbs of change and small words."""
-    whole: str
-    """The sentence that says it."""
+    """The topic of its clause without both values."""
+
+
+class Denial(NamedTuple):
+    """A clause that says that something is so no longer, in two parts."""
+
+    subject: str
+    """The words before the denial; empty where the words behind it name no topic."""
+    what: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +100,12 @@ class Statement:
     relation: Relation | None = None
     corrects: bool = False
     """Whether it says that what was said before is wrong."""
+    certain: bool = False
+    """Whether it says so by more than an interjection, which may also answer a question."""
     changed: bool = False
     """Whether it says that something became so."""
     swaps: tuple[Swap, ...] = ()
-    certain: bool = False
-    """Whether it says so by more than an interjection, which may also answer a question."""
-    ended: tuple[str, ...] = ()
-    """Clauses without their denial: what is so no longer."""
+    ended: tuple[Denial, ...] = ()
     hearsay: bool = False
     """Whether it reports other people's words, or supposes something."""
     clauses: tuple[str, ...] = ()
@@ -132,28 +135,27 @@ def read(text: str) -> Statement:
     reported = pattern(rules.reported).search(plain) and not (corrects and is_own(plain))
     if plain.endswith(("?", "？", "؟")) or reported:
         return Statement(text, hearsay=True)
-    clauses = tuple(
-        part.strip(" .!。！।") for part in _CLAUSE.split(plain) if part and part.strip(" .!。！।")
-    )
+    clauses = tuple(filter(None, (part.strip(" .!。！।") for part in _CLAUSE.split(plain) if part)))
     if pattern(rules.hypothetical).search(plain):
         return Statement(text, hearsay=bool(_CONDITION.search(plain)), clauses=clauses)
+    passing = pattern(rules.temporary).search(_STARTING.sub(" ", plain)) is not None
+    adds = passing or pattern(rules.addition).search(plain) is not None
     now = pattern(rules.now).search(plain) is not None
-    temporary = pattern(rules.temporary).search(_STARTING.sub(" ", plain)) is not None
-    adds = pattern(rules.addition).search(plain) is not None
-    swaps = () if temporary else tuple(_swaps(plain, rules, corrects=corrects or now, adds=adds))
-    ended = tuple(_ended(plain, clauses, rules))
-    changed = now or bool(swaps or ended)
-    relation = None if temporary or adds or ended else _relation(clauses, rules)
+    swaps = () if passing else tuple(_swaps(plain, rules, adds=adds, moves=now or corrects))
+    ended = tuple(_ended(clauses, rules))
     return Statement(
         text,
-        relation,
-        (corrects or any(swap.explicit for swap in swaps)) and not (temporary or adds),
-        changed and not (temporary or adds),
+        None if adds or ended else _relation(clauses, rules),
+        corrects and not adds,
+        bool(
+            pattern(rules.correction).search(_INTERJECTION.sub("", plain))
+            or pattern(rules.negation).search(plain.partition(" ")[2])
+        ),
+        not adds and (now or bool(swaps or ended)),
         swaps,
-        pattern(rules.correction).search(_INTERJECTION.sub("", plain)) is not None,
         ended,
         clauses=clauses,
-        measured=not (temporary or adds or ended) and _measured(clauses, rules),
+        measured=not (adds or ended) and _measured(clauses, rules),
     )
 
 
@@ -185,33 +187,44 @@ _CONDITION = re.compile(
 """An opening after which nothing is so."""
 
 
-def _swaps(plain: str, rules: WordingRules, *, corrects: bool, adds: bool) -> Iterator[Swap]:
-    contrasts = corrects or pattern(rules.contrast).search(plain) is not None
-    for place, rule in enumerate(
-        [*rules.swaps, *(rules.corrections if corrects or not adds else ())]
-    ):
-        corrected = place >= len(rules.swaps)
-        loose = corrected and place < len(rules.swaps) + LOOSE
-        if loose and not contrasts:
-            continue
-        for found in pattern(rule).finditer(plain):
-            if loose and not corrects and not pattern(rules.contrast).search(found[0]):
-                continue
-            old, new = found["old"].strip(" '\"“”„«»"), found.groupdict().get("new") or ""
-            if topic(old) and len(old.split()) <= LONGEST_VALUE_WORDS and key(old) != key(new):
+def _swaps(plain: str, rules: WordingRules, *, adds: bool, moves: bool) -> Iterator[Swap]:
+    moves = moves or pattern(rules.changed).search(plain) is not None
+    for rule in [*(() if adds else rules.swaps), *(rules.moves if moves else ())]:
+        for found in template(rule).finditer(plain):
+            old, new = found["old"], _cut(found.groupdict().get("new") or "")
+            if rule.startswith("{old}"):
+                old = _cut(old, last=True)
+            elif rule.endswith("{old}"):
+                old = _cut(old)
+            if topic(old) and key(old) != key(new):
                 parts = _CLAUSE.split(plain)
-                clause = next((part for part in parts if part and found["old"] in part), plain)
-                rest = topic(clause.replace(found["old"], " ", 1).replace(new, " ", 1))
-                yield Swap(old, new, corrected, corrected and not loose, rest, plain)
+                clause = next((part for part in parts if part and old in part), plain)
+                yield Swap(old, new, topic(clause.replace(old, " ", 1).replace(new, " ", 1)))
 
 
-def _ended(plain: str, clauses: tuple[str, ...], rules: WordingRules) -> Iterator[str]:
-    marker, denial = pattern(rules.ended), pattern(rules.negation)
-    if marker.search(plain) is None:
-        return
-    for clause in clauses if len(clauses) > 1 else (plain,):
-        if marker.search(clause):
-            yield denial.sub(" ", marker.sub(" ", clause)).strip()
+def _cut(value: str, *, last: bool = False) -> str:
+    """Return the words of a value that are next to the wording that announces it, up to a small word."""
+    if _RUN.search(value):
+        return value[-OPEN_SIGNS:] if last else value[:OPEN_SIGNS]
+    parts = value.split()[::-1] if last else value.split()
+    small = _small(value)
+    first = next((at for at, part in enumerate(parts) if part.lower() not in small), 0)
+    named = itertools.takewhile(lambda part: part.lower() not in small, parts[first:])
+    found = list(named)[:OPEN_WORDS]
+    return " ".join(found[::-1] if last else found).strip(" '\"“”„«»")
+
+
+def _ended(clauses: tuple[str, ...], rules: WordingRules) -> Iterator[Denial]:
+    denial = pattern(rules.negation)
+    for clause in (part for each in clauses for part in _AND.split(each)):
+        found = pattern(rules.ended).search(clause)
+        if found:
+            before = denial.sub(" ", clause[: found.start()])
+            behind = denial.sub(" ", clause[found.end() :])
+            yield Denial(before, behind) if topic(behind) else Denial("", f"{before} {behind}")
+
+
+_AND = re.compile(r"\s+(?:and|und|y|et|и|और)\s+|\s+(?=و\w)")
 
 
 def _relation(clauses: tuple[str, ...], rules: WordingRules) -> Relation | None:
@@ -256,10 +269,7 @@ def topic(text: str) -> frozenset[str]:
 
     Of a script without spaces these are pairs of characters.
     """
-    language = language_of(text, words(text))
-    small = language.stop_words | (
-        frozenset(language.rules.verbs.split()) if language.rules else frozenset()
-    )
+    language, small = language_of(text, words(text)), _small(text)
     if _RUN.search(text):
         for verb in sorted(small, key=len, reverse=True):
             text = text.replace(verb, " ")
@@ -279,18 +289,10 @@ def topic(text: str) -> frozenset[str]:
 def is_own(sentence: str) -> bool:
     """Return whether a sentence is about the speaker, or what is the speaker's: about no other person."""
     rules = language_of(sentence, words(sentence)).rules
-    if rules is None:
+    if rules is None or persons(sentence):
         return False
-    people = frozenset(rules.people.split())
-    found = words(sentence.replace("'", " "))
-    if any(word in people for word in found) or (
-        _RUN.search(sentence) and any(each in sentence for each in people)
-    ):
-        return False
-    return (
-        rules.drops_subjects
-        or pattern(rules.own).search(sentence.replace("\u2019", "'")) is not None
-    )
+    plain = sentence.replace("\u2019", "'")
+    return rules.drops_subjects or pattern(rules.own).search(plain) is not None
 
 
 def holds(text: str, wanted: frozenset[str]) -> bool:
@@ -335,27 +337,20 @@ _VOWELS = frozenset("аяыиуюоейь")
 _ENDINGS = word_set("""s es d ed ing n en e t te st er a as o os an""")
 
 
-def subject_of(clause: str) -> str:
-    """Return whom a clause is about: `user` for the speaker, else the first person or thing that it names."""
-    rules = language_of(clause, words(clause)).rules
-    names = [
-        word
-        for word in words(clause.replace("'", " "))
-        if rules is None or word not in {"as", "of"}
-    ]
-    if not names or rules is None:
-        return ""
-    people = frozenset(rules.people.split())
-    person = next((word for word in names if word in people), "")
-    if person:
-        return person
-    if pattern(rules.first_person).search(clause.replace("\u2019", "'")) or rules.drops_subjects:
-        return "user"
-    if names[0] in THIRD:
-        return ""
-    if len(names) > 1 and re.fullmatch(rules.possessive, names[0], re.IGNORECASE):
-        return names[1]
-    return names[0]
+def _small(text: str) -> frozenset[str]:
+    """Return the words of a text's language that name no topic."""
+    language = language_of(text, words(text))
+    verbs = word_set(language.rules.verbs) if language.rules else frozenset()
+    return language.stop_words | verbs
+
+
+def persons(text: str) -> frozenset[str]:
+    """Return the persons other than the speaker that a text names by what they are to the speaker."""
+    rules = language_of(text, words(text)).rules
+    people = frozenset(rules.people.split()) if rules else frozenset()
+    if _RUN.search(text):
+        return frozenset(each for each in people if each in text)
+    return people & set(words(text.replace("'", " ")))
 
 
 # Whose words
@@ -370,7 +365,12 @@ def own_words(text: str) -> str:
     text = RECALLED.sub(" ", text)
     if _OBSERVATION.match(text):
         return ""
-    return _QUOTED.sub("…", _BLOCKS.sub("\n", text)).strip()
+    return _QUOTED.sub(_unless_name, _BLOCKS.sub("\n", text)).strip()
+
+
+def _unless_name(quoted: re.Match[str]) -> str:
+    is_name = len(quoted[0].split()) < QUOTED_WORDS and not _RUN.search(quoted[0])
+    return quoted[0] if is_name else "…"
 
 
 def without_recalled(text: str) -> str:
@@ -432,5 +432,11 @@ def without_sentence(text: str, claim: str) -> str:
 
 
 def units(value: str) -> frozenset[str]:
-    """Return the units of a value that holds a number; nothing where it holds none."""
-    return frozenset(_UNIT.findall(normalised(value))) if re.search(r"\d", value) else frozenset()
+    """Return the units of a value that holds a number, or `#` where it has none; nothing without a number.
+
+    >>> units("3 apples"), units("12"), units("an apple")
+    (frozenset({'apples'}), frozenset({'#'}), frozenset())
+    """
+    if not re.search(r"\d", value):
+        return frozenset()
+    return frozenset(_UNIT.findall(normalised(value))) or frozenset("#")

@@ -317,7 +317,7 @@ def _ends(tables: FactTables, wanted: Wanted, memory: Memory) -> list[Ending]:
 def _mentioning(tables: FactTables, statement: Statement, memory: Memory) -> dict[int, Memory]:
     """Return the current statements that hold the words of what a new one replaces or ends."""
     looked_for = [swap.old for swap in statement.swaps]
-    looked_for += [" ".join(topic(each)) or each for each in statement.ended]
+    looked_for += [" ".join(topic(each.what)) or each.what for each in statement.ended]
     found = memories.newest(tables.database, memory.agent, memory.scope, memory.created, NEWEST)
     for text in looked_for:
         match = " AND ".join(f"({term})" for term in query_terms(text).values())
@@ -361,7 +361,8 @@ def _without_value(ending: Ending) -> str:
 def _about(ending: Ending) -> str:
     """Return the words of a corrected sentence before its wrong value, which say what a correction is about."""
     place = ending.sentence.lower().find(ending.old.lower()) if ending.old else -1
-    return f"{ending.sentence[:place].strip()} …" if place > 0 else ""
+    before = ending.sentence[: max(place, 0)].strip()
+    return f"{before} …" if topic(before) else ""
 
 
 def end_sentence(

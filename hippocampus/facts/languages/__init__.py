@@ -1,6 +1,6 @@
 """What the fact store knows of languages: one file of data a language, read by this module alone.
 
-Every file has stop words. `WordingRules` are there only for languages whose held-out statements pass.
+Every language has stop words. `WordingRules` are there only for languages whose held-out statements pass.
 Nothing here decides what a statement means for what is stored.
 """
 
@@ -12,24 +12,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-CODES = (
-    "en",
-    "de",
-    "fr",
-    "es",
-    "it",
-    "pt",
-    "nl",
-    "ru",
-    "uk",
-    "pl",
-    "sv",
-    "tr",
-    "ar",
-    "hi",
-    "el",
-    "zh",
-)
+from hippocampus.facts.languages.others import STOP_WORDS
+
+WITH_RULES = ("en", "de", "fr", "es", "ru", "ar", "hi", "zh")
+CODES = (*WITH_RULES, *STOP_WORDS)
 """In the order in which ties are broken."""
 SCRIPTS = (
     ("zh", re.compile("[\u4e00-\u9fff]")),
@@ -41,6 +27,8 @@ LETTERS = {"de": re.compile("[äöüß]"), "es": re.compile("[ñ¿¡íóú]"), "
 """Letters that tell languages of one script apart, where few words do."""
 _OTHER = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
 """Kana and Hangul: scripts of languages without a file, which may hold Han characters too."""
+_PART = r"[^,.;:!?()，。；：！？、،؛؟।]"
+_VALUE = {"{old}": rf"(?P<old>{_PART}{{1,60}}?)", "{new}": rf"(?P<new>{_PART}{{1,60}})"}
 
 
 class WordingRules(NamedTuple):
@@ -54,14 +42,10 @@ class WordingRules(NamedTuple):
     """Whether what tells two things of one name apart stands behind the name."""
     drops_subjects: bool
     """Whether a sentence of the speaker's may have no word of the first person."""
-    first_person: str
-    """Pronouns of the speaker as a subject."""
-    possessive: str
-    """Words before the name of what belongs to the speaker, or an article."""
     hypothetical: str
     """A condition, a wish, a plan or a guess."""
     reported: str
-    """Somebody else's words."""
+    """Another person's words."""
     temporary: str
     """A state that ends by itself."""
     addition: str
@@ -70,22 +54,22 @@ class WordingRules(NamedTuple):
     """An opening that says that what was said is wrong."""
     now: str
     """That something became so, or is so again."""
+    changed: str
+    """Verbs of change."""
+    moves: Sequence[str]
+    """The old value and the new one, in a sentence with a verb of change; see `template`."""
     swaps: Sequence[str]
-    """The old value and the new one, as groups `old` and `new`; `new` may be missing."""
-    contrast: str
-    """What joins a wrong value and the right one where nothing else says that it is a correction."""
-    corrections: Sequence[str]
-    """The same where the old value was never true."""
+    """The same in wordings that need no verb; `{new}` may be missing."""
     ended: str
     """That something is so no longer."""
     negation: str
     """Words of a denial."""
     verbs: str
     """Words of change and of use, which name no topic."""
+    copula: str
+    """What joins a role and the person or thing that fills it."""
     single: Sequence[tuple[str, str]]
     """Relations with one value at a time: a name, and a clause with the groups `subject` and `object`."""
-    copula: str
-    """What joins a role and who or what fills it."""
 
 
 class SpokenLanguage(NamedTuple):
@@ -99,11 +83,10 @@ class SpokenLanguage(NamedTuple):
 @functools.cache
 def language(code: str) -> SpokenLanguage:
     """Return the language of a code."""
+    if code in STOP_WORDS:
+        return SpokenLanguage(code, word_set(STOP_WORDS[code]))
     data = importlib.import_module(f"{__name__}.{code}")
-    rules = getattr(data, "RULES", None)
-    return SpokenLanguage(
-        code, frozenset(data.STOP_WORDS.split()), WordingRules(**rules) if rules else None
-    )
+    return SpokenLanguage(code, word_set(data.STOP_WORDS), WordingRules(**data.RULES))
 
 
 @functools.cache
@@ -112,13 +95,9 @@ def _codes() -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for place, code in enumerate(CODES):
         spoken = language(code)
-        for word in spoken.stop_words | _verbs(spoken):
+        for word in spoken.stop_words | word_set(spoken.rules.verbs if spoken.rules else ""):
             found.setdefault(word, []).append(place)
     return found
-
-
-def _verbs(spoken: SpokenLanguage) -> frozenset[str]:
-    return frozenset(spoken.rules.verbs.split()) if spoken.rules else frozenset()
 
 
 def language_of(text: str, words: Sequence[str]) -> SpokenLanguage:
@@ -147,6 +126,21 @@ def language_of(text: str, words: Sequence[str]) -> SpokenLanguage:
 def pattern(text: str) -> re.Pattern[str]:
     """Return a rule's compiled expression; it may be laid out over lines."""
     return re.compile("".join(part.strip() for part in text.split("\n")), re.IGNORECASE)
+
+
+@functools.cache
+def template(text: str) -> re.Pattern[str]:
+    """Return the expression of a wording with `{old}` and `{new}` in the places of two values.
+
+    >>> found = template("from {old} to {new}").search("We moved from Hull to Derby, at last")
+    >>> found["old"], found["new"]
+    ('Hull', 'Derby')
+    """
+    for name, value in _VALUE.items():
+        at_end = text.endswith(name)
+        text = text.replace(name, value.replace("?)", ")") if at_end else value)
+    edge = "" if re.search("[\u3400-\u9fff]", text) else r"(?<![\w\u0900-\u094f])"
+    return re.compile(edge + text.replace(" ", r"\s+"), re.IGNORECASE)
 
 
 def word_set(text: str) -> frozenset[str]:

@@ -11,59 +11,40 @@ unser unter vom von vor wann war waren warum was wer wem wen welche welcher wenn
 wieder wir wird wo wohin woher zu zum zur
 """
 
-_VALUE = r"[^,.;:!?]+?"
 RULES = {
     "own": r"""\b(?:ich|wir|mir|mich|uns|mein\w*|unser\w*)\b""",
-    "people": "schwester bruder mutter vater mama papa frau mann sohn tochter kinder kind freund freundin chefin kollege kollegin partner partnerin cousin cousine nachbar nachbarin tante onkel oma opa mitbewohner nichte neffe schwager schwägerin",
+    "people": """schwester bruder mutter vater mama papa frau mann sohn tochter kinder kind freund freundin chefin kollege kollegin partner partnerin cousin
+        cousine nachbar nachbarin tante onkel oma opa mitbewohner nichte neffe schwager schwägerin""",
     "modifiers_follow": False,
     "drops_subjects": False,
-    "first_person": r"\b(?:ich|wir)\b",
-    "possessive": r"(?:mein\w*|unser\w*|der|die|das|ein|eine)",
-    "hypothetical": r"""\b(?:wenn|falls|würde\w*|wäre\w*|hätte\w*|könnte\w*|möchte\w*|vielleicht|eventuell|wahrscheinlich|angenommen
-        |stell\sdir|geplant|plane?n?|überlege\w*|werde|werden|vorhabe\w*|will|wollen|hoffe\w*|nächste\w*|irgendwann
-        |vermutlich|mal\sangenommen|gesetzt)\b""",
-    "reported": r"""(?<!ich\s)\b(?:sagt|sagte|sagen|meint|meinte|glaubt|glaubte|behauptet\w*|erzählt\w*|findet|schreibt|schrieb|laut
-        |angeblich|zufolge|denkt|dachte|hält\smich)\b""",
-    "temporary": r"""\b(?:(?<!seit\s)(?<!ab\s)heute|morgen|diese\w?\s(?:woche|monat|wochenende|tage|sommer|winter)|vorübergehend|zeitweise
-        |gerade\snur|nur\sfür|für\s(?:ein\spaar|diese|zwei|drei|eine)\s\w+|bis\s(?:\w+\s)?(?:zum|ende|nächste\w*|freitag|montag|sonntag|\d)
-        |im\surlaub|während|solange|zu\sbesuch)\b""",
-    "addition": r"\b(?:auch|außerdem|zusätzlich|ebenfalls|noch\sein\w*|sowohl|daneben|manchmal|nebenbei|zweite\w*|dazu)\b",
+    "hypothetical": r"""\b(?:wenn|falls|würde\w*|wäre\w*|hätte\w*|könnte\w*|möchte\w*|vielleicht|eventuell|wahrscheinlich|angenommen|stell\sdir|geplant|plane?n?|überlege\w*
+        |werde|werden|vorhabe\w*|will|wollen|hoffe\w*|nächste\w*|irgendwann|vermutlich|mal\sangenommen|gesetzt)\b""",
+    "reported": r"""(?<!ich\s)\b(?:sagt|sagte|sagen|meint|meinte|glaubt|glaubte|behauptet\w*|erzählt\w*|findet|schreibt|schrieb|laut|angeblich|zufolge|denkt|dachte
+        |hält\smich)\b""",
+    "temporary": r"""\b(?:(?<!seit\s)(?<!ab\s)heute|morgen|diese\w?\s(?:woche|monat|wochenende|tage|sommer|winter)|vorübergehend|zeitweise|gerade\snur|nur\sfür
+        |für\s(?:ein\spaar|diese|zwei|drei|eine)\s\w+|bis\s(?:\w+\s)?(?:zum|ende|nächste\w*|freitag|montag|sonntag|\d)|im\surlaub|während|solange
+        |zu\sbesuch)\b""",
+    "addition": r"""\b(?:auch|außerdem|zusätzlich|ebenfalls|noch\sein\w*|sowohl|daneben|manchmal|nebenbei|zweite\w*|dazu)\b""",
     "correction": r"""^\W*(?:(?:nein|ne+|nee|nö|falsch|quatsch|sorry|moment|ups|oh|ach|halt|äh|stopp)(?:\s*[,.:;!—–-]|\s+(?=nicht\b|falsch|moment|sorry|doch))
-        |(?:korrektur|berichtigung|korrigiere|stimmt\snicht|verbesserung|richtigstellung|eigentlich)\b)
-        |\b(?:ich\smeinte|ich\shabe?\smich\s(?:vertan|verschrieben|geirrt|vertippt)|(?:das|es)\s(?:war|ist|stimmt)\s(?:falsch|nicht(?:\srichtig)?)
-        |mein\sfehler|hab\smich\s(?:vertan|verschrieben|geirrt|vertippt)|verwechselt|verschrieben|vertippt|versprochen|tippfehler|mein(?:t)?e\saber)\b""",
-    "now": r"\b(?:jetzt|nun|inzwischen|mittlerweile|neuerdings|seit\w*|wieder|ab\ssofort|nunmehr)\b",
+        |(?:korrektur|berichtigung|korrigiere|stimmt\snicht|verbesserung|richtigstellung|eigentlich)\b)|\b(?:ich\smeinte
+        |ich\shabe?\smich\s(?:vertan|verschrieben|geirrt|vertippt)|(?:das|es)\s(?:war|ist|stimmt)\s(?:falsch|nicht(?:\srichtig)?)|mein\sfehler
+        |hab\smich\s(?:vertan|verschrieben|geirrt|vertippt)|verwechselt|verschrieben|vertippt|versprochen|tippfehler|mein(?:t)?e\saber|(?:geschrieben|gesagt|angegeben),?\s(?:ich\s)?(?:aber|doch|mein\w*))\b""",
+    "now": r"""\b(?:jetzt|nun|inzwischen|mittlerweile|neuerdings|seit\w*|wieder|ab\ssofort|nunmehr)\b""",
+    "changed": r"""(?<![\w\u0900-\u094f])(?:(?:um)?(?:ge)?zogen|zieh\w*|zog\w*|zurück\w*|(?:ge)?wechsel\w*|\w*(?:ge)?stieg\w*|\w*steig\w*|\w*gestellt|stell\w*|migrier\w*|verschob\w*|verschieb\w*
+        |verleg\w*|(?:ge)?änder\w*|erhöht|gesenkt|gefallen|getauscht)""",
+    "moves": (r"(?:von|vom|aus) {old} (?:nach|auf|zu|zum|zur|in die|ins) {new}",),
     "swaps": (
-        r"\b(?:von|vom)\s(?P<old>"
-        + _VALUE
-        + r")\s(?:nach|auf|zu|zum|zur|in\sdie)\s(?P<new>"
-        + _VALUE
-        + r")\s(?:(?:um)?gezogen|gewechselt|umgestiegen|umgestellt|migriert|verschoben|verlegt|geändert|erhöht|gesenkt|gestiegen|gefallen|umgezogen)",
-        r"(?:\b(?:um)?zieh\w*|zog\w*|wechsel\w*|steig\w*|stieg\w*|stell\w*|migrier\w*|verschieb\w*|verleg\w*|änder\w*|\bsind|\bbin)\b[^.;!?]*?\b(?:von|vom)\s(?P<old>"
-        + _VALUE
-        + r")\s(?:nach|auf|zu|zum|zur)\s(?P<new>[^,.;:!?]+)",
-        r"\b(?P<new>[\w.+#-]+(?:\s[\w.+#-]+){0,2})\s(?:anstelle\svon|anstatt|statt)\s(?P<old>[^,.;:!?]+)",
-        r"\b(?:statt|anstatt|anstelle\svon)\s(?P<old>[\w.+#-]+(?:\s[\w.+#-]+)?)\s(?:jetzt|nun|nur\snoch|lieber|künftig|ab\sjetzt)\s(?P<new>[^,.;:!?]+)",
-        r"\b(?P<old>[\w.+#-]+)\s(?:verkauft|abgegeben|gekündigt|abgeschafft|verlassen|weggegeben|verschenkt|eingetauscht|gegen\s(?P<new>[\w.+#-]+)\sgetauscht)\b",
-        r"\bstatt\s(?P<old>[\w.+#-]+(?:\s[\w.+#-]+)?)\s(?:nutzen|benutzen|verwenden|nehmen|trinke\w*|nehme|nutze|benutze|verwende|haben|habe)\s(?:ich|wir)\s(?P<new>[^,.;:!?]+)",
-        r"\b(?P<old>[\w.+#-]+(?:\s[\w.+#-]+)?)\s(?:wurde\s|haben\swir\s|habe\sich\s)?durch\s(?P<new>"
-        + _VALUE
-        + r")\sersetzt",
+        r"(?:anstelle von|anstatt|statt) {old}",
+        r"{old} (?:wurde |haben wir |habe ich )?(?:durch|gegen) {new} (?:ersetzt|getauscht|eingetauscht)",
+        r"(?:ersetz\w+|tausch\w+) {old} (?:durch|gegen) {new}",
+        r"nicht {old},? sondern {new}",
     ),
-    "contrast": r"\bsondern\b",
-    "corrections": (
-        r"\bnicht\s(?:am\s|im\s|in\s|um\s|bei\s|der\s|die\s|das\s|ein\w*\s|von\s|mit\s|für\s)?(?P<old>[^,.;:!?]{1,40}?)\s*(?:[:;,—–]\s*(?:sondern\s)?|\ssondern\s)(?P<new>[^,.;!?]+)",
-        r"(?P<new>[^,.;:!?]+?)(?:\s*[,;—–(]\s*|\s+(?=nicht\b))(?:und\s)?nicht\s(?:am\s|im\s|in\s|um\s|bei\s|der\s|die\s|das\s)?(?P<old>\w[^,.;:!?]{0,40}?)(?=[.!)]|$)",
-        r"\b(?P<old>[\w.-]+)\s(?:geschrieben|gesagt),?\s(?:ich\s)?mein\w*\s(?:aber\s)?(?P<new>[^,.;!?]+)",
-        r"\bich\s(?:hatte|habe|hab)\s(?P<old>[^,.;!?]+?)\s(?:gesagt|geschrieben|angegeben),?\s(?:aber\s|es\s|das\s|doch\s)+(?P<new>[^.;!?]+)",
-        r"\bich\s(?:sagte|schrieb|habe)\s(?P<old>[^,.;!?]+?),?\s(?:aber|doch)\s(?P<new>[^.;!?]+)",
-    ),
-    "ended": r"\b(?:nicht|kein\w*|nie)\b(?=[^.;!?]*\bmehr\b)|\b(?:aufgehört|aufgegeben|gekündigt|abgeschafft|verkauft|abgesetzt)\b",
-    "negation": r"\b(?:nicht|kein\w*|mehr|nie)\b",
-    "verbs": """hab haben hat hatte wurde wurden schon noch nutze nutzen benutze benutzen verwende verwenden gezogen umgezogen gewechselt umgestiegen umgestellt wohne wohnen
-        wohnt arbeite arbeiten arbeitet lebe leben jetzt endlich letzte letzten woche monat wochenende gestern heute seit wieder
-        statt neu neuen läuft laufen sind bin haben habe inzwischen mittlerweile zurück""",
-    "copula": r"\s(?:ist|sind|heißt|lautet|findet|liegt\sbei|beträgt|wurde\s(?:zu|auf))\s",
+    "ended": r"""\b(?:nicht|kein\w*|nie)\b(?=[^.;!?]*\bmehr\b)|\b(?:aufgehört|aufgegeben|gekündigt|abgeschafft|verkauft|abgesetzt|abgegeben|verlassen|weggegeben|verschenkt|ausgetreten|getauscht)\b""",
+    "negation": r"""\b(?:nicht|kein\w*|mehr|nie)\b""",
+    "verbs": """hab haben hat hatte wurde wurden schon noch nutze nutzen benutze benutzen verwende verwenden gezogen umgezogen gewechselt umgestiegen
+        umgestellt wohne wohnen wohnt arbeite arbeiten arbeitet lebe leben jetzt endlich letzte letzten woche monat wochenende gestern heute seit
+        wieder statt neu neuen läuft laufen sind bin haben habe inzwischen mittlerweile zurück""",
+    "copula": r"""\s(?:ist|sind|heißt|lautet|findet|liegt\sbei|beträgt|wurde\s(?:zu|auf))\s""",
     "single": (
         (
             "lives_in",

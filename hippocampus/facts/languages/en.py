@@ -14,80 +14,52 @@ t d ll m re ve don doesn didn isn wasn aren might must shall may let get got tel
 goes going gone went many much kind kinds
 """
 
-_VALUE = r"[^,.;:!?]+?"
-_END = r"(?=[,.;!?]|\s+(?:and|but|in|on|for|at|since|last|this|yesterday|because|so|which|after|as)\b|$)"
 RULES = {
     "own": r"""\b(?:i|we|me|us|my|our|mine|ours|i'm|i've|i'd|we're|we've)\b""",
-    "people": "sister brother mother father mum mom dad wife husband son daughter kids child friend boss manager colleague partner cousin neighbour neighbor aunt uncle grandmother grandfather grandma grandpa flatmate roommate girlfriend boyfriend niece nephew team teammate",
+    "people": """sister brother mother father mum mom dad wife husband son daughter kids child friend boss manager colleague partner cousin neighbour
+        neighbor aunt uncle grandmother grandfather grandma grandpa flatmate roommate girlfriend boyfriend niece nephew team teammate""",
     "modifiers_follow": False,
     "drops_subjects": False,
-    "first_person": r"\b(?:i|we|i'm|we're|i've|we've|i'll|we'll|user)\b",
-    "possessive": r"(?:my|our|the|a|an)",
-    "hypothetical": r"""\b(?:if|suppos\w+|imagine|would|wouldn't|could|might|(?-i:may)|maybe|perhaps|probably|wish|unless
-        |will|won't|someday|considering|plan(?:s|ning)?\s(?:to|on)|thinking\s(?:of|about)|think\s(?:of|about)
-        |wants?\s+to|hop(?:e|ing)\sto|going\sto|one\sday|dream\w*\sof|what\sif|in\scase|next\s(?:week|month|year)
-        |tempted|pretend|let's\ssay|should\swe|shall)\b|'(?:d|ll)\b""",
-    "reported": r"""(?<!\bi\s)(?<!\bwe\s)(?<!i've\s)\b(?:says?|said|saying|thinks?|claims?|told|tells|telling|believes?|insists?|reckons?
-        |assumes?|swears?|heard|rumou?rs?|wrote|writes|accuses?|keeps\scalling|quot(?:e|es|ing)|according\sto)\b""",
-    "temporary": r"""(?<!since\s)(?<!as\sof\s)\b(?:today|tonight|tomorrow|this\s(?:week|weekend|month|morning|afternoon|evening|summer
-        |winter|spring|autumn|semester|year)|for\s(?:now|today|the\s(?:moment|week|weekend|summer|time\sbeing|next)
-        |an?\s(?:few\s|couple\sof\s)?(?:days?|weeks?|months?))|temporar\w+|until|till|just\sfor|while|during
-        |visiting|holidays?|vacation|between)\b""",
-    "addition": r"""\b(?:as\swell|also|too|additionally|besides|in\saddition|another|both|plus|sometimes|occasionally
-        |weekends?|second|either)\b""",
-    "correction": r"""^\W*(?:(?:no+|nope|nah|wrong|wait|oops|sorry|ah|oh|hm+|ugh|argh)(?:\s*[,.:;!—–-]|\s+(?=sorry|wait|actually|not\b
-        |i\smeant|wrong))|(?:correction|corrected|actually|scratch\sthat|i\smeant|my\smistake|my\sbad|i\smisspoke|typo
-        |not\squite|to\scorrect|let\sme\scorrect)\b)|\b(?:i\smeant|i\smisspoke|i\swas\swrong|i\sgot\s(?:that|it|this)\swrong
-        |(?:that|it|this)(?:'s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct|true))|my\s(?:mistake|bad)|typo|i\s(?:mixed|misremembered|misread|mistyped)|mixed\s(?:that|it|this|them)\sup)\b""",
-    "now": r"\b(?:now|again|nowadays|back\s(?:to|on|in|at|with)|(?:moved|changed|switched|relocated|migrated|renamed|pushed|bumped|rescheduled|postponed|promoted)\sto|these\sdays|from\snow\son|as\sof|became|has\sbecome|have\sbecome|since)\b",
+    "hypothetical": r"""\b(?:if|suppos\w+|imagine|would|wouldn't|could|might|(?-i:may)|maybe|perhaps|probably|wish|unless|will|won't|someday|considering
+        |plan(?:s|ning)?\s(?:to|on)|thinking\s(?:of|about)|think\s(?:of|about)|wants?\s+to|hop(?:e|ing)\sto|going\sto|one\sday|dream\w*\sof|what\sif|in\scase
+        |next\s(?:week|month|year)|tempted|pretend|let's\ssay|should\swe|shall)\b|'(?:d|ll)\b""",
+    "reported": r"""(?<!\bi\s)(?<!\bwe\s)(?<!i've\s)\b(?:says?|said|saying|thinks?|claims?|told|tells|telling|believes?|insists?|reckons?|assumes?|swears?|heard|rumou?rs?
+        |wrote|writes|accuses?|keeps\scalling|quot(?:e|es|ing)|according\sto)\b""",
+    "temporary": r"""(?<!since\s)(?<!as\sof\s)\b(?:today|tonight|tomorrow|this\s(?:week|weekend|month|morning|afternoon|evening|summer|winter|spring|autumn|semester|year)
+        |for\s(?:now|today|the\s(?:moment|week|weekend|summer|time\sbeing|next)|an?\s(?:few\s|couple\sof\s)?(?:days?|weeks?|months?))|temporar\w+|until|till
+        |just\sfor|while|during|visiting|holidays?|vacation|between)\b""",
+    "addition": r"""\b(?:as\swell|also|too|additionally|besides|in\saddition|another|both|plus|sometimes|occasionally|weekends?|second|either)\b""",
+    "correction": r"""^\W*(?:(?:no+|nope|nah|wrong|wait|oops|sorry|ah|oh|hm+|ugh|argh)(?:\s*[,.:;!—–-]|\s+(?=sorry|wait|actually|not\b|i\smeant|wrong))
+        |(?:correction|corrected|actually|scratch\sthat|i\smeant|my\smistake|my\sbad|i\smisspoke|typo|not\squite|to\scorrect|let\sme\scorrect)\b)
+        |\b(?:i\smeant|i\s(?:said|wrote|told\syou)\b.+\b(?:but|though)|i\smisspoke|i\swas\swrong|i\sgot\s(?:that|it|this)\swrong
+        |(?:that|it|this)(?:'s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct|true))|my\s(?:mistake|bad)|typo
+        |i\s(?:mixed|misremembered|misread|mistyped)|mixed\s(?:that|it|this|them)\sup)\b""",
+    "now": r"""\b(?:now|again|nowadays|back\s(?:to|on|in|at|with)
+        |(?:moved|changed|switched|relocated|migrated|renamed|pushed|bumped|rescheduled|postponed|promoted)\sto|these\sdays|from\snow\son|as\sof|became
+        |has\sbecome|have\sbecome|since)\b""",
+    "changed": r"""(?<![\w\u0900-\u094f])(?:mov\w+|switch\w*|migrat\w+|chang\w+|relocat\w+|transferr\w+|convert\w+|renam\w+|upgrad\w+|downgrad\w+|bump\w+|rais\w+|lower\w+|reduc\w+
+        |increas\w+|cut|push\w+|reschedul\w+|postpon\w+|back|port\w+|shift\w+|swap\w*|hop\w+|flip\w+|transition\w+|rebrand\w+|promot\w+|demot\w+|drop\w*
+        |br(?:ing|ought)|goes)""",
+    "moves": (r"(?:from|off) {old} (?:over |back |up |down )?(?:on)?to {new}",),
     "swaps": (
-        r"""\b(?:mov\w+|switch\w*|migrat\w+|chang\w+|relocat\w+|transfer\w+|convert\w+|went|gone|renam\w+|upgrad\w+|downgrad\w+
-        |bump\w+|rais\w+|lower\w+|reduc\w+|increas\w+|cut|push\w+|reschedul\w+|postpon\w+|came|port\w+|shift\w+|swap\w*|trad\w+|hop\w+|flip\w+
-        |transition\w+|rebrand\w+|promot\w+|demot\w+|drop\w*|bring|brought)\b[^.;!?]*?
-        \bfrom\s(?P<old>"""
-        + _VALUE
-        + r""")\s(?:over\s|back\s|up\s|down\s)?to\s(?P<new>"""
-        + _VALUE
-        + ")"
-        + _END,
-        r"\b(?P<new>[\w.+#'-]+(?:\s[\w.+#'-]+){0,2})\sinstead\sof\s(?P<old>" + _VALUE + ")" + _END,
-        r"\b(?:sold|ditched|dropped|cancell?ed|quit|left|gave\s(?:up|away)|gave(?=\s(?:the|my|our)\s)|traded|swapped|got\srid\sof|(?:moved|migrated|switched|came)\s(?:away\sfrom|off(?:\sof)?))\s"
-        r"(?:(?:my|our|the|his|her)\s)?(?P<old>[\w.+#'-]+(?:\s[\w.+#'-]+){0,2}?)(?:\s(?:and|to|for|onto|with|last|this|at|in|on|completely|account)\b|[,.;!]|$)",
-        r"\breplac(?:ed|ing)\s(?P<old>"
-        + _VALUE
-        + r")\s(?:with|by)\s(?P<new>"
-        + _VALUE
-        + ")"
-        + _END,
-        r"\b(?P<new>[\w.+#'-]+(?:\s[\w.+#'-]+){0,2})\s(?:has\s|have\s)?replaced\s(?P<old>"
-        + _VALUE
-        + ")"
-        + _END,
+        r"(?:instead of|in place of|rather than|in lieu of) {old}",
+        r"(?:replac\w+|swapp?\w*|traded|exchanged) {old} (?:with|by|for) {new}",
+        r"{new} (?:has |have )?(?:replaced|took over from) {old}",
+        r"not {old} but {new}",
+        r"gave (?:the |my |our ){old} to",
     ),
-    "contrast": r"\bbut\b|\brather\b",
-    "corrections": (
-        r"\bnot\s(?:on\s|in\s|at\s|by\s|for\s|with\s|from\s|the\s|an?\s)?(?P<old>[^,.;:!?]{1,40}?)"
-        r"(?:\s*[:;,—–]\s*(?:but\s|it's\s|it\sis\s|rather\s)?|\s+but\s)(?P<new>[^,.;!?]+)",
-        r"(?P<new>[^,.;:!?]+?)(?:\s*[,;—–(]\s*|\s+(?=not\b))(?:and\s)?not\s(?:on\s|in\s|at\s|by\s|for\s|with\s|from\s|the\s|an?\s)?"
-        r"(?P<old>\w[^,.;:!?]{0,40}?)(?=[.!)]|$)",
-        r"\bi\s(?:said|wrote|told\syou|mentioned|called\sit)\s(?:that\s)?(?:it(?:'s|\sis|\swas)\s)?(?P<old>[^,.;!?]+?)"
-        r",?\s(?:earlier,?\s|before,?\s)?(?:but|though|yet)\s(?P<new>[^.;!?]+)",
-        r"\bi\smeant\s(?P<new>[^,.;!?]+?),?\s(?:and\snot|not|instead\sof|rather\sthan)\s(?P<old>[^,.;!?]+)",
-        r"(?P<new>[^,.;!?]+?)\srather\sthan\s(?P<old>[^,.;!?]+)",
-        r"\bthe\s(?P<old>[^,.;!?]{1,30}?)\swas\s(?:wrong|a\stypo|a\smistake|an\serror)",
-    ),
-    "ended": r"""\bno\slonger\b|\b(?:not|never|\w+n't)\b(?=[^.;!?]*\bany\s?more\b)
-        |(?<!never\s)(?<!not\s)(?<!to\s)(?<!n\'t\s)\b(?:stopped|quit|gave\sup|given\sup|got\srid\sof|dropped|cancelled|canceled|sold)\b""",
-    "negation": r"\b(?:not|never|any\s?more|don't|doesn't|didn't|isn't|aren't|am\snot|can't|cannot)\b",
-    "verbs": """use uses used using moved move switched switch migrated changed change live lives living lived work works
-        working run runs running went got finally last weekend week month year yesterday today now new again back over
-        since instead replaced rolled morning everywhere everything is are been""",
-    "copula": r"\s(?:(?:has|have|was|were)\s(?:been\s)?)?(?:moved|changed|switched|relocated|renamed|pushed|bumped|rescheduled|postponed)\sto\s|\s(?:is|are|was)\s|'s\s",
+    "ended": r"""\bno\slonger\b|\b(?:not|never|\w+n't)\b(?=[^.;!?]*\bany\s?more\b)|(?<!never\s)(?<!not\s)(?<!to\s)(?<!n\'t\s)\b(?:stopped|quit|gave\sup|given\sup
+        |got\srid\sof|dropped|cancelled|canceled|sold|ditched|left|gave\s(?:away|(?=(?:the|my|our)\s))|(?:moved|switched|came)\s(?:away\sfrom|off))\b""",
+    "negation": r"""\b(?:not|never|any\s?more|don't|doesn't|didn't|isn't|aren't|am\snot|can't|cannot)\b""",
+    "verbs": """use uses used using moved move switched switch migrated changed change live lives living lived work works working run runs running went got
+        finally last weekend week month year yesterday today now new again back over since instead replaced rolled morning everywhere everything is
+        are been""",
+    "copula": r"""\s(?:(?:has|have|was|were)\s(?:been\s)?)?(?:moved|changed|switched|relocated|renamed|pushed|bumped|rescheduled|postponed)\sto\s|\s(?:is|are|was)\s
+        |'s\s""",
     "single": (
         (
             "lives_in",
-            r"(?P<subject>.+?)\s(?:now\s|currently\s|still\s|actually\s)?(?:lives?|(?:(?:am|is|are)\s)?(?:now\s)?(?:living|based)"
-            r"|resides?)\s(?:now\s|back\s)?in\s(?P<object>.+)",
+            r"(?P<subject>.+?)\s(?:now\s|currently\s|still\s|actually\s)?(?:lives?|(?:(?:am|is|are)\s)?(?:now\s)?(?:living|based)|resides?)\s(?:now\s|back\s)?in\s(?P<object>.+)",
         ),
         (
             "lives_in",

@@ -1,0 +1,31 @@
+"""Stop words of the languages without rules: they keep a text from being read by another language's. Data alone."""
+
+from __future__ import annotations
+
+STOP_WORDS = {
+    "it": """a ad al alla alle ai agli anche che chi ci come con cosa cui da dal dalla dei del della
+        delle di dove e è ed era gli ha hanno ho i il in io la le lei li lo loro lui ma mi mio
+        nel nella no noi non o per perché più qual quale quali quando quanto sei si sono su sua
+        sul suo ti tra tu un una uno vi voi""",
+    "pt": """a ao aos as à às com como da das de do dos e é ela ele eles em era essa esse esta este
+        está eu foi há isso já lhe mais mas me meu minha muito na nas não no nos nós o onde os
+        ou para pela pelo por porque qual quais quando quanto que quem se sem ser seu seus sua
+        suas só são também te tem um uma você""",
+    "nl": """aan al als bij dan dat de deze die dit door dus een en er haar had hebben heb heeft hem
+        het hier hij hoe hun ik in is je kan maar me met mijn naar niet nog nu of om omdat onder
+        ons ook op over te tot uit uw van veel voor waar wanneer waren waarom was wat we wel
+        welke werd wie wij wordt ze zich zij zijn zo zou""",
+    "uk": """а але б без був була були було в ви від він вона вони все де для до його її є же за з зі
+        і із й їх коли мене мені ми на над не ні о один по під при про с та так там те ти то
+        тільки у хто це цей чи що щоб я як яка який які""",
+    "pl": """a aby ale bo był była były być co czy dla do gdy gdzie go i ich im ja jak jaka jaki
+        jakie jego jej jest już kiedy kto która który mnie mi mój na nad nie o od on ona oni po
+        pod przy się są ta tak tam te tego ten to tu ty tym w we wy z za ze że""",
+    "sv": """alla att av de den det dig din där du efter ej eller en er ett för från ha han har hade
+        hon hur här i inte jag kan man med men mig min mot mycket ni nu när och om oss på sig
+        sin som så till under upp ut vad var varför vem vi vid vilken är""",
+    "tr": """ama bu bir biri çok da daha de değil diye en gibi ha hangi hem her için ile ise kadar ki
+        kim mi mı mu mü nasıl ne neden nerede niçin o olan olarak şu ve veya ya""",
+    "el": """από για δεν είναι και με μου να ο η το οι τα του της των που πως πού ποιος πότε σε στο
+        στη στην τι τον την""",
+}
