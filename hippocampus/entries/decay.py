@@ -6,6 +6,8 @@ Sources: protocol sections 8.1, 8.2 and 14.2; Wixted & Ebbesen 1991.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from hippocampus.entries.entry import Entry
 
@@ -102,20 +104,55 @@ def rate_of(entry: Entry) -> float:
     return entry.decay.rate * factor * (ASSOCIATION_FACTOR if modifiers.associations else 1.0)
 
 
+class Explanation(NamedTuple):
+    """The strength of an entry at a turn, and what it is made of."""
+
+    strength: float
+    in_ten_turns: float
+    """What it will be unless something uses the entry."""
+    rate: float
+    """The rate of its kind, before the factors."""
+    factors: Mapping[str, float]
+    """What multiplies the rate, by the modifier; those of 1 are left out."""
+    floor: float
+    made: int
+    """The turn in which the entry was made."""
+    last_access: int
+    at_last_access: float
+    """The strength that the last access gave it."""
+    expires: int | None
+    """The turn after which its strength is 0; None is never."""
+
+    def __str__(self) -> str:
+        factors = "".join(f" × {factor:g} ({name})" for name, factor in self.factors.items())
+        floor = f", floor {self.floor:g}" if self.floor else ""
+        expires = "" if self.expires is None else f", expires after turn {self.expires}"
+        return (
+            f"strength {self.strength:.2f}, {self.in_ten_turns:.2f} in ten turns: rate {self.rate:g}"
+            f"{factors}{floor}, made at turn {self.made}, last access at turn {self.last_access}"
+            f"{expires}"
+        )
+
+
 def explained(
     entry: Entry, turn: int, exponent: float = EXPONENT, initial: float = INITIAL_STRENGTH
-) -> str:
-    """Return the strength of an entry as a sentence: what it is made of, and what it will be."""
-    now, later = (strength(entry, at, exponent, initial) for at in (turn, turn + 10))
+) -> Explanation:
+    """Return the strength of an entry at a turn, what it is made of, and what it will be."""
     modifiers = entry.modifiers
-    named = (
-        (PRIORITY_FACTOR[modifiers.priority], f"priority {modifiers.priority}"),
-        (ENCODING_FACTOR[modifiers.encoding], f"encoding {modifiers.encoding}"),
-        (ASSOCIATION_FACTOR if modifiers.associations else 1.0, "associated"),
-    )
-    factors = "".join(f" × {factor:g} ({name})" for factor, name in named if factor != 1)
-    floor = f", floor {entry.decay.floor:g}" if entry.decay.floor else ""
-    return (
-        f"strength {now:.2f}, {later:.2f} in ten turns: rate {entry.decay.rate:g}{factors}{floor},"
-        f" made at turn {entry.lifecycle.created}, last access at turn {entry.decay.last_access}"
+    factors = {
+        f"priority {modifiers.priority}": PRIORITY_FACTOR[modifiers.priority],
+        f"encoding {modifiers.encoding}": ENCODING_FACTOR[modifiers.encoding],
+        "associated": ASSOCIATION_FACTOR if modifiers.associations else 1.0,
+    }
+    now, later = (strength(entry, at, exponent, initial) for at in (turn, turn + 10))
+    return Explanation(
+        round(now, 4),
+        round(later, 4),
+        entry.decay.rate,
+        {name: factor for name, factor in factors.items() if factor != 1},
+        entry.decay.floor,
+        entry.lifecycle.created,
+        entry.decay.last_access,
+        entry.strength,
+        entry.lifecycle.expires,
     )

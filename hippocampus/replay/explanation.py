@@ -40,7 +40,7 @@ def print_explanation(
             view = read(session(recording.messages[:end]))
         reasons = dict(_reasons(session.decisions()))
         for entry in session.entries():
-            sentence = explained(entry, turn, policy.exponent, policy.initial_strength)
+            sentence = str(explained(entry, turn, policy.exponent, policy.initial_strength))
             reasons[entry.id] = "\n".join(filter(None, [reasons.get(entry.id), sentence]))
         pairs = session.beside()
     console.print(_table(turn, view, pairs, reasons))

@@ -18,7 +18,7 @@ from typing import Any, Self, TypeVar
 
 from hippocampus import recall
 from hippocampus.entries import adoption
-from hippocampus.entries.decay import accessed
+from hippocampus.entries.decay import accessed, explained
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import (
     Decay,
@@ -835,11 +835,13 @@ class Session:
     def status(self) -> dict[str, Any]:
         """Return the live figures of the session.
 
-        Turn; failures, and the problem of the last call, empty where all is well; tokens of the list and of its view; what all calls would have cost
-        without us and what they cost, in base input tokens, and the difference in dollars; entries
-        by stage; payloads that are due but not shortened, since the edit does not pay yet; the
-        tokens by which the view passes its limit, 0 where it fits, and then its largest messages;
-        how many recalls had the full content, its summary only (partial), or nothing (failed);
+        Turn; failures, and the problem of the last call, empty where all is well; tokens of the
+        list and of its view; what all calls would have cost without us and what they cost, in base
+        input tokens, and the difference in dollars; entries by stage; by entry, its strength, what
+        that is made of, and what it will be in ten turns; payloads that are due but not shortened,
+        since the edit does not pay yet; the tokens by which the view passes its limit, 0 where it
+        fits, and then its largest messages; how many recalls had the full content, its summary only
+        (partial), or nothing (failed);
         and the bill next to the prediction (None until `billed` is called).
         """
         with self._lock:
@@ -859,11 +861,20 @@ class Session:
             "saved_dollars": self._resources.prices.dollars(costs.raw - costs.sent),
             "entries": len(self._state.records),
             "stages": dict(stages),
+            "strengths": self._strengths(),
             "due": due(self._state, self._rules),
             "over_limit_tokens": excess_tokens(view, self._rules),
             "too_large": self._too_large(),
             "recalls": self._refetcher.outcomes.counts(),
             "billed": self._bill.figures() if self._bill.calls else None,
+        }
+
+    def _strengths(self) -> dict[str, dict[str, Any]]:
+        turn, policy = self._state.history.turn, self._resources.policy
+        entries = (record.entry for record in self._state.records.values())
+        return {
+            entry.id: explained(entry, turn, policy.exponent, policy.initial_strength)._asdict()
+            for entry in entries
         }
 
     def billed(self, reported: Any) -> dict[str, Any]:
