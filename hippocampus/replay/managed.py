@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 
 import re2
 
-from hippocampus.entries.decision import Decision
-from hippocampus.entries.entry import Record
+from hippocampus.entries import decay
+from hippocampus.entries.entry import Entry
 from hippocampus.errors import RecallError
+from hippocampus.formats.conversation import Item
 from hippocampus.memory import Hippocampus
 from hippocampus.policy import Policy
 from hippocampus.policy.consolidation import NOTHING
@@ -42,6 +43,10 @@ class EntryTimeline:
     """Calls that wrote a value of it."""
     recalled: tuple[int, ...]
     """Calls that wrote a value of it that the view did not show."""
+    accessed: tuple[int, ...]
+    """Turns at which a new message named it, or a recall read it."""
+    strength: tuple[tuple[int, float], ...]
+    """Turns and its strength at each, with straight lines between them, up to the last call."""
 
 
 @contextlib.contextmanager
@@ -75,8 +80,8 @@ def measure_ours(
 ) -> tuple[Measured, list[EntryTimeline]]:
     """Measure a session with a policy, and return the timelines of its entries."""
     with fresh_session(policy, prices, model.marks) as session:
-        contents = _Contents(session)
-        measured = measure(script, session, contents.recover, model)
+        contents, histories = _Contents(session), EntryHistories(session)
+        measured = measure(script, histories.view, contents.recover, model)
         recalls = session.status()["recalls"]
         measured = replace(
             measured, recalled_full=recalls["full"], recalled_partial=recalls["partial"]
@@ -84,7 +89,48 @@ def measure_ours(
         if session.failures:
             problem = f"{session.failures} calls failed inside and sent the messages as they were"
             measured = replace(measured, problems=(*measured.problems, problem))
-        return measured, _timelines(script, session, measured, contents)
+        return measured, _timelines(script, histories, measured, contents, policy)
+
+
+class EntryHistories:
+    """A session, and each entry with the turns from which on it stood as it did."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.calls = 0
+        self.by_id: dict[str, list[tuple[int, Entry]]] = {}
+
+    def view(self, items: list[Item]) -> list[Item]:
+        """Return the session's view, and note which entries the call has changed."""
+        view = self.session(items)
+        for payload in self.session.payloads():
+            entry = payload.record.entry
+            known = self.by_id.setdefault(entry.id, [])
+            if not known or known[-1][1] is not entry:
+                known.append((self.calls, entry))
+        self.calls += 1
+        return view
+
+    def accesses(self, entry_id: str) -> list[int]:
+        """Return the turns in which an entry was accessed."""
+        versions = [entry for _, entry in self.by_id.get(entry_id, ())]
+        turns = {each.decay.last_access for each in versions} - {
+            each.lifecycle.created for each in versions
+        }
+        return sorted(turns)
+
+    def strengths(self, entry: Entry, policy: Policy) -> Iterator[tuple[int, float]]:
+        """Yield turns with the strength of an entry: the farther from its last change, the fewer."""
+        versions = self.by_id.get(entry.id) or [(entry.lifecycle.created, entry)]
+        ends = [turn - 1 for turn, _ in versions[1:]] + [self.calls - 1]
+        for (start, version), end in zip(versions, ends, strict=True):
+            sampled = {start + 2**n - 1 for n in range((end - start + 1).bit_length())} | {end}
+            expires = version.lifecycle.expires
+            if expires is not None and start <= expires < end:
+                sampled |= {expires, expires + 1}
+            for turn in sorted(sampled):
+                found = decay.strength(version, turn, policy.exponent, policy.initial_strength)
+                yield turn, round(found, 3)
 
 
 class _Contents:
@@ -110,7 +156,11 @@ class _Contents:
 
 
 def _timelines(
-    script: Script, session: Session, measured: Measured, contents: _Contents
+    script: Script,
+    histories: EntryHistories,
+    measured: Measured,
+    contents: _Contents,
+    policy: Policy,
 ) -> list[EntryTimeline]:
     used: dict[str, set[int]] = {}
     recalled: dict[str, set[int]] = {}
@@ -120,35 +170,28 @@ def _timelines(
                 used.setdefault(entry_id, set()).add(number)
                 if value in measured.calls[number].hidden:
                     recalled.setdefault(entry_id, set()).add(number)
-    records = {record.entry.id: record for record in session.records()}
-    return [
-        _timeline(
-            turn,
-            decision,
-            records[decision.entry_id],
-            used.get(decision.entry_id, ()),
-            recalled.get(decision.entry_id, ()),
+    records = {record.entry.id: record for record in histories.session.records()}
+    timelines = []
+    for turn, decision in histories.session.decisions():
+        record = records[decision.entry_id]
+        timelines.append(
+            EntryTimeline(
+                entry_id=decision.entry_id,
+                tool=record.tool,
+                kind=record.kind,
+                tokens=record.tokens,
+                arrived=record.entry.source.turn,
+                shortened=turn,
+                reason=decision.reason,
+                saves=decision.saves,
+                costs=round(decision.costs, 1),
+                used=_since(turn, used.get(decision.entry_id, ())),
+                recalled=_since(turn, recalled.get(decision.entry_id, ())),
+                accessed=tuple(histories.accesses(decision.entry_id)),
+                strength=tuple(histories.strengths(record.entry, policy)),
+            )
         )
-        for turn, decision in session.decisions()
-    ]
-
-
-def _timeline(
-    turn: int, decision: Decision, record: Record, used: Iterable[int], recalled: Iterable[int]
-) -> EntryTimeline:
-    return EntryTimeline(
-        entry_id=decision.entry_id,
-        tool=record.tool,
-        kind=record.kind,
-        tokens=record.tokens,
-        arrived=record.entry.source.turn,
-        shortened=turn,
-        reason=decision.reason,
-        saves=decision.saves,
-        costs=round(decision.costs, 1),
-        used=_since(turn, used),
-        recalled=_since(turn, recalled),
-    )
+    return timelines
 
 
 def _since(turn: int, calls: Iterable[int]) -> tuple[int, ...]:

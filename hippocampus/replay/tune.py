@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from hippocampus.entries.decay import ENCODING_FACTOR, PRIORITY_FACTOR
 from hippocampus.errors import RecordingError
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
-from hippocampus.replay.managed import fresh_session
+from hippocampus.replay.managed import EntryHistories, fresh_session
 from hippocampus.replay.measure import Script, prepare
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.run import OURS, Options, Skipped, over_files, replay_files, summarise
@@ -155,18 +155,18 @@ def observe_file(path: Path, policy: Policy, prices: Prices) -> Observed:
 
 def _rows(script: Script, policy: Policy, prices: Prices) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one recording, without the owner."""
-    accesses: defaultdict[int, list[int]] = defaultdict(list)
     with fresh_session(policy, prices) as session:
+        histories = EntryHistories(session)
         for end in script.call_ends:
-            session(script.recording.messages[:end])
-            payloads = session.payloads()
-            for number, payload in enumerate(payloads):
-                last = payload.record.entry.decay.last_access
-                if last not in accesses[number][-1:]:
-                    accesses[number].append(last)
+            histories.view(script.recording.messages[:end])
+        payloads = session.payloads()
     calls = len(script.answers)
-    for number, (payload, used) in enumerate(zip(payloads, _uses(script, payloads), strict=True)):
-        entry, kind, known = payload.record.entry, payload.record.kind, accesses[number]
+    for payload, used in zip(payloads, _uses(script, payloads), strict=True):
+        entry, kind, known = (
+            payload.record.entry,
+            payload.record.kind,
+            histories.accesses(payload.id),
+        )
         modifiers, made = entry.modifiers, entry.lifecycle.created
         factor = PRIORITY_FACTOR[modifiers.priority] * ENCODING_FACTOR[modifiers.encoding]
         if payload.resolution.decay_rate is not None or not factor:

@@ -342,6 +342,23 @@ def test_the_timeline_of_an_entry() -> None:
     assert len(measured.calls) == 3
 
 
+def test_the_strength_of_an_entry_over_the_turns() -> None:
+    """It falls, is higher at the turn after which a call named a value, and ends at the last call."""
+    items = [*reading(1)]
+    for number in range(12):
+        named = "/srv/app_7/file1.py" if number == 7 else f"other {number}"
+        items += [call(20 + number, path=named), result(20 + number, "ok")]
+    _, [timeline, *_] = measure_ours(prepare(recording(items)), EAGER, PRICES)
+    turns, strengths = zip(*timeline.strength, strict=True)
+    assert timeline.accessed == (9,)
+    assert (turns[0], turns[-1]) == (timeline.arrived, 12)
+    assert list(turns) == sorted(set(turns))
+    at = dict(timeline.strength)
+    assert at[1] == 1
+    assert at[8] < at[9] > at[12]
+    assert all(0 <= each <= 1 for each in strengths)
+
+
 @given(any_rounds())
 @settings(max_examples=25)
 def test_the_floor_hides_nothing(rounds: Rounds) -> None:

@@ -82,6 +82,6 @@ def _timeline(entry: dict[str, Any]) -> dict[str, Any]:
     """Return an entry without uses before it arrived, whose values other entries brought."""
     since = {
         field: [call for call in entry[field] if call >= entry["arrived"]]
-        for field in ("used", "recalled")
+        for field in ("used", "recalled", "accessed")
     }
-    return {**entry, **since}
+    return {**entry, **since, "strength": list(map(list, entry["strength"]))}
