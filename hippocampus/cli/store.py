@@ -165,6 +165,42 @@ def _key(held: Sequence[Holding], named: str) -> str:
     return found[0]
 
 
+@app.command("entries")
+def entries(
+    state_dir: Folder,
+    session: Annotated[
+        str | None,
+        typer.Option(help="The entries of one session; the session of imported ones without any."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of YAML.")] = False,
+    import_file: Annotated[
+        Path | None, typer.Option("--import", help="A YAML or JSON file of entries to save.")
+    ] = None,
+) -> None:
+    """Print entries as documents of the protocol, or save those in a file.
+
+    An imported entry that its session has is changed; any other one is added, and recalled as the
+    payload that its `source.ref` names here, or else as its summary.
+    """
+    from hippocampus.storage import entry_exchange as exchange
+    from hippocampus.storage.content_store import DiskStore
+
+    state = expect_state(state_dir)
+    if import_file is None:
+        text = exchange.written(exchange.documents(state, session), as_json=as_json)
+        typer.echo(text, nl=False)
+        return
+    try:
+        found = exchange.parsed(import_file.read_text("utf-8"), session or "")
+    except (OSError, ValueError) as failure:
+        problems = str(getattr(failure, "strerror", None) or failure).splitlines()
+        typer.echo("\n".join(visible(f"{import_file}: {each}") for each in problems), err=True)
+        raise typer.Exit(2) from None
+    with contextlib.closing(DiskStore(state.contents)) as store:
+        done = exchange.take_in(state, store, found)
+    typer.echo(f"{done.added} entries added, {done.changed} changed, {done.unchanged} as they were")
+
+
 @app.command("verify")
 def verify(state_dir: Folder) -> None:
     """Read every file and list damaged, lost and orphaned objects; exit status 1 on damage or loss."""

@@ -88,7 +88,7 @@ class SourceOrigin:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOrigin:
-    """A fact that stands in front of a session."""
+    """A fact that stands in front of a session, or an entry that was imported."""
 
     memory_id: str
 
