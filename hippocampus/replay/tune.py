@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippocampus.entries.decay import ENCODING_FACTOR, PRIORITY_FACTOR
 from hippocampus.errors import RecordingError
 from hippocampus.policy import Policy
+from hippocampus.policy.files import extended
 from hippocampus.prices import Prices
 from hippocampus.replay.managed import EntryHistories, fresh_session
 from hippocampus.replay.measure import Script, prepare
@@ -37,6 +39,12 @@ MAX_MOMENTS = 40
 FOLDS = 3
 MIN_OBSERVATIONS = 200
 """A rate with fewer observations stays as it is."""
+MIN_PARTS = 2
+"""A tool's own rate has to predict better in this number of parts that were left out."""
+PLAIN_NAME = re.compile(r"[\w.:/-]+")
+"""Names of tools that a rule matches as they are."""
+BETWEEN = "\0"
+"""Stands between tool and kind."""
 RATES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 3.0)
 EXPONENTS = (0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0)
 MENTIONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
@@ -52,6 +60,8 @@ class Observations(NamedTuple):
     owner: Column
     name: Column
     """The key of its rate in `decay_rates`."""
+    tool: Column
+    """The tool and the kind of content, which a rule can match; empty where none can."""
     age: Column
     rest: Column
     """Turns since it arrived, and since its last access, times the factors of its rate."""
@@ -87,6 +97,8 @@ class Law:
     exponent: float
     mention: float
     chance: float = 1.0
+    tools: Mapping[str, float] = field(default_factory=dict)
+    """The rates that rules set, by tool and kind."""
 
     def probabilities(self, seen: Observations) -> Column:
         """Return the probability of a use by row: the chance times `entries.decay.strength`."""
@@ -94,6 +106,8 @@ class Law:
 
         names, inverse = np.unique(seen.name, return_inverse=True)
         rate = np.array([self.rates[name] for name in names.tolist()])[inverse]
+        for tool, own in self.tools.items():
+            rate[seen.tool == tool] = own
         made = (1 + rate * seen.age) ** -self.exponent
         named = self.mention * (1 + rate * seen.rest) ** -self.exponent
         strength = np.where(seen.accessed, np.maximum(made, named), made)
@@ -133,6 +147,52 @@ def fit(seen: Observations, start: Law) -> Law:
     return best
 
 
+def tools_of(seen: Observations, law: Law, among: Container[str] | None = None) -> dict[str, float]:
+    """Return the rates of the least squared error of tools, where these are not those of the kind."""
+    import numpy as np
+
+    found: dict[str, float] = {}
+    tools, counts = np.unique(seen.tool, return_counts=True)
+    for tool in tools[counts >= MIN_OBSERVATIONS].tolist():
+        if not tool or (among is not None and tool not in among):
+            continue
+        rows = seen.where(seen.tool == tool)
+        usual = law.rates[rows.name[0]]
+        laws = {rate: replace(law, tools={tool: rate}) for rate in (usual, *RATES)}
+        errors = {rate: brier(each.probabilities(rows), rows) for rate, each in laws.items()}
+        best = min(errors, key=lambda rate: errors[rate])
+        if best != usual:
+            found[tool] = best
+    return found
+
+
+def _without(seen: Observations, owners: set[str]) -> Observations:
+    import numpy as np
+
+    return seen.where(~np.isin(seen.owner, sorted(owners)))
+
+
+def holding_tools(seen: Observations, folds: Iterable[set[str]], laws: Iterable[Law]) -> set[str]:
+    """Return the tools whose own rate predicts better where left out: in sum, and in two parts."""
+    import numpy as np
+
+    gains: dict[str, list[float]] = {}
+    for fold, law in zip(folds, laws, strict=True):
+        out = np.isin(seen.owner, sorted(fold))
+        test = seen.where(out)
+        for tool, rate in tools_of(seen.where(~out), law).items():
+            rows = test.where(test.tool == tool)
+            own = replace(law, tools={tool: rate})
+            if len(rows.used):
+                gain = brier(law.probabilities(rows), rows) - brier(own.probabilities(rows), rows)
+                gains.setdefault(tool, []).append(gain * float(rows.weight.sum()))
+    return {
+        tool
+        for tool, each in gains.items()
+        if sum(each) > 0 and sum(gain > 0 for gain in each) >= MIN_PARTS
+    }
+
+
 class Observed(NamedTuple):
     """One file: its owner, and the rows of its recordings."""
 
@@ -140,6 +200,8 @@ class Observed(NamedTuple):
     owner: str
     """The owner in a file's name `owner+rest`, else the file itself."""
     rows: list[tuple[Any, ...]]
+    ruled: set[str]
+    """The tools of which a rule sets the rate of some content."""
 
 
 def observe_file(path: Path, policy: Policy, prices: Prices) -> Observed:
@@ -149,12 +211,20 @@ def observe_file(path: Path, policy: Policy, prices: Prices) -> Observed:
     scripts: list[Script] = []
     with contextlib.suppress(RecordingError):
         scripts += map(prepare, read_file(path))
-    rows = (row for each in scripts if each.answers for row in _rows(each, policy, prices))
-    return Observed(path, owner, [(owner, *row) for row in rows])
+    ruled: set[str] = set()
+    rows = [
+        (owner, *row)
+        for each in scripts
+        if each.answers
+        for row in _rows(each, policy, prices, ruled)
+    ]
+    return Observed(path, owner, rows, ruled)
 
 
-def _rows(script: Script, policy: Policy, prices: Prices) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of one recording, without the owner."""
+def _rows(
+    script: Script, policy: Policy, prices: Prices, ruled: set[str]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of one recording, without the owner, and add to the tools with a ruled rate."""
     with fresh_session(policy, prices) as session:
         histories = EntryHistories(session)
         for end in script.call_ends:
@@ -168,8 +238,13 @@ def _rows(script: Script, policy: Policy, prices: Prices) -> Iterator[tuple[Any,
             histories.accesses(payload.id),
         )
         modifiers, made = entry.modifiers, entry.lifecycle.created
+        named = payload.record.tool.lower()
+        tool = f"{named}{BETWEEN}{kind}" if PLAIN_NAME.fullmatch(named) else ""
         factor = PRIORITY_FACTOR[modifiers.priority] * ENCODING_FACTOR[modifiers.encoding]
-        if payload.resolution.decay_rate is not None or not factor:
+        if payload.resolution.decay_rate is not None:
+            ruled.add(tool)
+            continue
+        if not factor:
             continue
         name = kind if kind in policy.decay_rates else entry.type
         step = max(1, (calls - HORIZON_CALLS - made) // MAX_MOMENTS)
@@ -177,7 +252,7 @@ def _rows(script: Script, policy: Policy, prices: Prices) -> Iterator[tuple[Any,
             last = max((each for each in known if each <= turn), default=made)
             is_used = any(turn <= call < turn + HORIZON_CALLS for call in used)
             ages = factor * (turn - made), factor * (turn - last)
-            yield name, *ages, last > made, float(is_used), float(step)
+            yield name, tool, *ages, last > made, float(is_used), float(step)
 
 
 def _uses(script: Script, payloads: Sequence[Payload]) -> list[set[int]]:
@@ -262,11 +337,17 @@ def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
     scores, laws = scored(seen, folds, start)
     law = fit(seen, start)
     if min(scores, key=lambda name: scores[name]) != SCORED[-1]:
-        law, laws = start.calibrated(seen), [start] * len(folds)
+        law, laws = start.calibrated(seen), [start.calibrated(seen)] * len(folds)
+    ruled = {tool for each in observed for tool in each.ruled}
+    tools = holding_tools(seen, folds, laws) - ruled
+    law, *laws = (
+        replace(each, tools=tools_of(_without(seen, out), each, tools))
+        for each, out in zip((law, *laws), (set[str](), *folds), strict=True)
+    )
     everything, before, after, chosen = Totals(), Totals(), Totals(), []
     for fold, own in zip(folds, laws, strict=True):
         changed = (fields_of(policy, own, scale) for scale in SCALES)
-        tried = [policy, *(policy.model_copy(update=each) for each in changed)]
+        tried = [policy, *(applied(policy, each) for each in changed)]
         train = [each.path for each in observed if each.owner not in fold]
         test = [each.path for each in observed if each.owner in fold]
         sums = [_replayed(train, each, prices)[OURS] for each in tried]
@@ -295,4 +376,18 @@ def fields_of(policy: Policy, law: Law, scale: float) -> dict[str, Any]:
     """Return the fields of a policy with the numbers of a law, and with its thresholds scaled."""
     fields = {name: round(min(1.0, scale * getattr(policy, name)), 3) for name in THRESHOLDS}
     numbers = {"exponent": law.exponent, "mention_strength": law.mention}
-    return {**fields, **numbers, "decay_rates": dict(law.rates)}
+    rules = [_rule(name, rate) for name, rate in sorted(law.tools.items())]
+    more = {"lifecycle_policies": rules} if rules else {}
+    return {**fields, **numbers, "decay_rates": dict(law.rates), **more}
+
+
+def _rule(name: str, rate: float) -> dict[str, Any]:
+    tool, kind = name.split(BETWEEN)
+    match = {"tool": tool, "kind": kind}
+    return {"name": f"tuned: {kind} of {tool}", "match": match, "action": {"decay_rate": rate}}
+
+
+def applied(policy: Policy, fields: Mapping[str, Any]) -> Policy:
+    """Return a policy as a file with these fields that extends it."""
+    own = Policy.model_validate({"name": "tuned", **fields})
+    return extended(policy, own, fields)
