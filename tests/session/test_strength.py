@@ -98,6 +98,36 @@ def test_a_mention_keeps_a_content_longer(tmp_path: Path, usual: int) -> None:
     assert gone_at(tmp_path / "strong", said=said, mention_strength=1.0) > usual
 
 
+def test_what_has_expired_leaves_what_stands_in_full(tmp_path: Path) -> None:
+    """A rule keeps it from fading, and the turn of its expiry ends it all the same."""
+    lasting = rule(priority="critical", expires_after_turns=30)
+    assert gone_at(tmp_path / "critical", **rule(priority="critical")) == TURNS - 2
+    assert gone_at(tmp_path / "expires", **lasting) == 32
+
+
+def snapshot(tokens: int) -> str:
+    return json.dumps([{"ref": f"e{n}", "role": "button"} for n in range(tokens // 14)])
+
+
+def test_critical_content_does_not_fade_and_a_huge_snapshot_shrinks_all_the_same(
+    tmp_path: Path,
+) -> None:
+    policy = Policy.model_validate({**BASE, **rule(priority="critical")})
+    items = [{"role": "user", "content": "Look."}, call(1), result(1, snapshot(50_000))]
+    items += [call(2), result(2, SOURCE)]
+    memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
+    with memory.session("s") as session, no_fallback():
+        view = session(items)
+        for number in range(3, TURNS):
+            items += [call(number), result(number, f"seen {number}")]
+            view = session(items)
+        [entry] = session.entries()
+        assert session.status()["strengths"][entry.id]["strength"] == 1.0
+    assert len(str(view[2])) < len(str(items[2])) / 10
+    assert view[4] == items[4]
+    memory.close()
+
+
 @pytest.mark.parametrize(("bound", "stand"), [(600, True), (50, False)])
 def test_the_arguments_of_the_newest_step_stand_in_full_until_the_next(
     tmp_path: Path, bound: int, stand: bool
