@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container
+from dataclasses import replace
 from typing import Any
 
 from hippocampus.formats import json_text
@@ -95,11 +96,15 @@ class _Shortener:
         return f"{frame}\n{short}" if frame else short if len(short) < len(whole) else whole
 
     def excerpt(self, text: str) -> str:
-        """Return what a text holds: its summary, and its telling lines in their order."""
+        """Return what a text holds: its summary, and its own lines in their order, without lists."""
         context = ExtractionContext(
             arguments=self._arguments, known=self._known, content_tokens=max(1, len(text) // 4)
         )
         extraction = extraction_of(text, context)
+        if own := tuple(line for line in extraction.lines if line.number is not None):
+            extraction = replace(
+                extraction, lines=tuple(replace(line, parent=None) for line in own)
+            )
         room = max(0, self._most - tokens.count(extraction.summary))
         chosen = choose(extraction, context, Price(0.0, 1.0, room, room))
         return "\n".join(as_content(line) for line in (extraction.summary, *chosen))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.lines import counted, cut
+from hippocampus.indexing.statements import statement_spans
 from hippocampus.indexing.thin import LIGHT, put, thinned
 
 HUNK = re.compile(
@@ -35,7 +36,7 @@ SIGNALS = re.compile(
 SIGNAL_WORDS = ("diff --", "@@ -", "*** ", "--- ", "Index: ")
 """One of them stands in every signal."""
 SAMPLE_CHARACTERS = 20_000
-SHOWN_CHARACTERS = 200
+SHOWN_CHARACTERS = 400
 MANY_FILES = 25
 """From here on the files are summed by folder, too."""
 MOST_NOTED = 4_000
@@ -71,8 +72,25 @@ class Hunk:
     removed: int = 0
     length: int = 0
     """Lines of the new file that it spans; of the old one, where it leaves nothing."""
-    changes: list[str] = field(default_factory=list)
-    """The lines that changed, each with its sign and its number."""
+    body: list[str] = field(default_factory=list)
+    """Its lines, the changed ones with sign and number, the others behind blanks."""
+
+    def changes(self) -> Iterator[str]:
+        """Yield each change: a changed line, or the lines of a statement in which one changed."""
+        ends: dict[int, int] = {}
+        for side in "-+":
+            places = [at for at, line in enumerate(self.body) if line[0] in (side, " ")]
+            for first, last in statement_spans([self.body[at].partition(" ")[2] for at in places]):
+                for at in range(places[first], places[last]):
+                    ends[at] = max(ends.get(at, 0), places[last])
+        at = 0
+        while at < len(self.body):
+            first, last = at, at
+            while at <= last:
+                last = max(last, ends.get(at, 0))
+                at += 1
+            if any(line[0] != " " for line in self.body[first:at]):
+                yield "\n  ".join(self.body[first:at])
 
 
 @dataclass(slots=True)
@@ -165,22 +183,24 @@ class _DiffReader:
 
     def _body(self, line: str) -> None:
         hunk, sign = self.files[-1].hunks[-1], line[:1]
-        if sign == "+":
-            hunk.added += 1
-            self._change(hunk, line, self._new_number)
-        elif sign == "-":
-            hunk.removed += 1
-            self._change(hunk, line, self._old_number)
+        hunk.added += sign == "+"
+        hunk.removed += sign == "-"
+        self._note(hunk, line, self._old_number if sign == "-" else self._new_number)
         if sign in ("+", " ", ""):
             self._new, self._new_number = self._new - 1, self._new_number + 1
         if sign in ("-", " ", ""):
             self._old, self._old_number = self._old - 1, self._old_number + 1
 
-    def _change(self, hunk: Hunk, line: str, number: int) -> None:
-        """Note a changed line with its number; of a long diff, only the first of each hunk."""
-        if len(hunk.changes) < (MOST_OF_HUNK if self._noted < MOST_NOTED else FIRST_CHANGES):
-            rendered = str(number) if hunk.start or hunk.length else ""
-            hunk.changes.append(f"{line[0]}{rendered} {line[1:SHOWN_CHARACTERS].strip()}")
+    def _note(self, hunk: Hunk, line: str, number: int) -> None:
+        """Note a line, a changed one with its number; of a long diff, only the first of each hunk."""
+        if len(hunk.body) < (MOST_OF_HUNK if self._noted < MOST_NOTED else 2 * FIRST_CHANGES):
+            is_change = line[:1] in ("+", "-")
+            rendered = (
+                f"{line[0]}{number if hunk.start or hunk.length else ''}" if is_change else " "
+            )
+            text = line[1:].strip()
+            text = text if len(text) <= SHOWN_CHARACTERS else cut(text, SHOWN_CHARACTERS)
+            hunk.body.append(f"{rendered} {text}")
             self._noted += 1
 
     def _header(self, line: str) -> None:
@@ -286,7 +306,7 @@ def _lines(reader: _DiffReader) -> tuple[EntryLine, ...]:
 
 
 def _written(hunks: Sequence[Hunk]) -> Iterator[Hunk]:
-    return (hunk for hunk in hunks if hunk.changes or hunk.heading)
+    return (hunk for hunk in hunks if hunk.body or hunk.heading)
 
 
 def _folders(files: Sequence[ChangedFile]) -> str:
@@ -319,13 +339,13 @@ def _put_hunk(lines: list[EntryLine], hunk: Hunk, parent: int) -> None:
         weight = HEADED if heading else UNHEADED
         lines.append(EntryLine(f"  @@ {at}{heading}".rstrip(), weight, parent=parent, count=0))
     bearing = 0
-    for change in hunk.changes:
+    for change in hunk.changes():
         bears = BEARING.search(change, change.find(" ")) is not None
         weight = _weight(change, bearing) if bears else 0.05
         weight *= REMOVED if change[0] == "-" else 1.0
-        lines.append(EntryLine(f"  {change}", weight, parent=parent))
+        lines.append(EntryLine(f"  {change}", weight, parent=parent, count=1 + change.count("\n")))
         bearing += bears
-    if rest := hunk.added + hunk.removed - len(hunk.changes):
+    if rest := hunk.added + hunk.removed - sum(line[0] != " " for line in hunk.body):
         lines.append(EntryLine(f"  … {rest:,} more", LIGHT, parent=parent, count=rest))
 
 

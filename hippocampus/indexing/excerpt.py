@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from hippocampus.indexing.extraction import EntryLine
 from hippocampus.indexing.shapes import identifiers
+from hippocampus.indexing.statements import statement_spans
 from hippocampus.indexing.templates import masked
 
 
@@ -65,7 +66,7 @@ END = re.compile(r"(?<=[.!?。！？;])\s+|(?<=[。！？])")
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """One line of a text."""
+    """One line of a text, or the lines of one statement."""
 
     number: int
     """As the content numbers it, else its place in the content, from 1."""
@@ -91,10 +92,14 @@ def excerpt(
     weigh: Callable[[TextRow], float | None] | None = None,
     named: float = WEIGHTS.named,
 ) -> Iterator[EntryLine]:
-    """Yield every line with its weight; `weigh` returns the weight where the kind knows better."""
+    """Yield every line with its weight; `weigh` returns the weight where the kind knows better.
+
+    The lines of one statement are one, so that no half of a condition stands alone.
+    """
     seen: set[str] = set()
     forms: dict[str, int] = {}
-    masks = masked("\n".join(row.text for row in rows)) if rows else []
+    rows = list(_statements(rows))
+    masks = masked("\n".join(row.text.partition("\n")[0] for row in rows)) if rows else []
     last = len(rows) - WEIGHTS.tail
     for at, (row, mask) in enumerate(zip(rows, masks, strict=True)):
         own = weigh(row) if weigh else None
@@ -111,6 +116,16 @@ def excerpt(
             yield EntryLine(text, weight, keep, count=0, number=row.number)
 
 
+def _statements(rows: Sequence[TextRow]) -> Iterator[TextRow]:
+    """Yield rows, those of one statement as one."""
+    for first, last in statement_spans([row.text[:LINE_CHARACTERS] for row in rows]):
+        together = rows[first : last + 1]
+        if rows[last].number - rows[first].number == last - first:
+            yield TextRow(rows[first].number, "\n".join(row.text for row in together))
+        else:
+            yield from together
+
+
 def _weight(text: str, at: int, is_last: bool) -> float:  # noqa: FBT001
     if WORDLESS.fullmatch(text):
         return WEIGHTS.bare
@@ -120,7 +135,11 @@ def _weight(text: str, at: int, is_last: bool) -> float:  # noqa: FBT001
 
 def _pieces(line: str) -> Iterator[str]:
     """Yield a line, or the sentences of a long one; one value without spaces stands whole."""
-    if len(line) <= LINE_CHARACTERS or (len(line) <= LONGEST_VALUE and " " not in line.strip()):
+    if (
+        len(line) <= LINE_CHARACTERS
+        or "\n" in line
+        or (len(line) <= LONGEST_VALUE and " " not in line.strip())
+    ):
         yield line
         return
     pieces = (piece for sentence in END.split(line) for piece in _cut(sentence))

@@ -175,7 +175,7 @@ def _render(
     for at, line in enumerate(lines):
         if at in chosen:
             yield line.text if line.number == expected else line.numbered()
-            expected = None if line.number is None else line.number + 1
+            expected = None if line.number is None else line.number + 1 + line.text.count("\n")
         yield from gaps.get(at, ())
 
 

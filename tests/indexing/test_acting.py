@@ -208,6 +208,34 @@ def test_arguments_are_what_was_written_in_its_order_and_names_stay_whole() -> N
     assert len(short["content"]) < len(LINES) * 8
 
 
+def test_what_a_call_writes_stands_in_its_order_without_lists_of_names() -> None:
+    given = json.dumps({"file_path": "textwrap.py", "new_string": "\n".join(LINES)})
+    _, summary, *shown = json.loads(arguments.shorten(given, "[ab12cd34 · 4000 tokens]"))[
+        "new_string"
+    ].split("\n")
+    assert summary == f"python source, {len(LINES) - 1} lines: 1 class, 16 functions"
+    assert all(line.partition(": ")[2] in LINES or line in LINES for line in shown)
+
+
+CONDITION = """def is_open(door, guard, hour):
+    log("asked")
+    if (
+        door.unlocked_by == guard.badge_number
+        and hour in OPENING_HOURS
+    ):
+        return True
+    return door.key is None
+"""
+
+
+@pytest.mark.parametrize("share", [0.2, 0.3, 0.4, 0.5])
+def test_a_condition_stands_whole_or_not_at_all(share: float) -> None:
+    text = "".join(f"def check_{at}(value):\n    return value > {at}\n\n" for at in range(9))
+    shown = entry(text + CONDITION, {"path": "door.py"}, share)
+    parts = [line in shown for line in CONDITION.split("\n")[2:6]]
+    assert all(parts) or not any(parts)
+
+
 def test_a_text_that_a_command_writes_is_short_and_the_command_whole() -> None:
     body = "\n".join(LINES)
     command = f"mkdir -p lib && cat > lib/wrap.py <<'EOF'\n{body}\nEOF\npython -m compileall lib"

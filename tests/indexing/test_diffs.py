@@ -1,4 +1,4 @@
-"""A diff is told by its files, counts and hunks; the counts are those of the diff."""
+"""A diff is read into its files, counts and hunks; the counts are those of the diff."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_counts_and_line_numbers_are_true_for_a_diff_of_real_source() -> None:
     added = sum(line.startswith("+") and not line.startswith("+++ ") for line in text.split("\n"))
     removed = sum(line.startswith("-") and not line.startswith("--- ") for line in text.split("\n"))
     assert (extraction.key_data["added"], extraction.key_data["removed"]) == (added, removed)
-    for line in texts(extraction):
+    for line in map(str.strip, "\n".join(texts(extraction)).split("\n")):
         number, _, rest = line[1:].partition(" ")
         if line[0] in "+-" and number.isdigit() and not rest.endswith("…"):
             assert rest == (new if line[0] == "+" else old)[int(number) - 1].strip()
@@ -123,6 +123,21 @@ def test_any_unified_diff_is_counted_right(old: list[str], new: list[str]) -> No
     else:
         assert extraction.key_data["added"] == len(new) - kept
         assert extraction.key_data["removed"] == len(old) - kept
+
+
+def test_a_changed_line_of_a_condition_stands_with_the_whole_of_it() -> None:
+    body = [
+        " guard()",
+        " if (",
+        "     is_ready(ship)",
+        "-    && crew > 2",
+        "+    && crew > 3",
+        " ) {",
+    ]
+    change = "--- a/x.js\n+++ b/x.js\n@@ -7,5 +7,5 @@\n" + "\n".join(body) + "\n"
+    (condition,) = (line for line in texts(read(change)) if "crew" in line)
+    whole = ["if (", "is_ready(ship)", "-10 && crew > 2", "+10 && crew > 3", ") {"]
+    assert [line.strip() for line in condition.split("\n")] == whole
 
 
 def test_many_files_are_told_by_folder_too() -> None:

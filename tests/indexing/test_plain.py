@@ -26,7 +26,11 @@ def test_an_empty_text_is_nothing() -> None:
 )
 def test_every_filled_line_stands_as_it_is_with_its_number(lines: list[str]) -> None:
     extraction = plain.extract("\n".join(lines), ExtractionContext())
-    shown = [] if extraction is None else [(line.number, line.text) for line in extraction.lines]
+    shown = [
+        (line.number + at, text)
+        for line in (extraction.lines if extraction else ())
+        for at, text in enumerate(line.text.split("\n"))
+    ]
     assert shown == [(at, line.rstrip()) for at, line in enumerate(lines, 1) if line.strip()]
 
 
