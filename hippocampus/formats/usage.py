@@ -1,12 +1,10 @@
-"""The token counts that a provider reports with an answer, in any of the three formats, and its price. Pure."""
+"""The token counts that a provider reports with an answer, in any of the three formats. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-from hippocampus.prices import HOUR_WRITE, Prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +39,6 @@ class Usage:
     def __add__(self, other: Usage) -> Usage:
         """Return the sums."""
         return Usage(*(getattr(self, at) + getattr(other, at) for at in self.__slots__))
-
-    def input_cost(self, prices: Prices) -> float:
-        """Return the price of the request in base input tokens."""
-        short = self.cache_write_tokens - self.hour_tokens
-        written = prices.write * short + HOUR_WRITE * self.hour_tokens
-        return self.input_tokens + prices.read * self.cache_read_tokens + written
 
 
 def usage_of(reported: Any) -> Usage:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from hippocampus.errors import ModelError
+from hippocampus.formats.usage import Usage
 
 MIN_PREFIX_TOKENS = 1_024
 SMALLEST_PREFIXES = {
@@ -84,6 +85,12 @@ class Prices:
     def recall_cost(self, view_tokens: int, slice_tokens: int) -> float:
         """Return the cost of one recall: the view once more, cached, and the slice."""
         return self.read * view_tokens + self.write * slice_tokens
+
+    def billed_cost(self, usage: Usage) -> float:
+        """Return the price of a request that a provider reports, in base input tokens."""
+        short = usage.cache_write_tokens - usage.hour_tokens
+        written = self.write * short + HOUR_WRITE * usage.hour_tokens
+        return usage.input_tokens + self.read * usage.cache_read_tokens + written
 
     def dollars(self, cost: float) -> float:
         """Return a cost in base input tokens as dollars."""

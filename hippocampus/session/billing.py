@@ -109,7 +109,7 @@ class Bill:
 
     def _compare(self, call: CountedCall, usage: Usage) -> None:
         known = self.calibration
-        predicted, billed = known.cost(call, self.prices), usage.input_cost(self.prices)
+        predicted, billed = known.cost(call, self.prices), self.prices.billed_cost(usage)
         self.predicted += predicted
         self.billed += billed
         if usage.cache_read_tokens < known.read_tokens(call) / 2:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from hippocampus import tokens
+from hippocampus.models import tokens
 from hippocampus.entries.entry import Entry, Record, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.storage.content_store import ContentStore

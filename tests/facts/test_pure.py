@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hippocampus.facts.compat.bands import features, jaccard
 from hippocampus.facts.languages import CODES, language, language_of, pattern, template
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy
 from hippocampus.facts.ranking import Candidate, Found, by_others, neighbours, relevance, window

@@ -52,8 +52,8 @@ def test_counts_that_are_missing_are_zero_and_no_counts_are_an_error() -> None:
 
 def test_tokens_that_are_kept_for_an_hour_cost_twice_the_input() -> None:
     usage = usage_of({**ANTHROPIC, "cache_creation": {"ephemeral_1h_input_tokens": 97}})
-    assert usage.input_cost(PRICES) == pytest.approx(3 + 0.1 * 900 + 2 * 97)
-    assert usage_of(ANTHROPIC).input_cost(PRICES) == pytest.approx(3 + 0.1 * 900 + 1.25 * 97)
+    assert PRICES.billed_cost(usage) == pytest.approx(3 + 0.1 * 900 + 2 * 97)
+    assert PRICES.billed_cost(usage_of(ANTHROPIC)) == pytest.approx(3 + 0.1 * 900 + 1.25 * 97)
 
 
 def test_a_miss_has_the_reason_of_the_provider() -> None:

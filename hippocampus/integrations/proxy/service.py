@@ -329,7 +329,7 @@ def _shown(conversation: OpenConversation) -> dict[str, Any]:
         "recalled": conversation.recalls,
         "idle_seconds": round(time.monotonic() - conversation.used),
         "predicted_cost": predicted,
-        "billed_cost": conversation.billed.input_cost(_prices(conversation.caching.model)),
+        "billed_cost": _prices(conversation.caching.model).billed_cost(conversation.billed),
         "billed": by_price(conversation.billed),
         "status": status,
         "entries": entries,
