@@ -60,8 +60,8 @@ class Payload:
     def is_pinned(self) -> bool:
         """Return whether it stays as it stands, by a rule or by the host's word."""
         modifiers = self.record.entry.modifiers
-        told = modifiers.priority == "critical" and modifiers.encoding == "manual"
-        return bool(self.resolution.pin) or told
+        by_host = modifiers.priority == "critical" and modifiers.encoding == "manual"
+        return bool(self.resolution.pin) or by_host
 
     @property
     def is_fresh(self) -> bool:
@@ -137,7 +137,7 @@ def weak_from(entry: Entry, policy: Policy, below: float) -> float:
 
 
 def _may_sleep(payload: Payload, policy: Policy) -> bool:
-    is_call = payload.record.kind == "arguments"
+    is_call = payload.record.kind == ARGUMENTS
     return payload.weight > (SLEEPING_ARGUMENTS_OVER if is_call else policy.sleep_over_tokens)
 
 

@@ -28,7 +28,7 @@ ROOMY_SHARE = 0.75
 
 
 class Candidate(NamedTuple):
-    """A payload that may become shorter in the view."""
+    """A payload that may become shorter in the view, or a span that a digest may replace."""
 
     entry_id: str
     message: int
@@ -102,7 +102,9 @@ def plan(
     calls = calls_to_come(given.turn, policy)
     cached, spans = _either(cached, folds, calls * prices.read)
     batch = _worth_an_edit([*cached, *spans], given, prices, policy)
-    reason = f"pays over the {calls} calls expected to come; {len(batch.chosen)} edits at once"
+    reason = (
+        f"pays over the {calls} calls expected to come, with {len(batch.chosen)} edits together"
+    )
     decisions = [
         Decision(each.entry_id, each.stage, _reason(given), each.saves, 0.0) for each in arrived
     ]

@@ -105,8 +105,9 @@ class Session:
         self._opening: str | None = None
         """The text in front of the user's first words; None until it is settled."""
         self._memory_calls: Mapping[str, Callable[[str], str]] = {}
+        """By name the tools of long-term memory that were offered to the model."""
         self._has_past = False
-        """Whether an earlier run has left something that no consolidation has seen."""
+        """Whether an earlier run left calls that no consolidation has seen."""
         self._is_consolidated = True
         """Whether a consolidation has seen all that this run has read."""
         self._journal = archive.journal_of(resources.state, session_id, resources.policy)
@@ -635,7 +636,8 @@ class Session:
     def handle(self, items: Iterable[Any]) -> list[Item]:
         """Return the messages to append that answer the recalls pending at the end of a list.
 
-        Calls of memory's tools are answered too, where `tools(…, memory=True)` offered them. Each call is answered: one that cannot be served, with the reason. In Anthropic's format, where
+        Calls of memory's tools are answered too, where `tools(…, memory=True)` offered them. Each
+        call is answered: one that cannot be served, with the reason. In Anthropic's format, where
         all results of an answer belong into one message, put your own tools' results into it.
 
         Raises:
@@ -753,11 +755,13 @@ class Session:
         """
         with self._lock:
             record = self._record_of(entry_id)
-            told = record.entry.modifiers.model_copy(
+            modifiers = record.entry.modifiers.model_copy(
                 update={"priority": "critical", "encoding": "manual"}
             )
-            lasting = record.entry.lifecycle.model_copy(update={"persist": True})
-            pinned = record.entry.model_copy(update={"modifiers": told, "lifecycle": lasting})
+            lifecycle = record.entry.lifecycle.model_copy(update={"persist": True})
+            pinned = record.entry.model_copy(
+                update={"modifiers": modifiers, "lifecycle": lifecycle}
+            )
             self._save(replace(record, entry=pinned))
 
     def associate(self, *entry_ids: str) -> None:
@@ -771,8 +775,8 @@ class Session:
             for record in [self._record_of(entry_id) for entry_id in entry_ids]:
                 others = [each for each in entry_ids if each != record.entry.id]
                 known = dict.fromkeys([*record.entry.modifiers.associations, *others])
-                told = record.entry.modifiers.model_copy(update={"associations": list(known)})
-                entry = record.entry.model_copy(update={"modifiers": told})
+                modifiers = record.entry.modifiers.model_copy(update={"associations": list(known)})
+                entry = record.entry.model_copy(update={"modifiers": modifiers})
                 self._save(replace(record, entry=entry))
 
     def state(self, text: str) -> str:
