@@ -15,7 +15,7 @@ import typer
 from hippocampus.formats.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from hippocampus.storage.gc import FileRemoval, GcRules, Holding, Removal
     from hippocampus.storage.state_dir import StateDir
@@ -46,7 +46,7 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     ] = False,
 ) -> None:
     """List the stored contents and archives that the rules remove; remove them with --apply."""
-    from hippocampus.storage import gc
+    from hippocampus.storage import gc, proxy
     from hippocampus.storage.content_store import DiskStore
 
     state = expect_state(state_dir)
@@ -56,10 +56,13 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     with contextlib.closing(DiskStore(state.contents)) as store:
         removals = gc.plan(gc.holdings(state, store), rules, started)
         files = gc.plan_files(gc.session_files(state), rules, started)
+        conversations = gc.plan_conversations(state, rules, started)
         if apply:
             removals = gc.collect(state, store, removals, started)
             files = gc.collect_files(files, started)
-    _print_removals(removals, files, done=apply)
+            gone = proxy.remove(state, conversations, started)
+            conversations = {session: conversations[session] for session in gone}
+    _print_removals(removals, files, conversations, done=apply)
 
 
 def expect_state(state_dir: Path) -> StateDir:
@@ -93,7 +96,11 @@ def _session_days(given: Sequence[str]) -> dict[str, float]:
 
 
 def _print_removals(
-    removals: Sequence[Removal], files: Sequence[FileRemoval], *, done: bool
+    removals: Sequence[Removal],
+    files: Sequence[FileRemoval],
+    conversations: Mapping[str, str],
+    *,
+    done: bool,
 ) -> None:
     for each in removals:
         sessions = ", ".join(each.sessions) or "no session"
@@ -102,7 +109,11 @@ def _print_removals(
     for held, rule in files:
         name = f"{held.path.parent.name}/{held.path.name}"
         typer.echo(visible(f"{name}  {held.size_bytes:>10,} bytes  {rule}  ({held.session})"))
+    for session, rule in conversations.items():
+        typer.echo(visible(f"conversation of the proxy  {rule}  ({session})"))
     word = "removed" if done else "would be removed; --apply removes them"
+    if conversations:
+        typer.echo(f"{len(conversations)} conversations of the proxy {word}")
     if files:
         total = sum(each.file.size_bytes for each in files)
         typer.echo(f"{len(files)} archives and search indexes, {total:,} bytes {word}")

@@ -45,7 +45,7 @@ def append(
     key = f"<!-- session {_name(outcome.session)} turn {outcome.turn} -->"
     path = state.daily_log(day(at))
     try:
-        with files.held(state.memory_lock):
+        with files.held(state.memory_lock, files.MAX_QUEUE_SECONDS):
             if any(key in _text(each) for each in state.daily_logs()[-RECENT_LOGS:]):
                 return False
             before = _text(path) or f"# {day(at)}\n"

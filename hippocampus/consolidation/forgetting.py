@@ -1,11 +1,12 @@
 """Removes every trace of one session from a state directory.
 
-What another session quotes, shares or was told of it is that session's, and is left to it.
+What another session quotes, shares or was given of it belongs to that session, and stays.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.errors import StoreError
 from hippocampus.facts import erasure
 from hippocampus.facts.store import Facts
-from hippocampus.storage import entry_index, gc
+from hippocampus.storage import entry_index, gc, proxy
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.ledger import stored_sessions
 from hippocampus.storage.sqlite import connected, is_open, log_name
@@ -95,10 +96,11 @@ def forget(
             for name in (path.name, log_name(path.name), f"{path.name}-shm"):
                 path.with_name(name).unlink(missing_ok=True)
         entry_index.forget(state, ledger.name)
-        for database in (state.entry_index, state.contents / "cache.db"):
-            if database.exists() and (
-                database == state.entry_index or isinstance(store, DiskStore)
-            ):
+        proxy.remove(state, [session], math.inf)
+        databases = [state.entry_index, state.proxy]
+        databases += [state.contents / "cache.db"] if isinstance(store, DiskStore) else []
+        for database in databases:
+            if database.exists():
                 rewrite(database)
     except (OSError, sqlite3.Error) as failure:
         raise StoreError(f"session {session!r} is not forgotten yet: {failure}") from failure

@@ -106,9 +106,11 @@ class MemoryFile:
         """
         if not self._is_kept:
             return Synced()
+        ids = list(kept)
+        max_seconds = files.MAX_QUEUE_SECONDS if ids else None  # edits are read where a turn waits
         try:
-            with files.held(self._lock):
-                return self._synced(facts, list(kept), frozenset(without))
+            with files.held(self._lock, max_seconds):
+                return self._synced(facts, ids, frozenset(without))
         except OSError as failure:
             raise StoreError(f"memory file {self.path}: {failure}") from failure
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MAX_WAIT_SECONDS = 10.0
 """How long to wait for another process, which holds a lock for milliseconds unless it was stopped."""
 POLL_SECONDS = 0.005
+MAX_QUEUE_SECONDS = 60.0
+"""How long the end of a session waits for the files that people read: hundreds may end at once."""
 LOCK_NAME = ".lock"
 MIN_LEFT_SECONDS = 60.0
 """A temporary folder younger than this may not be locked yet by the process that made it."""
@@ -85,15 +87,16 @@ def temporary_folder(name: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def held(path: Path) -> Iterator[None]:
+def held(path: Path, max_seconds: float | None = None) -> Iterator[None]:
     """Hold a lock file: one process, and one thread of it, at a time; a process that dies lets go.
 
     Raises:
-        OSError: another process holds it for longer than `MAX_WAIT_SECONDS`, or it is a link.
+        OSError: others hold it for longer than `max_seconds`, or `MAX_WAIT_SECONDS` where that is
+            not given; or it is a link.
 
     """
     private_folder(path.parent)
-    with holding(file_lock(path)):
+    with holding(file_lock(path), max_seconds):
         yield
 
 

@@ -3,7 +3,8 @@
 Planning is pure: holdings, rules and the time in, removals out. Only `collect` removes, and leaves a
 tombstone for each payload. A payload stays while a session that refers to it is not idle for too long,
 and while one of them has pinned it; one without references goes after a grace. The archive and the
-search index of a session, which hold its words too, go by its age alone.
+search index of a session, and the recalls in its conversation with the proxy, which hold its words
+too, go by its age alone.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import NamedTuple
 
 from hippocampus.entries.entry import Entry
 from hippocampus.errors import StoreError
-from hippocampus.storage import tombstones
+from hippocampus.storage import proxy, tombstones
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import StoredSession, stored_sessions
 from hippocampus.storage.sqlite import is_open, written_at_ns
@@ -142,6 +143,21 @@ def plan_files(held: Iterable[SessionFile], rules: GcRules, now: float) -> list[
         days = rules.days_of(each.session)
         if days is not None and now - each.active_at >= days * DAY_SECONDS:
             going.append(FileRemoval(each, _idle_over(days)))
+    return going
+
+
+def plan_conversations(state: StateDir, rules: GcRules, now: float) -> dict[str, str]:
+    """Return the sessions whose conversation the proxy forgets by age, each with the rule.
+
+    Raises:
+        StoreError: the proxy's file cannot be read.
+
+    """
+    going = {}
+    for session, sent in proxy.sent(state).items():
+        days = rules.days_of(session)
+        if days is not None and now - sent >= days * DAY_SECONDS:
+            going[session] = _idle_over(days)
     return going
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.consolidation.publish import publish
 from hippocampus.facts import Facts
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem
+from hippocampus.storage import files as shared_files
 from hippocampus.storage.state_dir import StateDir
 
 AT = 1_770_649_200.0
@@ -79,3 +82,26 @@ def test_what_could_not_be_written_once_is_in_the_memory_file_of_the_next_consol
     assert "Never deploy on Fridays." in (tmp_path / "MEMORY.md").read_text()
     assert len(memory.facts.memories(kind="fact")) == len(StateDir(tmp_path).daily_logs()) == 1
     memory.close()
+
+
+def test_the_end_of_a_session_waits_its_turn_for_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the files are held for longer than a turn would wait."""
+    monkeypatch.setattr(shared_files, "MAX_WAIT_SECONDS", 0.01)
+    state = StateDir(tmp_path)
+    held = threading.Event()
+
+    def hold() -> None:
+        with shared_files.held(state.memory_lock):
+            held.set()
+            time.sleep(0.3)
+
+    with Facts(state.facts) as facts:
+        outcome = kept(facts)
+        other = threading.Thread(target=hold)
+        other.start()
+        held.wait()
+        assert publish(state, outcome, facts, EAGER, at=AT)
+        other.join()
+    assert len(state.daily_logs()) == 1

@@ -13,12 +13,16 @@ import pytest
 from conversations import EAGER, reading
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from hippocampus import Hippocampus, RecallError
+from hippocampus.cli import app
 from hippocampus.entries.entry import Entry, Lifecycle, Modifiers, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
-from hippocampus.storage import archive, gc, tombstones
+from hippocampus.integrations.proxy.apis.answer import Round
+from hippocampus.integrations.proxy.conversations import KnownConversations
+from hippocampus.storage import archive, gc, proxy, tombstones
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.gc import DAY_SECONDS, GcRules, Holding, Reference
 from hippocampus.storage.ledger import Ledger, ModelCall
@@ -314,3 +318,38 @@ def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) ->
     left = [path for path in files if not path.name.startswith(".lock")]
     assert {path.parent.name for path in left} <= {"state", "sessions", "contents", "memory"}
     assert reading(1)[-1]["content"].encode() not in b"".join(path.read_bytes() for path in left)
+
+
+def proxied(state: StateDir, session: str, sent: float) -> None:
+    """A conversation of the proxy with a recall that its host has not seen."""
+    with contextlib.closing(KnownConversations(state, sent)) as known:
+        known._db.execute("INSERT INTO conversation VALUES (?, ?, ?)", (session, session, sent))
+        known._db.execute("INSERT INTO chain VALUES (?, ?)", (f"c-{session}", session))
+        known.keep(f"c-{session}", session, [Round([], [], [("c", f"words of {session}")])])
+
+
+def test_conversations_of_the_proxy_go_by_age(tmp_path: Path) -> None:
+    (tmp_path / "contents").mkdir()
+    state = StateDir(tmp_path)
+    proxied(state, "old", time.time() - 9 * DAY_SECONDS)
+    proxied(state, "new", time.time())
+    command = ["gc", str(tmp_path), "--max-age-days", "7"]
+    assert "(old)" in CliRunner().invoke(app, command).output
+    assert set(proxy.sent(state)) == {"old", "new"}
+    assert "1 conversations of the proxy removed" in (
+        CliRunner().invoke(app, [*command, "--apply"]).output
+    )
+    with contextlib.closing(sqlite3.connect(state.proxy)) as db:
+        left = [
+            row for name in ("conversation", "chain", "rounds")
+            for row in db.execute(f"SELECT session FROM {name}")
+        ]  # fmt: skip
+    assert left == [("new",)] * 3
+
+
+def test_a_conversation_that_sends_again_meanwhile_stays(tmp_path: Path) -> None:
+    state = StateDir(tmp_path)
+    proxied(state, "old", NOW)
+    assert set(gc.plan_conversations(state, GcRules(7), NOW + 8 * DAY_SECONDS)) == {"old"}
+    assert proxy.remove(state, ["old"], NOW - 1) == []
+    assert set(proxy.sent(state)) == {"old"}

@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 from hippocampus import Hippocampus, StoreError
 from hippocampus.cli import app
 from hippocampus.consolidation import forgetting
+from hippocampus.integrations.proxy.apis.answer import Round
+from hippocampus.integrations.proxy.conversations import KnownConversations
 from hippocampus.storage.state_dir import StateDir
 
 SECRET, OTHER = "zanzibar", "quokka"
@@ -70,7 +72,11 @@ def state(tmp_path):
         memory.facts.remember("Ann likes tea")
         with contextlib.suppress(Exception):
             memory.session("third").adopt("zzzzzzzz")  # fills the index of entries
-    return StateDir(tmp_path)
+    state = StateDir(tmp_path)
+    with contextlib.closing(KnownConversations(state, 0.0)) as known:
+        for name, word in ((f"about {SECRET}", SECRET), ("another", OTHER)):
+            known.keep(word, name, [Round([], [], [("c", f"rows of {word}")])])
+    return state
 
 
 def test_every_trace_goes_and_nothing_of_another_session(state):

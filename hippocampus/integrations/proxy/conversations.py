@@ -22,29 +22,13 @@ from hippocampus.errors import StoreError
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer, Round, results_of
-from hippocampus.storage.migrations import Migration, Schema, migrate
+from hippocampus.storage.migrations import migrate
+from hippocampus.storage.proxy import SCHEMA
 from hippocampus.storage.sqlite import connected, transaction
 from hippocampus.storage.state_dir import StateDir
 
 KEPT_SECONDS = 30 * 86_400.0
 """How long a conversation that sends nothing is recognised."""
-SCHEMA = Schema(
-    "conversations of the proxy",
-    (
-        Migration(
-            "conversations",
-            """
-            CREATE TABLE conversation (
-                session TEXT PRIMARY KEY, tip TEXT NOT NULL, sent REAL NOT NULL
-            ) STRICT;
-            CREATE TABLE chain (chain TEXT PRIMARY KEY, session TEXT NOT NULL) STRICT;
-            CREATE TABLE rounds (
-                chain TEXT PRIMARY KEY, session TEXT NOT NULL, rounds TEXT NOT NULL
-            ) STRICT
-            """,
-        ),
-    ),
-)
 
 
 class RequestPlace(NamedTuple):

@@ -1,0 +1,85 @@
+"""The tables of the proxy's file: known conversations, and the recalls that hosts have not seen.
+
+Which request belongs to which conversation is decided in the proxy; here is what `gc` and `forget`
+remove.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+
+from hippocampus.errors import StoreError
+from hippocampus.storage.migrations import Migration, Schema, migrate
+from hippocampus.storage.sqlite import connected, transaction
+from hippocampus.storage.state_dir import StateDir
+
+SCHEMA = Schema(
+    "conversations of the proxy",
+    (
+        Migration(
+            "conversations",
+            """
+            CREATE TABLE conversation (
+                session TEXT PRIMARY KEY, tip TEXT NOT NULL, sent REAL NOT NULL
+            ) STRICT;
+            CREATE TABLE chain (chain TEXT PRIMARY KEY, session TEXT NOT NULL) STRICT;
+            CREATE TABLE rounds (
+                chain TEXT PRIMARY KEY, session TEXT NOT NULL, rounds TEXT NOT NULL
+            ) STRICT
+            """,
+        ),
+    ),
+)
+
+
+def sent(state: StateDir) -> Mapping[str, float]:
+    """Return when each session of the proxy last sent a request, in seconds since 1970.
+
+    Raises:
+        StoreError: the file cannot be read; then nothing may be removed.
+
+    """
+    if not state.proxy.exists():
+        return {}
+    with _opened(state) as db:
+        return dict(db.execute("SELECT session, sent FROM conversation ORDER BY sent, session"))
+
+
+def remove(state: StateDir, sessions: Iterable[str], sent_before: float) -> list[str]:
+    """Remove conversations that sent nothing since a time, and return their sessions.
+
+    A later request of one of them begins a new session.
+
+    Raises:
+        StoreError: the file cannot be read or written.
+
+    """
+    if not state.proxy.exists():
+        return []
+    names = json.dumps(list(sessions))
+    with _opened(state) as db, transaction(db):
+        gone = db.execute(
+            "DELETE FROM conversation WHERE session IN (SELECT value FROM json_each(?))"
+            " AND sent <= ? RETURNING session",
+            (names, sent_before),
+        ).fetchall()
+        for table in ("chain", "rounds"):
+            db.execute(
+                f"DELETE FROM {table} WHERE session IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
+                " AND session NOT IN (SELECT session FROM conversation)",
+                (names,),
+            )
+    return [session for (session,) in gone]
+
+
+@contextlib.contextmanager
+def _opened(state: StateDir) -> Iterator[sqlite3.Connection]:
+    try:
+        with contextlib.closing(connected(state.proxy)) as db:
+            migrate(db, str(state.proxy), SCHEMA)
+            yield db
+    except (OSError, sqlite3.Error) as failure:
+        raise StoreError(f"{SCHEMA.kind} {state.proxy}: {failure}") from failure
