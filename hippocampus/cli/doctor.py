@@ -35,11 +35,11 @@ def doctor(
     mended = [each for each in found if each.mend and each not in left] if fix else []
     if as_json:
         rows = [(each, fix and each in mended) for each in found]
-        told = [
+        listed = [
             {"text": each.text, "loss": each.is_loss, "remedy": each.remedy, "mended": is_mended}
             for each, is_mended in rows
         ]
-        typer.echo(json.dumps({"findings": told}))
+        typer.echo(json.dumps({"findings": listed}))
     else:
         for each in mended:
             typer.echo(visible(f"mended: {each.text}: {each.remedy}"))

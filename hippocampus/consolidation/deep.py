@@ -1,8 +1,8 @@
 """Deep consolidation: notes in the ledger's outbox what a session leaves behind, then stores it.
 
 It may be killed at any time and repeated: the outbox has what there is to do, the fact store keeps
-each item once, and a session is consolidated when all items are stored. `extract` decides what is
-worth keeping.
+each item once, and a session is consolidated when all items are stored. `extract` decides
+which these are.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an input
     model_seconds: float,
     publish: Callable[[ConsolidationOutcome], bool],
 ) -> ConsolidationOutcome:
-    """Store what is worth keeping of a session, and return what was new; repeating changes nothing.
+    """Store the lasting statements of a session, and return the new ones; repeating changes nothing.
 
     `noted` are statements that are no longer in the session's list. `publish` writes the files that
     people read, and returns whether it could.

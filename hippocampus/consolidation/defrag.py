@@ -1,4 +1,4 @@
-"""Archival consolidation: promotes what is used repeatedly, and prunes what is unused.
+"""Archival consolidation: promotes memories in repeated use, and prunes unused payloads.
 
 Section 9.3 of the protocol, for the trigger `defrag_cycle`. A run is planned from `usage_stats`,
 written to `defrag_journal` so that it can be undone, and then applied.
@@ -44,7 +44,7 @@ PROMOTED_ENCOUNTERS = 3
 PROMOTED_LOGS = 3
 """Sessions that logged a fact in a daily log, from which it is promoted."""
 PROMOTED_USERS = 2
-"""Sessions that used a content after it left their view, from which it becomes a fact."""
+"""Sessions that used a payload after it left their view, from which it becomes a fact."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What is kept of a session, by rules: a conversation and its entries in, `Extracted` out.
+"""The lasting statements of a session, by rules: a conversation and its entries in, `Extracted` out.
 
 Pure. Only what the user or the host said may become a claim, which supersedes others; what the
 assistant or a tool said is kept word by word, with little importance, and never as a preference.
@@ -94,7 +94,7 @@ def key_of(session: str, origin: str, text: str) -> str:
 def worth_keeping(
     session: str, transcript: Transcript, records: Sequence[Record], policy: Policy, turn: int
 ) -> list[Extracted]:
-    """Return what is to outlive a session, each text once, in the order in which it came."""
+    """Return the statements that outlive a session, each text once, in their order."""
     collector = _Collector(session, policy, ToolTexts(transcript.results))
     stored = {record.content: record.entry.id for record in records}
     for utterance in transcript.utterances:
@@ -110,7 +110,7 @@ def worth_keeping(
 
 
 class _Collector:
-    """Gathers what is found, by key."""
+    """Gathers the statements, by key."""
 
     def __init__(self, session: str, policy: Policy, tool_texts: ToolTexts) -> None:
         self._session = session

@@ -69,7 +69,7 @@ def _fitting(said: Sequence[Utterance]) -> list[Utterance]:
 
 
 def within(seconds: float, complete: Complete, prompt: str) -> str | None:
-    """Return the answer if it is there in time; a call under way holds nobody up any longer."""
+    """Return the answer if it comes in time; a call under way is not waited for any longer."""
     answers: list[str] = []
 
     def ask() -> None:
@@ -112,7 +112,7 @@ def _facts(session: str, items: Sequence[object], said: Sequence[Utterance]) -> 
 
 
 def is_borne_out(fact: str, message: str) -> bool:
-    """Say whether a message says what each sentence of a fact says, as far as words and numbers tell.
+    """Return whether a message supports each sentence of a fact, by words and numbers.
 
     >>> is_borne_out("Ann works at IBM since 2019", "I work at IBM, since 2019. Ann"), is_borne_out(
     ...     "The admin password is hunter2", "I work at IBM")

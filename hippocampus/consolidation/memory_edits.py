@@ -1,6 +1,6 @@
 """What a person did to a memory file since it was written, and how it becomes facts of the user.
 
-What is known of a file's lines stands here; how a file is written does not.
+The record of a file's lines is read here; how a file is written is not known.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ USER = Origin(role="user")
 
 
 class Known(NamedTuple):
-    """What is known of a line that was written: its fact, and the words of both."""
+    """The record of a line that was written: its fact, and the words of both."""
 
     fact_id: str
     content: str
@@ -90,7 +90,7 @@ def _is_as_written(row: Row, known: Mapping[str, Known]) -> bool:
 
 
 def as_read(rows: Sequence[Row], after: Mapping[str, Known]) -> dict[str, Known]:
-    """Return what is known of lines, with the words that the file has for them."""
+    """Return the records of lines, with the words that the file has for them."""
     by_mark: dict[str, list[Row]] = {}
     for row in rows:
         by_mark.setdefault(row.mark, []).append(row)
@@ -103,7 +103,7 @@ def as_read(rows: Sequence[Row], after: Mapping[str, Known]) -> dict[str, Known]
 
 
 def known_in(path: Path) -> dict[str, Known]:
-    """Return what is known of a file's lines, by mark; of one that was never written, nothing."""
+    """Return the records of a file's lines, by mark; of one that was never written, none."""
     try:
         found = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError):

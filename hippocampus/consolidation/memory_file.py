@@ -1,4 +1,4 @@
-"""MEMORY.md in a state directory: what is kept goes in, what a person changes there comes back.
+"""MEMORY.md in a state directory: facts get lines there, and a person's edits become facts.
 
 `memory_lines` has the form of the file, `memory_edits` what a person did to it; here it is kept in
 step with the fact store, and replaced in one step, or not at all. A line whose fact the store does
@@ -72,7 +72,7 @@ class MemoryFile:
 
     @property
     def paths(self) -> tuple[Path, Path]:
-        """Return where the file is, and what is known of its lines."""
+        """Return the paths of the file and of the record of its lines."""
         return self.path, self._known_path
 
     def members(self) -> list[str]:
@@ -97,8 +97,8 @@ class MemoryFile:
         """Read a person's edits back as facts, and bring the file up to date.
 
         `kept` are ids of facts that get a line, where they are this agent's, `without` of facts that
-        have one no more. Lines of facts that are no longer true go, or are replaced by what is true
-        now; a file of which nothing changes is not written.
+        have one no more. Lines of facts that are no longer true go, or get the facts that replaced
+        them; a file of which nothing changes is not written.
 
         Raises:
             StoreError: a file or the fact store cannot be read or written.
@@ -166,7 +166,7 @@ def _change(
     kept: Sequence[str],
     adopted: Mapping[int, Memory],
 ) -> tuple[FileChange, dict[str, Known]]:
-    """Return the change of a file, and what is known of its lines afterwards.
+    """Return the change of a file, and the records of its lines afterwards.
 
     `now` has for each fact that the store knows the one that is true in its place; a store that was
     moved away, deleted or emptied knows none, and its lines stay.

@@ -1,6 +1,6 @@
 """When consolidations run: at a session's end, in a thread between turns, or after a crash.
 
-One runs at a time for each session. `deep` does the work, and `extract` decides what is kept.
+One runs at a time for each session. `deep` does the work, and `extract` chooses the statements.
 """
 
 from __future__ import annotations

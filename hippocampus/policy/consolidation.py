@@ -1,6 +1,6 @@
 """The `consolidation` block of a policy: what a session leaves behind, and for how long.
 
-Fields alone; `consolidation` decides what is worth keeping.
+Fields alone; `consolidation` reads them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ class Consolidation(Declared):
     """The `consolidation` block of a policy."""
 
     facts: bool = True
-    """Write what is worth keeping to the fact store."""
+    """Write lasting statements to the fact store."""
     archive: bool = True
     """Keep the raw conversation as compressed JSONL."""
     memory_file: bool = True

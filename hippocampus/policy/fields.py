@@ -1,6 +1,6 @@
 """A policy: every field that a user may declare, and how its rules resolve for one content.
 
-Data and lookups; `files` reads the files, and the plan decides what is done.
+Data and lookups; `files` reads the files, and the plan decides on changes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Problems of a policy's data as sentences: what was expected, what was found, what is similar."""
+"""Problems of a policy's data as sentences: what was expected, what was found, and similar names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hippocampus.errors import nearest
 from hippocampus.policy.consolidation import Consolidation
 from hippocampus.policy.facts import FactFields
 from hippocampus.policy.fields import SAME_NAME, Policy
-from hippocampus.policy.rules import Action, Match, Rule
+from hippocampus.policy.rules import Match, Rule, RuleAction
 from hippocampus.policy.tree import Problem, Tree, YamlPath
 
 EXPECTED = {
@@ -40,7 +40,7 @@ QUOTED = re.compile(r"'([^']*)'")
 MAX_FOUND_CHARACTERS = 60
 OWNERS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("under `match`", Match),
-    ("under `action`", Action),
+    ("under `action`", RuleAction),
     ("in a rule", Rule),
     ("under `consolidation`", Consolidation),
     ("under `facts`", FactFields),

@@ -104,7 +104,7 @@ class Redaction(BaseModel):
         return stretches
 
     def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yield what is found in a text, as written and with its encodings decoded.
+        """Yield the matches in a text, as written and with its encodings decoded.
 
         The model reads escapes decoded, and so do our readers. An encoding is redacted whole.
         """

@@ -136,8 +136,8 @@ class Refetch(BaseModel):
     largest_bytes: Annotated[int, Field(gt=0)] | None = None
     """The most bytes of an answer; left out, 10,000,000."""
     fallbacks: Annotated[tuple[Fallback, ...], OneOrMany()] | None = None
-    """What is used where no source answers; left out, `stored`, then `summary`; an empty list is
-    nothing."""
+    """The fallbacks where no source answers; left out, `stored`, then `summary`; an empty list is
+    none."""
     roots: Annotated[tuple[Text, ...], OneOrMany()] | None = None
     """The folders that `file` may read; left out, it reads nothing."""
     hosts: Annotated[tuple[Text, ...], OneOrMany()] | None = None
@@ -159,7 +159,7 @@ class Refetch(BaseModel):
         return f"unknown field {name!r} of source {self.type!r}; {hint}"
 
 
-class Action(Declared):
+class RuleAction(Declared):
     """What a rule sets for the entries that it matches; fields that are left out set nothing."""
 
     decay_rate: Rate | None = None
@@ -192,7 +192,7 @@ class Action(Declared):
     """For a tool result, whether the arguments of its call become an entry, at any size; with `false`
     they stay in full."""
     redact: Annotated[Redaction, Short("kinds")] | None = None
-    """What is redacted in the view, in facts and in the archive: kinds, or a mapping with `kinds`,
+    """What to redact in the view, in facts and in the archive: kinds, or a mapping with `kinds`,
     `patterns` and `original: true` for the stored original too."""
 
 
@@ -203,5 +203,5 @@ class Rule(Declared):
     """The name in `explain`; a rule replaces the rule of the same name in the extended policy."""
     match: Match
     """Which entries it applies to; an empty mapping is all."""
-    action: Action
+    action: RuleAction
     """What it sets for them."""

@@ -84,7 +84,7 @@ LineRange = Annotated[
 
 
 class RecallRequest(BaseModel):
-    """The arguments of a recall, as a model writes them: what is clearly meant is read.
+    """The arguments of a recall, as a model writes them; a clear meaning is read.
 
     Empty values count as left out. Numbers and ranges may be text (`"5-7"`), and an id may have
     brackets, blanks and capitals.
@@ -130,7 +130,7 @@ PROBLEMS = {
 
 
 def problem_of(error: ValidationError) -> str:
-    """Return what is wrong with the arguments of a call, in one sentence for a model."""
+    """Return the problem with the arguments of a call, in one sentence for a model."""
     errors = error.errors()
     unknown = sorted(str(each["loc"][0]) for each in errors if each["type"] == "extra_forbidden")
     first = errors[0]

@@ -103,7 +103,7 @@ class Passages:
     def fill(self, entry_ids: Iterable[str]) -> None:
         """Index entries in a thread after a pause, that is, while the model answers.
 
-        Turns without pauses never wait for it; what is left at `close` is indexed by a later search.
+        Turns without pauses never wait for it; a later search indexes the rest that `close` leaves.
         """
         with self._lock:
             self._waiting.update(dict.fromkeys(entry_ids))

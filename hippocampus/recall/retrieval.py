@@ -172,7 +172,7 @@ def slice_of(text: str, record: Record, request: recall.Request, max_tokens: int
     """Return a slice of an entry's text.
 
     Raises:
-        RecallError: it cannot be served; the message says what to do instead.
+        RecallError: it cannot be served; the message has the alternative.
 
     """
     try:

@@ -37,8 +37,8 @@ class Request:
 def bound_of(request: Request, asked_tokens: int | None, usual_tokens: int) -> int:
     """Return the bound of a slice: what was asked, else the usual one.
 
-    A range of lines or a path names what is wanted, so it comes whole: the usual bound holds for
-    what is searched for.
+    A range of lines or a path names the wanted part, so it comes whole: the usual bound holds for
+    searches.
 
     >>> bound_of(Request(lines=(1, 90)), None, 2_000), bound_of(Request(pattern="x"), None, 2_000)
     (20000, 2000)

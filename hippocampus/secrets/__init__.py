@@ -129,7 +129,7 @@ FORMS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
     (_either(issued.HEADERS), CREDENTIAL, _has_sign),
     (_either(issued.ADDRESSES), IN_ADDRESS, _is_in_address),
 )
-"""Expressions, the kind of what they find, and which of it is believed."""
+"""Expressions, the kind of their matches, and the check of each."""
 
 
 def find(text: str, *, cards: bool = False) -> list[Secret]:

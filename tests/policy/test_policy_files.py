@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from hippocampus import prices
 from hippocampus.cli import app
 from hippocampus.errors import PolicyError
-from hippocampus.policy import Action, Match, Policy, Rule, Subject, load, shipped, text_of
+from hippocampus.policy import Match, Policy, Rule, RuleAction, Subject, load, shipped, text_of
 from hippocampus.policy.tree import MAX_NODES, TreeError, read
 
 ROOT = Path(__file__).parents[2]
@@ -124,7 +124,7 @@ def test_rules_of_one_name_are_a_problem(tmp_path: Path) -> None:
     rule = "  - {name: a, match: {}, action: {}}\n"
     (found,) = problems(tmp_path, "lifecycle_policies:\n" + 2 * rule)
     assert found == (":3:6: rule 'a' stands twice; first in line 2 @ $.lifecycle_policies[1].name")
-    rules = tuple(Rule(name="a", match=Match(), action=Action()) for _ in range(2))
+    rules = tuple(Rule(name="a", match=Match(), action=RuleAction()) for _ in range(2))
     with pytest.raises(ValueError, match="rules of the same name: a"):
         Policy(lifecycle_policies=rules)
 
@@ -349,7 +349,9 @@ def test_schema_names_every_field_and_word() -> None:
     assert status == 0
     assert set(schema["properties"]) == set(Policy.model_fields)
     assert all(each.get("description") for each in schema["properties"].values())
-    assert all(each.get("description") for each in schema["$defs"]["Action"]["properties"].values())
+    assert all(
+        each.get("description") for each in schema["$defs"]["RuleAction"]["properties"].values()
+    )
     assert "source.type" in schema["$defs"]["Match"]["properties"]
     for word in ("aggressive", "tool_result", "critical", "email", "listing", *prices.TABLES):
         assert f'"{word}"' in out

@@ -1,7 +1,7 @@
 """Fetches content again from its sources, in the order that the policy declares.
 
 Degrades as section 7.3 of the protocol demands: the full content, else the stored copy, else the
-summary with a note that it is stale, else a clear failure. The session decides what is fetched.
+summary with a note that it is stale, else a clear failure. The session decides on the fetch.
 """
 
 from __future__ import annotations

@@ -73,6 +73,6 @@ def _read(path: Path, largest_bytes: int) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise Unavailable(f"{path.name} is not a plain file")
         data = b"" if status.st_size > largest_bytes else opened.read(largest_bytes + 1)
-    if status.st_size > largest_bytes or len(data) > largest_bytes:  # /proc says 0 of any size
+    if status.st_size > largest_bytes or len(data) > largest_bytes:  # /proc gives 0 for any size
         raise Unavailable(f"{path.name} is larger than {largest_bytes:,} bytes")
     return data

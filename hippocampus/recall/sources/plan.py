@@ -28,7 +28,7 @@ class SourcePlan:
     largest_bytes: int = 10_000_000
     """The most bytes of an answer."""
     fallbacks: tuple[Fallback, ...] = ("stored", "summary")
-    """What is used, in this order, where no source answers."""
+    """The fallbacks, in this order, where no source answers."""
     roots: tuple[str, ...] = ()
     """The folders that `file` may read; none allows no file."""
     allow_private: bool = False

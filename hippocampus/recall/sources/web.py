@@ -193,7 +193,7 @@ def _ask(connection: _Pinned, parts: SplitResult, plan: SourcePlan) -> _HttpAnsw
 
 
 def _check(answer: http.client.HTTPResponse, host: str) -> None:
-    """Refuse an answer with an error status, without text, or with a content encoding."""
+    """Refuse an answer with an error status, without text, or with an encoded body."""
     if answer.status != http.client.OK:
         raise Unavailable(f"{host} answers with status {answer.status}")
     kind = answer.headers.get("Content-Type", "text/plain").partition(";")[0]
