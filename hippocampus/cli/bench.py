@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from hippocampus.cli.options import AsJson
+
 app = typer.Typer(
     help="Measure retrieval on public data sets.", no_args_is_help=True, add_completion=False
 )
@@ -24,7 +26,7 @@ def locomo(
     leave_one_out: Annotated[
         bool, typer.Option(help="Report each conversation by itself too, and their mean.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure which share of the evidence for LoCoMo's questions a recall finds."""
     from hippocampus.replay.bench.locomo import HEADLINES, report

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hippocampus.cli.options import PolicyName, StateFolder, expect_state, fail
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
 
@@ -15,28 +15,21 @@ if TYPE_CHECKING:
 
 
 def consolidate(
-    state_dir: Annotated[Path, typer.Argument(help="The state directory of a memory.")],
+    state_dir: StateFolder,
     session: Annotated[
         str | None, typer.Argument(help="One session; without it, all that are not consolidated.")
     ] = None,
-    policy: Annotated[
-        str, typer.Option(help="The policy: a shipped name, or a YAML file.")
-    ] = "default",
+    policy: PolicyName = "default",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only list the sessions that are not consolidated.")
     ] = False,
 ) -> None:
     """Write the memories of finished sessions to the fact store; a second run changes nothing."""
     from hippocampus.memory import Hippocampus
-    from hippocampus.storage.state_dir import StateDir
 
-    state = StateDir(state_dir)
-    if not state.sessions.is_dir():
-        typer.echo(f"hippocampus: {state_dir} is not a state directory", err=True)
-        raise typer.Exit(2)
+    state = expect_state(state_dir)
     if session and not state.ledger(session).exists():
-        typer.echo(f"hippocampus: {state_dir} has no session {session!r}", err=True)
-        raise typer.Exit(2)
+        fail(f"{state_dir} has no session {session!r}")
     memory = Hippocampus(state_dir, policy=policy)
     try:
         names = [session] if session else memory.unconsolidated()

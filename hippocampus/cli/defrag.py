@@ -6,17 +6,16 @@ import contextlib
 import json
 import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from hippocampus.cli.options import AsJson, PolicyName, StateFolder, expect_state
+
 
 def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
-    state_dir: Annotated[Path, typer.Argument(help="The state directory of a memory.")],
-    policy: Annotated[
-        str, typer.Option(help="A shipped policy's name, or the path of a policy file.")
-    ] = "default",
+    state_dir: StateFolder,
+    policy: PolicyName = "default",
     apply: Annotated[
         bool, typer.Option("--apply", help="Make the changes; without it, only print them.")
     ] = False,
@@ -24,13 +23,10 @@ def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
     idle_hours: Annotated[
         float, typer.Option(help="Leave sessions alone that were active since then.")
     ] = 1.0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of lines.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Promote memories in frequent use, remove unused payloads, and report both in numbers."""
     from hippocampus import policy as policies
-    from hippocampus.cli.store import expect_state
     from hippocampus.consolidation.defrag import defrag as run
     from hippocampus.consolidation.defrag import undo as undone
     from hippocampus.facts import Facts

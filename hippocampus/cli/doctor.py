@@ -8,19 +8,19 @@ from typing import Annotated
 
 import typer
 
-from hippocampus.cli.store import Folder, expect_state
+from hippocampus.cli.options import AsJson, StateFolder, expect_state
 from hippocampus.formats.visible import visible
 
 
 def doctor(
-    state_dir: Folder,
+    state_dir: StateFolder,
     policy: Annotated[
         str, typer.Option(help="A shipped policy or a file, examined too.")
     ] = "default",
     fix: Annotated[
         bool, typer.Option("--fix", help="Mend what can be mended; damaged files are kept aside.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Examine payloads, ledgers, archives, facts, memory files, a policy, modes and the cache.
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hippocampus.cli.replay import PIPED_WIDTH
+from hippocampus.cli.options import PolicyName, console, fail
 from hippocampus.prices import DEFAULT_MODEL
 
 
 def explain(
     file: Annotated[Path, typer.Argument(help="One recorded session.")],
     turn: Annotated[int, typer.Option(help="The turn (call) to show, counted from 0.")],
-    policy: Annotated[
-        str, typer.Option(help="A shipped policy's name, or the path of a policy file.")
-    ] = "default",
+    policy: PolicyName = "default",
     model: Annotated[str, typer.Option(help="The model whose prices are used.")] = DEFAULT_MODEL,
 ) -> None:
     """Print the view at a turn next to the raw list, with the reason for each difference."""
-    from rich.console import Console
-
     from hippocampus import policy as policies
     from hippocampus import prices
     from hippocampus.replay.explanation import print_explanation
@@ -30,12 +25,11 @@ def explain(
 
     recordings = read_file(file)
     if not recordings:
-        typer.echo(f"hippocampus: {file} holds no conversation", err=True)
-        raise typer.Exit(2)
+        fail(f"{file} holds no conversation")
     print_explanation(
         recordings[0],
         turn,
         policies.load(policy),
         prices.model_prices(model),
-        Console(width=None if sys.stdout.isatty() else PIPED_WIDTH),
+        console(),
     )

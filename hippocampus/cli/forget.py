@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from hippocampus.cli.store import Folder, expect_state
+from hippocampus.cli.options import StateFolder, expect_state, fail
 from hippocampus.formats.visible import visible
 
 
 def forget(
-    state_dir: Folder,
+    state_dir: StateFolder,
     everything_from: Annotated[
         str, typer.Option(help="The session of which everything is removed.")
     ],
@@ -41,8 +41,7 @@ def forget(
             known = facts() if state.facts.exists() else None
             found = forgetting.traces(state, everything_from, store, known)
     if not found:
-        typer.echo(visible(f"hippocampus: no trace of session {everything_from!r}"), err=True)
-        raise typer.Exit(2)
+        fail(f"no trace of session {everything_from!r}")
     word = "removed" if apply else "would be removed; --apply removes them"
     for each in found.files:
         typer.echo(visible(f"{each.parent.name}/{each.name}"))

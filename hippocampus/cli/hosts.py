@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hippocampus.cli.options import DEFAULT_STATE, StateOption
+
 if TYPE_CHECKING:
     from hippocampus.integrations.hooks.settings import SettingsChange
 
@@ -77,7 +79,7 @@ def status(host: Named, project: Project = False, state_dir: State = None) -> No
 
 
 def hook(
-    state_dir: Annotated[Path, typer.Option(help="The state directory.")] = Path(".hippocampus"),
+    state_dir: StateOption = DEFAULT_STATE,
     policy: Policy = "default",
 ) -> None:
     """Answer one event of a coding agent, which is read from stdin."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-DEFAULT_STATE = Path(".hippocampus")
+from hippocampus.cli.options import DEFAULT_STATE, PolicyName, StateOption, fail
+
 TOKEN = "HIPPOCAMPUS_MCP_TOKEN"  # noqa: S105 - the name of a variable
 INSTALL = 'the MCP server needs: pip install "hippocampus-context[mcp]"'
 
 
 def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
-    state_dir: Annotated[Path, typer.Option(help="The state directory.")] = DEFAULT_STATE,
+    state_dir: StateOption = DEFAULT_STATE,
     transport: Annotated[
         Literal["stdio", "http"], typer.Option(envvar="HIPPO_TRANSPORT", help="stdio, or http.")
     ] = "stdio",
@@ -26,9 +26,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
         typer.Option(help="Whose tools are offered: ours, or those of another memory."),
     ] = "hippocampus",
     agent: Annotated[str, typer.Option(envvar="HIPPOCAMPUS_AGENT", help="Whose memory.")] = "",
-    policy: Annotated[
-        str, typer.Option(help="The policy: a shipped name, or a YAML file.")
-    ] = "default",
+    policy: PolicyName = "default",
 ) -> None:
     """Serve the memory to MCP clients; with http, HIPPOCAMPUS_MCP_TOKEN is the bearer token."""
     try:
@@ -36,8 +34,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
     except ImportError as missing:
         if (missing.name or "").split(".")[0] not in {"mcp", "mcp_types", "starlette"}:
             raise
-        typer.echo(f"hippocampus: {INSTALL}", err=True)
-        raise typer.Exit(2) from None
+        fail(INSTALL)
     from hippocampus.cli.memory_store import OWN_AGENT, opened
     from hippocampus.memory import Hippocampus
     from hippocampus.storage.state_dir import StateDir
@@ -58,6 +55,5 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
         try:
             app = mcp_server.app(server, host, os.environ.get(TOKEN, ""))
         except ValueError as refused:
-            typer.echo(f"hippocampus: {refused}", err=True)
-            raise typer.Exit(2) from None
+            fail(str(refused))
         uvicorn.run(app, host=host, port=port, log_level="warning")

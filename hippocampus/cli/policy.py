@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from hippocampus.cli.options import AsJson, PolicyName, console, fail
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from hippocampus.replay.recording import Recording
     from hippocampus.replay.treatments import Treated
 
-PIPED_WIDTH = 120
 MAX_TEXT_CHARACTERS = 48
 """The start of an entry's text that a row has."""
 
@@ -84,16 +84,10 @@ def schema() -> None:
 @app.command("explain")
 def explain(
     recording: Annotated[Path, typer.Argument(help="One recorded session.")],
-    policy: Annotated[
-        str, typer.Option(help="A shipped policy's name, or the path of a policy file.")
-    ] = "default",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON array instead of a table.")
-    ] = False,
+    policy: PolicyName = "default",
+    as_json: AsJson = False,
 ) -> None:
     """Print for each entry of a recording what the rules set, and which rule."""
-    from rich.console import Console
-
     from hippocampus import policy as policies
     from hippocampus.replay.readers import read_file
     from hippocampus.replay.treatments import treated
@@ -101,13 +95,11 @@ def explain(
     found = policies.load(policy)
     rows = [(each, row) for each in read_file(recording) for row in treated(each, found)]
     if not rows:
-        typer.echo(f"hippocampus: {recording} holds no conversation", err=True)
-        raise typer.Exit(2)
+        fail(f"{recording} holds no conversation")
     if as_json:
         typer.echo(json.dumps([_row(each, row) for each, row in rows], ensure_ascii=False))
     else:
-        console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
-        console.print(_table([row for _, row in rows], found))
+        console().print(_table([row for _, row in rows], found))
 
 
 @app.command("diff")
@@ -115,9 +107,7 @@ def diff(
     before: Annotated[str, typer.Argument(help="A shipped policy's name, or a policy file.")],
     after: Annotated[str, typer.Argument(help="The policy to compare it with.")],
     paths: Annotated[list[Path], typer.Argument(help="Files and folders of recorded sessions.")],
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of a table.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print how many views of recordings differ between two policies, and what that costs."""
     import functools
@@ -145,15 +135,14 @@ def diff(
     done = track(over_files(files, work), len(files), Console(stderr=True))
     found = sorted((each for one in done for each in one), key=lambda each: each.name)
     if not found:
-        typer.echo("hippocampus: no recorded session found there", err=True)
-        raise typer.Exit(2)
+        fail("no recorded session found there")
     total = summed(found, prices)
     if as_json:
         typer.echo(json.dumps({"total": total, "recordings": list(map(asdict, found))}))
         return
-    console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
-    console.print(shares_table("policy", {before: total["before"], after: total["after"]}))
-    console.print(
+    out = console()
+    out.print(shares_table("policy", {before: total["before"], after: total["after"]}))
+    out.print(
         f"{total['changed_views']:,} of {total['views']:,} views differ, in "
         f"{total['changed_recordings']} of {total['recordings']} recordings; of those over 100 "
         f"calls, in {total['changed_long_recordings']} of {total['long_recordings']}."

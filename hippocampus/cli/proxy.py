@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-DEFAULT_STATE = Path(".hippocampus")
+from hippocampus.cli.options import DEFAULT_STATE, PolicyName, StateOption, fail
+
 INSTALL = 'the proxy needs: pip install "hippocampus-context[proxy]"'
 
 
 def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     upstream: Annotated[str, typer.Option(help="The provider, such as https://api.anthropic.com.")],
-    state_dir: Annotated[Path, typer.Option(help="The state directory.")] = DEFAULT_STATE,
-    policy: Annotated[
-        str, typer.Option(help="The policy: a shipped name, or a YAML file.")
-    ] = "default",
+    state_dir: StateOption = DEFAULT_STATE,
+    policy: PolicyName = "default",
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on.")] = 8787,
     timeout: Annotated[
@@ -31,8 +29,7 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     except ImportError as missing:
         if missing.name not in {"httpx", "prometheus_client", "starlette", "uvicorn"}:
             raise
-        typer.echo(f"hippocampus: {INSTALL}", err=True)
-        raise typer.Exit(2) from None
+        fail(INSTALL)
     if not upstream.startswith(("https://", "http://")):
         raise typer.BadParameter(f"--upstream {upstream!r} is not the address of a provider")
     app = proxy_app(upstream, state_dir, policy, timeout)

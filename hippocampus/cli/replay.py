@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hippocampus.cli.options import AsJson, PolicyName, console, fail
 from hippocampus.prices import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from hippocampus.prices import Prices
     from hippocampus.replay.run import Options, Replayed, Skipped
 
-PIPED_WIDTH = 120
-"""Width of tables that go into a file or a pipe."""
 MISSING = "no such file or directory"
 HELP = """Replay recorded sessions and print what each strategy costs and what it hides.
 
@@ -51,9 +49,7 @@ class Marks(StrEnum):
 
 def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     paths: Annotated[list[Path], typer.Argument(help="Files and folders of recorded sessions.")],
-    policy: Annotated[
-        str, typer.Option(help="A shipped policy's name, or the path of a policy file.")
-    ] = "default",
+    policy: PolicyName = "default",
     model: Annotated[
         str, typer.Option(help="The model whose price in dollars and whose window are used.")
     ] = DEFAULT_MODEL,
@@ -74,9 +70,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     compare: Annotated[
         bool, typer.Option("--compare", help="Run the other strategies and the lower bound too.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of tables.")
-    ] = False,
+    as_json: AsJson = False,
     report: Annotated[
         Path | None, typer.Option(help="Write one self-contained HTML page to this file.")
     ] = None,
@@ -120,7 +114,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     elif replayed:
         from hippocampus.replay.table import print_outcome
 
-        print_outcome(found, Console(width=None if sys.stdout.isatty() else PIPED_WIDTH))
+        print_outcome(found, console())
     if report is not None:
         _write(found, report)
     _end(replayed, skipped, strict=strict)
@@ -138,7 +132,7 @@ def _print_bills(paths: Sequence[Path], otherwise: Prices, *, as_json: bool) -> 
             found += [compared(each, otherwise) for each in read_file(path)]
     bills = [each for each in found if each is not None]
     if not bills:
-        _fail("no recording there has 20 calls with the provider's own counts")
+        fail("no recording there has 20 calls with the provider's own counts")
     typer.echo(json.dumps(list(map(figures, bills))) if as_json else table(bills))
 
 
@@ -152,7 +146,7 @@ def _expect_writable(report: Path) -> None:
         problem = "not writable"
     else:
         return
-    _fail(f"no report can be written to {report}: {problem}")
+    fail(f"no report can be written to {report}: {problem}")
 
 
 def _write(found: dict[str, Any], report: Path) -> None:
@@ -161,12 +155,7 @@ def _write(found: dict[str, Any], report: Path) -> None:
     try:
         write_page(found, report)
     except OSError as failure:
-        _fail(f"the report cannot be written to {report}: {failure.strerror}")
-
-
-def _fail(message: str) -> NoReturn:
-    typer.echo(f"hippocampus: {message}", err=True)
-    raise typer.Exit(2)
+        fail(f"the report cannot be written to {report}: {failure.strerror}")
 
 
 def _run(
@@ -198,7 +187,7 @@ def _end(replayed: Sequence[Replayed], skipped: Sequence[Skipped], *, strict: bo
     if not replayed:
         for each in skipped:
             typer.echo(f"{each.path}: {each.reason}", err=True)
-        _fail("no recorded session found there")
+        fail("no recorded session found there")
     if strict and (skipped or broken):
         typer.echo(f"hippocampus: {len(skipped)} files and {broken} lines not read", err=True)
         raise typer.Exit(1)

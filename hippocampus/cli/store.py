@@ -7,11 +7,11 @@ import math
 import sys
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hippocampus.cli.options import StateFolder, console, expect_state, fail
 from hippocampus.formats.visible import visible
 
 if TYPE_CHECKING:
@@ -20,13 +20,11 @@ if TYPE_CHECKING:
     from hippocampus.storage.gc import FileRemoval, GcRules, Holding, Removal
     from hippocampus.storage.state_dir import StateDir
 
-PIPED_WIDTH = 120
 app = typer.Typer(help="List, read and verify stored contents.", no_args_is_help=True)
-Folder = Annotated[Path, typer.Argument(help="The state directory of a memory.")]
 
 
 def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
-    state_dir: Folder,
+    state_dir: StateFolder,
     max_age_days: Annotated[
         float | None, typer.Option(help="Remove contents and archives of sessions idle for longer.")
     ] = None,
@@ -63,17 +61,6 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
             gone = proxy.remove(state, conversations, started)
             conversations = {session: conversations[session] for session in gone}
     _print_removals(removals, files, conversations, done=apply)
-
-
-def expect_state(state_dir: Path) -> StateDir:
-    """Return a folder as a state directory; refuse any other before a file is written in it."""
-    from hippocampus.storage.state_dir import StateDir
-
-    state = StateDir(state_dir)
-    if not state.contents.is_dir():
-        typer.echo(f"hippocampus: {state_dir} is not a state directory", err=True)
-        raise typer.Exit(2)
-    return state
 
 
 def _check(rules: GcRules) -> None:
@@ -122,9 +109,8 @@ def _print_removals(
 
 
 @app.command("ls")
-def list_contents(state_dir: Folder) -> None:
+def list_contents(state_dir: StateFolder) -> None:
     """List the stored contents, the last active first."""
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
@@ -140,12 +126,12 @@ def list_contents(state_dir: Folder) -> None:
         table.add_row(
             each.key[:12], f"{each.packed_bytes:,}", active, pinned, escape(visible(entries))
         )
-    Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table)
+    console().print(table)
 
 
 @app.command("show")
 def show(
-    state_dir: Folder,
+    state_dir: StateFolder,
     named: Annotated[str, typer.Argument(help="An entry's id, or the start of a payload's key.")],
 ) -> None:
     """Write one content to standard output, byte for byte; on a terminal, without control characters."""
@@ -171,8 +157,7 @@ def _key(held: Sequence[Holding], named: str) -> str:
     ]
     if len(found) != 1:
         number = "no content is" if not found else f"{len(found)} contents are"
-        typer.echo(f"hippocampus: {number} named {named!r}; `store ls` lists them", err=True)
-        raise typer.Exit(2)
+        fail(f"{number} named {named!r}; `store ls` lists them")
     return found[0]
 
 
@@ -213,7 +198,7 @@ def entries(
 
 
 @app.command("verify")
-def verify(state_dir: Folder) -> None:
+def verify(state_dir: StateFolder) -> None:
     """Read every file and list damaged, lost and orphaned objects; exit status 1 on damage or loss."""
     from hippocampus.storage.verify import verify
 
@@ -226,7 +211,7 @@ def verify(state_dir: Folder) -> None:
 
 
 @app.command("stats")
-def stats(state_dir: Folder) -> None:
+def stats(state_dir: StateFolder) -> None:
     """Print the number and the size of contents, and how many are shared, pinned or orphans."""
     state = expect_state(state_dir)
     held = _holdings(state)

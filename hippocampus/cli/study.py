@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from hippocampus.cli.replay import PIPED_WIDTH
+from hippocampus.cli.options import PIPED_WIDTH
 
 if TYPE_CHECKING:
     from hippocampus.replay.study.folder import StudyFolder, StudySettings

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hippocampus.cli.replay import PIPED_WIDTH
+from hippocampus.cli.options import console, fail
 
 
 def tune(
@@ -22,7 +21,6 @@ def tune(
 ) -> None:
     """Fit decay and thresholds to recordings, and write a policy if it holds on those left out."""
     import yaml
-    from rich.console import Console
     from rich.table import Table
 
     from hippocampus import policy as policies
@@ -33,16 +31,16 @@ def tune(
 
     prices = model_prices(DEFAULT_MODEL)
     found = tuning.tune(find_files(paths), policies.load(policy), prices)
-    console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
+    terminal = console()
     scores = Table("Brier score", *found.scores)
     scores.add_row("owners left out", *(f"{each:.4f}" for each in found.scores.values()))
-    console.print(scores)
-    console.print(f"At strength 1 the chance of a use in ten calls is {found.law.chance:.2f}.")
+    terminal.print(scores)
+    terminal.print(f"At strength 1 the chance of a use in ten calls is {found.law.chance:.2f}.")
     rows = {f"policy {policy}": found.before, "tuned": found.after}
     figures = {name: sums.figures(found.everything, prices) for name, sums in rows.items()}
-    console.print(shares_table("owners left out", figures))
+    terminal.print(shares_table("owners left out", figures))
     if not found.changes:
-        console.print(f"Policy {policy} is as good on the owners left out: nothing is written.")
+        terminal.print(f"Policy {policy} is as good on the owners left out: nothing is written.")
         return
     base = policy if policy in policies.shipped() else str(Path(policy).resolve())
     written = {"name": "tuned", "extends": base, **found.changes}
@@ -50,6 +48,5 @@ def tune(
     try:
         out.write_text(text, "utf-8")
     except OSError as failure:
-        typer.echo(f"hippocampus: {out} cannot be written: {failure.strerror}", err=True)
-        raise typer.Exit(2) from None
-    console.print(f"Written to {out}:\n{text}", markup=False)
+        fail(f"{out} cannot be written: {failure.strerror}")
+    terminal.print(f"Written to {out}:\n{text}", markup=False)

@@ -5,7 +5,6 @@ Callers decide when a model is called; requests are sent in `http`.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,12 +56,3 @@ class AnthropicCompleter:
         except (KeyError, TypeError):
             problem = f"{self.endpoint.place}: the endpoint's answer holds no message"
             raise ProviderError(problem) from None
-
-
-def __getattr__(name: str) -> Any:
-    """Return the class by the name that it had in version 0.1."""
-    if name != "Completer":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    notice = "hippocampus.models.anthropic.Completer is renamed to AnthropicCompleter"
-    warnings.warn(notice, DeprecationWarning, stacklevel=2)
-    return AnthropicCompleter

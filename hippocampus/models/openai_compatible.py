@@ -15,12 +15,7 @@ from hippocampus.errors import ProviderError
 from hippocampus.models.http import Endpoint, post
 
 OPENAI = Endpoint("https://api.openai.com/v1", "OPENAI_API_KEY")
-OPENROUTER = Endpoint("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY")
 OLLAMA = Endpoint("http://localhost:11434/v1")
-VLLM = Endpoint("http://localhost:8000/v1")
-GEMINI = Endpoint("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY")
-MISTRAL = Endpoint("https://api.mistral.ai/v1", "MISTRAL_API_KEY")
-ZAI = Endpoint("https://api.z.ai/api/paas/v4", "ZAI_API_KEY")
 
 MAX_CHARACTERS = 40_000
 """The start of a text that the model reads for its summary."""

@@ -10,12 +10,12 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from hippocampus.errors import StoreError
-from hippocampus.storage.migrations import Migration, Schema, migrate
-from hippocampus.storage.sqlite import connected, log_name, transaction
+from hippocampus.storage.migrations import Migration, Schema, opened
+from hippocampus.storage.sqlite import log_name, transaction
 from hippocampus.storage.state_dir import LEDGER_SUFFIX, StateDir
 
 SETTLED_NS = 2_000_000_000
@@ -48,7 +48,7 @@ def ledgers_with(
         StoreError: the index cannot be read or written.
 
     """
-    with _opened(state) as db:
+    with opened(state.entry_index, SCHEMA, "OFF") as db:
         known = dict(db.execute("SELECT name, stamp FROM ledger"))
         stamps = _stamps(state)
         changed = [name for name, stamp in stamps.items() if not stamp or known.get(name) != stamp]
@@ -72,7 +72,7 @@ def forget(state: StateDir, ledger: str) -> None:
 
     """
     if state.entry_index.exists():
-        with _opened(state) as db, transaction(db):
+        with opened(state.entry_index, SCHEMA, "OFF") as db, transaction(db):
             db.execute("DELETE FROM entry WHERE ledger = ?", (ledger,))
             db.execute("DELETE FROM ledger WHERE name = ?", (ledger,))
 
@@ -101,20 +101,10 @@ def _stamps(state: StateDir) -> dict[str, str]:
                     )
     except FileNotFoundError:
         return {}
-    ledgers = (name for name in written if name.endswith(LEDGER_SUFFIX))
-    return {name: _together(written[name], written.get(log_name(name))) for name in ledgers}
-
-
-def _together(ledger: str, log: str | None) -> str:
-    return ledger if log is None else f"{ledger} {log}" if ledger and log else ""
-
-
-@contextlib.contextmanager
-def _opened(state: StateDir) -> Iterator[sqlite3.Connection]:
-    path = state.entry_index
-    try:
-        with contextlib.closing(connected(path, synchronous="OFF")) as db:
-            migrate(db, str(path), SCHEMA)
-            yield db
-    except (OSError, sqlite3.Error) as failure:
-        raise StoreError(f"entry index {path}: {failure}") from failure
+    stamps = {}
+    for name, ledger in written.items():
+        if name.endswith(LEDGER_SUFFIX):
+            log = written.get(log_name(name))
+            with_log = f"{ledger} {log}" if ledger and log else ""
+            stamps[name] = ledger if log is None else with_log
+    return stamps

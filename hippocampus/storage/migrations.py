@@ -8,12 +8,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from hippocampus.errors import StoreError
-from hippocampus.storage.sqlite import transaction
+from hippocampus.storage.sqlite import connected, transaction
 
 TableColumns = Mapping[str, tuple[str, ...]]
 """The columns of each table, by its name."""
@@ -75,6 +76,22 @@ def migrate(db: sqlite3.Connection, path: str, schema: Schema) -> None:
                 f"{schema.kind} {path}: its table {table!r} has {has}, and not "
                 f"{', '.join(columns)}: restore it from a backup, or move it away to begin a new one"
             )
+
+
+@contextlib.contextmanager
+def opened(path: Path, schema: Schema, synchronous: str = "NORMAL") -> Iterator[sqlite3.Connection]:
+    """Open a file for one piece of work, with its tables up to date.
+
+    Raises:
+        StoreError: it cannot be read or written.
+
+    """
+    try:
+        with contextlib.closing(connected(path, synchronous=synchronous)) as db:
+            migrate(db, str(path), schema)
+            yield db
+    except (OSError, sqlite3.Error) as failure:
+        raise StoreError(f"{schema.kind} {path}: {failure}") from failure
 
 
 def applied(db: sqlite3.Connection, path: str, schema: Schema) -> list[str]:

@@ -6,14 +6,11 @@ remove.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
-from hippocampus.errors import StoreError
-from hippocampus.storage.migrations import Migration, Schema, migrate
-from hippocampus.storage.sqlite import connected, transaction
+from hippocampus.storage.migrations import Migration, Schema, opened
+from hippocampus.storage.sqlite import transaction
 from hippocampus.storage.state_dir import StateDir
 
 SCHEMA = Schema(
@@ -44,7 +41,7 @@ def sent(state: StateDir) -> Mapping[str, float]:
     """
     if not state.proxy.exists():
         return {}
-    with _opened(state) as db:
+    with opened(state.proxy, SCHEMA) as db:
         return dict(db.execute("SELECT session, sent FROM conversation ORDER BY sent, session"))
 
 
@@ -60,7 +57,7 @@ def remove(state: StateDir, sessions: Iterable[str], sent_before: float) -> list
     if not state.proxy.exists():
         return []
     names = json.dumps(list(sessions))
-    with _opened(state) as db, transaction(db):
+    with opened(state.proxy, SCHEMA) as db, transaction(db):
         gone = db.execute(
             "DELETE FROM conversation WHERE session IN (SELECT value FROM json_each(?))"
             " AND sent <= ? RETURNING session",
@@ -73,13 +70,3 @@ def remove(state: StateDir, sessions: Iterable[str], sent_before: float) -> list
                 (names,),
             )
     return [session for (session,) in gone]
-
-
-@contextlib.contextmanager
-def _opened(state: StateDir) -> Iterator[sqlite3.Connection]:
-    try:
-        with contextlib.closing(connected(state.proxy)) as db:
-            migrate(db, str(state.proxy), SCHEMA)
-            yield db
-    except (OSError, sqlite3.Error) as failure:
-        raise StoreError(f"{SCHEMA.kind} {state.proxy}: {failure}") from failure

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
 from typing import NamedTuple
 
-from hippocampus.errors import StoreError
-from hippocampus.storage.migrations import Migration, Schema, migrate
-from hippocampus.storage.sqlite import connected
+from hippocampus.storage import migrations
+from hippocampus.storage.migrations import Migration, Schema
 from hippocampus.storage.state_dir import StateDir
 
 SCHEMA = Schema(
@@ -57,18 +55,11 @@ def unbury(db: sqlite3.Connection, key: str) -> None:
     db.execute("DELETE FROM tombstone WHERE content = ?", (key,))
 
 
-@contextlib.contextmanager
-def opened(state: StateDir) -> Iterator[sqlite3.Connection]:
+def opened(state: StateDir) -> contextlib.AbstractContextManager[sqlite3.Connection]:
     """Open the tombstones of a state directory.
 
     Raises:
         StoreError: they cannot be read or written.
 
     """
-    path = state.tombstones
-    try:
-        with contextlib.closing(connected(path)) as db:
-            migrate(db, str(path), SCHEMA)
-            yield db
-    except (OSError, sqlite3.Error) as failure:
-        raise StoreError(f"tombstones {path}: {failure}") from failure
+    return migrations.opened(state.tombstones, SCHEMA)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conversations import reading
 
-from hippocampus.cli.replay import PIPED_WIDTH
+from hippocampus.cli.options import PIPED_WIDTH
 
 
 def hippocampus(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:

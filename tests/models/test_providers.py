@@ -227,8 +227,3 @@ def test_an_embedding_can_be_cancelled() -> None:
         with pytest.raises(ProviderError, match="cancelled"):
             embed(["a", "b"])
         assert len(server.asked) == 1
-
-
-def test_the_renamed_completer_is_found_by_its_old_name_for_one_version() -> None:
-    with pytest.warns(DeprecationWarning, match="AnthropicCompleter"):
-        assert getattr(anthropic, "Completer") is anthropic.AnthropicCompleter  # noqa: B009

@@ -1,0 +1,47 @@
+"""Options that several commands have, and what all commands do with them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hippocampus.storage.state_dir import StateDir
+
+PIPED_WIDTH = 120
+"""Width of tables that go into a file or a pipe."""
+DEFAULT_STATE = Path(".hippocampus")
+StateFolder = Annotated[Path, typer.Argument(help="The state directory of a memory.")]
+StateOption = Annotated[Path, typer.Option(help="The state directory.")]
+PolicyName = Annotated[str, typer.Option(help="A shipped policy's name, or a policy file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def fail(message: str) -> NoReturn:
+    """Print a sentence on stderr, and end with exit status 2."""
+    from hippocampus.formats.visible import visible
+
+    typer.echo(visible(f"hippocampus: {message}"), err=True)
+    raise typer.Exit(2)
+
+
+def expect_state(state_dir: Path) -> StateDir:
+    """Return a folder as a state directory; refuse any other before a file is written in it."""
+    from hippocampus.storage.state_dir import StateDir
+
+    state = StateDir(state_dir)
+    if not (state.contents.is_dir() or state.sessions.is_dir()):
+        fail(f"{state_dir} is not a state directory")
+    return state
+
+
+def console() -> Console:
+    """Return the console of tables: as wide as the terminal, or bounded in a file or a pipe."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
