@@ -5,7 +5,6 @@ Each provider's module writes the requests and reads the answers.
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import json
 import os
@@ -15,7 +14,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,8 +25,6 @@ PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """The statuses after which the same request may succeed: busy, overloaded, too early."""
 FIRST_WAIT_SECONDS = 0.5
 MAX_WAIT_SECONDS = 20.0
-CANCEL_CHECK_SECONDS = 0.05
-"""How often a running request checks whether it was cancelled."""
 MAX_ANSWER_BYTES = 256 << 20
 MAX_REASON_CHARACTERS = 300
 MASKED = re.compile(r"\S*\*{3,}\S*")
@@ -50,8 +47,6 @@ class Endpoint:
     """The time of one attempt, from the connection to the last byte."""
     retries: int = 3
     """The attempts after the first, for failures that may pass; 0 is none."""
-    cancel: threading.Event | None = None
-    """Ends the call when another thread sets it, running or waiting; None cannot be cancelled."""
 
     @property
     def place(self) -> str:
@@ -59,10 +54,6 @@ class Endpoint:
         parts = urlsplit(self.base_url)
         host = parts.netloc.rpartition("@")[2]
         return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
-
-    def cancelled(self) -> bool:
-        """Return whether the call was cancelled."""
-        return self.cancel is not None and self.cancel.is_set()
 
 
 class _Passing(Exception):  # noqa: N818 - it never leaves this file
@@ -78,25 +69,23 @@ def post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
     """Send `body` to a path of the endpoint and return the answer, decoded from JSON.
 
     Raises:
-        ProviderError: no answer after all attempts, an error status, an answer that is not JSON, or
-            cancelled.
+        ProviderError: no answer after all attempts, an error status, or an answer that is not JSON.
 
     """
     where = f"{endpoint.place}/{path}"
     request = _request(endpoint, path, body)
-    for attempt in range(endpoint.retries + 1):
-        if endpoint.cancelled():
-            break
+    attempt = 0
+    while True:
         try:
-            return _interruptible(endpoint, request)
-        except CancelledError:
-            break
+            return _in_time(endpoint, request)
         except _Passing as failure:
             if attempt == endpoint.retries:
                 problem = f"{where}: {failure.reason} ({attempt + 1} attempts)"
                 raise ProviderError(problem) from None
-            _wait(endpoint, failure.wait_seconds, attempt)
-    raise ProviderError(f"{where}: cancelled")
+            wait = failure.wait_seconds
+            seconds = FIRST_WAIT_SECONDS * 2**attempt if wait is None else wait
+            time.sleep(min(seconds, MAX_WAIT_SECONDS))
+            attempt += 1
 
 
 def _request(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> urllib.request.Request:
@@ -122,35 +111,31 @@ def _key(endpoint: Endpoint) -> dict[str, str]:
     return {endpoint.key_header: f"Bearer {key}" if bearer else key}
 
 
-def _interruptible(endpoint: Endpoint, request: urllib.request.Request) -> Any:
-    """Make one attempt in a thread, so that it can end at the time limit and when cancelled.
+def _in_time(endpoint: Endpoint, request: urllib.request.Request) -> Any:
+    """Make one attempt in a thread, so that it can end at the time limit.
 
     An abandoned attempt ends in its thread, at the latest when its socket times out.
     """
     future: Future[Any] = Future()
-    worker = threading.Thread(target=_attempt, args=(endpoint, request, future), daemon=True)
-    worker.start()
-    ends = time.monotonic() + endpoint.timeout_seconds
-    while not future.done():
-        if endpoint.cancelled():
-            raise CancelledError
-        left = ends - time.monotonic()
-        if left <= 0:
-            raise _late(endpoint)
-        with contextlib.suppress(TimeoutError):
-            future.exception(left if endpoint.cancel is None else min(left, CANCEL_CHECK_SECONDS))
+
+    def attempt() -> None:
+        try:
+            future.set_result(_answer(endpoint, request))
+        except BaseException as failure:  # noqa: BLE001 - raised again in the thread that waits
+            future.set_exception(failure)
+
+    threading.Thread(target=attempt, daemon=True).start()
+    try:
+        failure = future.exception(endpoint.timeout_seconds)
+    except TimeoutError:
+        raise _late(endpoint) from None
+    if failure is not None:
+        raise failure
     return future.result()
 
 
 def _late(endpoint: Endpoint) -> _Passing:
     return _Passing(f"no answer within {endpoint.timeout_seconds:g} seconds")
-
-
-def _attempt(endpoint: Endpoint, request: urllib.request.Request, future: Future[Any]) -> None:
-    try:
-        future.set_result(_answer(endpoint, request))
-    except BaseException as failure:  # noqa: BLE001 - raised again in the thread that waits
-        future.set_exception(failure)
 
 
 def _answer(endpoint: Endpoint, request: urllib.request.Request) -> Any:
@@ -212,13 +197,3 @@ def _safe(endpoint: Endpoint, text: str) -> str:
     key = os.environ.get(endpoint.key_variable, "").strip() if endpoint.key_variable else ""
     text = text.replace(key, "…") if key else text
     return " ".join(MASKED.sub("…", text).split())[:MAX_REASON_CHARACTERS]
-
-
-def _wait(endpoint: Endpoint, server_seconds: float | None, attempt: int) -> None:
-    """Wait before the next attempt: as the server asks, else twice as long each time."""
-    seconds = FIRST_WAIT_SECONDS * 2**attempt if server_seconds is None else server_seconds
-    seconds = min(seconds, MAX_WAIT_SECONDS)
-    if endpoint.cancel is None:
-        time.sleep(seconds)
-    else:
-        endpoint.cancel.wait(seconds)

@@ -27,7 +27,6 @@ from hippocampus.policy.words import (
     EntryType,
     Kind,
     PriceTable,
-    RuleMode,
 )
 
 UNKNOWN_KIND = "text"
@@ -165,8 +164,6 @@ class Policy(Declared):
         default_factory=lambda: dict(SOURCE_TYPES)
     )
     """Globs on tool names, and the `source.type` of their results; the first match counts."""
-    rules: RuleMode = "all"
-    """Whether `all` matching rules apply, later ones over earlier ones, or the `first` alone."""
     lifecycle_policies: Annotated[
         tuple[Rule, ...], BeforeValidator(_listed), AfterValidator(_distinct)
     ] = ()
@@ -175,8 +172,7 @@ class Policy(Declared):
     def resolve(self, subject: Subject) -> Resolution:
         """Return what the rules set for an entry, each field with the rule that set it.
 
-        With `rules: all`, the default, every matching rule applies, and a later rule overrides an
-        earlier one field by field, as the protocol's rules (section 10) need: a browser snapshot is
+        Every matching rule applies, and a later rule overrides an earlier one field by field, as the protocol's rules (section 10) need: a browser snapshot is
         a tool result too, and matches both rules. Redactions add up. A rule that reads the content
         (`contains`, `pattern`) raises a tool result only where its match names `type: tool_result`,
         so that content cannot raise its own priority.
@@ -186,7 +182,7 @@ class Policy(Declared):
         if subject.source_type is None:
             named = self.source_type_of(subject.tool, is_error=subject.is_error)
             subject = replace(subject, source_type=named)
-        return resolve(self.lifecycle_policies, subject, first=self.rules == "first")
+        return resolve(self.lifecycle_policies, subject)
 
     @property
     def redacts(self) -> bool:

@@ -164,6 +164,12 @@ def _converted(file: _PolicyFile, base: Policy | None) -> dict[str, Any]:
     except ValidationError:  # reported with the other problems of the file
         known = Policy()
     known = known if base is None else extended(base, known, part)
+    if data.get("rules") == "all":
+        del data["rules"]
+        line = file.tree.problem("", ("rules",)).line
+        LOG.warning(
+            "%s:%d: `rules: all` is an old field; every matching rule applies", file.path, line
+        )
     for old, new in OLD_FIELDS.items():
         turns = data.get(old)
         if type(turns) is not int or not 0 <= turns <= 1_000_000_000:
@@ -185,8 +191,7 @@ def extended(base: Policy, own: Policy, written: Mapping[str, Any]) -> Policy:
     """Return a policy with the fields that it leaves out taken from `base`.
 
     `written` is the data of its file. Tables are merged key by key, and a rule replaces the rule of
-    the same name. The other rules of `base` come before its own under `rules: all`, and after them
-    under `rules: first`.
+    the same name. The other rules of `base` come before its own.
     """
     update: dict[str, Any] = {name: getattr(own, name) for name in own.model_fields_set}
     for name in MERGED:
@@ -203,9 +208,7 @@ def extended(base: Policy, own: Policy, written: Mapping[str, Any]) -> Policy:
     merged = base.model_copy(update=update)
     named = {rule.name for rule in own.lifecycle_policies}
     kept = tuple(rule for rule in _labelled(base) if rule.name not in named)
-    ours = own.lifecycle_policies
-    joined = ours + kept if merged.rules == "first" else kept + ours
-    return merged.model_copy(update={"lifecycle_policies": joined})
+    return merged.model_copy(update={"lifecycle_policies": kept + own.lifecycle_policies})
 
 
 def _labelled(base: Policy) -> tuple[Rule, ...]:

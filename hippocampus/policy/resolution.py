@@ -93,8 +93,8 @@ NO_RULES = Resolution()
 """The resolution of an entry that no rule matches."""
 
 
-def resolve(rules: Sequence[Rule], subject: Subject, *, first: bool) -> Resolution:
-    """Return what the matching rules set: all of them, later over earlier, or the `first` alone."""
+def resolve(rules: Sequence[Rule], subject: Subject) -> Resolution:
+    """Return what the matching rules set, later ones over earlier ones."""
     lazy = _LazySubject(subject)
     fields: dict[str, Any] = {}
     because: dict[str, str] = {}
@@ -115,8 +115,6 @@ def resolve(rules: Sequence[Rule], subject: Subject, *, first: bool) -> Resoluti
                 redactions.append(value)
                 label = ", ".join(filter(None, (because.get(name), label)))
             fields[name], because[name] = value, label
-        if first:
-            break
     if redactions:
         fields["redact"] = joined_redactions(tuple(redactions))
     return Resolution(**fields, because=because, withheld=withheld)

@@ -9,7 +9,6 @@ Priority = Literal["critical", "high", "normal", "low"]
 Encoding = Literal["manual", "auto"]
 Level = Literal["none", "light", "normal", "aggressive"]
 Supersession = Literal["call", "tool", "source.type"]
-RuleMode = Literal["all", "first"]
 PriceTable = Literal["anthropic-5m", "anthropic-1h", "openai", "gemini", "none"]
 Kind = Literal[
     "arguments",

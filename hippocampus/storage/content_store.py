@@ -1,6 +1,6 @@
-"""Payloads by the hash of their bytes, on disk or in memory.
+"""Payloads by the hash of their bytes.
 
-On disk they are in diskcache, as bytes only (its default unpickles what it reads), never evicted, in
+They are in diskcache, as bytes only (its default unpickles what it reads), never evicted, in
 a folder that only its owner may read. What a payload means is not known here.
 """
 
@@ -11,7 +11,6 @@ import re
 import sqlite3
 import stat
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -267,34 +266,6 @@ class DiskStore:
         """Close the database."""
         if self._opened is not None:
             self._opened.close()
-
-
-class MemoryStore:
-    """The content store in memory, for tests and for hosts without a disk: it ends with its process."""
-
-    def __init__(self) -> None:
-        self._contents: dict[str, tuple[bytes, float]] = {}
-
-    def put(self, content: bytes) -> str:
-        """Store a payload and return its key."""
-        key = content_key(content)
-        self._contents[key] = content, time.time()
-        return key
-
-    def get(self, key: str) -> bytes | None:
-        """Return the payload of a key, or None."""
-        content, _ = self._contents.get(key, (None, 0.0))
-        return content
-
-    def delete(self, key: str, put_before: float = float("inf")) -> bool:
-        """Remove a payload and return whether it was there; one put after `put_before` stays."""
-        _, put_at = self._contents.get(key, (b"", float("inf")))
-        return put_at <= put_before and self._contents.pop(key, None) is not None
-
-    def stored(self) -> Iterator[StoredPayload]:
-        """Yield every payload, by key."""
-        for key, (content, put_at) in sorted(self._contents.items()):
-            yield StoredPayload(key, len(content), put_at)
 
 
 def damage(store: ContentStore, key: str) -> str:

@@ -107,38 +107,6 @@ def test_a_trickle_of_bytes_does_not_hold_an_attempt_beyond_its_time() -> None:
     listener.close()
 
 
-def test_a_call_under_way_can_be_cancelled() -> None:
-    cancel, release = threading.Event(), threading.Event()
-    with endpoint(lambda _: Answer({}, wait=release)) as server:
-        threading.Timer(0.1, cancel.set).start()
-        started = time.monotonic()
-        with pytest.raises(ProviderError, match="cancelled"):
-            post(Endpoint(server.address, cancel=cancel), "x", {})
-        assert time.monotonic() - started < 30
-        release.set()
-
-
-def test_a_call_that_waits_to_try_again_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "FIRST_WAIT_SECONDS", 15.0)
-    cancel = threading.Event()
-    with endpoint(lambda _: Answer({}, 500)) as server:
-        threading.Timer(0.1, cancel.set).start()
-        started = time.monotonic()
-        with pytest.raises(ProviderError, match="cancelled"):
-            post(Endpoint(server.address, cancel=cancel), "x", {})
-        assert time.monotonic() - started < 10
-        assert len(server.asked) == 1
-
-
-def test_a_cancelled_endpoint_is_not_asked() -> None:
-    cancel = threading.Event()
-    cancel.set()
-    with endpoint(lambda _: Answer({})) as server:
-        with pytest.raises(ProviderError, match="cancelled"):
-            post(Endpoint(server.address, cancel=cancel), "x", {})
-        assert server.asked == []
-
-
 def test_the_key_comes_from_the_environment_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
     with endpoint(lambda _: Answer({})) as server:
         bearer = Endpoint(server.address, "TEST_KEY")

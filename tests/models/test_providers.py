@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -216,14 +215,3 @@ def test_a_model_that_only_completes_reranks(answer: str, scores: list[float]) -
     assert reranker(complete)("which?", texts) == scores
     assert len(prompts) == 1
     assert len([line for line in prompts[0].splitlines() if line[:1].isdigit()]) == len(texts)
-
-
-def test_an_embedding_can_be_cancelled() -> None:
-    cancel = threading.Event()
-    with endpoint(vectors) as server:
-        embed = Embedder(Endpoint(server.address, cancel=cancel), "small", batch=1)
-        assert embed(["a"]).shape == (1, 3)
-        cancel.set()
-        with pytest.raises(ProviderError, match="cancelled"):
-            embed(["a", "b"])
-        assert len(server.asked) == 1

@@ -41,7 +41,6 @@ def one_rule(match: str = "{}", action: str = "{}") -> str:
 @pytest.mark.parametrize(
     ("text", "place", "told"),
     [
-        ("rules: frist", ":1:1", "expected one of all, first; found text 'frist'; did you mean first?"),
         ("prices: openia", ":1:1", "did you mean openai"),
         ("model: gpt-9", ":1:1", "unknown model 'gpt-9'; did you mean gpt-"),
         ("compression: agressive", ":1:1", "did you mean aggressive"),
@@ -164,11 +163,11 @@ def test_a_policy_has_what_it_leaves_out_from_the_one_it_extends(tmp_path: Path)
     assert [rule.name for rule in policy.lifecycle_policies] == ["kept", "base rule 2", "replaced"]
 
 
-def test_where_the_first_rule_counts_the_own_rules_come_first(tmp_path: Path) -> None:
-    write(tmp_path, "base", BASE)
-    policy = load(write(tmp_path, "mine", "extends: base.yaml\nrules: first\n" + one_rule()))
-    assert policy.resolve(Subject("tool_result")).because == {}
-    assert len(policy.lifecycle_policies) == 4
+def test_the_old_field_of_how_rules_apply_is_left_out_or_refused(tmp_path: Path) -> None:
+    policy = load(write(tmp_path, "mine", "rules: all\nstrong: 0.6"))
+    assert policy.strong == 0.6
+    with pytest.raises(PolicyError, match="unknown field 'rules'"):
+        load(write(tmp_path, "mine", "rules: first"))
 
 
 def test_a_chain_and_a_shipped_name_are_followed_and_a_cycle_is_told(tmp_path: Path) -> None:

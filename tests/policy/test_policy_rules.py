@@ -208,11 +208,6 @@ def test_all_rules_are_heard_and_the_last_word_counts() -> None:
     assert treatment.because == {"decay_rate": "rule 2", "floor": "one"}
 
 
-def test_the_first_match_alone_where_the_policy_says_so() -> None:
-    treatment = ruled(FIRST, SECOND, rules="first").resolve(result("read"))
-    assert said(treatment) == {"decay_rate": 0.3, "floor": 0.1}
-
-
 def test_a_rule_sees_the_priority_that_the_rules_above_gave() -> None:
     raised = {"match": {"tool": "read"}, "action": {"priority": "high"}}
     slow = {"match": {"priority": ["normal", "low"]}, "action": {"decay_rate": 0.9}}

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from storage.memory_store import MemoryStore
 
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
@@ -13,7 +14,7 @@ from hippocampus.errors import RecallError, StoreError
 from hippocampus.recall import Request
 from hippocampus.recall.retrieval import Retrieval, handle
 from hippocampus.storage import gc
-from hippocampus.storage.content_store import DiskStore, MemoryStore
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.ledger import Ledger, ModelCall
 from hippocampus.storage.state_dir import StateDir
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from storage.memory_store import MemoryStore
 
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
@@ -20,7 +21,6 @@ from hippocampus.storage.content_store import (
     MIN_FILE_BYTES,
     ContentStore,
     DiskStore,
-    MemoryStore,
 )
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from conversations import EAGER, reading
+from storage.memory_store import MemoryStore
 
 from hippocampus import Hippocampus, RecallError
-from hippocampus.storage.content_store import DiskStore, MemoryStore
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.ledger import owner_of
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
