@@ -50,10 +50,6 @@ SOURCE_TYPES = {
 """The source types of the protocol's section 10, by globs on the names of such tools."""
 
 
-def _all_rates(rates: Any) -> Any:
-    return {**DECAY_RATES, **rates} if isinstance(rates, dict) else rates
-
-
 def _globs(table: dict[str, str]) -> dict[str, str]:
     for glob in table:
         matching.globs((glob,))
@@ -77,10 +73,6 @@ def _known_model(name: str) -> str:
     except ModelError as unknown:
         raise ValueError(str(unknown)) from None
     return name
-
-
-def _listed(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 class Policy(Declared):
@@ -148,9 +140,12 @@ class Policy(Declared):
     """The strength of an entry that a message names, at least; a recall sets it to 1."""
     exponent: Rate = 0.5
     """The exponent of the power law of forgetting; 0 forgets nothing."""
-    decay_rates: Annotated[dict[EntryType | Kind, Rate], BeforeValidator(_all_rates)] = Field(
-        default_factory=lambda: dict(DECAY_RATES)
-    )
+    decay_rates: Annotated[
+        dict[EntryType | Kind, Rate],
+        BeforeValidator(
+            lambda rates: {**DECAY_RATES, **rates} if isinstance(rates, dict) else rates
+        ),
+    ] = Field(default_factory=lambda: dict(DECAY_RATES))
     """The rate of the power law, per turn, by type of entry or by kind of content; 0 does not fade."""
     strong: Share = 0.5
     """An entry of at least this strength slows associated entries and may persist; 0 is any."""
@@ -165,7 +160,9 @@ class Policy(Declared):
     )
     """Globs on tool names, and the `source.type` of their results; the first match counts."""
     lifecycle_policies: Annotated[
-        tuple[Rule, ...], BeforeValidator(_listed), AfterValidator(_distinct)
+        tuple[Rule, ...],
+        BeforeValidator(lambda rules: tuple(rules) if isinstance(rules, list) else rules),
+        AfterValidator(_distinct),
     ] = ()
     """The rules, from top to bottom."""
 

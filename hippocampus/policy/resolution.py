@@ -14,7 +14,7 @@ from hippocampus.formats.json_paths import at_path
 from hippocampus.policy import matching
 from hippocampus.policy.redaction import Redaction
 from hippocampus.policy.redaction import joined as joined_redactions
-from hippocampus.policy.rules import Match, Refetch, Rule, TokenRange
+from hippocampus.policy.rules import Match, Refetch, Rule
 from hippocampus.policy.words import ERROR_SOURCE, Encoding, EntryType, Priority, Supersession
 
 
@@ -178,10 +178,22 @@ def _matches(match: Match, lazy: _LazySubject, priority: Priority) -> bool:
         (match.type is None or subject.type in match.type)
         and (match.priority is None or priority in match.priority)
         and (match.error is None or subject.is_error == match.error)
-        and (match.tokens is None or _holds(match.tokens, subject.tokens))
+        and (
+            match.tokens is None
+            or (
+                (match.tokens.over is None or subject.tokens > match.tokens.over)
+                and (match.tokens.under is None or subject.tokens < match.tokens.under)
+            )
+        )
         and (match.source_type is None or _is_one(match.source_type, subject.source_type or ""))
         and (match.tool is None or _is_one(match.tool, subject.tool))
-        and (match.arguments is None or _have(match.arguments, lazy))
+        and (
+            match.arguments is None
+            or all(
+                any(matching.globs(globs).fullmatch(value) for value in lazy.values_at(key))
+                for key, globs in match.arguments.items()
+            )
+        )
         and (match.kind is None or lazy.kind in match.kind)
         and (match.contains is None or matching.has_word(lazy.folded, match.contains))
         and (
@@ -191,18 +203,5 @@ def _matches(match: Match, lazy: _LazySubject, priority: Priority) -> bool:
     )
 
 
-def _holds(bounds: TokenRange, tokens: int) -> bool:
-    return (bounds.over is None or tokens > bounds.over) and (
-        bounds.under is None or tokens < bounds.under
-    )
-
-
 def _is_one(globs: tuple[str, ...], name: str) -> bool:
     return matching.globs(globs).fullmatch(matching.searchable(name)) is not None
-
-
-def _have(wanted: Mapping[str, tuple[str, ...]], lazy: _LazySubject) -> bool:
-    return all(
-        any(matching.globs(globs).fullmatch(value) for value in lazy.values_at(key))
-        for key, globs in wanted.items()
-    )

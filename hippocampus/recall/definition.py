@@ -19,7 +19,6 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
 
 from hippocampus.formats.writing import tool_definition
@@ -185,7 +184,12 @@ def as_function(answer: Callable[[Mapping[str, Any]], str], name: str = TOOL_NAM
         return answer({key: value for key, value in arguments.items() if value is not None})
 
     fields = RecallRequest.model_fields
-    hints = {key: _hint(each) for key, each in fields.items()}
+    hints = {
+        key: Annotated.__class_getitem__(  # type: ignore[attr-defined]
+            (each.annotation, *each.metadata, Field(description=each.description))
+        )
+        for key, each in fields.items()
+    }
     recall.__name__ = recall.__qualname__ = name
     recall.__doc__ = described(name)
     recall.__annotations__ = {**hints, "return": str}
@@ -197,9 +201,3 @@ def as_function(answer: Callable[[Mapping[str, Any]], str], name: str = TOOL_NAM
         return_annotation=str,
     )
     return recall
-
-
-def _hint(each: FieldInfo) -> Any:
-    """Return the type of a field with its checks and its description."""
-    checks = (each.annotation, *each.metadata, Field(description=each.description))
-    return Annotated.__class_getitem__(checks)  # type: ignore[attr-defined]

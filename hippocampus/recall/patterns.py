@@ -49,19 +49,14 @@ def matching(text: str, pattern: str, context: int = 0) -> Iterator[NumberedLine
 
 def _found(text: str, pattern: str) -> Iterator[NumberedLine]:
     wanted = compiled(pattern)
-    data = None if WHOLE_TEXT_SIGNS.search(pattern) else _encoded(text)
+    try:
+        data = None if WHOLE_TEXT_SIGNS.search(pattern) else text.encode()
+    except UnicodeEncodeError:  # RE2 accepts no lone surrogates
+        data = None
     if data is None:
         yield from each_line(text.split("\n"), wanted)
     else:
         yield from _in_bytes(data, compiled(f"(?m){pattern}"), wanted)
-
-
-def _encoded(text: str) -> bytes | None:
-    """Return a text in UTF-8, or None for lone surrogates, which RE2 does not accept."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return None
 
 
 def compiled(pattern: str, *, across_lines: bool = False) -> Any:
@@ -81,14 +76,10 @@ def compiled(pattern: str, *, across_lines: bool = False) -> Any:
         return re2.compile(searchable(pattern), options)
     except re2.error as wrong:
         why = wrong.args[0].decode("utf-8", "replace") if wrong.args else ""
-        text = f"pattern {pattern!r} is no regular expression (RE2): {why}{_missing(pattern)}"
+        missing = next((name for name, sign in MISSING.items() if sign.search(pattern)), "")
+        hint = f". RE2 has no {missing}; match more and read on in the answer" if missing else ""
+        text = f"pattern {pattern!r} is no regular expression (RE2): {why}{hint}"
         raise RecallError("bad_request", text) from None
-
-
-def _missing(pattern: str) -> str:
-    """Return what RE2 lacks of a pattern that other engines take, and what to do instead."""
-    found = next((name for name, sign in MISSING.items() if sign.search(pattern)), "")
-    return f". RE2 has no {found}; match more and read on in the answer" if found else ""
 
 
 def each_line(lines: Iterable[str], wanted: Any) -> Iterator[NumberedLine]:

@@ -10,7 +10,7 @@ from hippocampus.errors import RecallError
 from hippocampus.indexing.output import first_number
 from hippocampus.models import tokens
 from hippocampus.recall import paths, ranking
-from hippocampus.recall.fitting import Note, NumberedLine, fit, numbered
+from hippocampus.recall.fitting import NumberedLine, fit, numbered
 from hippocampus.recall.paging import paged, pages
 from hippocampus.recall.patterns import matching
 
@@ -65,7 +65,9 @@ def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> s
     start = first_number(text, arguments)
     if request.path is not None:
         found = _renumbered(paths.lines_at(text, request.path), start)
-        return fit(found, max_tokens, _more_of_path(request.path))
+        quoted = request.path if len(request.path) <= 20 else f"{request.path[:20]}…"
+        more = f"(more is at {quoted}; ask for a longer path or more max_tokens)"
+        return fit(found, max_tokens, lambda *_: more)
     if request.pattern is not None:
         return _by_pattern(text, request, start, max_tokens)
     if request.query is not None:
@@ -80,29 +82,19 @@ def _by_lines(text: str, request: Request, start: int, max_tokens: int) -> str:
     if everything and tokens.count(text) <= max_tokens:
         return text
     wanted = lines[first - start : last - start + 1]
-    return fit(numbered(wanted, first), max_tokens, _more_lines(last))
+    return fit(
+        numbered(wanted, first),
+        max_tokens,
+        lambda _shown, _left, number: (
+            f"(lines {number} to {last} are left out; ask for lines=[{number}, {last}])"
+        ),
+    )
 
 
 def _renumbered(found: Iterator[NumberedLine], start: int) -> Iterator[NumberedLine]:
     """Yield lines with the numbers that a part of a file has itself."""
     for each in found:
         yield each._replace(number=each.number + start - 1) if each.number else each
-
-
-def _more_lines(last: int) -> Note:
-    def note(_shown: int, _left: int, number: int) -> str:
-        return f"(lines {number} to {last} are left out; ask for lines=[{number}, {last}])"
-
-    return note
-
-
-def _more_of_path(path: str) -> Note:
-    quoted = path if len(path) <= 20 else f"{path[:20]}…"
-
-    def note(_shown: int, _left: int, _number: int) -> str:
-        return f"(more is at {quoted}; ask for a longer path or more max_tokens)"
-
-    return note
 
 
 def _by_pattern(text: str, request: Request, start: int, max_tokens: int) -> str:

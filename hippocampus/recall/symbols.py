@@ -82,19 +82,20 @@ def _whole(lines: Sequence[str], bare: Sequence[str], start: int) -> list[Number
     while first and bare[first - 1].lstrip().startswith("@") and _indent(bare[first - 1]) == indent:
         first -= 1
     end = start + 1
-    while end < len(bare) and _belongs(bare[end], indent):
+    while end < len(bare) and (
+        not bare[end].strip()
+        or _indent(bare[end]) > indent
+        or (
+            _indent(bare[end]) == indent
+            and (CLOSING.match(bare[end]) is not None or bare[end].strip() == "{")
+        )
+    ):
         end += 1
     if end < len(bare) and bare[end].lstrip().startswith(("}", "end")):
         end += 1
     while end > start + 1 and not bare[end - 1].strip():
         end -= 1
     return [NumberedLine(number + 1, lines[number]) for number in range(first, end)]
-
-
-def _belongs(line: str, indent: int) -> bool:
-    if not line.strip() or _indent(line) > indent:
-        return True
-    return _indent(line) == indent and (CLOSING.match(line) is not None or line.strip() == "{")
 
 
 def _indent(line: str) -> int:

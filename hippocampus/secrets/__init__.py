@@ -101,33 +101,31 @@ IDENTIFIER = re.compile(r"^[a-z]+(?:[_:|-][a-z]+)+[.,:]?$|^[a-z]+(?:[A-Z][a-z]+)
 """Words that are joined as a program's names are."""
 
 
-def _is_mixed(value: str) -> bool:
-    return bool(DIGIT.search(value) and LETTER.search(value.partition("-")[2]))
-
-
-def _has_sign(value: str) -> bool:
-    return not value.isalpha() and not IDENTIFIER.search(value)
-
-
-def _is_in_address(value: str) -> bool:
-    return not PLACEHOLDER.search(value) and value.casefold() not in {"password", "passwd", "pass"}
-
-
-def _anything(_value: str) -> bool:
-    return True
-
-
 def _either(patterns: tuple[str, ...]) -> str:
     return "|".join(f"(?:{each})" for each in patterns)
 
 
 FORMS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
-    (issued.PRIVATE_KEY, PRIVATE_KEY, _anything),
-    (rf"\b(?:{'|'.join(issued.DISTINCT)})", ISSUED_KEY, _anything),
-    (_either(issued.SIGNED), ISSUED_KEY, _anything),
-    (issued.AMBIGUOUS, ISSUED_KEY, _is_mixed),
-    (_either(issued.HEADERS), CREDENTIAL, _has_sign),
-    (_either(issued.ADDRESSES), IN_ADDRESS, _is_in_address),
+    (issued.PRIVATE_KEY, PRIVATE_KEY, lambda _: True),
+    (rf"\b(?:{'|'.join(issued.DISTINCT)})", ISSUED_KEY, lambda _: True),
+    (_either(issued.SIGNED), ISSUED_KEY, lambda _: True),
+    (
+        issued.AMBIGUOUS,
+        ISSUED_KEY,
+        lambda value: bool(DIGIT.search(value) and LETTER.search(value.partition("-")[2])),
+    ),
+    (
+        _either(issued.HEADERS),
+        CREDENTIAL,
+        lambda value: not value.isalpha() and not IDENTIFIER.search(value),
+    ),
+    (
+        _either(issued.ADDRESSES),
+        IN_ADDRESS,
+        lambda value: (
+            not PLACEHOLDER.search(value) and value.casefold() not in {"password", "passwd", "pass"}
+        ),
+    ),
 )
 """Expressions, the kind of their matches, and the check of each."""
 
@@ -140,7 +138,15 @@ def find(text: str, *, cards: bool = False) -> list[Secret]:
         cards: whether the numbers of payment cards are secrets here.
 
     """
-    found = sorted(_in_layers(text, cards=cards), key=lambda one: (one.start, -one.end))
+    found = []
+    for layer in layers(text):
+        found += [
+            Secret(*layer.source(start, end), kind)
+            for start, end, kind in find_as_written(layer.text)
+        ]
+        cards_found = find_cards(layer.text) if cards else ()
+        found += [Secret(*layer.source(*span), CARD_NUMBER) for span in cards_found]
+    found.sort(key=lambda one: (one.start, -one.end))
     kept: list[Secret] = []
     for one in found:
         if not kept or one.start >= kept[-1].end:
@@ -187,7 +193,8 @@ def find_as_written(text: str) -> Iterator[Secret]:
     """Yield the secrets of a text without decoding it; some may overlap."""
     plain = searchable(text)
     for pattern, kind, holds in FORMS:
-        for start, end in _spans(plain, pattern):
+        for match in _compiled(pattern).finditer(plain):
+            start, end = match.span(match.lastindex or 0)
             if holds(plain[start:end]):
                 yield Secret(start, end, kind)
     for pattern in SETTINGS:
@@ -230,18 +237,3 @@ def is_card(text: str) -> bool:
     digits = [int(each) for each in reversed(text) if each.isdigit()]
     doubled = [sum(divmod(2 * each, 10)) for each in digits[1::2]]
     return (sum(digits[::2]) + sum(doubled)) % 10 == 0
-
-
-def _in_layers(text: str, *, cards: bool) -> Iterator[Secret]:
-    for layer in layers(text):
-        for start, end, kind in find_as_written(layer.text):
-            yield Secret(*layer.source(start, end), kind)
-        if cards:
-            for span in find_cards(layer.text):
-                yield Secret(*layer.source(*span), CARD_NUMBER)
-
-
-def _spans(text: str, pattern: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans that an expression matches, or those of its group."""
-    for match in _compiled(pattern).finditer(text):
-        yield match.span(match.lastindex or 0)

@@ -549,16 +549,6 @@ def stored_session(path: Path) -> StoredSession:
     return StoredSession(path, name, active_at, turn or 0, tuple(records), tuple(damaged))
 
 
-def check_file(path: Path) -> list[str]:
-    """Return a sentence for each thing that SQLite finds wrong with a ledger."""
-    try:
-        with _reading(path) as db:
-            found = [text for (text,) in db.execute("PRAGMA integrity_check")]
-    except StoreError as failure:
-        return [str(failure)]
-    return [f"ledger {path}: {text}" for text in found if text != "ok"]
-
-
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     with _as_store_error(path), reading(path) as db:

@@ -13,7 +13,7 @@ from hippocampus.storage import gc, tombstones
 from hippocampus.storage.archive import reader
 from hippocampus.storage.archive.records import parsed
 from hippocampus.storage.content_store import ContentStore, DiskStore, damage
-from hippocampus.storage.ledger import StoredSession, check_file, stored_session
+from hippocampus.storage.ledger import StoredSession, stored_session
 from hippocampus.storage.sqlite import reading
 from hippocampus.storage.state_dir import StateDir
 
@@ -55,8 +55,8 @@ def verify(state: StateDir, store: ContentStore | None = None) -> Report:
 def _sessions(state: StateDir) -> tuple[list[StoredSession], list[str]]:
     found, problems = [], []
     for path in state.ledgers():
+        wrong = _databases(path, "ledger")
         try:
-            wrong = check_file(path)
             session = stored_session(path)
         except StoreError as failure:
             problems += wrong or [str(failure)]
