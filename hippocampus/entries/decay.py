@@ -41,12 +41,13 @@ def strength(
     if expires is not None and turn > expires:
         return 0.0
     rate = rate_of(entry)
-    made = _faded(initial, rate, turn - entry.lifecycle.created, exponent)
-    used = _faded(entry.strength, rate, turn - entry.decay.last_access, exponent)
+    made = faded(initial, rate, turn - entry.lifecycle.created, exponent)
+    used = faded(entry.strength, rate, turn - entry.decay.last_access, exponent)
     return max(entry.decay.floor, min(1.0, max(made, used)))
 
 
-def _faded(start: float, rate: float, turns: int, exponent: float) -> float:
+def faded(start: float, rate: float, turns: int, exponent: float) -> float:
+    """Return the strength of one trace after some turns, by the power law alone."""
     return start * float((1 + rate * max(0, turns)) ** -exponent)
 
 
@@ -91,7 +92,7 @@ def accessed(
     """
     since = turn - entry.decay.last_access
     was_accessed = entry.decay.last_access > entry.lifecycle.created
-    if was_accessed and _faded(entry.strength, rate_of(entry), since, exponent) > strength:
+    if was_accessed and faded(entry.strength, rate_of(entry), since, exponent) > strength:
         return entry
     decay = entry.decay.model_copy(update={"last_access": turn})
     return entry.model_copy(update={"strength": strength, "decay": decay})

@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from hippocampus.entries import decay
 from hippocampus.errors import PolicyError, nearest
 from hippocampus.policy.fields import Policy
 from hippocampus.policy.problems import problems_of
@@ -174,8 +175,9 @@ def _converted(file: _PolicyFile, base: Policy | None) -> dict[str, Any]:
         turns = data.get(old)
         if type(turns) is not int or not 0 <= turns <= 1_000_000_000:
             continue
-        faded = (1 + known.decay_rates["tool_result"] * turns) ** -known.exponent
-        below = 0.0 if new == "digest_below" and not turns else known.initial_strength * faded
+        rate = known.decay_rates["tool_result"]
+        faded = decay.faded(known.initial_strength, rate, turns, known.exponent)
+        below = 0.0 if new == "digest_below" and not turns else faded
         data.setdefault(new, round(below, 3))
         del data[old]
         line = file.tree.problem("", (old,)).line
