@@ -17,8 +17,8 @@ from hippocampus.errors import RecordingError
 from hippocampus.replay.measure import prepare
 from hippocampus.replay.readers import find_files, format_names, formats, read_file, read_path
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import as_records
 from hippocampus.replay.readers.make_recordings import make_recordings
+from hippocampus.replay.readers.values import as_records
 from hippocampus.storage import packing
 
 CHAT = [

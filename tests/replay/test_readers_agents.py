@@ -17,9 +17,9 @@ from hippocampus.formats.usage import Usage
 from hippocampus.replay.measure import prepare, unpaired
 from hippocampus.replay.readers import formats, read_file
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import as_records
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.readers.pairing import NO_RESULT
+from hippocampus.replay.readers.values import as_records
 from hippocampus.replay.recording import Recording
 
 Record = dict[str, Any]

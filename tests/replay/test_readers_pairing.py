@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.pairing import NO_RESULT, Paired, pair_results
-from hippocampus.replay.readers.raw_conversation import (
+from hippocampus.replay.readers.raw import (
     MessageFormat,
     RawMessage,
     chat_call,

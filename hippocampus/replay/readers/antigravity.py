@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import JsonRecord, as_list, as_text, kind_of
-from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.values import JsonRecord, as_list, as_text, kind_of
 
 NAME = "antigravity"
 OWN_FIELDS = {"step_index", "source", "type", "status"}

@@ -6,8 +6,8 @@ A conversation is one context; the next one starts where the host cut or edited 
 from __future__ import annotations
 
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import JsonRecord, as_text, kind_of
-from hippocampus.replay.readers.raw_conversation import MessageFormat, RawConversation, RawMessage
+from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMessage
+from hippocampus.replay.readers.values import JsonRecord, as_text, kind_of
 from hippocampus.storage.archive.records import Context, contexts
 
 NAME = "hippocampus"

@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Iterable
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.json_values import as_records, as_text, kind_of
 from hippocampus.replay.readers.pairing import ANSWERED_ITEMS
-from hippocampus.replay.readers.raw_conversation import RawMessage
+from hippocampus.replay.readers.raw import RawMessage
+from hippocampus.replay.readers.values import as_records, as_text, kind_of
 
 
 class _Ids:

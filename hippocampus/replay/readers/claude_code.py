@@ -11,13 +11,8 @@ from collections.abc import Iterator, Sequence
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage, usage_of
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import JsonRecord, as_list, as_records, as_text, kind_of
-from hippocampus.replay.readers.raw_conversation import (
-    RawConversation,
-    RawMessage,
-    has_answer,
-    without_usage,
-)
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, has_answer, without_usage
+from hippocampus.replay.readers.values import JsonRecord, as_list, as_records, as_text, kind_of
 
 NAME = "claude-code"
 LINES = {

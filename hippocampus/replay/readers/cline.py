@@ -14,7 +14,8 @@ from typing import NamedTuple
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import (
+from hippocampus.replay.readers.raw import RawConversation, RawMessage
+from hippocampus.replay.readers.values import (
     JsonRecord,
     as_count,
     as_records,
@@ -22,7 +23,6 @@ from hippocampus.replay.readers.json_values import (
     kind_of,
     role_of,
 )
-from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
 
 NAME = "cline"
 TOOL_NAME = re.compile(r"\[([a-z]\w*)(?=[] ])")

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import JsonRecord, kind_of, role_of
-from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
+from hippocampus.replay.readers.raw import RawConversation, RawMessage
+from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of
 
 NAME = "codex"
 ENVELOPES = {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}

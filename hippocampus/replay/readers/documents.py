@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import RecordingError
-from hippocampus.replay.readers.json_values import JsonRecord
+from hippocampus.replay.readers.values import JsonRecord
 from hippocampus.storage import packing
 
 HEAD_BYTES = 4096

@@ -28,9 +28,9 @@ from hippocampus.replay.readers import (
     swe_agent,
 )
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import JsonRecord, text_of
 from hippocampus.replay.readers.message_lists import LISTS
-from hippocampus.replay.readers.raw_conversation import RawConversation
+from hippocampus.replay.readers.raw import RawConversation
+from hippocampus.replay.readers.values import JsonRecord, text_of
 
 
 class DocumentContents(NamedTuple):

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import (
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.values import (
     JsonRecord,
     as_record,
     as_string_or_json,
     kind_of,
     text_of,
 )
-from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage, chat_call
 
 NAME = "gemini-chat"
 TYPES = {"user", "gemini"}

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import JsonRecord, as_string_or_json, kind_of
-from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.values import JsonRecord, as_string_or_json, kind_of
 
 NAME = "gemini-stream"
 

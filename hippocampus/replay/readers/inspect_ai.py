@@ -11,8 +11,8 @@ from typing import Any
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import JsonRecord, as_text
-from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.values import JsonRecord, as_text
 
 NAME = "inspect-ai"
 ATTACHMENT = "attachment://"

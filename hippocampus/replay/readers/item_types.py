@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.json_values import (
+from hippocampus.replay.readers.raw import MessageFormat
+from hippocampus.replay.readers.values import (
     as_list,
     as_record,
     as_string_or_json,
     as_text,
     kind_of,
 )
-from hippocampus.replay.readers.raw_conversation import MessageFormat
 
 Fields = Mapping[str, Callable[[Any], Any]]
 """By field, a function that returns a valid value itself and converts any other."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import JsonRecord, as_list, as_text, text_of
-from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.values import JsonRecord, as_list, as_text, text_of
 
 NAME = "langgraph"
 ROLES = {"human": "user", "system": "system", "developer": "system", "chat": "user"}

@@ -20,10 +20,10 @@ from hippocampus.replay.readers.call_ids import with_call_ids
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.formats import DocumentContents
 from hippocampus.replay.readers.item_types import with_required_types
-from hippocampus.replay.readers.json_values import role_of, text_of
 from hippocampus.replay.readers.pairing import is_of_answer, pair_results
-from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
+from hippocampus.replay.readers.raw import RawConversation, RawMessage
 from hippocampus.replay.readers.reasoning import without_reasoning
+from hippocampus.replay.readers.values import role_of, text_of
 from hippocampus.replay.recording import Recording
 
 SYSTEM_ROLES = {"system", "developer"}

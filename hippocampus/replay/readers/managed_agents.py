@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import JsonRecord, as_records, as_text, kind_of, text_of
-from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
+from hippocampus.replay.readers.raw import RawConversation, RawMessage
+from hippocampus.replay.readers.values import JsonRecord, as_records, as_text, kind_of, text_of
 
 NAME = "managed-agents"
 CALLS = {"agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use"}

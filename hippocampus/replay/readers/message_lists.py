@@ -10,13 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import JsonRecord, kind_of, role_of
-from hippocampus.replay.readers.raw_conversation import (
-    MessageFormat,
-    RawConversation,
-    RawMessage,
-    chat_call,
-)
+from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of
 
 ROLES = {"system", "developer", "user", "assistant"}
 ANTHROPIC_BLOCKS = {

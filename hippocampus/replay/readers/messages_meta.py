@@ -12,7 +12,8 @@ from dataclasses import replace
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import (
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.values import (
     JsonRecord,
     as_count,
     as_records,
@@ -22,7 +23,6 @@ from hippocampus.replay.readers.json_values import (
     role_of,
     text_of,
 )
-from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage, chat_call
 
 NAME = "messages-meta"
 OWN_FIELDS = ("session_meta", "token_counts", "turn_contexts")

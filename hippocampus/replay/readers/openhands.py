@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import JsonRecord, as_count, as_list
-from hippocampus.replay.readers.raw_conversation import (
+from hippocampus.replay.readers.raw import (
     RawConversation,
     RawMessage,
     chat_call,
     has_answer,
     without_usage,
 )
+from hippocampus.replay.readers.values import JsonRecord, as_count, as_list
 
 NAME = "openhands"
 SOURCES = {"agent", "user", "environment"}

@@ -12,13 +12,13 @@ from typing import Any
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import JsonRecord, as_list, as_record, as_records
 from hippocampus.replay.readers.otel_messages import (
     input_messages,
     output_message,
     tool_definitions,
 )
-from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage
+from hippocampus.replay.readers.raw import RawConversation, RawMessage
+from hippocampus.replay.readers.values import JsonRecord, as_list, as_record, as_records
 
 NAME = "otel"
 MODELS = ("llm.model_name", "gen_ai.response.model", "gen_ai.request.model")

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.json_values import (
+from hippocampus.replay.readers.raw import RawMessage, chat_call
+from hippocampus.replay.readers.values import (
     JsonRecord,
     as_record,
     as_records,
@@ -20,7 +21,6 @@ from hippocampus.replay.readers.json_values import (
     role_of,
     text_of,
 )
-from hippocampus.replay.readers.raw_conversation import RawMessage, chat_call
 
 ANSWER_ROLES = {"assistant", "model", "ai"}
 RESULT_ROLES = {"tool", "function"}

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.json_values import as_records, as_text, kind_of, role_of
-from hippocampus.replay.readers.raw_conversation import MessageFormat, RawMessage
+from hippocampus.replay.readers.raw import MessageFormat, RawMessage
+from hippocampus.replay.readers.values import as_records, as_text, kind_of, role_of
 
 NO_RESULT = "(no result was recorded)"
 ANSWERED_ITEMS = {

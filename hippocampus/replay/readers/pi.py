@@ -10,13 +10,8 @@ from collections.abc import Iterator
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import JsonRecord, as_records, kind_of, text_of
-from hippocampus.replay.readers.raw_conversation import (
-    RawConversation,
-    RawMessage,
-    has_answer,
-    without_usage,
-)
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, has_answer, without_usage
+from hippocampus.replay.readers.values import JsonRecord, as_records, kind_of, text_of
 
 NAME = "pi"
 EVICTED = "[Compacted history content evicted to durable cold storage]"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.json_values import as_record, as_text, kind_of
-from hippocampus.replay.readers.raw_conversation import RawMessage
+from hippocampus.replay.readers.raw import RawMessage
+from hippocampus.replay.readers.values import as_record, as_text, kind_of
 
 REASONING_FIELDS = {"reasoning", "reasoning_content", "reasoning_details", "thinking_blocks"}
 REASONING_BLOCKS = {"reasoning", "reasoning_text", "thinking", "redacted_thinking"}

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.json_values import JsonRecord, as_list, as_record, as_text, role_of
-from hippocampus.replay.readers.raw_conversation import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.values import JsonRecord, as_list, as_record, as_text, role_of
 
 NAME = "swe-agent"
 OWN_COMMANDS = re.compile(

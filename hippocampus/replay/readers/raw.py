@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.json_values import as_string_or_json
+from hippocampus.replay.readers.values import as_string_or_json
 
 MessageFormat = Literal["chat", "responses", "anthropic"]
 
