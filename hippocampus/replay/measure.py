@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from hippocampus import indexing
@@ -52,8 +52,6 @@ class MeasuredCall:
     uses: int
     hidden: tuple[str, ...]
     """The values that the agent wrote and that the view did not show."""
-    rewritten_tokens: int = 0
-    """Tokens of the last request that an edit took out of the cache; 0 without an edit."""
     line_uses: int = 0
     hidden_lines: tuple[str, ...] = ()
     """The lines that the agent wrote and that the view did not show."""
@@ -66,10 +64,6 @@ class MeasuredCall:
         if self.hidden_lines:
             return LINE_SLICE_TOKENS
         return SLICE_TOKENS if self.hidden else 0
-
-    def edit_cost(self, prices: Prices) -> float:
-        """Return the cost of editing the past in this call: cached tokens are written again."""
-        return prices.edit_cost(self.rewritten_tokens, self.tokens - self.prefix_tokens)
 
     def cost(self, prices: Prices) -> float:
         """Return the cost of the call in base input tokens, with its recall if it needed one."""
@@ -244,13 +238,12 @@ class _Gauge:
         """Measure the view of one call."""
         reading = self._reading = read_on(self._reading, items)
         kept, view = reading.kept, reading.messages
-        before = sum(self._weights)
         self._weights[kept:] = map(tokens.count_message, view[kept:])
         self._searchable[kept:] = map(self._text, view[kept:])
         used, lines = self._script.uses[number], self._script.line_uses[number]
-        hidden = tuple(hidden_values(used, view))
+        values = hidden(used, (text for message in reversed(view) for text in message.texts()))
         if self._recover:
-            self._recovered += sum(map(self._recover, hidden))
+            self._recovered += sum(map(self._recover, values))
         wrong = unpaired(view)
         self._invalid += bool(wrong)
         self._problems += [f"call {number}: {sentence}" for sentence in wrong]
@@ -262,10 +255,9 @@ class _Gauge:
                 sum(self._weights),
                 read,
                 len(used),
-                hidden,
-                before - read if common < before else 0,
+                values,
                 len(lines),
-                tuple(_hidden_lines(lines, self._searchable)),
+                hidden(lines, reversed(self._searchable)),
                 tuple(self._unread(number, view)),
             )
         )
@@ -316,25 +308,14 @@ def _results(messages: Sequence[Message]) -> list[Part]:
     return [part for message in messages for part in message.parts if part.kind == "result"]
 
 
-def hidden_values(wanted: frozenset[str], view: Sequence[Message]) -> list[str]:
-    """Return the values that stand nowhere in a view, sorted."""
+def hidden(wanted: frozenset[str], texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the values, or lines, that stand in none of some texts, sorted."""
     missing = set(wanted)
-    for message in reversed(view):
+    for text in texts:
         if not missing:
             break
-        for text in message.texts():
-            missing -= {value for value in missing if value in text}
-    return sorted(missing)
-
-
-def _hidden_lines(wanted: frozenset[str], view: Sequence[str]) -> list[str]:
-    """Return the lines that stand in no message of a view, given as searchable texts, sorted."""
-    missing = set(wanted)
-    for text in reversed(view):
-        if not missing:
-            break
-        missing = {line for line in missing if line not in text}
-    return sorted(missing)
+        missing -= {each for each in missing if each in text}
+    return tuple(sorted(missing))
 
 
 def unpaired(view: Sequence[Message]) -> list[str]:

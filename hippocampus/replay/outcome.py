@@ -30,7 +30,10 @@ def outcome(
         "floor": FLOOR.name if options.compare else None,
         "sources": {name: _summary(each, options) for name, each in sources.items()},
         "total": _summary(total, options) if replayed else None,
-        "recordings": [_recording(each, options) for each in _ordered(replayed)],
+        "recordings": [
+            _recording(each, options)
+            for each in sorted(replayed, key=lambda each: (each.source, each.path, each.name))
+        ],
         "skipped": [asdict(each) for each in skipped],
     }
 
@@ -41,30 +44,23 @@ def _summary(summary: Summary, options: Options) -> dict[str, Any]:
 
 
 def _recording(replayed: Replayed, options: Options) -> dict[str, Any]:
-    alone = Summary()
-    alone.add(replayed.raw, replayed.strategies.items())
-    return {
+    found = {
         "path": replayed.path,
         "name": replayed.name,
         "source": replayed.source,
         "format": replayed.format,
         "model": replayed.model,
-        **_summary(alone, options),
+        **_summary(replayed.summary, options),
         "broken": list(replayed.broken),
         "problems": list(replayed.problems),
-        **_views(replayed),
     }
-
-
-def _views(replayed: Replayed) -> dict[str, Any]:
-    if not replayed.call_tokens:
-        return {}
-    return {
-        "call_tokens": replayed.call_tokens,
-        "call_costs": replayed.call_costs,
-        "entries": [asdict(each) for each in replayed.timelines],
-    }
-
-
-def _ordered(replayed: Sequence[Replayed]) -> list[Replayed]:
-    return sorted(replayed, key=lambda each: (each.source, each.path, each.name))
+    if calls := {name: each.calls for name, each in replayed.measured.items()}:
+        found["call_tokens"] = {
+            name: [call.tokens for call in each] for name, each in calls.items()
+        }
+        found["call_costs"] = {
+            name: [round(call.cost(options.prices), 1) for call in each]
+            for name, each in calls.items()
+        }
+        found["entries"] = [asdict(each) for each in replayed.timelines]
+    return found

@@ -6,9 +6,8 @@ Memory is bounded by the largest file: a process reads one, measures it and retu
 from __future__ import annotations
 
 import functools
-import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +22,7 @@ from hippocampus.replay.measure import CacheModel, Measured, measure, prepare
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
-from hippocampus.replay.summary import RawTotals, Summary, Totals, raw_of, totals
+from hippocampus.replay.summary import Summary, raw_of, totals
 
 T = TypeVar("T")
 OURS = "hippocampus"
@@ -56,13 +55,10 @@ class Replayed:
     """The folder of the file."""
     format: str
     model: str | None
-    raw: RawTotals
-    strategies: dict[str, Totals]
+    summary: Summary
+    measured: Mapping[str, Measured] = field(default_factory=dict)
+    """By strategy, the measures of every call, for a page."""
     timelines: tuple[EntryTimeline, ...] = ()
-    call_tokens: dict[str, list[int]] = field(default_factory=dict)
-    """By strategy, the tokens of each call's view."""
-    call_costs: dict[str, list[float]] = field(default_factory=dict)
-    """By strategy, the cost of each call in base input tokens."""
     broken: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -127,25 +123,23 @@ def replay_recording(recording: Recording, options: Options) -> Replayed:
     if options.compare:
         for strategy in (*BASELINES[1:], FLOOR):
             measured[strategy.name] = measure(script, strategy.make(recording), model=model)
-    kept = measured if options.views else {}
+    sums = {name: totals(script, each, options.prices) for name, each in measured.items()}
+    problems = [problem for each in measured.values() for problem in each.problems]
+    if recording.cut:
+        count = f"{len(recording.cut):,} records are not whole in {recording.path}"
+        problems.append(f"{count}, the first: {recording.cut[0]}")
     return Replayed(
         path=recording.path,
         name=recording.name,
         source=Path(recording.path).parent.name or ".",
         format=recording.format,
         model=recording.model,
-        raw=raw_of(script, measured[EVERYTHING.name]),
-        strategies={name: totals(script, each, options.prices) for name, each in measured.items()},
+        summary=Summary(raw_of(script, everything), sums),
+        measured=measured if options.views else {},
         timelines=tuple(timelines) if options.views else (),
-        call_tokens={name: [call.tokens for call in each.calls] for name, each in kept.items()},
-        call_costs={name: _costs(each, options.prices) for name, each in kept.items()},
         broken=recording.broken,
-        problems=tuple(itertools.chain.from_iterable(each.problems for each in measured.values())),
+        problems=tuple(problems),
     )
-
-
-def _costs(measured: Measured, prices: Prices) -> list[float]:
-    return [round(call.cost(prices), 1) for call in measured.calls]
 
 
 def summarise(replayed: Iterable[Replayed]) -> tuple[dict[str, Summary], Summary]:
@@ -154,7 +148,7 @@ def summarise(replayed: Iterable[Replayed]) -> tuple[dict[str, Summary], Summary
     total = Summary()
     for each in sorted(replayed, key=lambda one: (one.source, one.path, one.name)):
         for summary in (sources.setdefault(each.source, Summary()), total):
-            summary.add(each.raw, each.strategies.items())
+            summary.add(each.summary)
     return sources, total
 
 

@@ -5,19 +5,28 @@ Pure arithmetic over measurements; no files, no printing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
 
-from hippocampus.formats.conversation import Message, Part
 from hippocampus.models import tokens
 from hippocampus.prices import Prices
 from hippocampus.replay.measure import Measured, Script
 from hippocampus.replay.uses import values_of
 
 
-@dataclass(slots=True)
-class Totals:
+class Sums:
+    """Fields that add up over recordings."""
+
+    def add(self, other: Self) -> None:
+        """Add another's sums; a peak is the larger one."""
+        for name, theirs in vars(other).items():
+            mine = getattr(self, name)
+            setattr(self, name, max(mine, theirs) if name == "peak_tokens" else mine + theirs)
+
+
+@dataclass
+class Totals(Sums):
     """One strategy's sums over recordings."""
 
     calls: int = 0
@@ -48,10 +57,6 @@ class Totals:
     """Recalls that had only its summary."""
     recalled_failed: int = 0
     """Recalls that had nothing."""
-    edits: int = 0
-    """Calls whose view changed messages that the last request had."""
-    edit_cost: float = 0.0
-    """Cost of the tokens that were written again for it, in base input tokens."""
     peak_tokens: int = 0
     overflows: int = 0
     """Recordings whose peak passes the window."""
@@ -60,21 +65,6 @@ class Totals:
     result_tokens: int = 0
     shown_tokens: int = 0
     invalid_views: int = 0
-
-    def add(self, other: Totals) -> None:
-        """Add another's sums; the peak is the larger one."""
-        for each in fields(self):
-            mine, theirs = getattr(self, each.name), getattr(other, each.name)
-            together = max(mine, theirs) if each.name == "peak_tokens" else mine + theirs
-            setattr(self, each.name, together)
-
-    def _recalled_percent(self) -> dict[str, float]:
-        """Return the outcomes of recalls in percent of all; zero where there were none."""
-        counts = (self.recalled_full, self.recalled_partial, self.recalled_failed)
-        total = sum(counts)
-        names = ("recalled_full_percent", "recalled_partial_percent", "recalled_failed_percent")
-        shares = (percent(count, total) if total else 0.0 for count in counts)
-        return dict(zip(names, shares, strict=True))
 
     @property
     def visible_percent(self) -> float:
@@ -101,6 +91,10 @@ class Totals:
 
     def figures(self, everything: Totals, prices: Prices) -> dict[str, Any]:
         """Return the sums, and the shares that reports show, relative to sending everything."""
+        outcomes = {
+            name: getattr(self, f"recalled_{name}") for name in ("full", "partial", "failed")
+        }
+        recalled = sum(outcomes.values())
         return {
             **asdict(self),
             "tokens_per_call": round(self.view_tokens / self.calls) if self.calls else 0,
@@ -108,25 +102,16 @@ class Totals:
             "cost_percent": percent(self.cost, everything.cost),
             "cost_if_read_percent": percent(self.cost_if_read, everything.cost),
             "dollars": round(prices.dollars(self.cost), 4),
-            "edit_cost_percent": percent(self.edit_cost, self.cost) if self.cost else 0.0,
             "visible_percent": self.visible_percent,
             "lines_percent": self.lines_percent,
             "read_percent": self.read_percent,
             "recoverable_percent": percent(self.recoverable, self.hidden),
-            **self._recalled_percent(),
+            **{
+                f"recalled_{name}_percent": percent(count, recalled) if recalled else 0.0
+                for name, count in outcomes.items()
+            },
             "result_tokens_shown_percent": percent(self.shown_tokens, self.result_tokens),
         }
-
-
-def _recalled(measured: Measured) -> dict[str, int]:
-    """Return the outcomes of recalls of hidden values, where there is a recall tool."""
-    full, partial = measured.recalled_full, measured.recalled_partial
-    hidden = sum(len(call.hidden) for call in measured.calls) if full or partial else 0
-    return {
-        "recalled_full": full,
-        "recalled_partial": partial,
-        "recalled_failed": max(0, hidden - full - partial),
-    }
 
 
 def percent(part: float, whole: float) -> float:
@@ -137,6 +122,8 @@ def percent(part: float, whole: float) -> float:
 def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
     """Return one recording's sums under one strategy."""
     asked = script.asked_tokens
+    hidden = sum(len(call.hidden) for call in measured.calls)
+    full, partial = measured.recalled_full, measured.recalled_partial
     sizes = [call.tokens for call in measured.calls]
     peak = max(sizes, default=0)
     window = prices.window_tokens
@@ -147,16 +134,16 @@ def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
         cost=measured.cost(prices),
         cost_if_read=measured.cost_if_read(prices),
         uses=sum(call.uses for call in measured.calls),
-        hidden=sum(len(call.hidden) for call in measured.calls),
+        hidden=hidden,
         line_uses=sum(call.line_uses for call in measured.calls),
         hidden_lines=sum(len(call.hidden_lines) for call in measured.calls),
         asked_tokens=asked,
         read_tokens=asked - sum(sum(call.unread) for call in measured.calls),
         recalls=sum(call.slice_tokens > 0 for call in measured.calls),
         recoverable=measured.recoverable,
-        **_recalled(measured),
-        edits=sum(call.rewritten_tokens > 0 for call in measured.calls),
-        edit_cost=sum(call.edit_cost(prices) for call in measured.calls),
+        recalled_full=full,
+        recalled_partial=partial,
+        recalled_failed=max(0, hidden - full - partial) if full or partial else 0,
         peak_tokens=peak,
         overflows=int(bool(window) and peak > window),
         compactions=_compactions(sizes, window),
@@ -176,8 +163,8 @@ def _compactions(sizes: Sequence[int], window: int) -> int:
     return count
 
 
-@dataclass(slots=True)
-class RawTotals:
+@dataclass
+class RawTotals(Sums):
     """Sums over recordings that no strategy changes (protocol, sections 1.1 and 12.1).
 
     Only messages that some call sent: a result behind the last answer counts nowhere.
@@ -204,11 +191,6 @@ class RawTotals:
     unanswered: int = 0
     orphans: int = 0
 
-    def add(self, other: RawTotals) -> None:
-        """Add another's sums."""
-        for each in fields(self):
-            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
-
     def figures(self) -> dict[str, Any]:
         """Return the sums and the shares that reports show."""
         return {
@@ -232,44 +214,26 @@ def raw_of(script: Script, everything: Measured) -> RawTotals:
         unanswered=recording.unanswered,
         orphans=recording.orphans,
     )
-    for message in sent:
+    later = set(script.uses[-1]) if script.uses else set()
+    answers = dict(zip(script.answers, script.uses, strict=True))
+    for number, message in reversed(list(enumerate(sent))):
         for part in message.parts:
-            _weigh(raw, message, part)
-    _count_unused(raw, script, sent)
+            weight = tokens.count_part(part)
+            name = part.kind if part.kind in ("call", "result") else message.role
+            field = f"{name if name != 'tool' else 'user'}_tokens"
+            setattr(raw, field, getattr(raw, field) + weight)
+            if part.kind == "result":
+                unused = not values_of(part.text) & later
+                raw.results += 1
+                raw.results_never_used += unused
+                raw.tokens_never_used += weight * unused
+        later |= answers.get(number, frozenset())
     for number, usage in recording.usage.items():
         if number < len(everything.calls) and usage.context_tokens:
             raw.reported_calls += 1
             raw.reported_tokens += usage.context_tokens
             raw.estimated_tokens += everything.calls[number].tokens
     return raw
-
-
-def _weigh(raw: RawTotals, message: Message, part: Part) -> None:
-    weight = tokens.count_part(part)
-    match part.kind:
-        case "result":
-            raw.result_tokens += weight
-        case "call":
-            raw.call_tokens += weight
-        case _ if message.role == "assistant":
-            raw.assistant_tokens += weight
-        case _ if message.role == "system":
-            raw.system_tokens += weight
-        case _:
-            raw.user_tokens += weight
-
-
-def _count_unused(raw: RawTotals, script: Script, sent: Sequence[Message]) -> None:
-    later: set[str] = set()
-    answers = dict(zip(script.answers, script.uses, strict=True))
-    for number in range(len(script.messages) - 1, -1, -1):
-        for part in script.messages[number].parts if number < len(sent) else ():
-            if part.kind == "result":
-                unused = not values_of(part.text) & later
-                raw.results += 1
-                raw.results_never_used += unused
-                raw.tokens_never_used += tokens.count_part(part) * unused
-        later |= answers.get(number, frozenset())
 
 
 @dataclass(slots=True)
@@ -279,10 +243,10 @@ class Summary:
     raw: RawTotals = field(default_factory=RawTotals)
     strategies: dict[str, Totals] = field(default_factory=dict)
 
-    def add(self, raw: RawTotals, strategies: Iterable[tuple[str, Totals]]) -> None:
-        """Add one recording."""
-        self.raw.add(raw)
-        for name, sums in strategies:
+    def add(self, other: Summary) -> None:
+        """Add another's sums."""
+        self.raw.add(other.raw)
+        for name, sums in other.strategies.items():
             self.strategies.setdefault(name, Totals()).add(sums)
 
     def best_other(self, ours: str, everything: str, floor: str) -> str | None:

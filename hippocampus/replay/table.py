@@ -116,7 +116,6 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
     ours = summary["strategies"][outcome["ours"]]
     everything = summary["strategies"][outcome["everything"]]
     found = [_saved(ours, everything, outcome), _hidden(ours), _recalled(ours), _read(ours)]
-    found.append(_edits(ours))
     if outcome["floor"]:
         floor = summary["strategies"][outcome["floor"]]
         found.append(
@@ -182,15 +181,6 @@ def _read(ours: dict[str, Any]) -> str:
         f"Of {ours['asked_tokens']:,} tokens that the agent asked to read, {ours['read_tokens']:,} "
         f"stood in full in its next view; if it recalls the others, the cost is "
         f"{ours['cost_if_read_percent']:.1f} %."
-    )
-
-
-def _edits(ours: dict[str, Any]) -> str:
-    if not ours["edits"]:
-        return "No message that was sent before was edited: no cached token was written again."
-    return (
-        f"Messages that were sent before were edited {ours['edits']:,} times in {ours['calls']:,} "
-        f"calls; the tokens written again for it are {ours['edit_cost_percent']:.1f} % of the cost."
     )
 
 

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from hippocampus.models import tokens
 from hippocampus.entries.entry import Entry, Record, Stage
 from hippocampus.entries.origin import MemoryOrigin
+from hippocampus.models import tokens
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import Ledger, stored_sessions
 from hippocampus.storage.state_dir import StateDir

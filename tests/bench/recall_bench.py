@@ -31,7 +31,7 @@ from hippocampus.models import tokens
 from hippocampus.recall.passages import Content, Passages
 from hippocampus.recall.searching import names_in
 from hippocampus.replay.managed import fresh_session
-from hippocampus.replay.measure import hidden_values, prepare
+from hippocampus.replay.measure import hidden, prepare
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.content_store import DiskStore
@@ -60,7 +60,8 @@ def hidden_uses(recording: Recording) -> Iterator[Use]:
         index = Passages(":memory:", lambda id_: about(session, id_))
         for number, end in enumerate(script.call_ends):
             view = read(session(recording.messages[:end]))
-            for value in hidden_values(script.uses[number], view):
+            texts = [text for message in view for text in message.texts()]
+            for value in hidden(script.uses[number], texts):
                 said = script.messages[script.answers[number]]
                 found = ask(session, index, value, said, view)
                 yield found._replace(where=Path(recording.path).name)

@@ -13,7 +13,7 @@ import re2
 
 from hippocampus import Hippocampus
 from hippocampus.formats.reader import read
-from hippocampus.replay.measure import Script, hidden_values, prepare
+from hippocampus.replay.measure import Script, hidden, prepare
 from hippocampus.replay.readers import read_file
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "transcripts"
@@ -42,14 +42,15 @@ bulk_over_tokens: 100
 def recall_all(script: Script, folder: Path, policy: Path, number: int, view: list) -> int:
     """Bring back every value that the answer of a call uses and its view hides."""
     memory = Hippocampus(folder, policy=policy)
-    hidden = hidden_values(script.uses[number], read(view))
+    shown = [text for message in read(view) for text in message.texts()]
+    missing = hidden(script.uses[number], shown)
     with memory.session("s") as session:
         texts = {entry.id: session.text(entry.id) for entry in session.entries()}
-        for value in hidden:
+        for value in missing:
             holder = next(entry_id for entry_id, text in texts.items() if value in text)
             assert value in session.recall(holder, pattern=re2.escape(value)), value
     memory.close()
-    return len(hidden)
+    return len(missing)
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=[path.stem for path in RECORDED])

@@ -66,7 +66,7 @@ def test_recalls_are_counted_and_no_source_is_asked(tmp_path: Path) -> None:
     rule = Rule.model_validate({"match": {}, "action": {"source": source, "compression": 30}})
     policy = EAGER.model_copy(update={"lifecycle_policies": (rule,)})
     [each] = replay_file(put(tmp_path / "one.json", items), Options(policy, PRICES))
-    ours, others = each.strategies[OURS], each.strategies[EVERYTHING.name]
+    ours, others = each.summary.strategies[OURS], each.summary.strategies[EVERYTHING.name]
     assert ours.hidden == ours.recoverable == ours.recalled_full > 0
     assert (ours.recalled_partial, ours.recalled_failed) == (0, 0)
     assert (others.recalled_full, others.recalled_failed) == (0, 0)
