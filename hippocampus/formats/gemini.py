@@ -55,11 +55,6 @@ def read(items: Sequence[Item]) -> list[Message]:
     return [Message(ROLES[item.get("role")], tuple(_parts(item)), (item,)) for item in items]
 
 
-def group_start(_items: Sequence[Item], index: int) -> int:
-    """Return the index at which the message with the item at `index` starts: the same."""
-    return index
-
-
 def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return a tool's definition, for `config["tools"]`."""
     declared = {"name": name, "description": description, "parameters": parameters}

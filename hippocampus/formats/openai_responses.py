@@ -70,15 +70,6 @@ def read(items: Sequence[Item]) -> list[Message]:
     return messages
 
 
-def group_start(items: Sequence[Item], index: int) -> int:
-    """Return the index at which the message with the item at `index` starts."""
-    if index < len(items) and _role(items[index]) != "assistant":
-        return index
-    while index > 0 and _role(items[index - 1]) == "assistant":
-        index -= 1
-    return index
-
-
 def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return a tool's definition."""
     return {

@@ -16,8 +16,7 @@ from typing import Any, Literal, Protocol
 from hippocampus.errors import MALFORMED, MessagesError
 from hippocampus.formats import anthropic, bedrock, gemini, openai_chat, openai_responses
 from hippocampus.formats.conversation import Item, Message, ToolResult, write
-from hippocampus.formats.frameworks import framework_of, refusal
-from hippocampus.formats.plain import AS_DICTS
+from hippocampus.formats.plain import AS_DICTS, framework_of, refusal
 
 __all__ = [
     "FORMATS",
@@ -42,9 +41,6 @@ class FormatReader(Protocol):
 
     def read(self, items: Sequence[Item], /) -> list[Message]:
         """Read whole messages."""
-
-    def group_start(self, items: Sequence[Item], index: int, /) -> int:
-        """Return the index at which the message with the item at `index` starts."""
 
 
 class FormatWriter(Protocol):
@@ -160,14 +156,15 @@ def read_on(before: Reading, items: Sequence[Item]) -> Reading:
         adapter, decisive = _recognised(before, items, same)
         kept, start = _unchanged(before, items, same) if adapter is before.adapter else (0, 0)
         fresh = adapter.read([snapshot(item) for item in items[start:]])
+    again = _common_prefix(before.messages[kept:], fresh)
     ends = itertools.accumulate((len(message.raw) for message in fresh), initial=start)
     return Reading(
         adapter,
         decisive,
         [*before.items[:start], *(item for message in fresh for item in message.raw)],
-        [*before.messages[:kept], *fresh],
+        [*before.messages[: kept + again], *fresh[again:]],
         [*before.starts[:kept], *itertools.islice(ends, len(fresh))],
-        kept + _common_prefix(before.messages[kept:], fresh),
+        kept + again,
     )
 
 
@@ -179,14 +176,14 @@ def _recognised(before: Reading, items: Sequence[Item], same: int) -> tuple[Adap
 
 
 def _unchanged(before: Reading, items: Sequence[Item], same: int) -> tuple[int, int]:
-    """Return how many messages end before the first changed item, and the index where they end."""
-    start = before.adapter.group_start(items, same)
-    kept = bisect.bisect_left(before.starts, start)
-    end = before.starts[kept] if kept < len(before.starts) else len(before.items)
-    if kept and end > start:
-        kept -= 1
-        start = before.starts[kept]
-    return kept, start
+    """Return how many messages are not read again, and the index of the item behind them.
+
+    The message before the first changed item is read again: in some formats that item joins it.
+    """
+    if same == len(items) == len(before.items):
+        return len(before.messages), same
+    kept = max(0, bisect.bisect_left(before.starts, same) - 1)
+    return kept, before.starts[kept] if before.starts else 0
 
 
 def _common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
