@@ -6,8 +6,9 @@ recording and is called before each recorded answer.
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,8 +22,8 @@ from hippocampus.session.digest import opening_end
 
 Position = tuple[int, int]
 """Number of the message, and of the part in it."""
+Result = tuple[Position, Part]
 
-CLEARED = "[cleared]"
 OFFLOAD_CHARACTERS = 4_000
 EVICT_CHARACTERS = 80_000
 EVICT_LINE_CHARACTERS = 1_000
@@ -38,7 +39,7 @@ class EditedList:
         self._reading = Reading()
         self.view: list[Message] = []
         self._weights: list[int] = []
-        self.results: list[tuple[Position, Part]] = []
+        self.results: list[Result] = []
 
     def read(self, items: list[Item]) -> list[Message]:
         """Read the list of this call and return the messages that are new."""
@@ -48,7 +49,8 @@ class EditedList:
             number = len(self.view)
             self.view.append(message)
             self._weights.append(tokens.count_message(message))
-            self.results += [((number, at), part) for at, part in enumerate_results(message)]
+            parts = enumerate(message.parts)
+            self.results += [((number, at), part) for at, part in parts if part.kind == "result"]
         return list(fresh)
 
     def replace(self, place: Position, text: str) -> None:
@@ -64,11 +66,6 @@ class EditedList:
     def weight(self, number: int) -> int:
         """Return the tokens of one message of the view."""
         return self._weights[number]
-
-
-def enumerate_results(message: Message) -> Iterator[tuple[int, Part]]:
-    """Yield the results in a message with their part numbers."""
-    return ((at, part) for at, part in enumerate(message.parts) if part.kind == "result")
 
 
 def send_everything() -> ViewFunction:
@@ -93,15 +90,29 @@ def sliding_window(keep_tokens: int = 32_000) -> ViewFunction:
             total += edited.weight(number)
             if total > keep_tokens:
                 break
-            if edited.view[number].role == "assistant" or _is_words(edited.view[number]):
+            role, parts = edited.view[number].role, edited.view[number].parts
+            if role == "assistant" or (role == "user" and all(p.kind != "result" for p in parts)):
                 start = number
         return write([*edited.view[:kept], *edited.view[start:]])
 
     return view
 
 
-def _is_words(message: Message) -> bool:
-    return message.role == "user" and all(part.kind != "result" for part in message.parts)
+def _shortened(
+    choose: Callable[[EditedList, list[Result]], list[Result]], shorten: Callable[[str], str]
+) -> ViewFunction:
+    """Shorten, once, the results that `choose` takes from those that stand as they came."""
+    edited, done = EditedList(), set[Position]()
+
+    def view(items: list[Item]) -> list[Item]:
+        edited.read(items)
+        for place, part in choose(edited, [each for each in edited.results if each[0] not in done]):
+            done.add(place)
+            if part.text and (short := shorten(part.text)) != part.text:
+                edited.replace(place, short)
+        return write(edited.view)
+
+    return view
 
 
 def clear_old(over_tokens: int = 100_000, keep: int = 3, at_least: int = 0) -> ViewFunction:
@@ -110,20 +121,12 @@ def clear_old(over_tokens: int = 100_000, keep: int = 3, at_least: int = 0) -> V
     Source: LangChain `ClearToolUsesEdit` and Anthropic's `clear_tool_uses_20250919`, whose defaults
     these are (100,000 tokens, 3 kept).
     """
-    edited, cleared = EditedList(), set[Position]()
 
-    def view(items: list[Item]) -> list[Item]:
-        edited.read(items)
-        if edited.tokens() > over_tokens:
-            old = [each for each in edited.results[:-keep] if each[0] not in cleared]
-            if sum(tokens.count(part.text) for _, part in old) >= at_least:
-                for place, part in old:
-                    cleared.add(place)
-                    if part.text:
-                        edited.replace(place, CLEARED)
-        return write(edited.view)
+    def choose(edited: EditedList, results: list[Result]) -> list[Result]:
+        old = results[:-keep] if edited.tokens() > over_tokens else []
+        return old if sum(tokens.count(part.text) for _, part in old) >= at_least else []
 
-    return view
+    return _shortened(choose, lambda _: "[cleared]")
 
 
 def mask_observations(keep: int = 10, step: int = 1) -> ViewFunction:
@@ -132,23 +135,16 @@ def mask_observations(keep: int = 10, step: int = 1) -> ViewFunction:
     Source: JetBrains' "The Complexity Trap" (Lindenbauer et al. 2025) and SWE-agent's
     `last_n_observations`; `step` is how many are masked at a time (SWE-agent's `polling`).
     """
-    edited, masked = EditedList(), set[Position]()
 
-    def view(items: list[Item]) -> list[Item]:
-        edited.read(items)
-        old = [each for each in edited.results[1:-keep] if each[0] not in masked]
-        if len(old) >= step:
-            for place, part in old:
-                masked.add(place)
-                if part.text:
-                    edited.replace(place, f"Old output omitted ({_lines(part.text)} lines)")
-        return write(edited.view)
+    def choose(_: EditedList, results: list[Result]) -> list[Result]:
+        old = results[1:-keep]
+        return old if len(old) >= step else []
 
-    return view
+    def shorten(text: str) -> str:
+        lines = text.count("\n") + 1
+        return f"Old output omitted ({lines} lines)"
 
-
-def _lines(text: str) -> int:
-    return text.count("\n") + 1
+    return _shortened(choose, shorten)
 
 
 def offload_on_arrival(over_tokens: int = 2_500) -> ViewFunction:
@@ -157,12 +153,12 @@ def offload_on_arrival(over_tokens: int = 2_500) -> ViewFunction:
     Source: Strands Agents' tool-result offloading (2,500 tokens, a preview of 1,000).
     """
 
-    def shorten(part: Part) -> str | None:
-        if tokens.count(part.text) <= over_tokens:
-            return None
-        return f"{part.text[:OFFLOAD_CHARACTERS]}\n[offloaded: {len(part.text)} characters in all]"
+    def shorten(text: str) -> str:
+        if tokens.count(text) <= over_tokens:
+            return text
+        return f"{text[:OFFLOAD_CHARACTERS]}\n[offloaded: {len(text)} characters in all]"
 
-    return _on_arrival(shorten)
+    return _shortened(lambda _, results: results, shorten)
 
 
 def evict_large() -> ViewFunction:
@@ -171,65 +167,44 @@ def evict_large() -> ViewFunction:
     Source: LangChain deepagents' filesystem middleware (20,000 tokens at 4 characters each).
     """
 
-    def shorten(part: Part) -> str | None:
-        if len(part.text) <= EVICT_CHARACTERS:
-            return None
-        lines = [line[:EVICT_LINE_CHARACTERS] for line in part.text.splitlines()]
+    def shorten(text: str) -> str:
+        if len(text) <= EVICT_CHARACTERS:
+            return text
+        lines = [line[:EVICT_LINE_CHARACTERS] for line in text.splitlines()]
         if len(lines) > 2 * EVICT_LINES:
             lines = [*lines[:EVICT_LINES], "[…]", *lines[-EVICT_LINES:]]
         return "\n".join(lines)
 
-    return _on_arrival(shorten)
-
-
-def _on_arrival(shorten: Callable[[Part], str | None]) -> ViewFunction:
-    edited = EditedList()
-
-    def view(items: list[Item]) -> list[Item]:
-        known = len(edited.results)
-        edited.read(items)
-        for place, part in edited.results[known:]:
-            short = shorten(part)
-            if short is not None:
-                edited.replace(place, short)
-        return write(edited.view)
-
-    return view
+    return _shortened(lambda _, results: results, shorten)
 
 
 def protect_and_mask(
-    protected: int = 50_000, together: int = 30_000, each: int = 200
+    protected: int = 50_000, together: int = 30_000, large: int = 200
 ) -> ViewFunction:
     """Mask results beyond the newest 50,000 tokens when they come to 30,000 together.
 
-    Source: gemini-cli's tool-output masking. A masked result keeps its first and last 250
-    characters.
+    Source: gemini-cli's tool-output masking. Results over 200 tokens are masked, and keep their
+    first and last 250 characters.
     """
-    edited, masked = EditedList(), set[Position]()
 
-    def view(items: list[Item]) -> list[Item]:
-        edited.read(items)
-        newer, old = 0, []
-        for place, part in reversed(edited.results):
-            if place in masked:
-                continue
-            weight = tokens.count(part.text)
-            newer += weight
-            if newer > protected and weight > each:
-                old.append((place, part, weight))
-        if sum(weight for _, _, weight in old) >= together:
-            for place, part, _ in old:
-                masked.add(place)
-                edited.replace(place, _ends(part.text))
-        return write(edited.view)
+    def choose(_: EditedList, results: list[Result]) -> list[Result]:
+        weights = [tokens.count(part.text) for _, part in results]
+        newer = itertools.accumulate(reversed(weights))
+        sizes = zip(reversed(results), reversed(weights), newer, strict=True)
+        old = [
+            (each, weight) for each, weight, sent in sizes if sent > protected and weight > large
+        ]
+        return [each for each, _ in old] if sum(weight for _, weight in old) >= together else []
 
-    return view
+    def shorten(text: str) -> str:
+        is_short = len(text) <= 2 * MASK_CHARACTERS
+        return (
+            text
+            if is_short
+            else f"{text[:MASK_CHARACTERS]}\n[… masked …]\n{text[-MASK_CHARACTERS:]}"
+        )
 
-
-def _ends(text: str) -> str:
-    if len(text) <= 2 * MASK_CHARACTERS:
-        return text
-    return f"{text[:MASK_CHARACTERS]}\n[… masked …]\n{text[-MASK_CHARACTERS:]}"
+    return _shortened(choose, shorten)
 
 
 def floor(recording: Recording) -> ViewFunction:
