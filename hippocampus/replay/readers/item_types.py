@@ -1,16 +1,16 @@
-"""Gives the fields of a message list's items the types that their provider requires.
+"""Makes single items of a message list such as their provider takes: required types, no reasoning.
 
-An item whose fields have these types is returned unchanged. Calls are paired elsewhere.
+An item that is so is returned unchanged. Calls are paired elsewhere.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.raw import MessageFormat
+from hippocampus.replay.readers.raw import MessageFormat, RawMessage
 from hippocampus.replay.readers.values import (
     as_list,
     as_record,
@@ -109,3 +109,42 @@ ITEM_FIELDS: dict[MessageFormat, Fields] = {
         "output": _content,
     },
 }
+
+
+REASONING_FIELDS = {"reasoning", "reasoning_content", "reasoning_details", "thinking_blocks"}
+REASONING_BLOCKS = {"reasoning", "reasoning_text", "thinking", "redacted_thinking"}
+TEXT_BLOCKS = {"text", "output_text"}
+CALL_FIELDS = ("tool_calls", "function_call")
+
+
+def without_reasoning(messages: Iterable[RawMessage]) -> list[RawMessage]:
+    """Return the messages without reasoning; an assistant message with no text and no call goes."""
+    kept = (_cleaned(each) for each in messages if kind_of(each.item) not in REASONING_BLOCKS)
+    return [each for each in kept if not _is_empty_answer(each.item)]
+
+
+def _cleaned(message: RawMessage) -> RawMessage:
+    item = message.item
+    if item.get("role") != "assistant":
+        return message
+    if not REASONING_FIELDS.isdisjoint(item):
+        item = {key: value for key, value in item.items() if key not in REASONING_FIELDS}
+    content = item.get("content")
+    if isinstance(content, list):
+        kept = [block for block in content if kind_of(as_record(block)) not in REASONING_BLOCKS]
+        if len(kept) < len(content):
+            item = {**item, "content": kept or (None if item.get("tool_calls") else [])}
+    return message._replace(item=item)
+
+
+def _is_empty_answer(item: Item) -> bool:
+    if item.get("role") != "assistant" or any(item.get(key) for key in CALL_FIELDS):
+        return False
+    content = item.get("content")
+    if isinstance(content, list):
+        return not any(_has_content(as_record(block)) for block in content)
+    return not as_text(content).strip()
+
+
+def _has_content(block: Item) -> bool:
+    return kind_of(block) not in TEXT_BLOCKS or bool(as_text(block.get("text")).strip())

@@ -16,13 +16,11 @@ from pathlib import PurePath
 from hippocampus.errors import RecordingError
 from hippocampus.formats.reader import snapshot
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.call_ids import with_call_ids
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.formats import DocumentContents
-from hippocampus.replay.readers.item_types import with_required_types
-from hippocampus.replay.readers.pairing import is_of_answer, pair_results
+from hippocampus.replay.readers.item_types import with_required_types, without_reasoning
+from hippocampus.replay.readers.pairing import is_of_answer, pair_results, with_call_ids
 from hippocampus.replay.readers.raw import RawConversation, RawMessage
-from hippocampus.replay.readers.reasoning import without_reasoning
 from hippocampus.replay.readers.values import role_of, text_of
 from hippocampus.replay.recording import Recording
 
