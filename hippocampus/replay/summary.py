@@ -15,7 +15,7 @@ from hippocampus.replay.measure import Measured, Script
 from hippocampus.replay.uses import values_of
 
 
-class Sums:
+class SummedFields:
     """Fields that add up over recordings."""
 
     def add(self, other: Self) -> None:
@@ -26,7 +26,7 @@ class Sums:
 
 
 @dataclass
-class Totals(Sums):
+class Totals(SummedFields):
     """One strategy's sums over recordings."""
 
     calls: int = 0
@@ -164,7 +164,7 @@ def _compactions(sizes: Sequence[int], window: int) -> int:
 
 
 @dataclass
-class RawTotals(Sums):
+class RawTotals(SummedFields):
     """Sums over recordings that no strategy changes (protocol, sections 1.1 and 12.1).
 
     Only messages that some call sent: a result behind the last answer counts nowhere.
