@@ -86,9 +86,8 @@ def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
     if not joinable or len(added) != 1 or added[0].get("role") != "user":
         return [*items, *added]
     blocks = [*last["content"], *added[0]["content"]]
-    results = [block for block in blocks if block.get("type") == "tool_result"]
-    others = [block for block in blocks if block.get("type") != "tool_result"]
-    return [*items[:-1], {**last, "content": [*results, *others]}]
+    blocks.sort(key=lambda block: block.get("type") != "tool_result")
+    return [*items[:-1], {**last, "content": blocks}]
 
 
 def _parts(item: Item) -> Iterator[Part]:

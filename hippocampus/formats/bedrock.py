@@ -75,9 +75,8 @@ def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
     if last.get("role") != "user" or len(added) != 1 or added[0].get("role") != "user":
         return [*items, *added]
     blocks = [*last["content"], *added[0]["content"]]
-    results = [block for block in blocks if "toolResult" in block]
-    others = [block for block in blocks if "toolResult" not in block]
-    return [*items[:-1], {**last, "content": [*results, *others]}]
+    blocks.sort(key=lambda block: "toolResult" not in block)
+    return [*items[:-1], {**last, "content": blocks}]
 
 
 def _parts(item: Item) -> Iterator[Part]:

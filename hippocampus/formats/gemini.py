@@ -87,9 +87,8 @@ def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
     if ROLES[last.get("role")] == "assistant" or not last.get("parts") or len(added) != 1:
         return [*items, *added]
     parts = [*last["parts"], *added[0]["parts"]]
-    results = [part for part in parts if _of(part, RESULTS)[0]]
-    others = [part for part in parts if not _of(part, RESULTS)[0]]
-    return [*items[:-1], {**last, "parts": [*results, *others]}]
+    parts.sort(key=lambda part: not _of(part, RESULTS)[0])
+    return [*items[:-1], {**last, "parts": parts}]
 
 
 def _parts(item: Item) -> Iterator[Part]:
