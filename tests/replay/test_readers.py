@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hippocampus.errors import RecordingError
 from hippocampus.replay.measure import prepare
-from hippocampus.replay.readers import find_files, format_names, formats, read_file, read_path
+from hippocampus.replay.readers import find_files, formats, read_file
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.readers.values import as_records
@@ -126,7 +126,7 @@ def test_an_unknown_file_is_one_line_that_lists_the_formats(
     with pytest.raises(RecordingError) as caught:
         read_file(path)
     assert seen in caught.value.reason
-    assert format_names() in caught.value.reason
+    assert formats.format_names() in caught.value.reason
     assert "\n" not in str(caught.value)
 
 
@@ -181,16 +181,6 @@ def test_a_walk_is_sorted_and_skips_hidden_files_and_doubles(tmp_path: Path) -> 
         write(tmp_path / name, "[]")
     found = find_files([tmp_path, tmp_path / "b" / "1.json", tmp_path / "b"])
     assert [str(path.relative_to(tmp_path)) for path in found] == ["a.json", "b/1.json", "b/2.json"]
-
-
-def test_a_walk_hands_over_what_is_no_recording(tmp_path: Path) -> None:
-    write(tmp_path / "README.md", "# What this is")
-    write(tmp_path / "z.json", json.dumps(CHAT))
-    skipped: list[RecordingError] = []
-    names = [recording.name for recording in read_path(tmp_path, skipped.append)]
-    assert (names, [error.path for error in skipped]) == (["z.json"], [str(tmp_path / "README.md")])
-    with pytest.raises(RecordingError):
-        list(read_path(tmp_path))
 
 
 def test_the_prompt_and_tools_of_a_request_are_kept(tmp_path: Path) -> None:

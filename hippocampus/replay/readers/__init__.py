@@ -3,7 +3,6 @@
 Nothing here measures, and nothing imports the session.
 """
 
-from hippocampus.replay.readers.discover import find_files, read_file, read_path
-from hippocampus.replay.readers.formats import format_names
+from hippocampus.replay.readers.discover import find_files, read_file
 
-__all__ = ["find_files", "format_names", "read_file", "read_path"]
+__all__ = ["find_files", "read_file"]

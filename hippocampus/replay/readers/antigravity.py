@@ -6,9 +6,9 @@ messages, which are sent with one call only, are not read.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
+from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
@@ -93,11 +93,6 @@ def _messages(steps: Sequence[JsonRecord]) -> Iterator[RawMessage]:
 
 def _arguments(call: JsonRecord) -> Item:
     """Return the arguments, each of which is recorded as JSON or, where it was cut, as its start."""
-    return {name: _parsed(value) for name, value in call.record("args").items()}
-
-
-def _parsed(value: object) -> object:
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        return value
+    arguments = call.record("args")
+    texts = {key: value for key, value in arguments.items() if isinstance(value, str)}
+    return arguments | {key: json_text.read(text, text) for key, text in texts.items()}

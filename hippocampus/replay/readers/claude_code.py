@@ -112,7 +112,9 @@ def _add(messages: list[RawMessage], answer_at: dict[str, int], line: JsonRecord
         messages.append(RawMessage.user(content))
     elif line.get("type") == "assistant" and message.get("model") != NO_MODEL:
         blocks = as_list(content) or [{"type": "text", "text": as_text(content)}]
-        answer = _answer(message, blocks)._replace(at=line.text("timestamp"))
+        usage = usage_of(message.record("usage")) if message.record("usage") else Usage()
+        answer = RawMessage.answer(list(blocks), (), usage, message.text("model"))
+        answer = answer._replace(at=line.text("timestamp"))
         message_id = message.text("id")
         if message_id in answer_at:
             answer.item["content"][:0] = messages[answer_at[message_id]].item["content"]
@@ -135,10 +137,3 @@ def _attached(attachment: JsonRecord) -> str | Sequence[Item]:
         text = file.text("content")
         return f"{name}\n{text}" if text else ""
     return ""
-
-
-def _answer(message: JsonRecord, blocks: list[Item]) -> RawMessage:
-    usage = message.record("usage")
-    counts = usage_of(usage) if usage else Usage()
-    answer = {"role": "assistant", "content": list(blocks)}
-    return RawMessage(answer, counts, message.text("model"))

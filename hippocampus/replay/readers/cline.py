@@ -14,15 +14,8 @@ from typing import NamedTuple
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.raw import RawConversation, RawMessage
-from hippocampus.replay.readers.values import (
-    JsonRecord,
-    as_count,
-    as_records,
-    as_text,
-    kind_of,
-    role_of,
-)
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, tool_result, tool_use
+from hippocampus.replay.readers.values import JsonRecord, as_records, as_text, kind_of, role_of
 
 NAME = "cline"
 TOOL_NAME = re.compile(r"\[([a-z]\w*)(?=[] ])")
@@ -104,12 +97,9 @@ def _answer(record: JsonRecord) -> RawMessage:
     ]
     tokens = record.record("metrics").record("tokens")
     # What was read from the cache and what was written to it is one figure.
-    figures = map(as_count, (tokens.get("prompt"), tokens.get("cached"), tokens.get("completion")))
-    sent, cached, output = figures
+    sent, cached, output = tokens.counts("prompt", "cached", "completion")
     model = record.record("modelInfo").text("modelId")
-    return RawMessage(
-        {"role": "assistant", "content": blocks}, Usage(sent, cached, 0, output), model
-    )
+    return RawMessage.answer(blocks, (), Usage(sent, cached, 0, output), model)
 
 
 def _user_blocks(blocks: Sequence[Item], answer: list[Item], new_id: str) -> Iterator[Item]:
@@ -131,7 +121,7 @@ def _user_blocks(blocks: Sequence[Item], answer: list[Item], new_id: str) -> Ite
             content = as_text(behind.get("text")) if behind else ""
             if content and SURROUNDINGS not in content:
                 text, behind = content, None
-        yield {"type": "tool_result", "tool_use_id": call["id"], "content": text}
+        yield tool_result(call["id"], text)
         if behind:
             yield behind
 
@@ -157,7 +147,7 @@ def _xml_call(tool: str, answer: list[Item], call_id: str) -> Item | None:
             block["text"] = (text[:start] + text[end + len(tool) + 3 :]).strip()
             if not block["text"]:
                 answer.remove(block)
-            return {"type": "tool_use", "id": call_id, "name": tool, "input": _parameters(inner)}
+            return tool_use(call_id, tool, _parameters(inner))
     return None
 
 

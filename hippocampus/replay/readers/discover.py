@@ -6,7 +6,7 @@ One file is in memory at a time; no format is known here.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hippocampus.errors import MALFORMED, RecordingError
@@ -64,23 +64,3 @@ def read_file(path: str | os.PathLike[str]) -> list[Recording]:
         # end the replay of a whole directory.
         reason = f"its fields are not of the expected types: {type(error).__name__}: {error}"
         raise RecordingError(document.path, reason) from error
-
-
-def read_path(
-    path: str | os.PathLike[str], skipped: Callable[[RecordingError], None] | None = None
-) -> Iterator[Recording]:
-    """Yield the recordings of a file, or of all files of a directory, one file at a time.
-
-    A file that is not a recording is passed to `skipped` and left out.
-
-    Raises:
-        RecordingError: nothing is at the path; without `skipped`, also a file that is not a recording.
-
-    """
-    for file in find_files([path]):
-        try:
-            yield from read_file(file)
-        except RecordingError as error:
-            if skipped is None:
-                raise
-            skipped(error)

@@ -53,12 +53,7 @@ def _messages(records: list[JsonRecord]) -> Iterator[RawMessage]:
                 )
             )
         elif kind == "tool_result":
-            yield RawMessage.result(record.text("tool_id"), _output(record))
+            output = record.get("output", record.record("error").text("message"))
+            yield RawMessage.result(record.text("tool_id"), as_string_or_json(output))
     if text or calls:
         yield RawMessage.answer(text, calls)
-
-
-def _output(record: JsonRecord) -> str:
-    if "output" in record:
-        return as_string_or_json(record["output"])
-    return record.record("error").text("message")

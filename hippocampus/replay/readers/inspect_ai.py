@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
@@ -58,17 +57,17 @@ def _message(record: JsonRecord, attachments: JsonRecord) -> RawMessage:
     content = _content(record.get("content"), attachments)
     role = record.get("role")
     if role == "assistant":
-        calls = [_call(call, attachments) for call in record.records("tool_calls")]
+        calls = [
+            chat_call(
+                each.text("id"), each.text("function"), _content(each.get("arguments"), attachments)
+            )
+            for each in record.records("tool_calls")
+        ]
         return RawMessage.answer(content, calls)
     if role == "tool":
         error = record.record("error").text("message")
         return RawMessage.result(record.text("tool_call_id"), content or error)
     return RawMessage({"role": "system" if role == "system" else "user", "content": content})
-
-
-def _call(call: JsonRecord, attachments: JsonRecord) -> Item:
-    arguments = _content(call.get("arguments"), attachments)
-    return chat_call(call.text("id"), call.text("function"), arguments)
 
 
 def _content(value: Any, attachments: JsonRecord) -> Any:

@@ -38,7 +38,9 @@ def make_recordings(document: JsonDocument, contents: DocumentContents) -> list[
         (conversation.name, _recording(document.path, contents.format, conversation))
         for conversation in contents.conversations
     ]
-    used = [(part, recording) for part, recording in made if _has_answer(recording)]
+    used = [
+        (part, recording) for part, recording in made if any(map(is_of_answer, recording.messages))
+    ]
     broken = document.broken + contents.broken
     if not used and broken:
         first = broken[0].removeprefix(f"{document.path}:")
@@ -60,6 +62,11 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
     messages, unanswered, orphans = pair_results(
         message_format, without_reasoning(with_call_ids(typed))
     )
+    answers = list(_answers(conversation, messages))
+    times: dict[int, float] = {}
+    for call, message in answers:
+        with contextlib.suppress(ValueError):
+            times[call] = datetime.fromisoformat(message.at).timestamp()
     models = Counter(message.model for message in messages if message.model)
     return Recording(
         path=path,
@@ -67,8 +74,8 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
         format=format_name,
         messages=[message.item for message in messages],
         model=models.most_common(1)[0][0] if models else None,
-        usage=_usage(conversation, messages),
-        times=_times(conversation, messages),
+        usage={at: each.usage for at, each in answers if each.usage and each.usage != Usage()},
+        times=times,
         unanswered=unanswered,
         orphans=orphans,
         system_prompt=conversation.system_prompt or _leading_system_text(messages),
@@ -80,24 +87,6 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
 def _leading_system_text(messages: Sequence[RawMessage]) -> str:
     leading = itertools.takewhile(lambda each: role_of(each.item) in SYSTEM_ROLES, messages)
     return "\n\n".join(text for each in leading if (text := text_of(each.item.get("content"))))
-
-
-def _usage(conversation: RawConversation, messages: Sequence[RawMessage]) -> dict[int, Usage]:
-    """Return the usage by call."""
-    return {
-        call: message.usage
-        for call, message in _answers(conversation, messages)
-        if message.usage and message.usage != Usage()
-    }
-
-
-def _times(conversation: RawConversation, messages: Sequence[RawMessage]) -> dict[int, float]:
-    """Return the time of the answer by call, in seconds since 1970."""
-    times: dict[int, float] = {}
-    for call, message in _answers(conversation, messages):
-        with contextlib.suppress(ValueError):
-            times[call] = datetime.fromisoformat(message.at).timestamp()
-    return times
 
 
 def _answers(
@@ -113,10 +102,6 @@ def _answers(
         inside = is_answer
         if is_answer:
             yield call, message
-
-
-def _has_answer(recording: Recording) -> bool:
-    return any(is_of_answer(message) for message in recording.messages)
 
 
 def _named(file_name: str, parts: Sequence[tuple[str, Recording]]) -> list[Recording]:

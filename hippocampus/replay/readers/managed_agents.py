@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.raw import RawConversation, RawMessage
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, tool_result, tool_use
 from hippocampus.replay.readers.values import JsonRecord, as_records, as_text, kind_of, text_of
 
 NAME = "managed-agents"
@@ -61,16 +61,15 @@ def _messages(events: Sequence[JsonRecord]) -> Iterator[RawMessage]:
         if kind == "agent.message":
             blocks += _blocks(event.get("content"))
         elif kind in CALLS:
-            call = {"type": "tool_use", "id": event.text("id")}
-            name, arguments = event.text("name"), event.record("input")
-            blocks.append({**call, "name": name, "input": arguments})
+            blocks.append(tool_use(event.text("id"), event.text("name"), event.record("input")))
         elif blocks and (kind == REQUEST_END or kind in RESULTS or kind.startswith("user.")):
             counts = event.record("model_usage")
-            usage = Usage(*(counts.count(key) for key in TOKENS))
-            yield RawMessage({"role": "assistant", "content": blocks}, usage)
+            yield RawMessage.answer(blocks, (), Usage(*counts.counts(*TOKENS)))
             blocks = []
         if kind in RESULTS:
-            yield RawMessage.user([_result(event, RESULTS[kind])])
+            content, is_error = _blocks(event.get("content")), event.get("is_error")
+            result = tool_result(event.text(RESULTS[kind]), content, is_error=is_error)
+            yield RawMessage.user([result])
         elif kind == "user.message":
             yield RawMessage.user(_blocks(event.get("content")))
         elif kind == "user.define_outcome":
@@ -79,16 +78,7 @@ def _messages(events: Sequence[JsonRecord]) -> Iterator[RawMessage]:
             task = "\n\n".join(filter(None, map(as_text, texts)))
             yield RawMessage.user(task)
     if blocks:
-        yield RawMessage({"role": "assistant", "content": blocks})
-
-
-def _result(event: JsonRecord, id_field: str) -> Item:
-    result = {
-        "type": "tool_result",
-        "tool_use_id": event.text(id_field),
-        "content": _blocks(event.get("content")),
-    }
-    return {**result, "is_error": True} if event.get("is_error") else result
+        yield RawMessage.answer(blocks, ())
 
 
 def _blocks(content: object) -> list[Item]:

@@ -6,11 +6,11 @@ OpenTelemetry's GenAI messages, and the numbered attributes before those.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
@@ -209,12 +209,7 @@ def _messages(attributes: JsonRecord, names: tuple[str, ...]) -> list[Item]:
 
 
 def _parsed(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return None
+    return json_text.read(value, None) if isinstance(value, str) else value
 
 
 def _numbered(attributes: JsonRecord, name: str) -> list[JsonRecord]:

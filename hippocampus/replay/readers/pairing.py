@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.raw import MessageFormat, RawMessage
+from hippocampus.replay.readers.raw import MessageFormat, RawMessage, tool_result
 from hippocampus.replay.readers.values import as_records, as_text, kind_of, role_of
 
 NO_RESULT = "(no result was recorded)"
@@ -129,7 +129,8 @@ def _with_results_next(
             first = min(answered_by[place], default=None)
             original = {"role": "user"} if first is None else messages[first].item
             blocks = [
-                found.item if found else _no_result(call_id) for (_, call_id), found in answers
+                found.item if found else tool_result(call_id, NO_RESULT)
+                for (_, call_id), found in answers
             ]
             kept.append(RawMessage({**original, "content": blocks}))
     return kept
@@ -144,10 +145,6 @@ def _blocks(message: RawMessage, role: str, kind: str) -> list[Item]:
 
 def _without(message: RawMessage, kind: str) -> list[Item]:
     return [each for each in as_records(message.item.get("content")) if kind_of(each) != kind]
-
-
-def _no_result(call_id: str) -> Item:
-    return {"type": "tool_result", "tool_use_id": call_id, "content": NO_RESULT}
 
 
 def _pair_responses(messages: Sequence[RawMessage]) -> Paired:

@@ -10,7 +10,14 @@ from collections.abc import Iterator
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.raw import RawConversation, RawMessage, has_answer, without_usage
+from hippocampus.replay.readers.raw import (
+    RawConversation,
+    RawMessage,
+    has_answer,
+    tool_result,
+    tool_use,
+    without_usage,
+)
 from hippocampus.replay.readers.values import JsonRecord, as_records, kind_of, text_of
 
 NAME = "pi"
@@ -84,7 +91,10 @@ def _raw_messages(message: JsonRecord) -> list[RawMessage]:
         model = message.text("model")
         return [RawMessage.answer(blocks, (), Usage(*counts), model)]
     if role == "toolResult":
-        return [RawMessage.user([_result(message)])]
+        blocks = [_block(block) for block in message.records("content")]
+        shown = blocks or text_of(content)
+        result = tool_result(message.text("toolCallId"), shown, is_error=message.get("isError"))
+        return [RawMessage.user([result])]
     if role == "bashExecution":
         ran = f"$ {message.text('command')}\n{message.text('output')}"
         return [RawMessage.user(ran)]
@@ -94,22 +104,10 @@ def _raw_messages(message: JsonRecord) -> list[RawMessage]:
 
 def _block(block: JsonRecord) -> Item:
     if block.get("type") == "toolCall":
-        arguments = block.record("arguments")
-        call_id, name = block.text("id"), block.text("name")
-        return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
+        return tool_use(block.text("id"), block.text("name"), block.record("arguments"))
     if block.get("type") == "image":
         image = {"media_type": block.get("mimeType"), "data": block.get("data")}
         return {"type": "image", "source": {"type": "base64", **image}}
     if block.get("type") == "thinking":
         return {"type": "thinking"}
     return {"type": "text", "text": block.text("text")}
-
-
-def _result(message: JsonRecord) -> Item:
-    content = message.records("content")
-    result = {
-        "type": "tool_result",
-        "tool_use_id": message.text("toolCallId"),
-        "content": [_block(block) for block in content] or text_of(message.get("content")),
-    }
-    return {**result, "is_error": True} if message.get("isError") else result

@@ -71,6 +71,17 @@ def without_usage(messages: Sequence[RawMessage]) -> list[RawMessage]:
     return [message._replace(usage=None) for message in messages]
 
 
+def tool_use(call_id: str, name: str, arguments: Item) -> Item:
+    """Return a tool call as a block of an Anthropic message."""
+    return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
+
+
+def tool_result(call_id: str, content: object, *, is_error: object = False) -> Item:
+    """Return a tool's result as a block of an Anthropic message."""
+    block = {"type": "tool_result", "tool_use_id": call_id, "content": content}
+    return {**block, "is_error": True} if is_error else block
+
+
 def chat_call(call_id: str, name: str, arguments: object) -> Item:
     """Return a tool call of a chat message; arguments that are not text are written as JSON."""
     function = {"name": name, "arguments": as_string_or_json(arguments or {})}

@@ -5,11 +5,10 @@ An action in a code block becomes a tool call, and the message after it the resu
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
-from hippocampus.formats.conversation import Item
+from hippocampus.formats import json_text
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, as_list, as_record, as_text, role_of
@@ -48,13 +47,8 @@ def _conversation(record: JsonRecord) -> RawConversation:
 
 def _model(record: JsonRecord) -> str:
     config = record.get("replay_config")
-    if isinstance(config, str):
-        try:
-            config = json.loads(config)
-        except (ValueError, RecursionError):
-            return ""
-    agent = as_record(config).record("agent")
-    name = agent.record("model").text("name")
+    parsed = json_text.read(config, None) if isinstance(config, str) else config
+    name = as_record(parsed).record("agent").record("model").text("name")
     return "" if name in NO_MODELS else name
 
 
@@ -79,19 +73,15 @@ def _answer(message: JsonRecord, call_id: str) -> tuple[RawMessage, str]:
     """Return the message, and the id of a call that the next user message answers."""
     content = message.text("content")
     if recorded := message.records("tool_calls"):
-        return RawMessage.answer(content, [_call(call) for call in recorded]), ""
+        named = ((call.text("id"), call.record("function")) for call in recorded)
+        calls = [chat_call(each, of.text("name"), of.get("arguments")) for each, of in named]
+        return RawMessage.answer(content, calls), ""
     action = message.text("action").strip()
     if not action:
         return RawMessage.answer(content, []), ""
     command = OWN_COMMANDS.match(action)
     call = chat_call(call_id, command[0] if command else "bash", {"command": action})
     return RawMessage.answer(_without_action(content, action), [call]), call_id
-
-
-def _call(call: JsonRecord) -> Item:
-    function = call.record("function")
-    name, arguments = function.text("name"), function.get("arguments", "{}")
-    return chat_call(call.text("id"), name, arguments)
 
 
 def _without_action(content: str, action: str) -> str:
