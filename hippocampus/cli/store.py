@@ -7,6 +7,7 @@ import math
 import sys
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -163,7 +164,7 @@ def _key(held: Sequence[Holding], named: str) -> str:
 
 @app.command("entries")
 def entries(
-    state_dir: Folder,
+    state_dir: StateFolder,
     session: Annotated[
         str | None,
         typer.Option(help="The entries of one session; the session of imported ones without any."),

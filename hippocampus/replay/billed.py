@@ -6,6 +6,7 @@ mark at the end; the first ten calls calibrate, those after them are compared.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -55,7 +56,9 @@ def compared(recording: Recording, otherwise: Prices) -> Compared | None:
     """
     if len(recording.usage) < MIN_CALLS or recording.cut:
         return None
-    prices = _prices_of(recording.model, otherwise)
+    prices = otherwise
+    with contextlib.suppress(ModelError):
+        prices = model_prices(recording.model) if recording.model else otherwise
     bill = Bill(prices)
     for number, call in _counted(prepare(recording), prices):
         if number in recording.usage:
@@ -85,27 +88,14 @@ def figures(bill: Compared) -> dict[str, Any]:
 
 def table(bills: Sequence[Compared]) -> str:
     """Return comparisons as a Markdown table."""
-    lines = [
-        "| recording | model | calls | predicted | billed | error % | misses | error % without them |",
-        "|---|---|--:|--:|--:|--:|--:|--:|",
-    ]
-    for each in bills:
-        name = (
-            each.name if len(each.name) <= NAME_CHARACTERS else f"…{each.name[-NAME_CHARACTERS:]}"
-        )
-        lines.append(
-            f"| {name} | {each.model} | {each.calls:,} | {each.predicted:,.0f} | {each.billed:,.0f} "
-            f"| {each.error_percent:+.1f} | {each.missed_calls} "
-            f"| {each.error_without_misses_percent:+.1f} |"
-        )
-    return "\n".join(lines)
-
-
-def _prices_of(model: str | None, otherwise: Prices) -> Prices:
-    try:
-        return model_prices(model) if model else otherwise
-    except ModelError:
-        return otherwise
+    rows = (
+        f"| {each.name[-NAME_CHARACTERS:]} | {each.model} | {each.calls:,} | {each.predicted:,.0f} "
+        f"| {each.billed:,.0f} | {each.error_percent:+.1f} | {each.missed_calls} "
+        f"| {each.error_without_misses_percent:+.1f} |"
+        for each in bills
+    )
+    head = "| recording | model | calls | predicted | billed | error % | misses | error % without them |"
+    return "\n".join((head, "|---|---|--:|--:|--:|--:|--:|--:|", *rows))
 
 
 def _counted(script: Script, prices: Prices) -> Iterable[tuple[int, CountedCall]]:

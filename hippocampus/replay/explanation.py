@@ -6,7 +6,6 @@ from rich.console import Console
 from rich.table import Table
 
 from hippocampus.entries.decay import explained
-from hippocampus.entries.decision import Decision
 from hippocampus.errors import RecordingError
 from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
@@ -38,19 +37,15 @@ def print_explanation(
     with fresh_session(policy, prices, "ours") as session:
         for end in script.call_ends[: turn + 1]:
             view = read(session(recording.messages[:end]))
-        reasons = dict(_reasons(session.decisions()))
+        reasons = {
+            each.entry_id: f"turn {at}: {each.stage}, {each.reason}; saves {each.saves:,} a call"
+            for at, each in session.decisions()
+        }
         for entry in session.entries():
             sentence = str(explained(entry, turn, policy.exponent, policy.initial_strength))
             reasons[entry.id] = "\n".join(filter(None, [reasons.get(entry.id), sentence]))
         pairs = session.beside()
     console.print(_table(turn, view, pairs, reasons))
-
-
-def _reasons(decisions: list[tuple[int, Decision]]) -> list[tuple[str, str]]:
-    return [
-        (each.entry_id, f"turn {turn}: {each.stage}, {each.reason}; saves {each.saves:,} a call")
-        for turn, each in decisions
-    ]
 
 
 def _table(
@@ -65,19 +60,12 @@ def _table(
     table.add_column(f"view ({after:,} tokens)", ratio=1, overflow="fold")
     table.add_column("why", ratio=1, overflow="fold")
     for number, (raw, rendered) in enumerate(pairs):
-        why = "\n".join(reason for id_, reason in reasons.items() if _has(rendered, id_))
-        table.add_row(str(number), _text(raw), _rendered(raw, rendered), why)
+        text = "\n".join(rendered.texts())
+        why = "\n".join(reason for id_, reason in reasons.items() if f"[{id_} " in text)
+        other = _text(rendered) if rendered.raw else "(in the digest above)"
+        is_same = raw.raw == rendered.raw
+        table.add_row(str(number), _text(raw), "(the same)" if is_same else other, why)
     return table
-
-
-def _rendered(raw: Message, rendered: Message) -> str:
-    if raw.raw == rendered.raw:
-        return "(the same)"
-    return _text(rendered) if rendered.raw else "(in the digest above)"
-
-
-def _has(message: Message, entry_id: str) -> bool:
-    return any(f"[{entry_id} " in text for text in message.texts())
 
 
 def _text(message: Message) -> str:

@@ -6,7 +6,8 @@ Measured like every other strategy, except that its hidden values can be recalle
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import re2
@@ -162,21 +163,25 @@ def _timelines(
     contents: _Contents,
     policy: Policy,
 ) -> list[EntryTimeline]:
-    used: dict[str, set[int]] = {}
-    recalled: dict[str, set[int]] = {}
+    used: defaultdict[str, set[int]] = defaultdict(set)
+    recalled: defaultdict[str, set[int]] = defaultdict(set)
     for number, values in enumerate(script.uses):
         for value in values:
             for entry_id in contents.with_value(value):
-                used.setdefault(entry_id, set()).add(number)
+                used[entry_id].add(number)
                 if value in measured.calls[number].hidden:
-                    recalled.setdefault(entry_id, set()).add(number)
+                    recalled[entry_id].add(number)
     records = {record.entry.id: record for record in histories.session.records()}
     timelines = []
     for turn, decision in histories.session.decisions():
-        record = records[decision.entry_id]
+        entry_id, record = decision.entry_id, records[decision.entry_id]
+        # Before the entry's turn the value came from another one.
+        since = [
+            tuple(sorted(at for at in calls[entry_id] if at >= turn)) for calls in (used, recalled)
+        ]
         timelines.append(
             EntryTimeline(
-                entry_id=decision.entry_id,
+                entry_id=entry_id,
                 tool=record.tool,
                 kind=record.kind,
                 tokens=record.tokens,
@@ -185,15 +190,10 @@ def _timelines(
                 reason=decision.reason,
                 saves=decision.saves,
                 costs=round(decision.costs, 1),
-                used=_since(turn, used.get(decision.entry_id, ())),
-                recalled=_since(turn, recalled.get(decision.entry_id, ())),
-                accessed=tuple(histories.accesses(decision.entry_id)),
+                used=since[0],
+                recalled=since[1],
+                accessed=tuple(histories.accesses(entry_id)),
                 strength=tuple(histories.strengths(record.entry, policy)),
             )
         )
     return timelines
-
-
-def _since(turn: int, calls: Iterable[int]) -> tuple[int, ...]:
-    """Return the calls from a turn on: before it, the value came from another entry."""
-    return tuple(sorted(call for call in calls if call >= turn))

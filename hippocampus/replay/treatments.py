@@ -32,12 +32,10 @@ def treated(recording: Recording, policy: Policy) -> Iterator[Treated]:
                 calls[part.call_id] = part
                 continue
             subject = subject_of(message, part, calls.get(part.call_id), tokens.count)
-            if subject is not None:
-                yield Treated(number, _sourced(subject, policy), policy.resolve(subject))
-
-
-def _sourced(subject: Subject, policy: Policy) -> Subject:
-    if subject.source_type is not None:
-        return subject
-    source = policy.source_type_of(subject.tool, is_error=subject.is_error)
-    return replace(subject, source_type=source)
+            if subject is None:
+                continue
+            source = subject.source_type or policy.source_type_of(
+                subject.tool, is_error=subject.is_error
+            )
+            sourced = replace(subject, source_type=source)
+            yield Treated(number, sourced, policy.resolve(subject))
