@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from hippocampus.cli.options import PIPED_WIDTH
 
 if TYPE_CHECKING:
-    from hippocampus.replay.study.folder import StudyFolder, StudySettings
+    from hippocampus.replay.study.folder import StudyFolder
 
 HELP = """Study whether a model takes the same next step under a policy.
 
@@ -77,8 +77,13 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
 
     The same command again goes on where the last run stopped.
     """
+    from hippocampus import policy as policies
+    from hippocampus import prices
     from hippocampus.errors import StoreError
+    from hippocampus.replay.study.answers import FILES
+    from hippocampus.replay.study.cases import conditions
     from hippocampus.replay.study.folder import StudyFolder, StudySettings
+    from hippocampus.replay.study.wires import wire_of
     from hippocampus.storage import files
 
     folder = StudyFolder(out)
@@ -101,7 +106,12 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     options = [name for name in ctx.params if _is_given(ctx, name) and name not in ("out", "yes")]
     if options and not paths:
         raise StoreError(f"{out} goes on as it was begun; leave --{options[0]} out")
-    _check(given)
+    conditions(given)
+    prices.model_prices(given.model)
+    for each in given.policies:
+        policies.load(each)
+    for each in {given.reader, given.judge} - {FILES}:
+        wire_of(each)
     try:
         with files.held(out / ".running"):
             if paths:
@@ -116,28 +126,12 @@ def _is_given(ctx: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _check(settings: StudySettings) -> None:
-    """Fail for a setting that cannot be used, before anything is written."""
-    from hippocampus import policy as policies
-    from hippocampus import prices
-    from hippocampus.replay.study.cases import conditions
-    from hippocampus.replay.study.run import FILES
-    from hippocampus.replay.study.wires import wire_of
-
-    conditions(settings)
-    prices.model_prices(settings.model)
-    for each in settings.policies:
-        policies.load(each)
-    for each in {settings.reader, settings.judge} - {FILES}:
-        wire_of(each)
-
-
 def _run(folder: StudyFolder, *, yes: bool) -> None:
     from rich.console import Console
 
     from hippocampus.cli.progress import track
+    from hippocampus.replay.study.answers import estimate, judge_steps, take_steps
     from hippocampus.replay.study.cases import prepare
-    from hippocampus.replay.study.run import estimate, judge_steps, take_steps
 
     console, wanted, problems = Console(stderr=True), folder.settings().cases, list[str]()
     prepared = list(track(prepare(folder, problems.append), wanted, console, "preparing"))
@@ -163,25 +157,24 @@ def _report(folder: StudyFolder) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from hippocampus.replay.study import page
-    from hippocampus.replay.study.outcome import outcome
+    from hippocampus.replay.study.report import StudyReport
     from hippocampus.storage import files
 
-    found, report = outcome(folder), folder.path / "report.html"
-    files.replace_file(report, page.page(found).encode("utf-8", "replace"))
-    titles, *lines = zip(*page.rows(found), strict=True)  # a terminal has no room for nine columns
+    found, page = StudyReport.of(folder), folder.path / "report.html"
+    files.replace_file(page, found.page().encode("utf-8", "replace"))
+    titles, *lines = zip(*found.rows(), strict=True)  # a terminal has no room for nine columns
     table = Table(box=None, pad_edge=False)
     for number, title in enumerate(titles):
         table.add_column(title, justify="right" if number else "left")
     for line in lines:
         table.add_row(*line)
-    if found["figures"]:
+    if found.figures:
         Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, markup=False).print(table)
-    for each in (*page.sentences(found), f"Page: {report}"):
+    for each in (*found.sentences(), f"Page: {page}"):
         typer.echo(each)
-    if found["missing"]:
+    if found.missing:
         more = f"hippocampus study --out {folder.path}"
-        typer.echo(f"{len(found['missing'])} answers are missing; to go on: {more}", err=True)
+        typer.echo(f"{len(found.missing)} answers are missing; to go on: {more}", err=True)
 
 
 @app.command()
@@ -190,6 +183,6 @@ def recall(
     arguments: Annotated[str, typer.Argument(help="The arguments of recall, as JSON.")],
 ) -> None:
     """Answer a recall of a reader of files from what was stored at the moment of the case."""
-    from hippocampus.replay.study.by_files import answered
+    from hippocampus.replay.study.answers import answered
 
     typer.echo(answered(case, arguments))

@@ -25,7 +25,7 @@ def numbered(messages: Iterable[Message]) -> list[Message]:
             if part.kind == "call":
                 open_ids.append(f"c{number}-{at + 1}")
                 parts[at] = replace(part, call_id=open_ids[-1])
-            elif part.kind == "result" and open_ids:
+            elif part.closes_call and open_ids:
                 parts[at] = replace(part, call_id=open_ids.pop(0))
         written.append(replace(message, parts=tuple(parts)))
     return written
