@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hippocampus.errors import ProviderError
+from hippocampus.errors import MALFORMED, MessagesError, ProviderError
 from hippocampus.formats import anthropic, openai_chat
 from hippocampus.formats.conversation import Item, Message, ToolResult
+from hippocampus.formats.reader import read
 from hippocampus.models.anthropic import ANTHROPIC
 from hippocampus.models.http import Endpoint, post
 from hippocampus.models.openai_compatible import OPENAI
@@ -25,7 +26,6 @@ MAX_OUTPUT_TOKENS = 16_000
 FIRST = {"type": "text", "text": "(the conversation begins with a message of yours)"}
 NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 MAX_NAME_CHARACTERS = 64
-MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Wire:
         """
         try:
             reply = self.reply(answer)
-        except MALFORMED:
+        except (*MALFORMED, MessagesError):
             reply = None
         if reply is None or not (reply.text.strip() or reply.calls or reply.refused):
             raise ProviderError(
@@ -139,17 +139,8 @@ def _chat_request(system: str, messages: Iterable[Message], tools: Iterable[Item
 
 def _chat_reply(answer: Any) -> Reply:
     choice = answer["choices"][0]
-    message = choice["message"]
-    content = message.get("content") or ""
-    if isinstance(content, list):
-        content = "".join(block.get("text") or "" for block in content)
-    calls = [
-        (str(each["id"]), str(function["name"]), _json(function["arguments"]))
-        for each in message.get("tool_calls") or ()
-        for function in [each["function"]]
-    ]
     filtered = "content filter" if choice.get("finish_reason") == "content_filter" else ""
-    return Reply(str(content), calls, str(message.get("refusal") or filtered), message)
+    return _reply(choice["message"], str(choice["message"].get("refusal") or filtered))
 
 
 # Anthropic messages
@@ -184,15 +175,20 @@ def _anthropic_request(system: str, messages: Iterable[Message], tools: Iterable
 
 
 def _anthropic_reply(answer: Any) -> Reply:
-    blocks = answer["content"]
-    calls = [
-        (str(each["id"]), str(each["name"]), _json(each["input"]))
-        for each in blocks
-        if each["type"] == "tool_use"
-    ]
-    text = "".join(each["text"] for each in blocks if each["type"] == "text")
     refused = "stop reason refusal" if answer.get("stop_reason") == "refusal" else ""
-    return Reply(text, calls, refused, {"role": "assistant", "content": blocks})
+    return _reply({"role": "assistant", "content": answer["content"]}, refused)
+
+
+def _reply(message: Item, refused: str) -> Reply:
+    """Return the reply in an assistant's message of either format."""
+    [found] = read([message])
+    calls = [
+        (part.call_id, part.tool, json.dumps(arguments_of(part.text), ensure_ascii=False))
+        for part in found.parts
+        if part.kind == "call"
+    ]
+    text = "".join(part.text for part in found.parts if part.kind == "text")
+    return Reply(text, calls, refused, message)
 
 
 def _results(message: Message) -> list[ToolResult]:
@@ -212,10 +208,6 @@ def _fields(tool: Item) -> tuple[str, str, Item]:
 def _name(tool: str) -> str:
     """Return a tool's name in the characters that every provider takes."""
     return NO_NAME.sub("_", tool)[:MAX_NAME_CHARACTERS] or "tool"
-
-
-def _json(arguments: object) -> str:
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
 WIRES = {
