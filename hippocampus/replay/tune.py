@@ -10,7 +10,7 @@ import contextlib
 import functools
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -82,6 +82,13 @@ class Observations(NamedTuple):
         """Return some of the rows."""
         return Observations(*(column[chosen] for column in self))
 
+    def split(self, owners: set[str]) -> tuple[Observations, Observations]:
+        """Return the rows of the other owners, and those of these."""
+        import numpy as np
+
+        theirs = np.isin(self.owner, sorted(owners))
+        return self.where(~theirs), self.where(theirs)
+
     def by_recency(self) -> Observations:
         """Return the rows as a law sees them that knows the last access alone."""
         import numpy as np
@@ -147,15 +154,13 @@ def fit(seen: Observations, start: Law) -> Law:
     return best
 
 
-def tools_of(seen: Observations, law: Law, among: Container[str] | None = None) -> dict[str, float]:
+def tools_of(seen: Observations, law: Law) -> dict[str, float]:
     """Return the rates of the least squared error of tools, where these are not those of the kind."""
     import numpy as np
 
     found: dict[str, float] = {}
     tools, counts = np.unique(seen.tool, return_counts=True)
-    for tool in tools[counts >= MIN_OBSERVATIONS].tolist():
-        if not tool or (among is not None and tool not in among):
-            continue
+    for tool in filter(None, tools[counts >= MIN_OBSERVATIONS].tolist()):
         rows = seen.where(seen.tool == tool)
         usual = law.rates[rows.name[0]]
         laws = {rate: replace(law, tools={tool: rate}) for rate in (usual, *RATES)}
@@ -166,21 +171,12 @@ def tools_of(seen: Observations, law: Law, among: Container[str] | None = None) 
     return found
 
 
-def _without(seen: Observations, owners: set[str]) -> Observations:
-    import numpy as np
-
-    return seen.where(~np.isin(seen.owner, sorted(owners)))
-
-
 def holding_tools(seen: Observations, folds: Iterable[set[str]], laws: Iterable[Law]) -> set[str]:
     """Return the tools whose own rate predicts better where left out: in sum, and in two parts."""
-    import numpy as np
-
     gains: dict[str, list[float]] = {}
     for fold, law in zip(folds, laws, strict=True):
-        out = np.isin(seen.owner, sorted(fold))
-        test = seen.where(out)
-        for tool, rate in tools_of(seen.where(~out), law).items():
+        train, test = seen.split(fold)
+        for tool, rate in tools_of(train, law).items():
             rows = test.where(test.tool == tool)
             own = replace(law, tools={tool: rate})
             if len(rows.used):
@@ -304,8 +300,7 @@ def scored(
     scores, laws = dict.fromkeys(SCORED, 0.0), []
     plain = Law(dict.fromkeys(start.rates, 0.3), 1.0, 1.0)
     for fold in folds:
-        out = np.isin(seen.owner, sorted(fold))
-        train, test = seen.where(~out), seen.where(out)
+        train, test = seen.split(fold)
         laws.append(fit(train, start))
         guesses = (
             np.full_like(test.used, np.average(train.used, weights=train.weight)),
@@ -335,14 +330,15 @@ def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
     seen = Observations.of(observed)
     start = Law(policy.decay_rates, policy.exponent, policy.mention_strength)
     scores, laws = scored(seen, folds, start)
+    trains = [seen.split(fold)[0] for fold in folds]
     law = fit(seen, start)
     if min(scores, key=lambda name: scores[name]) != SCORED[-1]:
-        law, laws = start.calibrated(seen), [start.calibrated(seen)] * len(folds)
+        law, *laws = (start.calibrated(rows) for rows in (seen, *trains))
     ruled = {tool for each in observed for tool in each.ruled}
-    tools = holding_tools(seen, folds, laws) - ruled
+    holding = holding_tools(seen, folds, laws) - ruled
     law, *laws = (
-        replace(each, tools=tools_of(_without(seen, out), each, tools))
-        for each, out in zip((law, *laws), (set[str](), *folds), strict=True)
+        replace(each, tools={k: v for k, v in tools_of(rows, each).items() if k in holding})
+        for each, rows in zip((law, *laws), (seen, *trains), strict=True)
     )
     everything, before, after, chosen = Totals(), Totals(), Totals(), []
     for fold, own in zip(folds, laws, strict=True):
@@ -351,8 +347,8 @@ def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
         train = [each.path for each in observed if each.owner not in fold]
         test = [each.path for each in observed if each.owner in fold]
         sums = [_replayed(train, each, prices)[OURS] for each in tried]
-        holding = [n for n, each in enumerate(sums) if each.shows_as_much_as(sums[0])]
-        best = min(holding, key=lambda n: sums[n].cost)
+        good = [n for n, each in enumerate(sums) if each.shows_as_much_as(sums[0])]
+        best = min(good, key=lambda n: sums[n].cost)
         chosen.append(best)
         usual = _replayed(test, policy, prices)
         everything.add(usual[EVERYTHING.name])

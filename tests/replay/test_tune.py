@@ -138,7 +138,7 @@ def test_a_tool_gets_a_rate_of_its_own_only_where_that_holds_on_others() -> None
     law = tune.Law({"code": 0.3}, 1.0, 0.3, 0.6)
     seen = tools_seen({"grep\0code": 2.0, "read\0code": 0.3}, 1)
     assert tune.holding_tools(seen, folds, [law] * 3) == {"grep\0code"}
-    found = tune.tools_of(seen, law, {"grep\0code"})
+    found = tune.tools_of(seen, law)
     assert found["grep\0code"] == pytest.approx(2.0, rel=0.5)
     one = seen._replace(tool=np.where(seen.owner == "o0", seen.tool, "read\0code"))
     assert "grep\0code" not in tune.holding_tools(one, folds, [law] * 3)
