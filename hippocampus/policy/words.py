@@ -13,7 +13,6 @@ PriceTable = Literal["anthropic-5m", "anthropic-1h", "openai", "gemini", "none"]
 Kind = Literal[
     "arguments",
     "binary",
-    "branches",
     "code",
     "commits",
     "config",
@@ -26,7 +25,6 @@ Kind = Literal[
     "page",
     "prose",
     "schema",
-    "status",
     "table",
     "text",
 ]

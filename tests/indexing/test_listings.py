@@ -65,18 +65,7 @@ Date:   Thu Jan 4 09:00:00 2024 +0100
 
     Begin
 """
-STATUS = """On branch main
-Your branch is ahead of 'origin/main' by 1 commit.
-
-Changes not staged for commit:
-  (use "git add <file>..." to update what will be committed)
-\tmodified:   src/a.py
-\tdeleted:    src/b.py
-
-Untracked files:
-\tnotes.txt
-"""
-SAMPLES = [LONG, TREE, HITS, CONTEXT, HEADED, LOG, STATUS]
+SAMPLES = [LONG, TREE, HITS, CONTEXT, HEADED, LOG]
 
 
 def extraction_of(text: str) -> Extraction:
@@ -164,11 +153,11 @@ def test_hits_of_one_file_need_no_name() -> None:
     assert reads("9:\tnew Markdown(\n34:\tnew Markdown(\n54:\tnew Text(\n")[0] == " 9 new Markdown("
 
 
-def test_a_log_has_short_hashes_next_to_their_subjects() -> None:
+def test_a_log_has_whole_hashes_next_to_their_subjects() -> None:
     extraction = extraction_of(LOG)
     assert "2 commits, Jan 4 09:00 to Jan 5 10:22 2024" in extraction.summary
     assert extraction.lines[0].text == (
-        "4f1c2d3e4f (HEAD -> main) Read files lazily (Ann, Jan 5 10:22)"
+        "4f1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c (HEAD -> main) Read files lazily (Ann, Jan 5 10:22)"
     )
     assert " files: src/a.py 12" in [line.text for line in extraction.lines]
 
@@ -180,18 +169,13 @@ def test_a_log_of_one_line_each_is_read() -> None:
     )
 
 
-def test_a_status_says_the_same_long_and_short() -> None:
-    short = "## main...origin/main [ahead 1]\n M src/a.py\n D src/b.py\n?? notes.txt\n"
-    for text in (STATUS, short):
-        told = " ".join(reads(text))
-        assert "not staged modified (1): src/a.py" in told
-        assert "not staged deleted (1): src/b.py" in told
-        assert "untracked (1): notes.txt" in told
-
-
-def test_branches_tell_the_current_one() -> None:
-    extraction = extraction_of("  feature/a\n* main\n  remotes/origin/main\n")
-    assert extraction.summary == "3 branches, on main"
+def test_the_state_of_a_working_tree_stands_as_its_own_lines() -> None:
+    changed = [f"\tmodified:   src/a{at}.py" for at in range(40)]
+    extraction = extraction_of(
+        "\n".join(["On branch main", "Changes not staged for commit:", *changed])
+    )
+    assert extraction.kind == "text"
+    assert changed[7] in [line.text for line in extraction.lines]
 
 
 @given(st.text(alphabet="ab/.:-12 \n\tcommit├─│rwx~*", max_size=400))

@@ -1,4 +1,4 @@
-"""Listings: files and folders, search hits, commits, the working tree's state, branches.
+"""Listings: files and folders, search hits, commits.
 
 Decided from the lines themselves; no tool's name decides, and nothing is opened.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from hippocampus.indexing import plain
 from hippocampus.indexing.extraction import Extraction, ExtractionContext
 from hippocampus.indexing.listings import files, git, hits
 from hippocampus.indexing.listings.folding import write_files
@@ -17,6 +18,8 @@ __all__ = ["extract", "recognises"]
 SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 120
 LEAST_SHARE = 0.6
+STATUS_OPENINGS = ("On branch ", "HEAD detached ")
+"""The first line of a working tree's state, which is no source and stands as its own lines."""
 LEAST_NAMED = 0.25
 """The share of paths with a folder or an ending; bare words are any program's output."""
 
@@ -46,6 +49,8 @@ def _form(text: str) -> tuple[str, float]:
         return "", 0.0
     if git.COMMIT_LINE.fullmatch(sample[0]):
         return "log", 1.0
+    if sample[0].startswith(STATUS_OPENINGS):
+        return "status", 1.0
     forms = {form: rendered for form, rendered in FORMS.items() if _may_be(form, sample)}
     lines_alike = alike(sample)
     shares = {form: _share(lines_alike, rendered) for form, rendered in forms.items()}
@@ -55,16 +60,12 @@ def _form(text: str) -> tuple[str, float]:
 
 def _may_be(form: str, sample: list[str]) -> bool:
     """Return whether a sample as a whole can be of a form."""
-    if form == "status":
-        return any(line.startswith(git.STATUS_OPENINGS) for line in sample)
     if form == "headed hits":
         numbered = sum(map(hits.numbered_line, sample))
         return numbered >= LEAST_NAMED * len(sample) and not hits.is_numbered_file(sample)
     if form == "paths":
         named = sum("/" in line or files.SUFFIX.search(line) is not None for line in sample)
         return named >= LEAST_NAMED * len(sample)
-    if form == "branches":
-        return any(line.startswith("* ") for line in sample)
     return True
 
 
@@ -100,9 +101,6 @@ def _headed(line: str) -> bool:
 FORMS: dict[str, Callable[[str], bool]] = {
     "long": _long,
     "tree": _tree,
-    "status": lambda line: git.STATUS_LINE.fullmatch(line) is not None,
-    "short status": lambda line: git.SHORT_STATUS.fullmatch(line) is not None,
-    "branches": lambda line: git.BRANCH_LINE.fullmatch(line) is not None,
     "log": lambda line: git.ONE_LINE.fullmatch(line) is not None,
     "paths": files.path_line,
     "hits": hits.hit_line,
@@ -110,10 +108,8 @@ FORMS: dict[str, Callable[[str], bool]] = {
 }
 """How the lines of each form are recognised; of two with an equal share the earlier one is taken."""
 WRITERS: dict[str, Callable[[str], Extraction | None]] = {
-    "status": git.write_status,
-    "short status": git.write_status,
-    "branches": git.write_branches,
     "log": git.write_log,
+    "status": lambda text: plain.extract(text, ExtractionContext()),
     "hits": hits.write_hits,
     "headed hits": hits.write_hits,
 }

@@ -1,6 +1,6 @@
-"""What a version control tool lists: commits, the working tree's state, branches.
+"""The commits that a version control tool lists.
 
-Pure text. Each commit stands with its short hash and its subject.
+Pure text. Each commit stands with its hash, as the log has it, and its subject.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from hippocampus.indexing.lines import counted, cut, most_common, packed, ranked
 SUBJECT_CHARACTERS = 100
 LINE_CHARACTERS = 400
 MOST_COMMITS = 2_500
-FIRST, NEWEST, COMMIT, MERGE, FILES, BODY, CHANGED = 12.0, 2.0, 1.2, 0.6, 0.6, 0.4, 2.5
+FIRST, NEWEST, COMMIT, MERGE, FILES, BODY = 12.0, 2.0, 1.2, 0.6, 0.6, 0.4
 FEW_COMMITS = 12
 """A log of so few commits needs no overview."""
-SHORT_HASH = 10
-"""Digits of a hash: what git takes for a commit, at a third of the tokens of a whole one."""
 SPECIAL, AREAS, MOST_AREAS = 3.0, 4.0, 8
 REVERT = re.compile(r"Revert\b|revert[:(]")
 AREA = re.compile(r"([\w.-]{1,40})(?:/[\w./-]*|\([^)]*\)|!)?:(?=\s)")
@@ -38,41 +36,6 @@ FIELD = re.compile(
 STAT = re.compile(r"[*|\\/ ]{0,20} ?(?P<path>\S[^|]{0,200}?) +\| +(?P<change>\d+(?: [+-]+)?|Bin.*)")
 STAT_TOTAL = re.compile(r" ?\d+ files? changed.*")
 NAME_STATUS = re.compile(r"(?P<state>[MADRCTU]\d{0,3})\t(?P<path>\S.*)")
-STATUS_LINE = re.compile(
-    r"On branch .+|HEAD detached .+|Your branch .+|Changes (?:not staged|to be committed).*|Untracked files:|"
-    r"nothing (?:added )?to commit.*|no changes added.*|\t(?:(?P<state>[a-z ]+):\s+)?(?P<path>\S.*)|"
-    r"  \(use .*\)|Unmerged paths:|All conflicts fixed.*|You have .*"
-)
-SHORT_STATUS = re.compile(r"(?P<state>[ MADRCUT?!]{2}) (?P<path>\S.*)|## (?P<branch>.+)")
-BRANCH_LINE = re.compile(
-    r"(?P<mark>[*+ ]) (?P<name>\(HEAD[^)]*\)|[\w./@#-]+)(?: +(?:->|(?P<hash>[0-9a-f]{7,40})) ?.*)?"
-)
-STATUS_OPENINGS = ("On branch ", "HEAD detached", "Changes ", "Untracked files:", "Your branch ")
-SECTIONS = {
-    "Changes to be committed": "staged",
-    "Changes not staged": "not staged",
-    "Untracked files": "untracked",
-    "Unmerged paths": "unmerged",
-}
-ONLY_SAID = (
-    "On branch",
-    "HEAD detached",
-    "Your branch",
-    "nothing",
-    "no changes",
-    "You have",
-    "All con",
-)
-SHORT_STATES = {"??": "untracked", "!!": "ignored"}
-LETTERS = {
-    "M": "modified",
-    "A": "added",
-    "D": "deleted",
-    "R": "renamed",
-    "C": "copied",
-    "U": "unmerged",
-    "T": "type",
-}
 
 
 @dataclass(slots=True)
@@ -167,7 +130,7 @@ def _is_special(commit: Commit) -> bool:
 def _short_line(commit: Commit) -> str:
     merge = f"merge of {commit.merged}:" if commit.is_merge else ""
     subject = cut(commit.subject, SUBJECT_CHARACTERS)
-    parts = [commit.refs, commit.hash[:SHORT_HASH], merge, subject]
+    parts = [commit.refs, commit.hash, merge, subject]
     return " ".join(filter(None, parts))
 
 
@@ -183,7 +146,7 @@ def _day(date: str) -> str:
 
 
 def _add_commit(lines: list[EntryLine], commit: Commit, number: int, *, alone: bool) -> None:
-    parts = [commit.hash[:SHORT_HASH], commit.refs, cut(commit.subject, SUBJECT_CHARACTERS)]
+    parts = [commit.hash, commit.refs, cut(commit.subject, SUBJECT_CHARACTERS)]
     known = ", ".join(filter(None, ("" if alone else commit.author, _day(commit.date))))
     parts += [f"({known})"] if known else []
     weight = MERGE if commit.is_merge or commit.subject.startswith("Merge ") else COMMIT
@@ -197,65 +160,3 @@ def _add_commit(lines: list[EntryLine], commit: Commit, number: int, *, alone: b
     if commit.body:
         body = cut(" ".join(commit.body[:8]), 2 * SUBJECT_CHARACTERS)
         lines.append(EntryLine(f"  {body}", BODY, parent=at, count=0))
-
-
-def write_status(text: str) -> Extraction | None:
-    """Return the extraction of a working tree's state, long or short."""
-    groups: dict[str, list[str]] = {}
-    parts: list[str] = []
-    section = ""
-    for whole in text.split("\n"):
-        line = whole[:LINE_CHARACTERS].rstrip()
-        section = next((SECTIONS[each] for each in SECTIONS if line.startswith(each)), section)
-        if line.startswith(ONLY_SAID):
-            parts.append(line)
-        elif (match := STATUS_LINE.fullmatch(line)) and match["path"]:
-            label = " ".join(filter(None, (section, match["state"])))
-            groups.setdefault(label, []).append(match["path"])
-        elif match := SHORT_STATUS.fullmatch(line):
-            _short(match, groups, parts)
-    return _status(groups, parts) if groups or parts else None
-
-
-def _short(match: re.Match[str], groups: dict[str, list[str]], parts: list[str]) -> None:
-    if match["branch"]:
-        parts.append(f"branch {match['branch']}")
-        return
-    staged, changed = match["state"][0], match["state"][1]
-    label = SHORT_STATES.get(match["state"], "")
-    if not label:
-        where, letter = ("staged", staged) if staged != " " else ("not staged", changed)
-        label = f"{where} {LETTERS.get(letter, letter)}"
-        label += (
-            f", then {LETTERS.get(changed, changed)}" if staged != " " and changed != " " else ""
-        )
-    groups.setdefault(label, []).append(match["path"])
-
-
-def _status(groups: dict[str, list[str]], parts: list[str]) -> Extraction:
-    lines = [EntryLine(cut(each, SUBJECT_CHARACTERS), CHANGED, count=0) for each in parts]
-    for label, paths in groups.items():
-        lines += packed(paths, f"{label} ({len(paths)})", weight=CHANGED, at=len(lines))
-    counts = ", ".join(f"{len(paths)} {label}" for label, paths in groups.items())
-    data = {label: len(paths) for label, paths in groups.items()}
-    summary = f"working tree: {counts or 'no changes'}"
-    return Extraction("status", summary, tuple(lines), data, ('pattern="…"',), "paths")
-
-
-def write_branches(text: str) -> Extraction | None:
-    """Return the extraction of a list of branches."""
-    names: list[str] = []
-    current = ""
-    for line in text.split("\n"):
-        match = BRANCH_LINE.fullmatch(line[:LINE_CHARACTERS].rstrip())
-        if match is None:
-            continue
-        names.append(f"{match['name']} {match['hash']}" if match["hash"] else match["name"])
-        current = match["name"] if match["mark"] == "*" else current
-    if not names:
-        return None
-    summary = f"{counted(len(names), 'branch', 'branches')}" + (
-        f", on {current}" if current else ""
-    )
-    lines = packed(names, weight=CHANGED)
-    return Extraction("branches", summary, tuple(lines), {"current": current}, (), "branches")
