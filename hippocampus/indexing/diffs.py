@@ -37,8 +37,6 @@ SIGNAL_WORDS = ("diff --", "@@ -", "*** ", "--- ", "Index: ")
 """One of them stands in every signal."""
 SAMPLE_CHARACTERS = 20_000
 SHOWN_CHARACTERS = 400
-MANY_FILES = 25
-"""From here on the files are summed by folder, too."""
 MOST_NOTED = 4_000
 """Changed lines that are looked at one by one; behind them, the first of each hunk."""
 MOST_OF_HUNK = 80
@@ -296,8 +294,6 @@ def _selectors(files: Sequence[ChangedFile]) -> tuple[str, ...]:
 
 def _lines(reader: _DiffReader) -> tuple[EntryLine, ...]:
     lines = [EntryLine(cut(note, SHOWN_CHARACTERS), 1.8, count=0) for note in reader.notes]
-    if len(reader.files) > MANY_FILES:
-        lines.append(EntryLine(_folders(reader.files), 2.5, count=0))
     for file in reader.files:
         parent = put(lines, EntryLine(_file_line(file), 2.5, count=0))
         for hunk in _written(file.hunks):
@@ -307,19 +303,6 @@ def _lines(reader: _DiffReader) -> tuple[EntryLine, ...]:
 
 def _written(hunks: Sequence[Hunk]) -> Iterator[Hunk]:
     return (hunk for hunk in hunks if hunk.body or hunk.heading)
-
-
-def _folders(files: Sequence[ChangedFile]) -> str:
-    """Return the folders with their files and counts, the most changed first."""
-    found: dict[str, list[int]] = {}
-    for file in files:
-        total = found.setdefault(file.name.rpartition("/")[0] + "/", [0, 0, 0])
-        total[0], total[1], total[2] = total[0] + 1, total[1] + file.added, total[2] + file.removed
-    most = sorted(found.items(), key=lambda pair: (-pair[1][1] - pair[1][2], pair[0]))
-    rendered = ", ".join(
-        f"{name} {n} files +{plus} −{minus}" for name, (n, plus, minus) in most[:8]
-    )
-    return f"folders: {rendered}" + (f", {len(most) - 8} others" if len(most) > 8 else "")
 
 
 def _file_line(file: ChangedFile) -> str:

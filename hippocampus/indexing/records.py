@@ -30,8 +30,7 @@ class TableWeights:
     same: float = 0.6
     """What all rows share."""
     states: float = 16.0
-    """Counts of the few values of a column, and the rows that stand out."""
-    overview: float = 6.0
+    """The rows that stand out."""
     detail: float = 0.3
     nested: float = 0.8
     rare: float = 2.5
@@ -64,8 +63,6 @@ FEWEST_FOR_OVERVIEW = 16
 MOST_STATES = 8
 MOST_STANDING_OUT, MOST_FIELDS = 4, 5
 LEAST_IDLE = 3
-FREQUENT = 4
-"""A value that this many rows share is written with its count."""
 RARE_SHARE = 0.1
 MOST_NESTED = 400
 NESTED_COLUMNS = 3
@@ -214,15 +211,12 @@ def table(
     `first` is the number that the first line will have, `weight` what a row's line weighs. Rows
     that stand deeper than in one list have their own `places`.
     """
-    rows = _united([read_row(record) for record in records[:MOST_ROWS]])
+    rows = [read_row(record) for record in records[:MOST_ROWS]]
     cells = [row.cells for row in rows]
     columns = _columns(cells)
     constant = [each for each in columns if each.distinct == 1 and each.present == len(rows) > 1]
     news = [each for each in columns if each not in constant and not _is_idle(each)]
     varying = _worth(cells, news)
-    paired: dict[str, str] = {}
-    if len(rows) >= FEWEST_FOR_OVERVIEW:
-        varying, paired = _unpaired(cells, varying)
     names = short_names([each.name for each in columns])
     odd = _odd(cells, varying, names)
     core = _core(varying or columns, cells)
@@ -234,8 +228,11 @@ def table(
     if same := _constants(cells, constant, names):
         lines.append(EntryLine(f"all: {same}", WEIGHTS.same * weight, parent=first, count=0))
     if len(rows) >= FEWEST_FOR_OVERVIEW:
-        blank = EntryLine("", weight, parent=first, count=0)
-        lines += _together(cells, varying, odd, names, blank, paired)
+        states = WEIGHTS.states * weight
+        lines += [
+            EntryLine(text, states, parent=first, count=0)
+            for text in _standing_out(cells, varying, odd, names)
+        ]
     details = [each for each in varying if each not in core]
     others = dict.fromkeys(ending(each.name, 1) for each in news if each not in core)
     for text in packed(list(others)[:MOST_NAMES], "other fields: "):
@@ -256,37 +253,6 @@ def table(
     return lines
 
 
-def _united(rows: list[FlatRecord]) -> list[FlatRecord]:
-    """Return rows in which paths of the same last name are one column, where no row has two of them.
-
-    Records of several shapes keep the same thing under another parent: `paragraph.text` and
-    `heading.text`.
-    """
-    paths = dict.fromkeys(path for row in rows for path in row.cells)
-    by_name: dict[str, list[str]] = {}
-    for path in paths:
-        by_name.setdefault(ending(path, 1), []).append(path)
-    several = {name: set(held) for name, held in by_name.items() if len(held) > 1}
-    if not several or len(rows) < 2:
-        return rows
-    for row in rows:
-        held = Counter(ending(path, 1) for path, value in row.cells.items() if value is not None)
-        for name in [name for name in several if held[name] > 1]:
-            del several[name]
-    new = {path: name for name, held in several.items() for path in held}
-    return [
-        replace(
-            row,
-            cells={
-                new.get(path, path): value
-                for path, value in row.cells.items()
-                if value is not None or path not in new
-            },
-        )
-        for row in rows
-    ]
-
-
 def _below(
     row: FlatRecord, detail: str, at: int, telling: float, weight: float
 ) -> Iterator[EntryLine]:
@@ -295,26 +261,6 @@ def _below(
         yield EntryLine(f"  {detail}", WEIGHTS.detail * telling, parent=at, count=0)
     for path, inner in row.lists:
         yield from listed(ending(path, 2), inner, WEIGHTS.nested * weight, at)
-
-
-def _together(  # noqa: PLR0913, PLR0917 - a table's parts
-    rows: Sequence[Cells],
-    columns: Sequence[RecordColumn],
-    odd: dict[int, list[str]],
-    names: dict[str, str],
-    blank: EntryLine,
-    paired: dict[str, str],
-) -> Iterator[EntryLine]:
-    """Yield what the rows are, taken together, and those that stand out of them.
-
-    `blank` has the weight of a row and the parent of all lines.
-    """
-    for few, share in ((True, WEIGHTS.states), (False, WEIGHTS.overview)):
-        kinds = [each for each in columns if (each.distinct <= MOST_STATES) is few]
-        for text in packed(list(_overview(rows, kinds, names, paired)), "all rows: "):
-            yield replace(blank, text=text, weight=share * blank.weight)
-    for text in _standing_out(rows, columns, odd, names):
-        yield replace(blank, text=text, weight=WEIGHTS.states * blank.weight)
 
 
 def _standing_out(
@@ -334,75 +280,6 @@ def _standing_out(
         named.setdefault(", ".join(rendered), []).append(" ".join(held))
     for fields_of_row, held in named.items():
         yield f"{fields_of_row}: {', '.join(held)}"
-
-
-def _overview(
-    rows: Sequence[Cells],
-    columns: Sequence[RecordColumn],
-    names: dict[str, str],
-    paired: dict[str, str],
-) -> Iterator[str]:
-    """Yield what a column holds over all rows: counts of few values, the range of many.
-
-    A value stands with the identifier that `paired` gives it.
-    """
-    label = _label(columns)
-    for column in columns:
-        rendered = (
-            ""
-            if 2 * column.present < len(rows)
-            else _spread(rows, column, label, paired.get(column.name, ""))
-        )
-        if rendered:
-            yield f"{names[column.name]} {rendered}"
-
-
-def _label(columns: Sequence[RecordColumn]) -> RecordColumn | None:
-    return next((each for each in columns if _is_label(each)), None)
-
-
-def _spread(
-    rows: Sequence[Cells], column: RecordColumn, label: RecordColumn | None, paired: str
-) -> str:
-    """Return what a column's values are, taken together."""
-    held = [row for row in rows if row.get(column.name) not in (None, "")]
-    if column.shape in ("number", "date"):
-        return _ends(held, column, label) if column.distinct > 1 else ""
-    if column.shape not in ("words", "flag", "id") or _is_key(column, len(rows)):
-        return ""
-    counts = Counter(cell(row[column.name]) for row in held).most_common()
-    frequent = [pair for pair in counts if len(counts) <= MOST_STATES or 20 * pair[1] > len(rows)]
-    if column.distinct > MOST_STATES and (not frequent or frequent[0][1] < FREQUENT):
-        return ""
-    ids = {cell(row[column.name]): cell(row.get(paired)) for row in held} if paired else {}
-    rendered = [
-        f"{value} ({ids[value]})={count}" if ids else f"{value}={count}"
-        for value, count in frequent[:MOST_STATES]
-    ]
-    others = [f"{len(counts) - len(rendered)} others"] if len(counts) > len(rendered) else []
-    empty = [f"empty={len(rows) - len(held)}"] if len(held) < len(rows) else []
-    return " ".join(rendered + others + empty)
-
-
-def _ends(held: Sequence[Cells], column: RecordColumn, label: RecordColumn | None) -> str:
-    """Return the least and the most of a column, with what the rows that have them are called."""
-    values = [row[column.name] for row in held]
-    ends = _range(values)
-    if label is None or column.shape == "date" or column.distinct < len(held):
-        return "..".join(cell(end) for end in ends)
-    found = [held[values.index(end)].get(label.name) for end in ends]
-    rendered = [
-        f"{cell(end)}" + (f" ({cell(name)})" if name and len(str(name)) < NAME_CHARACTERS else "")
-        for end, name in zip(ends, found, strict=True)
-    ]
-    return "..".join(rendered)
-
-
-def _range(held: Sequence[Any]) -> tuple[Any, Any]:
-    try:
-        return min(held), max(held)
-    except TypeError:
-        return min(held, key=str), max(held, key=str)
 
 
 def _odd(
@@ -471,32 +348,6 @@ def _worth(rows: Sequence[Cells], columns: list[RecordColumn]) -> list[RecordCol
 def _is_idle(column: RecordColumn) -> bool:
     """Return whether a column has one value wherever it stands: part of a form, and no news."""
     return column.distinct == 1 and column.present >= LEAST_IDLE and column.shape != "text"
-
-
-def _unpaired(
-    rows: Sequence[Cells], columns: list[RecordColumn]
-) -> tuple[list[RecordColumn], dict[str, str]]:
-    """Return the columns without those that only repeat another's values, and their ids.
-
-    An option's name, id and colour identify the same row; the name stays.
-    """
-    kept: dict[tuple[int, ...], RecordColumn] = {}
-    paired: dict[str, str] = {}
-    own: list[RecordColumn] = []
-    for column in sorted(columns, key=lambda each: (not _is_label(each), each.shape == "id")):
-        if not 2 <= column.distinct <= MOST_STATES or column.shape in ("number", "date"):
-            own.append(column)
-            continue
-        places: dict[str, int] = {}
-        form = tuple(places.setdefault(str(row.get(column.name)), len(places)) for row in rows)
-        if form not in kept:
-            own.append(column)
-            if _is_label(column):
-                kept[form] = column
-        elif column.shape == "id":
-            paired.setdefault(kept[form].name, column.name)
-    order = {column.name: at for at, column in enumerate(columns)}
-    return sorted(own, key=lambda each: order[each.name]), paired
 
 
 def _core(columns: list[RecordColumn], rows: Sequence[Cells]) -> list[RecordColumn]:

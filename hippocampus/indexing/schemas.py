@@ -50,7 +50,6 @@ def _openapi(document: dict[str, Any]) -> Extraction:
     lines = [EntryLine(text, OVERVIEW_WEIGHT, count=0) for text in overview if text]
     lines += _places(document["paths"])
     lines += _definition_lines(definitions, operations)
-    lines += _names(definitions)
     lines += _render(operations)
     title = cell(info.get("title", "without title"))
     summary = (
@@ -206,7 +205,6 @@ def _json_schema(schema: dict[str, Any]) -> Extraction:
     lines += [
         EntryLine(text, OVERVIEW_WEIGHT, count=0) for text in packed(list(properties), "top: ")
     ]
-    lines += _names(definitions)
     lines += _property_lines("", schema, 0)
     lines += _definition_lines(definitions)
     title = cell(schema.get("title") or schema.get("$id") or "without title")
@@ -267,13 +265,6 @@ def _definitions(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
         for key in DEFINITIONS:
             found.update({name: _dict(each) for name, each in _dict(place.get(key)).items()})
     return found
-
-
-def _names(definitions: dict[str, dict[str, Any]]) -> list[EntryLine]:
-    return [
-        EntryLine(text, 0.8, count=0)
-        for text in packed(list(definitions)[:MOST_DEFINITIONS], "schemas: ")
-    ]
 
 
 def _definition_lines(

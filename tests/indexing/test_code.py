@@ -312,14 +312,6 @@ def test_an_outline_reads_well() -> None:
     ]
 
 
-def test_a_configuration_is_told_section_by_section() -> None:
-    text = 'services:\n  web:\n    image: nginx:1.25\n    ports:\n      - "80:80"\n  db:\n    image: postgres\n'
-    assert reads(text, "yaml") == [
-        "sections: services 1",
-        *text.rstrip().split("\n"),
-    ]
-
-
 @pytest.mark.parametrize("extension", ["py", "ts", "go", "yaml", ""])
 @given(text=st.text(alphabet="def class(){}:=\n\t \"'<>#.,;0aZ_-é[]", max_size=400))
 def test_no_text_makes_it_fail(extension: str, text: str) -> None:

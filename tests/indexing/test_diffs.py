@@ -140,15 +140,6 @@ def test_a_changed_line_of_a_condition_stands_with_the_whole_of_it() -> None:
     assert [line.strip() for line in condition.split("\n")] == whole
 
 
-def test_many_files_are_told_by_folder_too() -> None:
-    text = "".join(
-        f"--- a/d{at % 3}/f{at}.py\n+++ b/d{at % 3}/f{at}.py\n@@ -1 +1 @@\n-a{at}\n+b{at}\n"
-        for at in range(60)
-    )
-    folders = next(line.text for line in read(text).lines if line.text.startswith("folders"))
-    assert folders == "folders: d0/ 20 files +20 −20, d1/ 20 files +20 −20, d2/ 20 files +20 −20"
-
-
 def test_other_text_is_not_taken_for_a_diff() -> None:
     assert diffs.recognises(inspect.getsource(difflib)) < 0.5
     assert diffs.recognises("- a list\n- of things\n+ and more\n") == 0.0

@@ -36,42 +36,10 @@ def test_a_small_table_reads_well() -> None:
     ]
 
 
-def test_many_rows_are_summed_first() -> None:
-    lines = shown(ORDERS)
-    assert "all: kind=order" in lines
-    assert any(line.startswith("all rows: ") and "paid=39 failed=1" in line for line in lines)
-    assert any("100 (Box 0)..1621 (Box 39)" in line for line in lines)
-
-
 def test_the_row_that_differs_is_named_and_weighs_more_than_others() -> None:
     assert any(line.startswith("state=failed") and "ord-017" in line for line in shown(ORDERS))
     weights = {line.text.split(" | ")[0]: line.weight for line in table("orders", ORDERS)}
     assert weights["ord-017"] > weights["ord-018"]
-
-
-def test_few_rows_have_no_overview() -> None:
-    assert not any(line.startswith("all rows") for line in shown(ORDERS[:9]))
-
-
-def test_rows_of_several_shapes_keep_their_order_with_what_they_share_in_one_column() -> None:
-    blocks = [
-        {"id": "b-1", "type": "heading_2", "heading_2": {"text": "Roles"}},
-        {"id": "b-2", "type": "paragraph", "paragraph": {"text": "Who does what"}},
-        {"id": "b-3", "type": "heading_2", "heading_2": {"text": "Steps"}},
-    ]
-    assert [line for line in shown(blocks) if line.startswith("[")] == [
-        "[0] b-1 | heading_2 | Roles",
-        "[1] b-2 | paragraph | Who does what",
-        "[2] b-3 | heading_2 | Steps",
-    ]
-
-
-def test_an_options_id_stands_once_with_its_name() -> None:
-    options = [{"name": "Shoes", "id": "8afc42a2"}, {"name": "Hats", "id": "0f2fdc42"}]
-    rows = [{"id": f"page-{at}", "type": options[at % 2]} for at in range(20)]
-    lines = shown(rows)
-    assert any("Shoes (8afc42a2)=10" in line for line in lines)
-    assert sum("8afc42a2" in line for line in lines) == 1
 
 
 @given(ids=st.lists(st.uuids().map(str), min_size=2, max_size=60, unique=True))

@@ -77,7 +77,6 @@ def test_an_api_reads_well() -> None:
         "deprecated (1): DELETE /orders/{id}",
         "paths: /orders 2",
         "Order: id* uuid, state string(open|paid), count integer[1..9]",
-        "schemas: Order",
         "GET /orders limit",
         "POST /orders body* Order",
         "GET DELETE /orders/{id}",

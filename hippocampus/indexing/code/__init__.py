@@ -9,7 +9,6 @@ from __future__ import annotations
 from hippocampus.indexing.code import keywords
 from hippocampus.indexing.code.outline import Outline
 from hippocampus.indexing.code.recognition import read_language
-from hippocampus.indexing.code.settings import settings
 from hippocampus.indexing.code.writing import write_outline, write_settings
 from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
@@ -42,7 +41,7 @@ def extract(text: str, context: ExtractionContext, first_line: int = 1) -> Extra
     if reading is None:
         return None
     if reading.language is None:
-        return write_settings(text, settings(text, first_line), first_line)
+        return write_settings(text, first_line)
     outline = keywords.outline(text, reading.language, first_line)
     is_sure = reading.confidence >= SURE and reading.language.name not in SIGNS_IN_OUTPUT
     is_sure = is_sure or reading.is_named

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from hippocampus.indexing.code.outline import Outline, Symbol, qualified
-from hippocampus.indexing.code.settings import ConfigSetting
 from hippocampus.indexing.excerpt import WORDLESS, TextRow, excerpt, rows_of
 from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, lines_in, packed, ranked
@@ -30,7 +29,6 @@ class SourceWeights:
     imports: float = 3.0
     constants: float = 3.0
     fields: float = 1.5
-    section: float = 12.0
     definition: float = 0.6
     constant: float = 0.5
     line: float = 0.35
@@ -38,7 +36,6 @@ class SourceWeights:
     bare: float = 0.02
     task: float = 0.8
     """A note of open work."""
-    setting: float = 1.0
 
 
 WEIGHTS = SourceWeights()
@@ -180,20 +177,10 @@ def _weigher(symbols: list[Symbol]) -> Callable[[TextRow], float]:
     return weigh
 
 
-def write_settings(text: str, found: list[ConfigSetting], first_line: int = 1) -> Extraction:
-    """Return the extraction of a configuration file: its sections, and its lines."""
+def write_settings(text: str, first_line: int = 1) -> Extraction:
+    """Return the extraction of a configuration file: its lines."""
     last = first_line + lines_in(text) - 1
-    summary = f"configuration, {_span(first_line, last)}: {counted(len(found), 'setting')}"
-    opened = [
-        f"{each.key or each.path} {each.line}"
-        for each in found
-        if not each.value and (not each.path or not each.key)
-    ]
-    lines = list(ranked(packed(opened, "sections", weight=WEIGHTS.section, count=0)))
-    known = {each.line for each in found if each.value}
-    lines += excerpt(
-        rows_of(text, first_line),
-        lambda row: WEIGHTS.setting if row.number in known else WEIGHTS.line,
-    )
-    data = {"lines": [first_line, last], "settings": len(found)}
-    return Extraction("config", summary, thinned(lines), data, (f"lines=[{first_line}, {last}]",))
+    lines = thinned(list(excerpt(rows_of(text, first_line))))
+    selectors = (f"lines=[{first_line}, {last}]",)
+    summary = f"configuration, {_span(first_line, last)}"
+    return Extraction("config", summary, lines, {"lines": [first_line, last]}, selectors)

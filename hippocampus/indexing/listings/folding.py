@@ -9,7 +9,6 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Iterator
-from operator import itemgetter
 
 from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, most_common, packed, ranked
@@ -24,7 +23,6 @@ OVERVIEW, LARGEST, ALIKE = 14.0, 5.0, 2.0
 MOST_NAMED = 5
 MADE_TREE = 20.0
 """The one line of a tree that a tool filled."""
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 WEIGHT_BY_DEPTH = (2.0, 1.5, 1.2, 1.0, 0.8)
 MADE, MANY_ALIKE = 0.15, 0.25
 MADE_FOLDER = re.compile(
@@ -48,7 +46,7 @@ def write_files(files: list[ListedFile], more: int = 0) -> Extraction:
     lines = [EntryLine(text, MADE_TREE, count=0) for text in made]
     lines += [] if len(files) <= FEW_FILES else [*_top(plain or files)]
     lines += [] if len(files) <= FEW_FILES else ranked(_overview(plain or files))
-    lines += [*_largest(plain), *_dates(plain), *_marked(plain)]
+    lines += _largest(plain)
     for folder, inside in _by_folder(files).items():
         if len(lines) > MOST_LINES:
             break
@@ -189,39 +187,6 @@ def _sizes(plain: list[ListedFile]) -> Iterator[EntryLine]:
     if len(sizes) > 2:
         rendered = [f"{folder} {size}" for folder, size in sizes.most_common(MOST_NAMED)]
         yield EntryLine(f"bytes: {', '.join(rendered)}", LARGEST, count=0)
-
-
-def _dates(plain: list[ListedFile]) -> Iterator[EntryLine]:
-    """Yield the oldest and the newest of the dates, with their files."""
-    orders = {date: _order(date) for date in {file.date for file in plain}}
-    dated = [(order, file) for file in plain if (order := orders[file.date])]
-    if len(dated) < 2 * MOST_NAMED:
-        return
-    newest, oldest = (end(dated, key=itemgetter(0)) for end in (max, min))
-    for label, (order, file) in (("newest", newest), ("oldest", oldest)):
-        same = sum(other == order for other, _ in dated) - 1
-        more = f" and {same} more" if same else ""
-        yield EntryLine(f"{label}: {file.date} {_path(file)}{more}", LARGEST, count=0)
-
-
-def _order(date: str) -> tuple[str, ...]:
-    """Return what sorts dates of one form, or nothing; a date with a year is an older one."""
-    if date[:4].isdecimal():
-        return ("", date)
-    month, _, rest = date.partition(" ")
-    day, _, time = rest.strip().partition(" ")
-    if month not in MONTHS:
-        return ()
-    year = "" if ":" in time else time.strip()
-    return ("0" + year if year else "1", f"{MONTHS.index(month):02}", f"{int(day):02}", time)
-
-
-def _marked(plain: list[ListedFile]) -> Iterator[EntryLine]:
-    """Yield the programs, where they are few among others."""
-    marked = [_path(file).rstrip("*") for file in plain if file.name.endswith("*")]
-    if marked and len(marked) * 4 < len(plain):
-        label = f"executable ({len(marked)})"
-        yield from ranked(packed(marked, label, weight=LARGEST, count=0))
 
 
 def _top(files: list[ListedFile]) -> Iterator[EntryLine]:

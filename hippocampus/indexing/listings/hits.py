@@ -38,13 +38,10 @@ MAKES_A_NAME = re.compile(
     r"CREATE|#define)\s"
 )
 ERROR = re.compile(r"\b(?:error|warning)\b(?: \w+)?:", re.IGNORECASE)
-OPENING = re.compile(r"[A-Za-z_@][\w.@]{0,60}(?: [A-Za-z_][\w.]{0,60})?")
-"""The first two words of a hit."""
 MOST_FOLDERS = 24
 MINIFIED_CHARACTERS, MINIFIED = 240, 0.1
 """A line from here on is minified or drawn; it is dropped first."""
-MOST_PHRASES, FEW_HITS, PHRASES = 6, 12, 5.0
-MOST_REPEATED, FEW_NUMBERS, LONG_TEXT = 6, 2, 24
+FEW_NUMBERS = 2
 OVERVIEW, FILE, HIT_WEIGHT, MAKER, CONTEXT_WEIGHT = 6.0, 2.0, 1.0, 1.6, 0.25
 
 
@@ -116,7 +113,7 @@ def write_hits(text: str) -> Extraction | None:
     matched = sum(1 for hits in by_file.values() for hit in hits if not hit.is_context)
     if not matched:
         return None
-    lines = [*_phrases(by_file), *_overview(by_file)]
+    lines = list(_overview(by_file))
     for path, hits in by_file.items():
         _add_file(lines, path, hits, numbered=not lines or len(by_file) > 1)
     files = counted(len(by_file), "file")
@@ -160,26 +157,6 @@ def _where(hits: list[SearchHit], count: int) -> str:
         return ""
     shown = numbers if count <= FEW_NUMBERS else [f"{numbers[0]}-{numbers[-1]}"]
     return f" ({' '.join(shown)})"
-
-
-def _phrases(by_file: dict[str, list[SearchHit]]) -> Iterator[EntryLine]:
-    """Yield how the hits begin, with counts, where many begin alike."""
-    openings = Counter(
-        opening[0]
-        for hits in by_file.values()
-        for hit in hits
-        if not hit.is_context and (opening := OPENING.search(hit.text))
-    )
-    rendered = [
-        f"{text} {count}" for text, count in openings.most_common(MOST_PHRASES) if count > 2
-    ]
-    if not rendered or sum(openings.values()) <= FEW_HITS:
-        return
-    yield EntryLine(f"begin with: {', '.join(rendered)}", PHRASES, count=0)
-    texts = Counter(hit.text.strip() for hits in by_file.values() for hit in hits)
-    for text, count in texts.most_common(MOST_REPEATED):
-        if count > 2 and len(text) > LONG_TEXT:
-            yield EntryLine(f"{count} × {cut(text, TEXT_CHARACTERS)}", PHRASES / 2, count=0)
 
 
 def _add_file(lines: list[EntryLine], path: str, hits: list[SearchHit], *, numbered: bool) -> None:

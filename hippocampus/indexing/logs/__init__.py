@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from hippocampus.indexing.excerpt import LINE_CHARACTERS, is_notice
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
-from hippocampus.indexing.lines import counted, cut, lines_in, packed
-from hippocampus.indexing.logs.fields import spread
+from hippocampus.indexing.lines import counted, cut, lines_in
+from hippocampus.indexing.lines import packed as packed
 from hippocampus.indexing.logs.places import Place, lines_of_places, places_of
 from hippocampus.indexing.logs.signs import ARROW, EXIT, FAILED, Sign, sign_of, signs_for
 from hippocampus.indexing.shapes import identifiers as identifiers
@@ -28,7 +28,7 @@ class LogWeights:
     """What the lines of a log are worth, relative to each other; chosen by reading."""
 
     overview: float = 12.0
-    """Counts of levels and of the fields of alike lines."""
+    """Counts of levels."""
     sign: tuple[tuple[Sign, float], ...] = (
         ("failed", 5.0),
         ("error", 4.5),
@@ -231,7 +231,7 @@ def read(text: str) -> Log:
 
 
 def _overview(log: Log) -> Iterator[tuple[int, list[EntryLine]]]:
-    """Yield how many lines of each level there are, and what the fields of alike lines hold."""
+    """Yield how many lines of each level there are."""
     heads = [mask[:STAMPED_CHARACTERS] for mask in log.masks]
     distinct = set(heads)
     leveled = {head: match[0] for head in distinct if (match := LEVELED.search(head))}
@@ -239,10 +239,6 @@ def _overview(log: Log) -> Iterator[tuple[int, list[EntryLine]]]:
     if len(levels) > 1:
         counts = ", ".join(f"{level} {count}" for level, count in levels.most_common())
         yield -1, [EntryLine(f"levels: {counts}", WEIGHTS.overview, count=0)]
-    stamped = {head for head in distinct if STAMP.search(head)}
-    numbers = [at for at, head in enumerate(heads) if head in stamped]
-    for line in packed(spread(log.lines, numbers)):
-        yield -1, [replace(line, weight=WEIGHTS.overview, count=0)]
 
 
 def _flat(blocks: Iterable[tuple[int, list[EntryLine]]]) -> tuple[EntryLine, ...]:

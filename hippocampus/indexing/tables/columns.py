@@ -189,18 +189,7 @@ def _frequent(filled: Sequence[str], counts: Counter[str]) -> str:
         f"{cut(value, VALUE_CHARACTERS)} ×{count:,}" for value, count in most if count >= least
     ]
     distinct = f"{len(filled):,} distinct"
-    if not rendered:
-        rendered = _openings(filled)
     return f"{', '.join(rendered[:MOST_FREQUENT])} of {distinct}" if rendered else distinct
-
-
-def _openings(filled: Sequence[str]) -> list[str]:
-    """Return the words that values of many words begin with, where they share few."""
-    words = [value.split(" ", 1)[0] for value in filled if " " in value]
-    counts = Counter(words)
-    if 2 * len(words) < len(filled) or len(counts) > FEW_VALUES or len(words) < FEW_VALUES:
-        return []
-    return [f"{cut(word, VALUE_CHARACTERS)} … ×{n:,}" for word, n in counts.most_common()]
 
 
 def _few(filled: Sequence[str], counts: Counter[str]) -> str:
