@@ -9,6 +9,7 @@ MAX_LINES = 8
 """A longer one is a list or a table, whose lines read alone."""
 QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`\n]*`|(?://|#\s).*")
 OPEN_ENDS = ("&&", "||", "\\", " =", "?", " and", " or")
+OPENINGS = ("&&", "||", "?", ".", "and", "or")
 CONTINUES = re.compile(r"\s*(?:&&|\|\||\?[\s.]|\.\w+\(|(?:and|or)\b)")
 
 
@@ -27,7 +28,10 @@ def _last_of(lines: Sequence[str], first: int) -> int:
     for at in range(first, end):
         depth += _opened(lines[at])
         goes_on = depth > 0 or lines[at].rstrip().endswith(OPEN_ENDS)
-        if not goes_on and not (at + 1 < len(lines) and CONTINUES.match(lines[at + 1])):
+        following = lines[at + 1] if at + 1 < len(lines) else ""
+        if not goes_on and not (
+            following.lstrip().startswith(OPENINGS) and CONTINUES.match(following)
+        ):
             return at
     return end - 1 if end == len(lines) and end - first < MAX_LINES else first
 
