@@ -42,7 +42,7 @@ FEW = 20_000
 RERANKED = 4
 """How many times the limit is offered to the reranker."""
 NAME_CHARACTERS = 40
-RELEVANT_WORDS, RELEVANT_COSINE, RELEVANT_SHARE = 0.3, 0.38, 0.35
+RELEVANT_WORDS, RELEVANT_COSINE, RELEVANT_SHARE = 0.35, 0.38, 0.35
 """What a prompt calls for: these words or this cosine, and this share of the best score."""
 RETRIEVE_SECONDS = 0.15
 """How long a prompt waits for an embedding."""

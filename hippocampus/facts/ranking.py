@@ -104,19 +104,18 @@ def places(rows: Iterable[Candidate]) -> set[tuple[str, int]]:
 
 def neighbours(rows: Collection[Candidate]) -> dict[int, list[tuple[int, int]]]:
     """Return for each row those next to it in its conversation, with their distance."""
-    at: dict[tuple[str, int], list[int]] = defaultdict(list)
+    talks: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for one in rows:
         if one.session and one.turn is not None:
-            at[one.session, one.turn].append(one.row)
-    return {
-        one.row: [
-            (row, step)
-            for step in NEAR
-            if one.session and one.turn is not None
-            for row in at.get((one.session, one.turn + step), ())
-        ]
-        for one in rows
-    }
+            talks[one.session][one.turn].append(one.row)
+    near: dict[int, list[tuple[int, int]]] = {one.row: [] for one in rows}
+    for turns in talks.values():
+        for turn, here in turns.items():
+            beside = [
+                (row, step) for step in NEAR if turn + step in turns for row in turns[turn + step]
+            ]
+            near |= dict.fromkeys(here, beside)
+    return near
 
 
 def window(found: Found, near: Mapping[int, Sequence[tuple[int, int]]]) -> dict[int, float]:

@@ -111,15 +111,16 @@ class Vectors:
         is near to everything is then near to nothing in particular.
         """
         self._read()
-        if not len(self._rows):
+        wanted = np.fromiter(rows, np.int64)
+        if not len(self._rows) or not len(wanted):
             return {}
         if self._coded:
-            exact = self.exact(rows)
+            exact = self.exact(wanted.tolist())
             found, matrix = list(exact), np.array(list(exact.values()), np.float32)
         else:
-            wanted = np.intersect1d(self._rows, np.fromiter(rows, np.int64))
-            found = wanted.tolist()
-            matrix = self._matrix[np.searchsorted(self._rows, wanted)]
+            places = np.searchsorted(self._rows, wanted).clip(max=len(self._rows) - 1)
+            places = places[self._rows[places] == wanted]
+            found, matrix = self._rows[places].tolist(), self._matrix[places]
         if not found:
             return {}
         mean = without_mean * self._sum / len(self._rows)

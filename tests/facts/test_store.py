@@ -305,11 +305,11 @@ def test_context_load_and_retrieve_are_empty_when_there_is_nothing(facts):
 
 def test_retrieve_renders_facts_and_entries(facts):
     facts.remember_triple("ClientA", "payment terms", "Net30")
-    facts.remember("ClientA pays on Fridays")
+    facts.remember("ClientA sends its payment on Fridays")
     facts.store("ClientA called about the invoice", type="event")
     text = facts.retrieve("ClientA invoice payment")
     assert "- ClientA → payment_terms → Net30 (since 2026-02-02)" in text
-    assert "- [2026-02-02 fact] ClientA pays on Fridays" in text
+    assert "- [2026-02-02 fact] ClientA sends its payment on Fridays" in text
     assert "- [2026-02-02 event] ClientA called about the invoice" in text
 
 
