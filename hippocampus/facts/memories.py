@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from hippocampus.entries.text import storable
@@ -21,6 +22,10 @@ COLUMNS = (
     " created, accessed, accesses, encounters, valid_from, until, known_until, superseded_by, removed,"
     " embedding_model, raw, metadata"
 )
+_FIRST = attrgetter("id", "kind", "type", "content", "intensity", "agent", "scope")
+_ORIGIN = attrgetter("session", "turn", "entry_id", "role")
+_TIMES = attrgetter("created", "accessed", "accesses", "encounters", "valid_from")
+_LAST = attrgetter("known_until", "superseded_by", "removed", "embedding_model", "raw")
 _WRITTEN = f"{COLUMNS.replace(' until', ' valid_until')}, ended, indexed, hash"
 _INSERT = f"INSERT INTO memory ({_WRITTEN}) VALUES ({', '.join('?' * len(_WRITTEN.split(', ')))})"  # noqa: S608 - names of ours
 _INDEX = (
@@ -244,80 +249,26 @@ def hashed(content: str, kind: Kind) -> int:
 
 def memory_of(row: Row) -> Memory:
     """Return the memory of a row of `COLUMNS`."""
-    (
-        _,
-        memory_id,
-        kind,
-        type_name,
-        content,
-        intensity,
-        agent,
-        scope,
-        tags,
-        session,
-        turn,
-        entry_id,
-        role,
-        *rest,
-    ) = row
-    created, accessed, accesses, encounters, valid_from, valid_until, known_until, *last = rest
-    superseded_by, removed, model, raw, metadata = last
-    return Memory(
-        memory_id,
-        kind,
-        type_name,
-        content,
-        intensity,
-        agent,
-        scope,
-        tuple(json.loads(tags)),
-        Origin(session, turn, entry_id, role),
-        created,
-        accessed,
-        accesses,
-        encounters,
-        valid_from,
-        valid_until,
-        known_until,
-        superseded_by,
-        removed,
-        model,
-        raw,
-        json.loads(metadata),
-    )
+    tags, origin, metadata = tuple(json.loads(row[8])), Origin(*row[9:13]), json.loads(row[-1])
+    fields: Row = (*row[1:8], tags, origin, *row[13:-1], metadata)
+    return Memory(*fields)
 
 
 def _values(row: int, memory: Memory, context: str) -> tuple[Any, ...]:
     body = indexed(memory.content)
     if context:
         body = f"{body or memory.content} {indexed(context) or context}"
+    replaced = memory.superseded_by is not None
     return (
         row,
-        memory.id,
-        memory.kind,
-        memory.type,
-        memory.content,
-        memory.intensity,
-        memory.agent,
-        memory.scope,
+        *_FIRST(memory),
         json.dumps(memory.tags),
-        memory.origin.session,
-        memory.origin.turn,
-        memory.origin.entry_id,
-        memory.origin.role,
-        memory.created,
-        memory.accessed,
-        memory.accesses,
-        memory.encounters,
-        memory.valid_from,
-        None if memory.superseded_by else memory.valid_until,
-        memory.known_until,
-        memory.superseded_by,
-        memory.removed,
-        memory.embedding_model,
-        memory.raw,
+        *_ORIGIN(memory.origin),
+        *_TIMES(memory),
+        None if replaced else memory.valid_until,
+        *_LAST(memory),
         json.dumps(dict(memory.metadata)),
-        memory.valid_until if memory.superseded_by else None,
+        memory.valid_until if replaced else None,
         body,
         hashed(memory.content, memory.kind),
     )

@@ -35,20 +35,8 @@ def resistance(accesses: int, share: float = 0.3) -> float:
     return 1.0 + share * math.log1p(accesses)
 
 
-def strength_at(  # noqa: PLR0913, PLR0917 - each is one thing to say
-    policy: FactPolicy, type_name: str, intensity: float, accesses: int, accessed: float, at: float
-) -> float:
-    """Return a memory's strength at a time in seconds."""
-    return strength(
-        intensity,
-        (at - accessed) / DAY_SECONDS,
-        half_life_days(policy, type_name),
-        resistance(accesses, policy.resistance),
-    )
-
-
 def fading(policy: FactPolicy, at: float) -> Callable[[str, float, int, float], float]:
-    """Return `strength_at` for one policy and time, fast for many memories.
+    """Return the function for the strength of many memories at a time in seconds.
 
     Its arguments are type, intensity, accesses and the time of the last access.
     """
@@ -92,5 +80,5 @@ def due_for_pruning(  # noqa: PLR0913, PLR0917 - each is one thing to say
         return "old"
     if math.isinf(half_life_days(policy, type_name)):
         return None
-    left = strength_at(policy, type_name, intensity, accesses, accessed, at)
+    left = fading(policy, at)(type_name, intensity, accesses, accessed)
     return "faded" if left < policy.prune_below else None

@@ -553,8 +553,3 @@ def reembed(tables: FactTables) -> Iterator[tuple[int, int]]:
         left = db.value("SELECT count(*) FROM memory WHERE embedding_model IS NULL")
         yield total - left, total
     db.run("DELETE FROM meta WHERE key = ?", (REMADE,))
-
-
-def everything(tables: FactTables, agent: str) -> list[Memory]:
-    """Return every memory of an agent, oldest first, whatever became of it."""
-    return listed(tables, agent, superseded=True, removed=True)[::-1]

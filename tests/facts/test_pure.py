@@ -25,10 +25,10 @@ from hippocampus.facts.statements import (
 from hippocampus.facts.strength import (
     due_for_pruning,
     fading,
+    half_life_days,
     resistance,
     running_mean,
     strength,
-    strength_at,
 )
 from hippocampus.facts.vectors import bit_distances, unit
 from hippocampus.facts.words import content_words, indexed, match_of, query_terms, words
@@ -68,7 +68,7 @@ def test_strength_never_rises_with_age_and_accesses_slow_it(intensity, one, othe
 def test_the_fast_strength_is_the_formula(intensity, days, accesses):
     policy = POLICIES["hippo"]
     fast = fading(policy, days * DAY)("fact", intensity, accesses, 0.0)
-    slow = strength_at(policy, "fact", intensity, accesses, 0.0, days * DAY)
+    slow = strength(intensity, days, half_life_days(policy, "fact"), resistance(accesses))
     hippos = intensity * math.exp(-0.001 / resistance(accesses) * days * 24)
     assert fast == pytest.approx(slow)
     assert slow == pytest.approx(hippos)
