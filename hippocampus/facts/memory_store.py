@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
-from hippocampus.errors import HippocampusError
-from hippocampus.facts import query, triples, upkeep
+from hippocampus.errors import HippocampusError, ProviderError
+from hippocampus.facts import memories, query, triples, upkeep
 from hippocampus.facts.blocks import Blocks
 from hippocampus.facts.conversations import Conversations
 from hippocampus.facts.database import Database
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 NOTHING: Mapping[str, Any] = {}
 FRAME_TOKENS = 40
+EMBEDDED_AT_ONCE = 256
+REMADE = "reembedding"
 log = logging.getLogger(__name__)
 
 
@@ -217,15 +219,28 @@ class MemoryStore:
 
     def restore(self, memory_ids: Iterable[str]) -> list[Memory]:
         """Bring back what was superseded, or removed by `compact`."""
-        return upkeep.restore(self.tables, memory_ids)
+        with self._database.transaction():
+            found = memories.by_id(self._database, memory_ids)
+            rows = [row for row, each in found.values() if each.superseded_by or each.removed]
+            self.tables.reopen(rows)
+            return list(memories.by_row(self._database, rows).values())
 
     def purge(
         self, *, before: Moment | None = None, agent: str | None = None, dry_run: bool = False
     ) -> list[Memory]:
         """Delete for good what is superseded or removed, and return it."""
-        return upkeep.purge(
-            self.tables, agent or self.agent, optional_seconds(before), dry_run=dry_run
+        condition, values = memories.for_agent(agent or self.agent)
+        sql = (
+            f"SELECT {memories.COLUMNS} FROM memory WHERE (superseded_by IS NOT NULL"  # noqa: S608 - names of ours
+            f" OR removed IS NOT NULL) AND {condition} AND (? IS NULL OR created < ?)"
         )
+        limit = optional_seconds(before)
+        with self._database.transaction():
+            rows = self._database.rows(sql, (*values, limit, limit))
+            gone = {row[0]: memories.memory_of(row) for row in rows}
+            if not dry_run:
+                self.tables.delete(gone)
+        return list(gone.values())
 
     # Recalling ----------------------------------------------------------------------------------
 
@@ -405,8 +420,6 @@ class MemoryStore:
 
     def embeddings(self, memory_ids: Iterable[str]) -> dict[str, Matrix]:
         """Return the vectors of those memories that have one."""
-        from hippocampus.facts import memories
-
         rows = {
             row: memory.id for row, memory in memories.by_id(self._database, memory_ids).values()
         }
@@ -414,23 +427,67 @@ class MemoryStore:
 
     def count(self, *, agent: str | None = None) -> int:
         """Return how many current memories there are."""
-        return upkeep.count(self.tables, agent or self.agent)
+        condition, values = memories.for_agent(agent or self.agent)
+        sql = f"SELECT count(*) FROM memory WHERE {memories.CURRENT} AND {condition}"  # noqa: S608 - names of ours
+        return int(self._database.value(sql, (self.tables.clock(), *values)))
 
     def agents(self) -> dict[str, int]:
-        """Return how many memories each agent has."""
-        return upkeep.agents(self.tables)
+        """Return how many memories each agent has, superseded ones too; 0 where it has blocks alone."""
+        rows = self._database.rows(
+            "SELECT agent, sum(number) FROM (SELECT agent, count(*) AS number FROM memory GROUP BY agent"
+            " UNION ALL SELECT DISTINCT agent, 0 FROM block) GROUP BY agent ORDER BY agent"
+        )
+        return dict(rows)
 
     def stats(self) -> Stats:
         """Return how much is kept."""
-        return upkeep.stats(self.tables, self.blocks.count())
+        db = self._database
+        current = f"SELECT kind, count(*) FROM memory WHERE {memories.CURRENT} GROUP BY kind ORDER BY kind"  # noqa: S608 - names of ours
+        replaced = "superseded_by IS NOT NULL AND removed IS NULL"
+        return Stats(
+            current=dict(db.rows(current, (self.tables.clock(),))),
+            superseded=db.value(f"SELECT count(*) FROM memory WHERE {replaced}"),  # noqa: S608 - names of ours
+            removed=db.value("SELECT count(*) FROM memory WHERE removed IS NOT NULL"),
+            triples=db.value("SELECT count(*) FROM triple"),
+            blocks=self.blocks.count(),
+            agents=self.agents(),
+            embedding_model=db.meta("embedding_model"),
+            bytes=db.value("PRAGMA page_count") * db.value("PRAGMA page_size"),
+        )
 
     def check(self) -> list[str]:
         """Return a sentence for each thing that is wrong with the file; empty when all is well."""
-        return upkeep.check(self.tables)
+        db = self._database
+        problems = db.check() + memories.check(db) + triples.check(db)
+        return problems + (self.tables.vectors.check() if self.tables.has_vectors else [])
 
     def reembed(self) -> Iterator[tuple[int, int]]:
-        """Embed all anew with `embed`, yielding (done, all); open with `reembedding=True`."""
-        return upkeep.reembed(self.tables)
+        """Embed all anew with `embed`, yielding (done, all); open with `reembedding=True`.
+
+        A stopped run goes on where it was.
+        """
+        db, tables, model = self._database, self.tables, self.tables.embed_model
+        if model is None:
+            raise FactError("there is no embedding model to embed with")
+        if db.meta(REMADE) != model and db.meta("embedding_model") != model:
+            tables.vectors.clear()
+            db.run("UPDATE memory SET embedding_model = NULL")
+            db.set_meta(REMADE, model)
+        total = int(db.value("SELECT count(*) FROM memory"))
+        missing = (
+            "SELECT row, content FROM memory WHERE embedding_model IS NULL ORDER BY row LIMIT ?"
+        )
+        while found := db.rows(missing, (EMBEDDED_AT_ONCE,)):
+            rows: dict[int, str] = dict(found)
+            vectors = tables.embedded(list(rows.values()))
+            if vectors is None:
+                raise ProviderError("the embedding model failed; run it again to go on from here")
+            with db.transaction():
+                tables.put_vectors(dict(zip(rows, vectors, strict=True)))
+                tables.vectors.changed()
+            left = db.value("SELECT count(*) FROM memory WHERE embedding_model IS NULL")
+            yield total - left, total
+        db.run("DELETE FROM meta WHERE key = ?", (REMADE,))
 
     def import_memories(
         self,

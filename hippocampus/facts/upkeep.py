@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hippocampus.errors import ProviderError
 from hippocampus.facts import memories, triples
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.ids import new_id
@@ -20,7 +19,6 @@ from hippocampus.facts.models import (
     Outcome,
     Recalled,
     Score,
-    Stats,
 )
 from hippocampus.facts.query import find
 from hippocampus.facts.recall_query import RecallQuery
@@ -32,8 +30,6 @@ from hippocampus.facts.words import content_words, words
 if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
 
-EMBEDDED_AT_ONCE = 256
-REMADE = "reembedding"
 MOST_STEPS = 100
 """How many times a memory may have been superseded."""
 SURE_COSINE = 0.85
@@ -336,30 +332,6 @@ def _twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
     return losers
 
 
-def restore(tables: FactTables, ids: Iterable[str]) -> list[Memory]:
-    """Bring back what was superseded or removed."""
-    with tables.database.transaction():
-        found = memories.by_id(tables.database, ids)
-        rows = [row for row, memory in found.values() if memory.superseded_by or memory.removed]
-        tables.reopen(rows)
-        return list(memories.by_row(tables.database, rows).values())
-
-
-def purge(tables: FactTables, agent: str, before: float | None, *, dry_run: bool) -> list[Memory]:
-    """Delete for good what is superseded or removed, and return it."""
-    condition, values = for_agent(agent)
-    sql = (
-        f"SELECT {COLUMNS} FROM memory WHERE (superseded_by IS NOT NULL OR removed IS NOT NULL)"  # noqa: S608 - names of ours
-        f" AND {condition} AND (? OR created < ?)"
-    )
-    with tables.database.transaction():
-        rows = tables.database.rows(sql, (*values, before is None, before or 0.0))
-        gone = {row[0]: memory_of(row) for row in rows}
-        if not dry_run:
-            tables.delete(gone)
-    return list(gone.values())
-
-
 # Taking in
 
 
@@ -480,76 +452,3 @@ def _is_freed(memory: Memory, gone: Mapping[str, Memory]) -> bool:
     while heir is not None and heir in gone:
         heir = gone[heir].superseded_by
     return heir is None
-
-
-def agents(tables: FactTables) -> dict[str, int]:
-    """Return how many memories each agent has, superseded ones too; 0 where it has blocks alone."""
-    rows = tables.database.rows(
-        "SELECT agent, sum(number) FROM (SELECT agent, count(*) AS number FROM memory GROUP BY agent"
-        " UNION ALL SELECT DISTINCT agent, 0 FROM block) GROUP BY agent ORDER BY agent"
-    )
-    return dict(rows)
-
-
-def count(tables: FactTables, agent: str) -> int:
-    """Return how many current memories there are."""
-    condition, values = for_agent(agent)
-    sql = f"SELECT count(*) FROM memory WHERE {CURRENT} AND {condition}"  # noqa: S608 - names of ours
-    return int(tables.database.value(sql, (tables.clock(), *values)))
-
-
-def stats(tables: FactTables, blocks: int) -> Stats:
-    """Return how much is kept."""
-    db = tables.database
-    (pages,), (size,) = db.rows("PRAGMA page_count")[0], db.rows("PRAGMA page_size")[0]
-    return Stats(
-        current=dict(
-            db.rows(
-                f"SELECT kind, count(*) FROM memory WHERE {CURRENT} GROUP BY kind ORDER BY kind",  # noqa: S608 - names of ours
-                (tables.clock(),),
-            )
-        ),
-        superseded=db.value(
-            "SELECT count(*) FROM memory WHERE superseded_by IS NOT NULL AND removed IS NULL"
-        ),
-        removed=db.value("SELECT count(*) FROM memory WHERE removed IS NOT NULL"),
-        triples=db.value("SELECT count(*) FROM triple"),
-        blocks=blocks,
-        agents=agents(tables),
-        embedding_model=db.meta("embedding_model"),
-        bytes=pages * size,
-    )
-
-
-def check(tables: FactTables) -> list[str]:
-    """Return a sentence for each thing that is wrong with the file; empty when all is well."""
-    db = tables.database
-    problems = db.check() + memories.check(db) + triples.check(db)
-    return problems + (tables.vectors.check() if tables.has_vectors else [])
-
-
-# Embedding anew
-
-
-def reembed(tables: FactTables) -> Iterator[tuple[int, int]]:
-    """Embed all with the model given, yielding (done, all); a stopped run goes on where it was."""
-    db, model = tables.database, tables.embed_model
-    if model is None:
-        raise FactError("there is no embedding model to embed with")
-    if db.meta(REMADE) != model and db.meta("embedding_model") != model:
-        tables.vectors.clear()
-        db.run("UPDATE memory SET embedding_model = NULL")
-        db.set_meta(REMADE, model)
-    total = int(db.value("SELECT count(*) FROM memory"))
-    missing = "SELECT row, content FROM memory WHERE embedding_model IS NULL ORDER BY row LIMIT ?"
-    while found := db.rows(missing, (EMBEDDED_AT_ONCE,)):
-        rows: dict[int, str] = dict(found)
-        vectors = tables.embedded(list(rows.values()))
-        if vectors is None:
-            raise ProviderError("the embedding model failed; run it again to go on from here")
-        with db.transaction():
-            tables.put_vectors(dict(zip(rows, vectors, strict=True)))
-            tables.vectors.changed()
-        left = db.value("SELECT count(*) FROM memory WHERE embedding_model IS NULL")
-        yield total - left, total
-    db.run("DELETE FROM meta WHERE key = ?", (REMADE,))
