@@ -195,6 +195,25 @@ def test_a_model_is_asked_without_the_name_of_who_speaks_unless_nothing_is_left(
     assert contents(facts.recall(query, limit=1)) == [best]
 
 
+class Common:
+    """Vectors of two numbers: how much a text has of all others, and of the question."""
+
+    model = "common"
+
+    def __call__(self, texts):
+        known = {"asked": [0.6, 0.8], "about it": [0.75, 0.66]}
+        return np.array([known.get(text, [1.0, 0.0]) for text in texts], np.float32)
+
+
+def test_a_note_near_the_question_comes_before_notes_near_everything(opened):
+    facts = opened(embed=Common())
+    facts.store_many(["about it", *(f"chat {n}" for n in range(20))])
+    found = facts.recall("asked", limit=2)
+    assert contents(found)[0] == "about it"
+    assert found[0].score.total > 2 * found[1].score.total
+    assert found[0].score.vector < 2 * found[1].score.vector
+
+
 def test_the_file_is_locked_to_its_embedding(opened, tmp_path):
     facts = opened(embed=WordVectors())
     facts.store("a text")
