@@ -22,7 +22,7 @@ class Facts(MemoryStore):
     """
 
     def tools(self, format_name: str) -> list[dict[str, Any]]:
-        """Return an agent's tools: `openai`, `responses` or `anthropic`."""
+        """Return an agent's tools in a format: `openai`, `responses`, `anthropic`, `gemini` or `bedrock`."""
         from hippocampus.facts import tools
 
         return tools.tools(format_name, conversation=self.conversations.table is not None)

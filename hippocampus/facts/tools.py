@@ -21,6 +21,7 @@ from hippocampus.facts.errors import BlockError
 from hippocampus.facts.models import TYPES, Action, Item, Memory, Outcome, Recalled
 from hippocampus.facts.rendering import entry_line
 from hippocampus.facts.timestamps import day
+from hippocampus.formats.writing import tool_definition
 
 if TYPE_CHECKING:
     from hippocampus.facts.conversations import Said
@@ -55,7 +56,7 @@ class Reach:
 
 
 def tools(format_name: str, *, conversation: bool = False) -> list[dict[str, Any]]:
-    """Return the definitions of the tools: `openai`, `responses` or `anthropic`.
+    """Return the definitions of the tools in a format of messages, such as `openai` or `anthropic`.
 
     `recall_conversation` is among them where `conversation` says that there is something to search.
 
@@ -63,11 +64,11 @@ def tools(format_name: str, *, conversation: bool = False) -> list[dict[str, Any
         ValueError: another format.
 
     """
-    shapes = {"openai": _openai, "responses": _responses, "anthropic": _anthropic}
-    if format_name not in shapes:
-        raise ValueError(f"no tool format {format_name!r}; there are {', '.join(shapes)}")
-    offered = [tool for name, tool in TOOLS.items() if conversation or name != CONVERSATION]
-    return [shapes[format_name](tool) for tool in offered]
+    return [
+        tool_definition(format_name, name, inspect.cleandoc(tool.__doc__ or ""), tool.schema())
+        for name, tool in TOOLS.items()
+        if conversation or name != CONVERSATION
+    ]
 
 
 def call(
@@ -97,27 +98,6 @@ def call(
 def _problem(error: Any) -> str:
     name = ".".join(map(str, error["loc"])) or "the arguments"
     return f"{name}: {error['msg'].lower()}"
-
-
-def _openai(tool: type[Tool]) -> dict[str, Any]:
-    named = {
-        "name": tool.name,
-        "description": inspect.cleandoc(tool.__doc__ or ""),
-        "parameters": tool.schema(),
-    }
-    return {"type": "function", "function": named}
-
-
-def _responses(tool: type[Tool]) -> dict[str, Any]:
-    return {"type": "function", **_openai(tool)["function"]}
-
-
-def _anthropic(tool: type[Tool]) -> dict[str, Any]:
-    return {
-        "name": tool.name,
-        "description": inspect.cleandoc(tool.__doc__ or ""),
-        "input_schema": tool.schema(),
-    }
 
 
 def _error(reason: str, message: str, **fields: Any) -> str:

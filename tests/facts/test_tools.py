@@ -58,7 +58,7 @@ def test_a_definition_has_the_shape_of_its_format() -> None:
     assert chat["type"] == responses["type"] == "function"
     assert set(claude) == {"name", "description", "input_schema"}
     with pytest.raises(ValueError, match="anthropic"):
-        tools("gemini")
+        tools("xml")
 
 
 def test_the_instructions_are_short() -> None:
