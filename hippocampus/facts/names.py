@@ -8,9 +8,8 @@ from typing import NamedTuple
 from hippocampus.facts.languages import word_set
 from hippocampus.facts.words import normalised
 
-_ARTICLES = re.compile(
-    r"^(?:the|an?|der|die|das|dem|den|el|la|los|las|le|les|un|une|una|ein|eine|l')\s+",
-    re.IGNORECASE,
+ARTICLE = re.compile(
+    r"the|an?|der|die|das|dem|den|eine?[nrm]?|el|l[ao]s?|les?|une?|una|l'", re.IGNORECASE
 )
 
 
@@ -28,7 +27,11 @@ def key(name: str) -> str:
     >>> key(" The  New York Office ")
     'new york office'
     """
-    plain = _ARTICLES.sub("", normalised(name)).strip(" .!。，,;:\"'“”„«»()").strip()
+    plain = (
+        re.sub(rf"^(?:{ARTICLE.pattern})\s+", "", normalised(name))
+        .strip(" .!。，,;:\"'“”„«»()")
+        .strip()
+    )
     return "user" if plain in FIRST or plain == "the user" else plain or normalised(name)
 
 

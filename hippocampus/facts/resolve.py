@@ -5,14 +5,16 @@ What is not certain here stays: both stand, newest first, dated.
 
 from __future__ import annotations
 
+import functools
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from hippocampus.facts.languages import language_of, pattern
+from hippocampus.facts.languages import SpokenLanguage, language_of, pattern
 from hippocampus.facts.models import TRUSTED_ROLES, Memory
-from hippocampus.facts.names import Relation, key
+from hippocampus.facts.names import ARTICLE, Relation, key
 from hippocampus.facts.statements import (
     THIRD,
     Denial,
@@ -26,7 +28,7 @@ from hippocampus.facts.statements import (
     topic,
     units,
 )
-from hippocampus.facts.words import normalised, words
+from hippocampus.facts.words import UNSPACED, normalised, words
 
 VALUE_WORDS = 4
 """How many topic words a role or its value has at most."""
@@ -36,6 +38,13 @@ OVERLAP = 0.34
 """The share of a statement's words that a correction of it has, where other statements have some too."""
 MOST = 0.6
 """The share of a denied clause that what it ends has."""
+
+
+PURPOSE = frozenset({"for", "für", "para", "pour", "для", "给", "为"})
+"""Words before what is no value, but tells two things of one kind apart."""
+ID_DIGITS = 5
+"""A number of so many digits is no amount, it names something."""
+_RUN = re.compile(f"[{UNSPACED}]")
 
 
 class Ending(NamedTuple):
@@ -71,7 +80,7 @@ def endings(
         found += _by_denial(denial, said)
     for swap in new.swaps:
         found += _by_swap(new, swap, said)
-    found = found or _by_role(new, said)
+    found = found or _by_frame(new, said) or _by_role(new, said)
     if not found and new.corrects and new.certain:
         found = _by_overlap(new, said) or _by_form(new, said)
     return list({(each.row, each.sentence): each for each in found}.values())
@@ -193,6 +202,90 @@ def _modifier(word: str, text: str) -> str:
     step = 1 if rules is not None and rules.modifiers_follow else -1
     place = next((at for at, each in enumerate(found) if holds(each, frozenset({word}))), -1) + step
     return found[place] if 0 <= place < len(found) and found[place] in topic(text) else ""
+
+
+def _by_frame(new: Statement, said: Iterable[Said]) -> list[Ending]:
+    """Return the sentences that are a statement word by word but for one value, where there is one at a time.
+
+    With a word of change that is any value; without one, a name for a name or a number for a number
+    behind a copula (`My car is a Golf`, `My car is a Skoda`), and one long number for another anywhere.
+    """
+    sign = new.changed or new.corrects or new.renews
+    ours, found = _parts(new.text), []
+    for row, sentence, old in said:
+        theirs = _parts(sentence)
+        start = _common(ours, theirs)
+        end = _common(ours[start:][::-1], theirs[start:][::-1])
+        value, other = ours[start : len(ours) - end], theirs[start : len(theirs) - end]
+        frame = ours[:start], ours[len(ours) - end :]
+        kinds = {(_kind(each), units(" ".join(each))) for each in (value, other)}
+        kind = _kind(value) if len(kinds) == 1 else ""
+        stated = new.stated and old.stated and (kind == "number" or topic(" ".join(frame[0])))
+        same = kind == "id" or (kind and stated)
+        if (sign or same) and _is_exchange(
+            value, other, *frame, language_of(new.text, words(new.text))
+        ):
+            reason = "the same is said of another value"
+            found.append(Ending(row, sentence, " ".join(other), reason))
+    return found
+
+
+def _common(one: Iterable[str], other: Iterable[str]) -> int:
+    """Return how many words two lists have in common from their start."""
+    pairs = itertools.takewhile(
+        lambda pair: pair[0].lower() == pair[1].lower(), zip(one, other, strict=False)
+    )
+    return sum(1 for _ in pairs)
+
+
+@functools.lru_cache(maxsize=4096)
+def _parts(text: str) -> list[str]:
+    """Return the words of a text, or its characters where it has no spaces, without articles, owners and words of change."""
+    rules = language_of(text, words(text)).rules
+    if rules is None:
+        return []
+    plain = pattern(rules.new).sub(" ", pattern(rules.now).sub(" ", text))
+    if _RUN.search(text):
+        plain = re.sub(rf"(?:{rules.own})的?", "", plain)
+        return [each for each in plain if each.isalnum()]
+    parts = [each.strip(" .,;:!?\"'।؟،") for each in plain.split()]
+    own = pattern(rules.own)
+    return [
+        each for each in parts if each and not own.fullmatch(each) and not ARTICLE.fullmatch(each)
+    ]
+
+
+def _is_exchange(
+    value: list[str], other: list[str], before: list[str], behind: list[str], spoken: SpokenLanguage
+) -> bool:
+    """Return whether two values in one frame exclude one another, as far as the frame says."""
+    unspaced = any(map(_RUN.search, [*value, *before, *behind]))
+    text = ("" if unspaced else " ").join([*before, *behind])
+    most = VALUE_WORDS * (2 if unspaced else 1)
+    if spoken.rules is None or not (0 < len(value) <= most and 0 < len(other) <= most):
+        return False
+    many, said = spoken.rules.many.split(), words(text)
+    if any(each in text for each in many) if unspaced else not set(many).isdisjoint(said):
+        return False
+    if not PURPOSE.isdisjoint(before[-1:]):
+        return False
+    small = [[each.lower() in spoken.stop_words for each in side] for side in (value, other)]
+    first = [side[0].lower() for side, flags in zip((value, other), small, strict=True) if flags[0]]
+    if len(first) == 1 or len(set(first)) > 1 or any(any(flags[1:]) for flags in small):
+        return False
+    return any(word not in spoken.stop_words for word in said)
+
+
+def _kind(value: list[str]) -> str:
+    """Return whether a value is an identifier, a number (an address and a version are one), a name, or neither."""
+    text = " ".join(value)
+    if re.fullmatch(r"\+?\d[\d ()]+", text) and len(re.findall(r"\d", text)) >= ID_DIGITS:
+        return "id"
+    if re.search(r"\d|\w[@/_.:-]\w", text):
+        return "number"
+    if _RUN.search(text):
+        return "" if re.search("[的很了]", text) else "name"
+    return "name" if all(each[:1].isupper() for each in value) else ""
 
 
 def _by_role(new: Statement, said: Iterable[Said]) -> list[Ending]:

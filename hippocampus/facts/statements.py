@@ -75,6 +75,9 @@ _CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ\d]")
 _PLACES = frozenset({"lives_in", "works_at"})
 
 
+_LONG_NUMBER = re.compile(r"\d(?:[ ()]?\d){4,}")
+
+
 class Swap(NamedTuple):
     """An old value that a statement names, and what it says next to it."""
 
@@ -109,8 +112,10 @@ class Statement:
     hearsay: bool = False
     """Whether it reports other people's words, or supposes something."""
     clauses: tuple[str, ...] = ()
-    measured: bool = False
-    """Whether it gives something a number."""
+    stated: bool = False
+    """Whether it gives something a value with a copula."""
+    renews: bool = False
+    """Whether it says that a thing is new."""
 
     @property
     def may_end(self) -> bool:
@@ -119,7 +124,9 @@ class Statement:
             self.relation
             or self.swaps
             or self.ended
-            or self.measured
+            or self.stated
+            or self.renews
+            or _LONG_NUMBER.search(self.text)
             or ((self.corrects or self.changed) and self.clauses)
         )
 
@@ -155,16 +162,9 @@ def read(text: str) -> Statement:
         swaps,
         ended,
         clauses=clauses,
-        measured=not (adds or ended) and _measured(clauses, rules),
-    )
-
-
-def _measured(clauses: tuple[str, ...], rules: WordingRules) -> bool:
-    """Return whether a clause gives something a number: `the payment terms of Acme are 30 days`."""
-    return any(
-        len(parts := pattern(rules.copula).split(clause)) == 2
-        and re.search(r"\d", parts[1]) is not None
-        for clause in clauses
+        stated=not (adds or ended)
+        and any(len(pattern(rules.copula).split(clause)) == 2 for clause in clauses),
+        renews=not adds and pattern(rules.new).search(plain) is not None,
     )
 
 
@@ -264,6 +264,7 @@ THIRD = word_set(
 """Pronouns: whom they mean is not known here."""
 
 
+@functools.lru_cache(maxsize=4096)
 def topic(text: str) -> frozenset[str]:
     """Return the words of a text that name what it is about: no small words, no verbs of change.
 

@@ -125,6 +125,20 @@ hi | मैं जयपुर में रहता हूँ > मैं ज�
 hi | मोहल्ला समिति के अध्यक्ष वर्मा जी हैं > अध्यक्ष अब वर्मा जी नहीं, गुप्ता जी हैं > अध्यक्ष अब गुप्ता जी नहीं, शबाना जी हैं | अध्यक्ष अब गुप्ता जी नहीं, शबाना जी हैं
 hi | बैठक का कमरा नीले रंग का है > कमरे का रंग नीले से पीला कर दिया > पीले की जगह फिर से नीला करा दिया | पीले की जगह फिर से नीला करा दिया
 hi | हम ज़ूम पर मीटिंग करते हैं > ज़ूम की जगह अब टीम्स इस्तेमाल करते हैं > मैंने टीम्स कहा, मतलब मीट था | मैंने टीम्स कहा, मतलब मीट था
+en | My car is a Golf > My car is a Skoda Octavia | My car is a Skoda Octavia
+en | My email is ann@old.org > My email is ann@new.org | My email is ann@new.org
+en | We deploy on Heroku > We deploy on Fly.io now | We deploy on Fly.io now
+en | My doctor is Dr Patel > My new doctor is Dr Lee | My new doctor is Dr Lee
+en | The default timeout is 30 seconds > The default timeout is 60 seconds | The default timeout is 60 seconds
+en | I take the 8:05 train > I take the 8:35 train now | I take the 8:35 train now
+de | Mein Auto ist ein Golf > Mein Auto ist ein Skoda | Mein Auto ist ein Skoda
+de | Wir benutzen Postgres für die Bestellungen > Wir benutzen jetzt MySQL für die Bestellungen | Wir benutzen jetzt MySQL für die Bestellungen
+es | Mi jefa es Ana > Mi jefa es Lucía | Mi jefa es Lucía
+fr | Ma voiture est une Golf > Ma voiture est une Dacia | Ma voiture est une Dacia
+ru | Моя машина Гольф > Теперь моя машина Шкода | Теперь моя машина Шкода
+zh | 我的车是高尔夫 > 我的车是斯柯达 | 我的车是斯柯达
+ar | رقم هاتفي 55512 > رقم هاتفي 55598 | رقم هاتفي 55598
+hi | मेरी गाड़ी गोल्फ है > मेरी गाड़ी अब स्कोडा है | मेरी गाड़ी अब स्कोडा है
 """
 """The last statement alone stands at the end."""
 BOTH_TRUE = """
@@ -163,6 +177,18 @@ zh | 我喜欢喝绿茶 > 我不喜欢喝红茶
 zh | 我哥在南京上班 > 我明天从南京去上海
 ar | أحب الشاي > أحب القهوة أيضا
 hi | मुझे आम पसंद है > मुझे केला पसंद नहीं है
+en | I like tea > I like coffee now
+en | I have a cat > I have a dog now
+en | My brother is Tom > My brother is Jim
+en | My car is red > My car is a Skoda
+en | We use Postgres for orders > We use Postgres for invoices now
+en | The port of web is 80 > The port of api is 8080
+en | The meeting with Ann is at 9 > The meeting with Bob is at 10
+en | My mother is 60 > My father is 62
+en | I work at Acme > I work in the garden on Sundays
+de | Mein Bruder heißt Tom > Mein Bruder heißt Jan
+zh | 我有一只猫 > 我有一只狗
+en | I keep the notes of “The North Sea” in a folder > The drawings are on a disk
 """
 
 

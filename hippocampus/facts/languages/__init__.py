@@ -54,6 +54,10 @@ class WordingRules(NamedTuple):
     """An opening that says that what was said is wrong."""
     now: str
     """That something became so, or is so again."""
+    new: str
+    """That a thing takes the place of one like it."""
+    many: str
+    """Verbs and nouns that have several values at a time."""
     changed: str
     """Verbs of change."""
     moves: Sequence[str]

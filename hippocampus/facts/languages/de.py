@@ -30,6 +30,10 @@ RULES = {
         |ich\shabe?\smich\s(?:vertan|verschrieben|geirrt|vertippt)|(?:das|es)\s(?:war|ist|stimmt)\s(?:falsch|nicht(?:\srichtig)?)|mein\sfehler
         |hab\smich\s(?:vertan|verschrieben|geirrt|vertippt)|verwechselt|verschrieben|vertippt|versprochen|tippfehler|mein(?:t)?e\saber|(?:geschrieben|gesagt|angegeben),?\s(?:ich\s)?(?:aber|doch|mein\w*))\b""",
     "now": r"""\b(?:jetzt|nun|inzwischen|mittlerweile|neuerdings|seit\w*|wieder|ab\ssofort|nunmehr)\b""",
+    "new": r"""\bneue?[rsnm]?\b""",
+    "many": """habe haben hat besitze mag mögen liebe hasse esse essen trinke spreche sprechen spiele spielen lese lerne kenne besuchte traf sah kaufte
+        schwester bruder sohn tochter kind kinder freund freundin freunde kollege kollegin cousin cousine tante onkel nachbar nachbarin mitbewohner nichte neffe
+        katze hund haustier hobby hobbys ziel ziele eines einer allergisch allergie idee problem""",
     "changed": r"""(?<![\w\u0900-\u094f])(?:(?:um)?(?:ge)?zogen|zieh\w*|zog\w*|zurück\w*|(?:ge)?wechsel\w*|\w*(?:ge)?stieg\w*|\w*steig\w*|\w*gestellt|stell\w*|migrier\w*|verschob\w*|verschieb\w*
         |verleg\w*|(?:ge)?änder\w*|erhöht|gesenkt|gefallen|getauscht)""",
     "moves": (r"(?:von|vom|aus) {old} (?:nach|auf|zu|zum|zur|in die|ins) {new}",),

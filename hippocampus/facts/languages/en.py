@@ -37,6 +37,11 @@ RULES = {
     "now": r"""\b(?:now|again|nowadays|back\s(?:to|on|in|at|with)
         |(?:moved|changed|switched|relocated|migrated|renamed|pushed|bumped|rescheduled|postponed|promoted)\sto|these\sdays|from\snow\son|as\sof|became
         |has\sbecome|have\sbecome|since)\b""",
+    "new": r"""\b(?:new|latest|brand-new)\b""",
+    "many": """have has had own owns got like likes love loves enjoy enjoys hate hates prefer prefers eat eats drink drinks speak speaks play plays read reads
+        learn learns know knows know visit visited went met saw bought buy sold ran wrote watched tried sister sisters brother brothers son sons daughter daughters kid kids child children friend
+        friends colleague colleagues cousin cousins aunt uncle neighbour neighbor flatmate roommate niece nephew teammate cat dog pet hobby hobbies
+        goal goals one some allergic allergy idea wish problem""",
     "changed": r"""(?<![\w\u0900-\u094f])(?:mov\w+|switch\w*|migrat\w+|chang\w+|relocat\w+|transferr\w+|convert\w+|renam\w+|upgrad\w+|downgrad\w+|bump\w+|rais\w+|lower\w+|reduc\w+
         |increas\w+|cut|push\w+|reschedul\w+|postpon\w+|back|port\w+|shift\w+|swap\w*|hop\w+|flip\w+|transition\w+|rebrand\w+|promot\w+|demot\w+|drop\w*
         |br(?:ing|ought)|goes)""",
@@ -54,7 +59,7 @@ RULES = {
     "verbs": """use uses used using moved move switched switch migrated changed change live lives living lived work works working run runs running went got
         finally last weekend week month year yesterday today now new again back over since instead replaced rolled morning everywhere everything is
         are been""",
-    "copula": r"""\s(?:(?:has|have|was|were)\s(?:been\s)?)?(?:moved|changed|switched|relocated|renamed|pushed|bumped|rescheduled|postponed)\sto\s|\s(?:is|are|was)\s
+    "copula": r"""\s(?:(?:has|have|was|were)\s(?:been\s)?)?(?:moved|changed|switched|relocated|renamed|pushed|bumped|rescheduled|postponed|went\s(?:up|down)|rose|fell)\sto\s|\s(?:is|are|was|am)\s
         |'s\s""",
     "single": (
         (

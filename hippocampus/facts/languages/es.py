@@ -27,6 +27,10 @@ RULES = {
         |(?:corrección|corrijo|rectifico|en\srealidad|mejor\sdicho|fe\sde\serratas)\b)|\b(?:quise\sdecir|quería\sdecir|me\sequivoqué|me\she\sequivocado
         |eso\s(?:está|estaba)\smal|no\ses\s(?:correcto|así|cierto)|era\sun\serror|me\sconfundí|(?:dije|puse|escribí)\s.+\s(?:pero|quise|quería))\b""",
     "now": r"""\b(?:ahora|ya|actualmente|desde|otra\svez|de\snuevo|de\svuelta|hoy\sen\sdía)\b""",
+    "new": r"""\bnuev[oa]s?\b""",
+    "many": """tengo tenemos tiene gusta gustan encanta encantan odio amo como comemos bebo hablo hablamos toco toca juego leo aprendo conozco visité vi compré
+        hermana hermano hijo hija hijos amigo amiga compañero compañera primo prima tía tío vecino vecina sobrino sobrina gato perro mascota afición meta objetivo
+        alérgico alérgica alergia idea problema""",
     "changed": r"""(?<![\w\u0900-\u094f])(?:mud\w+|volv\w+|vuelto|cambi\w+|pas[aéóo]\w*|migr\w+|trasla\w+|sub[eií]\w*|baj\w+|aument\w+|redu\w+|mov\w+|aplaz\w+|fui|fuimos|fue|movi\w+)""",
     "moves": (r"(?:del?|desde) (?:la |los |las )?{old} (?:a|al|hacia|hasta|por) {new}",),
     "swaps": (

@@ -27,6 +27,10 @@ RULES = {
         |(?:correction|rectification|en\sfait|en\sréalité|je\scorrige|erratum|plutôt)\b)|\b(?:je\svoulais\sdire|je\sme\ssuis\s(?:trompée?|emmêlée?)
         |(?:c'est|c'était)\s(?:faux|une\serreur|inexact)|j'ai\sconfondu|j'a(?:i|vais)\s(?:dit|écrit|noté)\s.+\smais|erreur\sde\sma\spart)\b""",
     "now": r"""\b(?:maintenant|désormais|dorénavant|à\sprésent|depuis|de\snouveau|à\snouveau|actuellement)\b""",
+    "new": r"""\bnouve(?:au|l|lle)s?\b""",
+    "many": """ai avons a aime aimons adore déteste mange mangeons bois parle parlons joue lis apprends connais visité vu acheté
+        soeur sœur frère fils fille enfant enfants ami amie collègue cousin cousine tante oncle voisin voisine neveu nièce chat chien animal loisir but objectif
+        allergique allergie idée problème""",
     "changed": r"""(?<![\w\u0900-\u094f])(?:déménag\w+|pass\w+|chang\w+|migr\w+|bascul\w+|mut\w+|transfér\w+|augment\w+|baiss\w+|report\w+|déplac\w+|quitt\w+|rev(?:enu|ien)\w*|repass\w+
         |retourn\w+|(?:re)?peint\w*|rédui\w+|mont\w+|descen\w+)""",
     "moves": (r"(?:de la |du |de |des |de l'|d'){old} (?:à|au|aux|vers|en|pour|sur) {new}",),
