@@ -25,6 +25,7 @@ from hippocampus.facts.statements import (
     persons,
     read,
     sentences,
+    small_words,
     topic,
     units,
 )
@@ -80,7 +81,7 @@ def endings(
         found += _by_denial(denial, said)
     for swap in new.swaps:
         found += _by_swap(new, swap, said)
-    found = found or _by_frame(new, said) or _by_role(new, said)
+    found = found or _by_frame(new, said) or _by_role(new, said) or _by_head(new, said)
     if not found and new.corrects and new.certain:
         found = _by_overlap(new, said) or _by_form(new, said)
     return list({(each.row, each.sentence): each for each in found}.values())
@@ -211,9 +212,10 @@ def _by_frame(new: Statement, said: Iterable[Said]) -> list[Ending]:
     behind a copula (`My car is a Golf`, `My car is a Skoda`), and one long number for another anywhere.
     """
     sign = new.changed or new.corrects or new.renews
-    ours, found = _parts(new.text), []
-    for row, sentence, old in said:
-        theirs = _parts(sentence)
+    spoken = language_of(new.text, words(new.text))
+    found: list[Ending] = []
+    for (row, sentence, old), text in itertools.product(said, {new.text, *new.clauses}):
+        ours, theirs = _parts(text), _parts(sentence)
         start = _common(ours, theirs)
         end = _common(ours[start:][::-1], theirs[start:][::-1])
         value, other = ours[start : len(ours) - end], theirs[start : len(theirs) - end]
@@ -222,9 +224,7 @@ def _by_frame(new: Statement, said: Iterable[Said]) -> list[Ending]:
         kind = _kind(value) if len(kinds) == 1 else ""
         stated = new.stated and old.stated and (kind == "number" or topic(" ".join(frame[0])))
         same = kind == "id" or (kind and stated)
-        if (sign or same) and _is_exchange(
-            value, other, *frame, language_of(new.text, words(new.text))
-        ):
+        if (sign or same) and _is_exchange(value, other, *frame, spoken):
             reason = "the same is said of another value"
             found.append(Ending(row, sentence, " ".join(other), reason))
     return found
@@ -267,7 +267,13 @@ def _is_exchange(
     many, said = spoken.rules.many.split(), words(text)
     if any(each in text for each in many) if unspaced else not set(many).isdisjoint(said):
         return False
-    if not PURPOSE.isdisjoint(before[-1:]):
+    uncased = text.lower() == text.upper() and not unspaced
+    if (
+        persons(" ".join(value))
+        or not PURPOSE.isdisjoint(before[-1:])
+        or not (before or spoken.rules.drops_subjects)
+        or (uncased and len(value) > 1)
+    ):
         return False
     small = [[each.lower() in spoken.stop_words for each in side] for side in (value, other)]
     first = [side[0].lower() for side, flags in zip((value, other), small, strict=True) if flags[0]]
@@ -286,6 +292,65 @@ def _kind(value: list[str]) -> str:
     if _RUN.search(text):
         return "" if re.search("[的很了]", text) else "name"
     return "name" if all(each[:1].isupper() for each in value) else ""
+
+
+def _by_head(new: Statement, said: Iterable[Said]) -> list[Ending]:
+    """Return the sentences that say something of the same kind of the first thing that a change is about.
+
+    `The office moved to Arbat Street` ends `Our office is on Baker Street`: a name for a name, a number for
+    a number. `Our new landlord, a Ms Pell` ends what names the landlord.
+    """
+    spoken = language_of(new.text, words(new.text))
+    if spoken.rules is None or not (new.changed or new.renews):
+        return []
+    many, found = frozenset(spoken.rules.many.split()), []
+    for clause in new.clauses:
+        renewed = pattern(spoken.rules.new).search(clause)
+        plain = pattern(spoken.rules.changed).sub(" ", pattern(spoken.rules.new).sub(" ", clause))
+        head = next(iter(_named(plain)), "")
+        fresh = frozenset(_named(clause[renewed.end() :])[:1]) - many if renewed else frozenset()
+        exclusive = head and many.isdisjoint(words(clause)) and not _is_name(head, plain)
+        for row, sentence, old in said:
+            if not many.isdisjoint(words(sentence)) or persons(clause) != persons(sentence):
+                continue
+            if fresh and any(
+                fresh <= topic(role) and len(topic(role)) <= 2 for role, _ in _roles(old)
+            ):
+                found.append(Ending(row, sentence, "", "there is a new one"))
+            elif (
+                exclusive and holds(sentence, frozenset({head})) and _is_of_a_kind(plain, sentence)
+            ):
+                found.append(Ending(row, sentence, "", "the same has another value"))
+    return found
+
+
+def _named(text: str) -> list[str]:
+    """Return the topic words of a text in their order."""
+    return [word for word in words(text) if word in topic(text)]
+
+
+def _is_name(word: str, text: str) -> bool:
+    """Return whether a word is written as a name, with no article or owner before it."""
+    found = re.search(rf"(?:(\S+)\s+)?({re.escape(word)})", text, re.IGNORECASE)
+    rules = language_of(text, words(text)).rules
+    if found is None or rules is None or not found[2][:1].isupper():
+        return False
+    before = found[1] or ""
+    return not (ARTICLE.fullmatch(before) or pattern(rules.own).fullmatch(before))
+
+
+def _is_of_a_kind(one: str, other: str) -> bool:
+    """Return whether what two texts do not share is a number of one unit in both, or names alone in both."""
+    ours, theirs = ([each for each in _parts(text) if topic(each)] for text in (one, other))
+    left = [
+        [each for each in side if not holds(against, topic(each))]
+        for side, against in ((ours, other), (theirs, one))
+    ]
+    numbers = [re.search(r"\d[\d.,:]*\s*([^\W\d]+|[%$€£₽])?", text) for text in (one, other)]
+    if numbers[0] and numbers[1]:
+        units_of = {number[1] for number in numbers if number and number[1]} - small_words(one)
+        return numbers[0][0] != numbers[1][0] and len(units_of) <= 1
+    return not any(numbers) and all(side and _kind(side) == "name" for side in left)
 
 
 def _by_role(new: Statement, said: Iterable[Said]) -> list[Ending]:
@@ -320,7 +385,7 @@ def _other_of_a_kind(value: str, other: str, *, sign: bool) -> bool:
     """Return whether two values are different numbers of one unit, or different names."""
     if units(value) and units(other):
         return key(value) != key(other) and (sign or units(value) == units(other))
-    return sign and topic(value).isdisjoint(topic(other))
+    return sign and topic(value).isdisjoint(topic(other)) and not persons(f"{value} {other}")
 
 
 def _by_overlap(new: Statement, said: Iterable[Said]) -> list[Ending]:

@@ -115,7 +115,7 @@ class Statement:
     stated: bool = False
     """Whether it gives something a value with a copula."""
     renews: bool = False
-    """Whether it says that a thing is new."""
+    """Whether it says that a thing is new or became another."""
 
     @property
     def may_end(self) -> bool:
@@ -164,7 +164,7 @@ def read(text: str) -> Statement:
         clauses=clauses,
         stated=not (adds or ended)
         and any(len(pattern(rules.copula).split(clause)) == 2 for clause in clauses),
-        renews=not adds and pattern(rules.new).search(plain) is not None,
+        renews=not adds and any(pattern(rule).search(plain) for rule in (rules.new, rules.changed)),
     )
 
 
@@ -207,7 +207,7 @@ def _cut(value: str, *, last: bool = False) -> str:
     if _RUN.search(value):
         return value[-OPEN_SIGNS:] if last else value[:OPEN_SIGNS]
     parts = value.split()[::-1] if last else value.split()
-    small = _small(value)
+    small = small_words(value)
     first = next((at for at, part in enumerate(parts) if part.lower() not in small), 0)
     named = itertools.takewhile(lambda part: part.lower() not in small, parts[first:])
     found = list(named)[:OPEN_WORDS]
@@ -270,7 +270,7 @@ def topic(text: str) -> frozenset[str]:
 
     Of a script without spaces these are pairs of characters.
     """
-    language, small = language_of(text, words(text)), _small(text)
+    language, small = language_of(text, words(text)), small_words(text)
     if _RUN.search(text):
         for verb in sorted(small, key=len, reverse=True):
             text = text.replace(verb, " ")
@@ -338,7 +338,7 @@ _VOWELS = frozenset("аяыиуюоейь")
 _ENDINGS = word_set("""s es d ed ing n en e t te st er a as o os an""")
 
 
-def _small(text: str) -> frozenset[str]:
+def small_words(text: str) -> frozenset[str]:
     """Return the words of a text's language that name no topic."""
     language = language_of(text, words(text))
     verbs = word_set(language.rules.verbs) if language.rules else frozenset()
@@ -347,6 +347,7 @@ def _small(text: str) -> frozenset[str]:
 
 def persons(text: str) -> frozenset[str]:
     """Return the persons other than the speaker that a text names by what they are to the speaker."""
+    text = re.sub(r"\bFrau (?=[A-ZÄÖÜ])", "", text)
     rules = language_of(text, words(text)).rules
     people = frozenset(rules.people.split()) if rules else frozenset()
     if _RUN.search(text):

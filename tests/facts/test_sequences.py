@@ -139,6 +139,15 @@ ru | Моя машина Гольф > Теперь моя машина Шкод�
 zh | 我的车是高尔夫 > 我的车是斯柯达 | 我的车是斯柯达
 ar | رقم هاتفي 55512 > رقم هاتفي 55598 | رقم هاتفي 55598
 hi | मेरी गाड़ी गोल्फ है > मेरी गाड़ी अब स्कोडा है | मेरी गाड़ी अब स्कोडा है
+en | My landlord is Mr Hargreaves > we have a new landlord since March, a Ms Pell | we have a new landlord since March, a Ms Pell
+en | The database is Postgres 13 > we upgraded the database to Postgres 16 on Sunday | we upgraded the database to Postgres 16 on Sunday
+en | Our logo is green > the logo is orange since the rebrand | the logo is orange since the rebrand
+de | Unser Chorleiter ist Herr Baum > der neue Chorleiter heißt Frau Stein | der neue Chorleiter heißt Frau Stein
+es | La reunión es a las 10 > han movido la reunión a las 11 | han movido la reunión a las 11
+fr | Ma prof de piano s'appelle Claire > j'ai une nouvelle prof de piano, Hélène | j'ai une nouvelle prof de piano, Hélène
+ru | Наш офис на Тверской > офис переехал на Арбат | офис переехал на Арбат
+zh | 我的房租是3000 > 房租涨到3500了 | 房租涨到3500了
+hi | मेरा किराया 8000 है > किराया बढ़कर 9000 हो गया | किराया बढ़कर 9000 हो गया
 """
 """The last statement alone stands at the end."""
 BOTH_TRUE = """
@@ -189,6 +198,15 @@ en | I work at Acme > I work in the garden on Sundays
 de | Mein Bruder heißt Tom > Mein Bruder heißt Jan
 zh | 我有一只猫 > 我有一只狗
 en | I keep the notes of “The North Sea” in a folder > The drawings are on a disk
+en | My boss is Henrike > my boss is on holiday in Spain since Monday
+en | My car is a Golf > my car has new tyres since Friday
+en | Tom is my cousin > Tom is my flatmate now
+en | The database is Postgres 13 > the database has a read replica now
+en | Our logo is green > the logo has a bird in it since the rebrand
+en | Lena works at Siemens > Lena lives in Ulm now
+de | Mein Büro ist im zweiten Stock > mein Büro hat jetzt einen neuen Drucker
+ru | Наш офис на Тверской > в офисе теперь есть кофемашина
+hi | मेरी टीचर रीना मैम हैं > मेरी टीचर अब ऑनलाइन पढ़ाती हैं
 """
 
 

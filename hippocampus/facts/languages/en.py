@@ -30,7 +30,7 @@ RULES = {
         |just\sfor|while|during|visiting|holidays?|vacation|between)\b""",
     "addition": r"""\b(?:as\swell|also|too|additionally|besides|in\saddition|another|both|plus|sometimes|occasionally|weekends?|second|either)\b""",
     "correction": r"""^\W*(?:(?:no+|nope|nah|wrong|wait|oops|sorry|ah|oh|hm+|ugh|argh)(?:\s*[,.:;!—–-]|\s+(?=sorry|wait|actually|not\b|i\smeant|wrong))
-        |(?:correction|corrected|actually|scratch\sthat|i\smeant|my\smistake|my\sbad|i\smisspoke|typo|not\squite|to\scorrect|let\sme\scorrect)\b)
+        |(?:correction|corrected|actually|scratch\sthat|i\smeant|turns\sout|my\smistake|my\sbad|i\smisspoke|typo|not\squite|to\scorrect|let\sme\scorrect)\b)
         |\b(?:i\smeant|i\s(?:said|wrote|told\syou)\b.+\b(?:but|though)|i\smisspoke|i\swas\swrong|i\sgot\s(?:that|it|this)\swrong
         |(?:that|it|this)(?:'s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct|true))|my\s(?:mistake|bad)|typo
         |i\s(?:mixed|misremembered|misread|mistyped)|mixed\s(?:that|it|this|them)\sup)\b""",
