@@ -296,21 +296,23 @@ class Hippocampus:
             raise failures[0]
         return outcomes
 
-    def read_edits(self) -> list[str]:
+    def read_edits(self, *, adopt: bool = False) -> list[str]:
         """Apply people's edits of the memory files to the facts; return the ids of the changed facts.
 
-        A file that cannot be read is logged, and read the next time.
+        Lines that were there before this memory, as in a cloned repository, become facts only with
+        `adopt`. A file that cannot be read is logged, and read the next time.
         """
         own = [self._agent] if self._agent else []
-        found = [self._read_edits(agent) for agent in dict.fromkeys([*self._state.agents(), *own])]
+        agents = dict.fromkeys([*self._state.agents(), *own])
+        found = [self._read_edits(agent, adopt=adopt) for agent in agents]
         return [fact_id for each in found for fact_id in (*each.added, *each.retired)]
 
-    def _read_edits(self, agent: str) -> Synced:
+    def _read_edits(self, agent: str, *, adopt: bool = False) -> Synced:
         from hippocampus.consolidation.publish import read_edits
 
-        return read_edits(
-            self._state, lambda: self.facts, agent or self._agent, self._resources.policy
-        )
+        policy = self._resources.policy
+        named = agent or self._agent
+        return read_edits(self._state, lambda: self.facts, named, policy, adopt=adopt)
 
     def _known_facts(self) -> Facts | None:
         """Return the long-term memory if it exists: reading makes no file."""

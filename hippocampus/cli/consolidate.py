@@ -12,6 +12,7 @@ from hippocampus.formats.visible import visible
 
 if TYPE_CHECKING:
     from hippocampus.memory import Hippocampus
+    from hippocampus.storage.state_dir import StateDir
 
 
 def consolidate(
@@ -23,11 +24,18 @@ def consolidate(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only list the sessions that are not consolidated.")
     ] = False,
+    adopt_lines: Annotated[
+        bool,
+        typer.Option(
+            "--adopt-lines",
+            help="Take lines that were in MEMORY.md before this memory, as in a cloned repository, as yours.",
+        ),
+    ] = False,
 ) -> None:
     """Write the memories of finished sessions to the fact store; a second run changes nothing."""
     from hippocampus.memory import Hippocampus
 
-    state = expect_state(state_dir)
+    state = StateDir(state_dir) if adopt_lines else expect_state(state_dir)
     if session and not state.ledger(session).exists():
         fail(f"{state_dir} has no session {session!r}")
     memory = Hippocampus(state_dir, policy=policy)
@@ -38,7 +46,7 @@ def consolidate(
         if not names:
             typer.echo("every session is consolidated")
         finished = [dry_run or _is_finished(memory, name) for name in names]
-        edits = [] if session or dry_run else memory.read_edits()
+        edits = [] if session or dry_run else memory.read_edits(adopt=adopt_lines)
         if edits:
             typer.echo(f"edits of the memory file read: {len(edits)} facts added or removed")
     finally:

@@ -35,6 +35,17 @@ class Known(NamedTuple):
     """Whether a crash may have come before it was written."""
 
 
+class FileRecord(NamedTuple):
+    """The record of a memory file: what was written into it, and what was in it before."""
+
+    lines: dict[str, Known]
+    """By mark."""
+    foreign: tuple[str, ...] = ()
+    """The texts of lines that no session of this memory has seen a person write."""
+    store: str = ""
+    """The identity of the fact store; a record of another one is void."""
+
+
 @dataclass(frozen=True, slots=True)
 class Edits:
     """What a person did to a file since it was written."""
@@ -59,7 +70,7 @@ class ReadBack(NamedTuple):
     retired: tuple[str, ...]
 
 
-def edits_in(text: str, known: Mapping[str, Known]) -> Edits:
+def edits_in(text: str, known: Mapping[str, Known], foreign: Sequence[str] = ()) -> Edits:
     """Return what a person did to a file; one that is gone or empty is written again."""
     if not text.strip():
         return Edits()
@@ -67,7 +78,8 @@ def edits_in(text: str, known: Mapping[str, Known]) -> Edits:
     changed: dict[str, Row] = {}
     as_written = {row.mark for row in rows(text) if _is_as_written(row, known)}
     for row in rows(text):
-        if _is_as_written(row, known) or (row.mark and row.mark not in known):
+        is_foreign = row.mark not in known if row.mark else row.text in foreign
+        if _is_as_written(row, known) or is_foreign:
             continue
         if row.mark and row.mark not in as_written and row.mark not in changed:
             changed[row.mark] = row
@@ -102,18 +114,27 @@ def as_read(rows: Sequence[Row], after: Mapping[str, Known]) -> dict[str, Known]
     }
 
 
-def known_in(path: Path) -> dict[str, Known]:
-    """Return the records of a file's lines, by mark; of one that was never written, none."""
+def record_in(path: Path) -> FileRecord | None:
+    """Return the record of a file; None of one that was never written."""
     try:
         found = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError):
-        return {}
+        return None
     is_ours = isinstance(found, dict) and found.get("form", "markdown") == "markdown"
     lines = found.get("lines") if is_ours else None
-    return {
+    if not isinstance(lines, dict):
+        return None
+    known = {
         mark: Known(fact_id, content, tuple(texts), tool, pending)
-        for mark, (fact_id, content, texts, tool, pending) in (lines or {}).items()
+        for mark, (fact_id, content, texts, tool, pending) in lines.items()
     }
+    return FileRecord(known, tuple(found.get("foreign", ())), found.get("store", ""))
+
+
+def known_in(path: Path) -> dict[str, Known]:
+    """Return the records of a file's lines, by mark; of one that was never written, none."""
+    record = record_in(path)
+    return record.lines if record else {}
 
 
 def read_back(facts: Facts, agent: str, edits: Edits, known: dict[str, Known]) -> ReadBack:

@@ -2,12 +2,15 @@
 
 `memory_lines` has the form of the file, `memory_edits` what a person did to it; here it is kept in
 step with the fact store, and replaced in one step, or not at all. A line whose fact the store does
-not know stays.
+not know stays. Lines that were there before this memory, as in a cloned repository, stay too, and
+become facts only when a person adopts them.
 """
 
 from __future__ import annotations
 
 import json
+import logging
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +18,13 @@ from pathlib import Path
 from hippocampus.consolidation import memory_lines
 from hippocampus.consolidation.memory_edits import (
     Edits,
+    FileRecord,
     Known,
     as_read,
     edits_in,
     known_in,
     read_back,
+    record_in,
 )
 from hippocampus.consolidation.memory_lines import (
     FROM_TOOLS,
@@ -32,10 +37,13 @@ from hippocampus.consolidation.memory_lines import (
 from hippocampus.errors import StoreError
 from hippocampus.facts.models import Memory
 from hippocampus.facts.store import Facts
-from hippocampus.facts.upkeep import successors
+from hippocampus.facts.upkeep import by_ids, successors
 from hippocampus.storage import files
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
+LOG = logging.getLogger("hippocampus")
+STORE_KEY = "memory_file"
+"""Under it a fact store has the identity that the record of the file names."""
 MIN_ROWS_BEFORE = 4
 """Of a file with this number of lines that loses half of them, the earlier text is kept next to it."""
 MAX_TRIES = 5
@@ -79,8 +87,10 @@ class MemoryFile:
         """Return the ids of the facts that have a line."""
         return [each.fact_id for each in known_in(self._known_path).values()]
 
-    def edits(self) -> Edits:
+    def edits(self, *, adopt: bool = False) -> Edits:
         """Return what a person did to the file since it was written; nothing is changed by asking.
+
+        `adopt` takes the lines that were there before this memory as the person's own.
 
         Raises:
             StoreError: the file cannot be read.
@@ -89,16 +99,25 @@ class MemoryFile:
         if not self._is_kept:
             return Edits()
         try:
-            return edits_in(self._text(), known_in(self._known_path))
+            text = self._text()
+            record = record_in(self._known_path) or _unknown(text)
+            return edits_in(text, record.lines, () if adopt else record.foreign)
         except OSError as failure:
             raise StoreError(f"memory file {self.path}: {failure}") from failure
 
-    def sync(self, facts: Facts, kept: Iterable[str] = (), without: Iterable[str] = ()) -> Synced:
+    def sync(
+        self,
+        facts: Facts,
+        kept: Iterable[str] = (),
+        without: Iterable[str] = (),
+        *,
+        adopt: bool = False,
+    ) -> Synced:
         """Read a person's edits back as facts, and bring the file up to date.
 
         `kept` are ids of facts that get a line, where they are this agent's, `without` of facts that
         have one no more. Lines of facts that are no longer true go, or get the facts that replaced
-        them; a file of which nothing changes is not written.
+        them; a file of which nothing changes is not written. `adopt` is that of `edits`.
 
         Raises:
             StoreError: a file or the fact store cannot be read or written.
@@ -110,16 +129,20 @@ class MemoryFile:
         max_seconds = files.MAX_QUEUE_SECONDS if ids else None  # edits are read where a turn waits
         try:
             with files.held(self._lock, max_seconds):
-                return self._synced(facts, ids, frozenset(without))
+                return self._synced(facts, ids, frozenset(without), adopt=adopt)
         except OSError as failure:
             raise StoreError(f"memory file {self.path}: {failure}") from failure
 
-    def _synced(self, facts: Facts, kept: list[str], without: frozenset[str]) -> Synced:
+    def _synced(
+        self, facts: Facts, kept: list[str], without: frozenset[str], *, adopt: bool
+    ) -> Synced:
         added: tuple[str, ...] = ()
         retired: tuple[str, ...] = ()
         for _ in range(MAX_TRIES):
-            text, known = self._text(), known_in(self._known_path)
-            read = read_back(facts, self._agent, edits_in(text, known), known)
+            text = self._text()
+            record = self._record(facts, text)
+            known, foreign = record.lines, () if adopt else record.foreign
+            read = read_back(facts, self._agent, edits_in(text, known, foreign), known)
             added, retired = added + read.added, retired + read.retired
             lost = [each.fact_id for each in known.values() if each.pending or not text.strip()]
             ids = [*(each.fact_id for each in known.values()), *lost, *kept]
@@ -129,14 +152,18 @@ class MemoryFile:
             } | dict.fromkeys(without)
             change, after = _change(text, known, now, [*lost, *kept], read.adopted)
             written = memory_lines.rewritten(text, change)
-            settled = as_read(memory_lines.rows(written), after)
+            rows = memory_lines.rows(written)
+            settled = record._replace(
+                lines=as_read(rows, after),
+                foreign=tuple(row.text for row in rows if not row.mark and row.text in foreign),
+            )
             if written == text:
                 self._keep(settled)
                 return Synced(added=added, retired=retired)
             # A crash from here on leaves lines of which it is not known whether they were written.
-            self._keep(
-                {mark: each._replace(pending=True) for mark, each in (known | settled).items()}
-            )
+            both = (known | settled.lines).items()
+            pending = {mark: each._replace(pending=True) for mark, each in both}
+            self._keep(settled._replace(lines=pending))
             if text == self._text():
                 before = len(memory_lines.rows(text))
                 if before >= MIN_ROWS_BEFORE and len(memory_lines.rows(written)) <= before // 2:
@@ -153,10 +180,39 @@ class MemoryFile:
         except FileNotFoundError:
             return ""
 
-    def _keep(self, known: Mapping[str, Known]) -> None:
-        content = json.dumps({"version": 1, "lines": known}, separators=(",", ":")).encode()
+    def _record(self, facts: Facts, text: str) -> FileRecord:
+        """Return the record of the file, if it is of this fact store."""
+        identity = facts.tables.database.meta(STORE_KEY)
+        record = record_in(self._known_path)
+        if record and not record.store and identity is None:  # of a version without identities
+            known = by_ids(facts.tables, [each.fact_id for each in record.lines.values()])
+            record = record if known else None
+        elif record and record.store != identity:
+            record = None
+        if identity is None:
+            identity = secrets.token_hex(8)
+            facts.tables.database.set_meta(STORE_KEY, identity)
+        if record is None:
+            record = _unknown(text)
+            if record.foreign:
+                LOG.warning(
+                    "memory file %s: %d lines were there before this memory, and are no facts; "
+                    "`hippocampus consolidate %s --adopt-lines` takes them as yours",
+                    self.path,
+                    len(record.foreign),
+                    self.path.parent,
+                )
+        return record._replace(store=identity)
+
+    def _keep(self, record: FileRecord) -> None:
+        content = json.dumps({"version": 1} | record._asdict(), separators=(",", ":")).encode()
         if not self._known_path.exists() or self._known_path.read_bytes() != content:
             files.replace_file(self._known_path, content)
+
+
+def _unknown(text: str) -> FileRecord:
+    """Return the record of a file that this memory has not written: none of its lines is known."""
+    return FileRecord({}, tuple(row.text for row in memory_lines.rows(text) if not row.mark))
 
 
 def _change(

@@ -50,14 +50,21 @@ def publish(  # noqa: PLR0913 - one parameter an input
     return True
 
 
-def read_edits(state: StateDir, facts: Callable[[], Facts], agent: str, policy: Policy) -> Synced:
+def read_edits(
+    state: StateDir,
+    facts: Callable[[], Facts],
+    agent: str,
+    policy: Policy,
+    *,
+    adopt: bool = False,
+) -> Synced:
     """Apply a person's edits of an agent's memory file to the facts; repeating it changes nothing.
 
-    A file that cannot be read is logged: no session fails for it.
+    `adopt` takes lines that were there before this memory as the person's own. A file that cannot be read is logged: no session fails for it.
     """
     file = MemoryFile(state, agent or DEFAULT_AGENT, is_kept=policy.consolidation.memory_file)
     try:
-        return file.sync(facts()) if file.edits() else Synced()
+        return file.sync(facts(), adopt=adopt) if file.edits(adopt=adopt) else Synced()
     except HippocampusError as failure:
         LOG.warning("memory file %s: edits not read: %s", file.path, failure)
         return Synced()

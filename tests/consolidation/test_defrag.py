@@ -292,6 +292,7 @@ def test_what_faded_goes_but_not_what_the_user_said_in_the_memory_file(
 
 def test_edits_by_hand_are_read_back(tmp_path: Path, facts: Facts) -> None:
     lived(tmp_path, ["one"])
+    MemoryFile(StateDir(tmp_path)).sync(facts)
     MemoryFile(StateDir(tmp_path)).path.write_text(
         "# Memory\n\n## Preferences\n\n- Answer in French.\n"
     )

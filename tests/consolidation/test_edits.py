@@ -77,9 +77,10 @@ def test_the_command_reads_edits_where_no_session_is_left(memory: Hippocampus) -
     assert again.output == "every session is consolidated\n"
 
 
-def test_a_line_written_before_there_is_any_fact_is_known_in_the_first_session(make: Make) -> None:
+def test_a_line_adopted_before_there_is_any_fact_is_known_in_the_first_session(make: Make) -> None:
     memory = make(policy=loading(800))
     file_of(memory).write_text("# Memory\n\n## Preferences\n\n- I like green tea.\n")
+    assert len(memory.read_edits(adopt=True)) == 1
     assert "I like green tea." in opening(memory, "one")
 
 

@@ -1,0 +1,42 @@
+"""The names of other sessions and agents, which may be people or tickets, are not told to the model."""
+
+from __future__ import annotations
+
+import contextlib
+
+from trust.crashes import rows
+
+from hippocampus import Hippocampus
+
+SESSION, AGENT = "ticket-of-anna-larsen", "agent-of-bob-olsen"
+NAMES = (SESSION, AGENT, "anna", "larsen", "olsen")
+
+
+def items(number):
+    call = {"id": "c1", "type": "function", "function": {"name": "run", "arguments": "{}"}}
+    return [
+        {"role": "user", "content": "Always remember: the build needs Java 21. I prefer tabs."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": rows(number)},
+    ]
+
+
+def test_no_view_recall_or_memory_tool_names_another_session_or_agent(tmp_path):
+    answers = []
+    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+        with memory.session(f"{AGENT}/{SESSION}") as session:
+            session(items(1))
+            session.state("half of it is done")
+            own = [each.id for each in session.entries()]
+        with memory.session(f"{SESSION}-2", agent=AGENT) as session:
+            session(items(2))
+            foreign = [each.id for each in session.entries()]
+        with memory.session("mine") as session:
+            answers.append(session([{"role": "user", "content": "How do I build?"}]))
+            answers += [session.answer({"entry_id": each}) for each in [*own, *foreign, "aaaaaaaa"]]
+            answers += [session.answer({"query": "java build app row"})]
+        for name in ("recall_memories", "recall_memory", "recall_conversation", "memory_recall"):
+            answers.append(memory.facts.call(name, {"query": "build java tabs"}))
+    text = str(answers).casefold()
+    assert "tabs" in text
+    assert [name for name in NAMES if name in text] == []
