@@ -9,10 +9,10 @@ import typer
 from hippocampus.cli.options import PolicyName, StateFolder, expect_state, fail
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
+from hippocampus.storage.state_dir import StateDir
 
 if TYPE_CHECKING:
     from hippocampus.memory import Hippocampus
-    from hippocampus.storage.state_dir import StateDir
 
 
 def consolidate(

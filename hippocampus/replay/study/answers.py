@@ -16,11 +16,12 @@ from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hippocampus import recall, tokens
+from hippocampus import recall
 from hippocampus.errors import ProviderError, StoreError
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.reader import read
+from hippocampus.models import tokens
 from hippocampus.replay.study import judging, transcript
 from hippocampus.replay.study.cases import answer_recall
 from hippocampus.replay.study.folder import PASSES, RAW, AnswerLog, Moment, StudyCase, StudyFolder
