@@ -20,8 +20,6 @@ from hippocampus.session.rules import Rules
 
 TASK_CHARACTERS = 4_000
 """The end of the user's words by which the lines of an entry are chosen."""
-SLEEPING_SHARE, SLEEPING_MORE_TOKENS = 15, 300
-"""A dormant entry may have a token more for so many of its content, up to a bound."""
 FADED_PART = 3
 """The part of its content that the entry of something small and faded weighs at most."""
 SLEEPING_ARGUMENT_TOKENS = 40
@@ -67,8 +65,7 @@ class EntryRenderer:
             text = payload.resolution.redacted_json(part.text)
             shown = call_arguments.shorten(text, _short_frame(record), most, known)
             return replace(record, shown=storable(shown))
-        more = min(SLEEPING_MORE_TOKENS, record.tokens // SLEEPING_SHARE)
-        lines = self._index(payload, part, self.rules.policy.faded_tokens + more)[0]
+        lines = self._index(payload, part, self.rules.policy.faded_tokens)[0]
         return replace(record, shown=storable("\n".join(lines)))
 
     def _index(
