@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hippocampus.facts.memory_store import MemoryStore
+from hippocampus.facts.stored_facts import StoredFacts
 
 
-class Facts(MemoryStore):
+class Facts(StoredFacts):
     """Long-term memory in one SQLite file, made and migrated on first use.
 
     `path` may be `":memory:"`. `agent` is whose memory it is where a call names no other; one file

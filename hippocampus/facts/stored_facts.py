@@ -67,7 +67,7 @@ class ItemFields(TypedDict, total=False):
     metadata: Mapping[str, Any]
 
 
-class MemoryStore:
+class StoredFacts:
     """A fact store without the tools for an agent, whose base it is."""
 
     def __init__(  # noqa: PLR0913 - each is one property of a store
