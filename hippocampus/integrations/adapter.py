@@ -6,8 +6,11 @@ No framework is imported here. Law 3 holds: where this fails, the framework gets
 from __future__ import annotations
 
 import asyncio
+import copy
+import functools
 import logging
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -22,15 +25,18 @@ LOG = logging.getLogger("hippocampus")
 RECALL = recall.TOOL_NAME, recall.DESCRIPTION, recall.PARAMETERS
 """The recall tool: its name, its description and the JSON Schema of its arguments."""
 M = TypeVar("M")
-Numbered = list[tuple[int, Change]]
-"""Changes in one message of a framework, each with the number of the chat message that has it."""
+Edit = Callable[[M, str, int, str], M]
+"""Returns a copy of a message with another text; its kind is `call`, `result`, or neither.
+
+The number says which of the message's calls, results or texts it replaces.
+"""
 
 
 class Edited(NamedTuple):
-    """A message of the framework, the changes of its texts, and the copy that has them."""
+    """A message of the framework, the edits of its texts, and the copy that has them."""
 
     message: Any
-    changes: Numbered
+    edits: list[tuple[str, int, str]]
     copy: Any
 
 
@@ -40,36 +46,52 @@ class ConversationAdapter(Generic[M]):
     def __init__(
         self,
         memory: Hippocampus,
-        read: Callable[[M], list[Item]],
-        edit: Callable[[M, Numbered], M],
-        make: Mapping[str, Callable[[str], M]],
-        cut: Callable[[M, int, int], M] | None = None,
+        read: Callable[[M], list[Item]] | None = None,
+        edit: Edit[M] | None = None,
+        make: Mapping[str, Callable[[str], M]] | None = None,
+        parts: str = "",
     ) -> None:
-        """Take the memory, and how messages of the framework are read, edited, made and cut.
+        """Take the memory, and how messages of the framework are read, edited and made.
 
-        `read` returns the OpenAI Chat messages of a message, at least one; `edit` returns a copy
-        with other texts, each with the number of the chat message that has it; `make`
-        has functions from a text to a message of the user and of the assistant; `cut` returns a copy with some of the chat messages:
-        without it, each message is read as one.
+        Without the others, its messages are in a format that a session reads itself.
+        `read` returns the OpenAI Chat messages of a message; `edit` is an `Edit`; `make` has
+        functions from a text to a message of the user and of the assistant. `parts` is the
+        attribute with a part for each chat message, where a message is read as several.
         """
         self._memory = memory
-        self._read, self._edit, self._make, self._cut = read, edit, make, cut
+        form: tuple[Any, ...] = read, edit, make
+        self._read, self._edit, self._make = form
+        self._parts = parts
         self._edited: WeakKeyDictionary[Session, dict[int, Edited]] = WeakKeyDictionary()
+        self._called: WeakKeyDictionary[Session, float] = WeakKeyDictionary()
 
-    def view(self, session_id: str, messages: Sequence[M]) -> list[M]:
-        """Return the messages to send instead of a framework's; these are never changed."""
+    def view(
+        self, session_id: str, messages: Sequence[M], request: Mapping[str, Any] | None = None
+    ) -> list[M]:
+        """Return the messages to send instead of a framework's; these are never changed.
+
+        `request` has the other parameters of the provider's call, where the framework shows them.
+        The session gets the seconds since the last call too: after a pause the cache is cold.
+        """
         try:
             with self._memory.using(session_id) as session:
-                return self._view(session, messages)
+                now = time.monotonic()
+                idle_seconds = now - self._called.get(session, now)
+                self._called[session] = now
+                if self._read is None:
+                    return session(messages, idle_seconds=idle_seconds, request=request)
+                return self._view(session, messages, idle_seconds)
         except Exception:  # law 3: a failure of the memory never breaks the agent's loop
             LOG.exception("session %s: sending the messages as they are", session_id)
             return list(messages)
 
-    async def aview(self, session_id: str, messages: Sequence[M]) -> list[M]:
+    async def aview(
+        self, session_id: str, messages: Sequence[M], request: Mapping[str, Any] | None = None
+    ) -> list[M]:
         """Return the same from a thread: the first call over a long list takes seconds."""
-        return await asyncio.to_thread(self.view, session_id, messages)
+        return await asyncio.to_thread(self.view, session_id, messages, request)
 
-    def _view(self, session: Session, messages: Sequence[M]) -> list[M]:
+    def _view(self, session: Session, messages: Sequence[M], idle_seconds: float) -> list[M]:
         items: list[Item] = []
         owners: list[int] = []
         starts: list[int] = []
@@ -78,58 +100,74 @@ class ConversationAdapter(Generic[M]):
             starts.append(len(items))
             items += read
             owners += [at] * len(read)
-        texts: dict[int, Numbered] = {}
+        edits: dict[int, list[tuple[str, int, str]]] = {}
         ours: list[Change] = []
-        for change in session.changes(items):
+        for change in session.changes(items, idle_seconds=idle_seconds):
             at = owners[change.message]
             if change.kind in ("digest", "added"):
                 ours.append(change)
-            else:
-                texts.setdefault(at, []).append((change.message - starts[at], change))
+                continue
+            place = change.message - starts[at] + change.part
+            edits.setdefault(at, []).append((change.kind, place, change.text))
         view = list(messages)
-        edited = self._edited.setdefault(session, {})
-        for at, changes in texts.items():
-            known = edited.get(at)
-            if known is None or known.message is not view[at] or known.changes != changes:
-                known = Edited(view[at], changes, self._edit(view[at], changes))
-                edited[at] = known
-            view[at] = known.copy
+        known = self._edited.setdefault(session, {})
+        for at, own in edits.items():
+            last = known.get(at)
+            if last is None or last.message is not view[at] or last.edits != own:
+                last = known[at] = Edited(view[at], own, self._edited_copy(view[at], own))
+            view[at] = last.copy
         ends = [*starts[1:], len(items)]
         for change in reversed(ours):  # from the end, so that no index moves
-            at, last = owners[change.message], owners[change.end - 1]
+            at, end = owners[change.message], owners[change.end - 1]
             if change.kind == "added":
                 view.insert(at + 1, self._make["user"](change.text))
                 continue
             put = [self._make["assistant"](change.text)]
-            if self._cut and change.message > starts[at]:
+            if self._parts and change.message > starts[at]:
                 put.insert(0, self._cut(view[at], 0, change.message - starts[at]))
-            if self._cut and change.end < ends[last]:
-                end = ends[last] - starts[last]
-                put.append(self._cut(view[last], change.end - starts[last], end))
-            view[at : last + 1] = put
+            if self._parts and change.end < ends[end]:
+                put.append(self._cut(view[end], change.end - starts[end], None))
+            view[at : end + 1] = put
         return view
 
+    def _cut(self, message: M, start: int, end: int | None) -> M:
+        cut = copy.copy(message)
+        setattr(cut, self._parts, getattr(message, self._parts)[start:end])
+        return cut
+
+    def _edited_copy(self, message: M, edits: list[tuple[str, int, str]]) -> M:
+        return functools.reduce(lambda edited, each: self._edit(edited, *each), edits, message)
+
     def answer(self, session_id: str, arguments: str | Mapping[str, Any]) -> str:
-        """Return the answer to a call of the recall tool, as the model reads it."""
-        return answer(self._memory, session_id, arguments)
+        """Return the answer to a call of the recall tool; where the session cannot be opened, why not."""
+        try:
+            return self._memory.answer(session_id, arguments)
+        except Exception as failure:  # law 3: what a tool raises may end the agent's run
+            LOG.exception("session %s: recall is not answered", session_id)
+            return f"recall failed: {failure}"
 
     async def aanswer(self, session_id: str, arguments: str | Mapping[str, Any]) -> str:
         """Return the same from a thread."""
         return await asyncio.to_thread(self.answer, session_id, arguments)
 
 
-def answer(memory: Hippocampus, session_id: str, arguments: str | Mapping[str, Any]) -> str:
-    """Return the answer to a call of the recall tool; where the session cannot be opened, why not."""
-    try:
-        return memory.answer(session_id, arguments)
-    except Exception as failure:  # law 3: what a tool raises may end the agent's run
-        LOG.exception("session %s: recall is not answered", session_id)
-        return f"recall failed: {failure}"
+def chat_message(role: str, text: Any, calls: Iterable[tuple[str | None, str, Any]] = ()) -> Item:
+    """Return a chat message; a call has an id, a name, and arguments as JSON text or an object."""
+    item: Item = {"role": role, "content": text}
+    functions = [(call_id, {"name": name, "arguments": args}) for call_id, name, args in calls]
+    if functions:
+        item["tool_calls"] = [{"id": each, "function": function} for each, function in functions]
+    return item
 
 
-def chat_call(call_id: str | None, name: str, args: Any) -> Item:
-    """Return a call of a chat message; arguments are JSON text or an object."""
-    return {"id": call_id, "function": {"name": name, "arguments": args}}
+def chat_result(call_id: str | None, text: Any) -> Item:
+    """Return a chat message that is the result of a call."""
+    return {"role": "tool", "tool_call_id": call_id, "content": text}
+
+
+def replaced(values: Sequence[Any], at: int, value: Any) -> list[Any]:
+    """Return a list with another value in one place."""
+    return [*values[:at], value, *values[at + 1 :]]
 
 
 def text_in(value: Any) -> str:

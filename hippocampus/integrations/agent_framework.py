@@ -27,7 +27,7 @@ class HippocampusChatMiddleware(ChatMiddleware):  # type: ignore[misc]
 
     def __init__(self, memory: Hippocampus) -> None:
         """Take the memory; each `AgentSession` is one of its sessions."""
-        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, MAKE, _cut)
+        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, MAKE, "contents")
 
         async def answer(ctx: FunctionInvocationContext, **arguments: Any) -> str:
             if ctx.session is None:
@@ -49,37 +49,23 @@ class HippocampusChatMiddleware(ChatMiddleware):  # type: ignore[misc]
 def _read(message: Message) -> list[Item]:
     results = [each for each in message.contents if each.type == "function_result"]
     if results:
-        return [
-            {"role": "tool", "tool_call_id": each.call_id, "content": str(each.result or "")}
-            for each in results
-        ]
-    item: Item = {"role": message.role, "content": message.text}
+        return [adapter.chat_result(each.call_id, str(each.result or "")) for each in results]
     calls = [each for each in message.contents if each.type == "function_call"]
-    if calls:
-        named = [(each.call_id, each.name, each.arguments) for each in calls]
-        item["tool_calls"] = [adapter.chat_call(*each) for each in named]
-    return [item]
+    named = [(each.call_id, each.name, each.arguments) for each in calls]
+    return [adapter.chat_message(message.role, message.text, named)]
 
 
-def _edit(message: Message, changes: adapter.Numbered) -> Message:
-    edited = _cut(message, 0, len(message.contents))
-    for number, change in changes:
-        kind = {"call": "function_call", "result": "function_result"}.get(change.kind, "text")
-        places = [at for at, each in enumerate(message.contents) if each.type == kind]
-        at = places[change.part if kind == "function_call" else number]
-        part = edited.contents[at] = copy.copy(message.contents[at])
-        if kind == "function_call":
-            part.arguments = change.text
-        elif kind == "function_result":
-            part.result, part.items = change.text, [Content.from_text(change.text)]
-        else:
-            part.text = change.text
-            others = places[1:]
-            edited.contents = [each for n, each in enumerate(edited.contents) if n not in others]
+def _edit(message: Message, kind: str, place: int, text: str) -> Message:
+    own = {"call": "function_call", "result": "function_result"}.get(kind, "text")
+    places = [at for at, each in enumerate(message.contents) if each.type == own]
+    edited, at = copy.copy(message), places[place]
+    part = copy.copy(message.contents[at])
+    edited.contents = adapter.replaced(message.contents, at, part)
+    if kind == "call":
+        part.arguments = text
+    elif kind == "result":
+        part.result, part.items = text, [Content.from_text(text)]
+    else:
+        part.text = text
+        edited.contents = [each for n, each in enumerate(edited.contents) if n not in places[1:]]
     return edited
-
-
-def _cut(message: Message, start: int, end: int) -> Message:
-    part = copy.copy(message)
-    part.contents = message.contents[start:end]
-    return part

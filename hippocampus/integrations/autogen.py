@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from autogen_core import CancellationToken
+from autogen_core import models as of
 from autogen_core.model_context import UnboundedChatCompletionContext
-from autogen_core.models import (
-    AssistantMessage,
-    FunctionExecutionResultMessage,
-    LLMMessage,
-    SystemMessage,
-    UserMessage,
-)
 from autogen_core.tools import BaseTool
 
 from hippocampus import recall
@@ -22,9 +17,10 @@ from hippocampus.formats.conversation import Item
 from hippocampus.integrations import adapter
 from hippocampus.memory import Hippocampus
 
+ROLES = {"SystemMessage": "system", "AssistantMessage": "assistant"}
 MAKE = {
-    "user": lambda text: UserMessage(content=text, source="hippocampus"),
-    "assistant": lambda text: AssistantMessage(content=text, source="hippocampus"),
+    "user": lambda text: of.UserMessage(content=text, source="hippocampus"),
+    "assistant": lambda text: of.AssistantMessage(content=text, source="hippocampus"),
 }
 
 
@@ -38,10 +34,10 @@ class HippocampusContext(UnboundedChatCompletionContext):  # type: ignore[misc]
         """Take the memory, and the id under which the agent goes on after a restart."""
         super().__init__()
         self._session_id = session_id
-        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, MAKE, _cut)
-        self.recall = AutogenRecall(memory, session_id)
+        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, MAKE, "content")
+        self.recall = AutogenRecall(partial(self._adapter.aanswer, session_id))
 
-    async def get_messages(self) -> list[LLMMessage]:
+    async def get_messages(self) -> list[of.LLMMessage]:
         """Return the view."""
         return await self._adapter.aview(self._session_id, self._messages)
 
@@ -49,46 +45,32 @@ class HippocampusContext(UnboundedChatCompletionContext):  # type: ignore[misc]
 class AutogenRecall(BaseTool[recall.RecallRequest, str]):  # type: ignore[misc]
     """The recall tool."""
 
-    def __init__(self, memory: Hippocampus, session_id: str) -> None:
-        """Take the memory, and the session whose payloads it reads."""
+    def __init__(self, answer: Callable[[Any], Awaitable[str]]) -> None:
+        """Take the function that answers in the session of its agent."""
         super().__init__(recall.RecallRequest, str, recall.TOOL_NAME, recall.DESCRIPTION)
-        self._memory, self._session_id = memory, session_id
+        self._answer = answer
 
     async def run(self, args: recall.RecallRequest, cancellation_token: CancellationToken) -> str:  # noqa: ARG002
         """Answer a call."""
-        given = args.model_dump(exclude_none=True)
-        return await asyncio.to_thread(adapter.answer, self._memory, self._session_id, given)
+        return await self._answer(args.model_dump(exclude_none=True))
 
 
-def _read(message: LLMMessage) -> list[Item]:
-    if isinstance(message, FunctionExecutionResultMessage):
-        return [
-            {"role": "tool", "tool_call_id": each.call_id, "content": each.content}
-            for each in message.content
-        ]
-    role = "system" if isinstance(message, SystemMessage) else "user"
-    if not isinstance(message, AssistantMessage):
-        return [{"role": role, "content": adapter.text_in(message.content)}]
-    item: Item = {"role": "assistant", "content": adapter.text_in(message.content)}
-    if isinstance(message.content, list):
-        named = [(each.id, each.name, each.arguments) for each in message.content]
-        item["tool_calls"] = [adapter.chat_call(*each) for each in named]
-    return [item]
+def _read(message: of.LLMMessage) -> list[Item]:
+    if isinstance(message, of.FunctionExecutionResultMessage):
+        return [adapter.chat_result(each.call_id, each.content) for each in message.content]
+    role = ROLES.get(message.type, "user")
+    calls = message.content if isinstance(message, of.AssistantMessage) else ""
+    named = [(each.id, each.name, each.arguments) for each in calls if not isinstance(each, str)]
+    return [adapter.chat_message(role, adapter.text_in(message.content), named)]
 
 
-def _edit(message: LLMMessage, changes: adapter.Numbered) -> LLMMessage:
+def _edit(message: of.LLMMessage, kind: str, place: int, text: str) -> of.LLMMessage:
     content: Any = message.content
-    for number, change in changes:
-        if change.kind == "call":
-            content = list(content)
-            content[change.part] = replace(content[change.part], arguments=change.text)
-        elif change.kind == "result":
-            content = list(content)
-            content[number] = content[number].model_copy(update={"content": change.text})
-        else:
-            content = adapter.with_text(content, change.text)
+    if kind == "call":
+        content = adapter.replaced(content, place, replace(content[place], arguments=text))
+    elif kind == "result":
+        result = content[place].model_copy(update={"content": text})
+        content = adapter.replaced(content, place, result)
+    else:
+        content = adapter.with_text(content, text)
     return message.model_copy(update={"content": content})
-
-
-def _cut(message: LLMMessage, start: int, end: int) -> LLMMessage:
-    return message.model_copy(update={"content": message.content[start:end]})

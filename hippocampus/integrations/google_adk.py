@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from google.adk.models import LlmRequest
@@ -20,8 +19,8 @@ class HippocampusAdkPlugin(BasePlugin):  # type: ignore[misc]
     def __init__(self, memory: Hippocampus) -> None:
         """Take the memory; an agent in a session of a user is one of its sessions."""
         super().__init__(name="hippocampus")
-        self._memory = memory
-        self._recall = AdkRecall(memory)
+        self._adapter = adapter.ConversationAdapter[Any](memory)
+        self._recall = AdkRecall(self._adapter)
 
     async def before_model_callback(
         self, *, callback_context: Any, llm_request: LlmRequest
@@ -30,7 +29,7 @@ class HippocampusAdkPlugin(BasePlugin):  # type: ignore[misc]
         llm_request.append_tools([self._recall])
         if llm_request.previous_interaction_id:
             return  # the contents are only what the provider does not have yet
-        view = await self._memory.aview(_session_id(callback_context), llm_request.contents)
+        view = await self._adapter.aview(_session_id(callback_context), llm_request.contents)
         llm_request.contents = [
             types.Content.model_validate(each) if isinstance(each, dict) else each for each in view
         ]
@@ -39,11 +38,11 @@ class HippocampusAdkPlugin(BasePlugin):  # type: ignore[misc]
 class AdkRecall(BaseTool):  # type: ignore[misc]
     """The recall tool."""
 
-    def __init__(self, memory: Hippocampus) -> None:
-        """Take the memory."""
+    def __init__(self, conversations: adapter.ConversationAdapter[Any]) -> None:
+        """Take the adapter."""
         name, words, self._schema = adapter.RECALL
         super().__init__(name=name, description=words)
-        self._memory = memory
+        self._adapter = conversations
 
     def _get_declaration(self) -> types.FunctionDeclaration:
         return types.FunctionDeclaration(
@@ -52,8 +51,7 @@ class AdkRecall(BaseTool):  # type: ignore[misc]
 
     async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> dict[str, str]:
         """Answer a call."""
-        session_id = _session_id(tool_context)
-        return {"result": await asyncio.to_thread(adapter.answer, self._memory, session_id, args)}
+        return {"result": await self._adapter.aanswer(_session_id(tool_context), args)}
 
 
 def _session_id(context: Any) -> str:

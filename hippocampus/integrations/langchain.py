@@ -14,7 +14,7 @@ from hippocampus.formats.conversation import Item
 from hippocampus.integrations import adapter
 from hippocampus.memory import Hippocampus
 
-ROLES = {"ai": "assistant", "tool": "tool", "system": "system"}
+ROLES = {"ai": "assistant", "system": "system"}
 MAKE = {"user": HumanMessage, "assistant": AIMessage}
 
 
@@ -53,25 +53,18 @@ def _session_id(runtime: Any, state: Any) -> str:
 
 
 def _read(message: AnyMessage) -> list[Item]:
-    item: Item = {
-        "role": ROLES.get(message.type, "user"),
-        "content": adapter.text_in(message.content),
-    }
+    text = adapter.text_in(message.content)
     if message.type == "tool":
-        item["tool_call_id"] = message.tool_call_id
-    elif message.type == "ai" and message.tool_calls:
-        item["tool_calls"] = [
-            adapter.chat_call(c["id"], c["name"], c["args"]) for c in message.tool_calls
-        ]
-    return [item]
+        return [adapter.chat_result(message.tool_call_id, text)]
+    calls = message.tool_calls if message.type == "ai" else ()
+    named = [(each["id"], each["name"], each["args"]) for each in calls]
+    return [adapter.chat_message(ROLES.get(message.type, "user"), text, named)]
 
 
-def _edit(message: AnyMessage, changes: adapter.Numbered) -> AnyMessage:
-    changed: dict[str, Any] = {}
-    for _, change in changes:
-        if change.kind == "call":
-            calls = changed.setdefault("tool_calls", list(message.tool_calls))
-            calls[change.part] = {**calls[change.part], "args": json.loads(change.text)}
-        else:
-            changed["content"] = adapter.with_text(message.content, change.text)
-    return message.model_copy(update=changed)
+def _edit(message: AnyMessage, kind: str, place: int, text: str) -> AnyMessage:
+    if kind != "call":
+        content = adapter.with_text(message.content, text)
+        return message.model_copy(update={"content": content})
+    call = {**message.tool_calls[place], "args": json.loads(text)}
+    calls = adapter.replaced(message.tool_calls, place, call)
+    return message.model_copy(update={"tool_calls": calls})

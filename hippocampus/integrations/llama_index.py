@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 from llama_index.core.agent.workflow import FunctionAgent
@@ -19,10 +20,7 @@ from hippocampus.integrations import adapter
 from hippocampus.memory import Hippocampus
 
 CURRENT: ContextVar[str] = ContextVar("hippocampus_session")
-KEY = "hippocampus_session"
-MAKE = {
-    role: lambda text, role=role: ChatMessage(text, role=role) for role in ("user", "assistant")
-}
+MAKE = {role: partial(ChatMessage, role=role) for role in ("user", "assistant")}
 
 
 class HippocampusAgent(FunctionAgent):  # type: ignore[misc]
@@ -43,8 +41,8 @@ class HippocampusAgent(FunctionAgent):  # type: ignore[misc]
         self._adapter = adapter.ConversationAdapter(hippocampus, _read, _edit, MAKE)
 
     async def _session_id(self, ctx: Any) -> str:
-        known = await ctx.store.get(KEY, default=None) or uuid.uuid4().hex
-        await ctx.store.set(KEY, known)
+        known = await ctx.store.get(CURRENT.name, default=None) or uuid.uuid4().hex
+        await ctx.store.set(CURRENT.name, known)
         return f"{known}|{self.name}"
 
     async def take_step(self, ctx: Any, *rest: Any, **more: Any) -> Any:
@@ -61,25 +59,21 @@ class HippocampusAgent(FunctionAgent):  # type: ignore[misc]
 
 
 def _read(message: ChatMessage) -> list[Item]:
-    item: Item = {"role": message.role.value, "content": message.content or ""}
-    calls = [each for each in message.blocks if isinstance(each, ToolCallBlock)]
+    text = message.content or ""
     if message.role == "tool":
-        item["tool_call_id"] = message.additional_kwargs.get("tool_call_id")
-    elif calls:
-        named = [(each.tool_call_id, each.tool_name, each.tool_kwargs) for each in calls]
-        item["tool_calls"] = [adapter.chat_call(*each) for each in named]
-    return [item]
+        return [adapter.chat_result(message.additional_kwargs.get("tool_call_id"), text)]
+    calls = [each for each in message.blocks if isinstance(each, ToolCallBlock)]
+    named = [(each.tool_call_id, each.tool_name, each.tool_kwargs) for each in calls]
+    return [adapter.chat_message(message.role.value, text, named)]
 
 
-def _edit(message: ChatMessage, changes: adapter.Numbered) -> ChatMessage:
-    blocks = list(message.blocks)
-    for _, change in changes:
-        kind = ToolCallBlock if change.kind == "call" else TextBlock
-        places = [at for at, block in enumerate(blocks) if isinstance(block, kind)]
-        if change.kind == "call":
-            at = places[change.part]
-            blocks[at] = blocks[at].model_copy(update={"tool_kwargs": json.loads(change.text)})
-        else:
-            blocks[places[0]] = TextBlock(text=change.text)
-            blocks = [each for at, each in enumerate(blocks) if at not in places[1:]]
+def _edit(message: ChatMessage, kind: str, place: int, text: str) -> ChatMessage:
+    own = ToolCallBlock if kind == "call" else TextBlock
+    places = [at for at, block in enumerate(message.blocks) if isinstance(block, own)]
+    if kind == "call":
+        call = message.blocks[places[place]].model_copy(update={"tool_kwargs": json.loads(text)})
+        blocks = adapter.replaced(message.blocks, places[place], call)
+    else:
+        blocks = adapter.replaced(message.blocks, places[0], TextBlock(text=text))
+        blocks = [each for at, each in enumerate(blocks) if at not in places[1:]]
     return message.model_copy(update={"blocks": blocks})

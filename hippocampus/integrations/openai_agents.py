@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from contextvars import ContextVar
@@ -14,7 +13,9 @@ from agents.run_config import CallModelData, ModelInputData
 from hippocampus.integrations import adapter
 from hippocampus.memory import Hippocampus
 
-CURRENT: ContextVar[tuple[Hippocampus, str]] = ContextVar("hippocampus_session")
+CURRENT: ContextVar[tuple[adapter.ConversationAdapter[Any], str]] = ContextVar(
+    "hippocampus_session"
+)
 """Where the run that a tool belongs to has its session; each nested run has its own context."""
 
 
@@ -26,7 +27,7 @@ class HippocampusFilter:
 
     def __init__(self, memory: Hippocampus, session_id: str) -> None:
         """Take the memory, and the id under which the conversation goes on after a restart."""
-        self._memory = memory
+        self._adapter = adapter.ConversationAdapter[Any](memory)
         self._session_id = session_id
         self._first: str | None = None
 
@@ -34,8 +35,8 @@ class HippocampusFilter:
         """Return the input of a model call with the view in place of the items."""
         given = data.model_data
         session_id = self._session_of(given.input)
-        CURRENT.set((self._memory, session_id))
-        view = await self._memory.aview(session_id, given.input)
+        CURRENT.set((self._adapter, session_id))
+        view = await self._adapter.aview(session_id, given.input)
         return ModelInputData(input=view, instructions=given.instructions)
 
     def _session_of(self, items: list[Any]) -> str:
@@ -47,8 +48,8 @@ class HippocampusFilter:
 
 
 async def _answer(_context: Any, arguments: str) -> str:
-    memory, session_id = CURRENT.get()
-    return await asyncio.to_thread(adapter.answer, memory, session_id, arguments)
+    conversations, session_id = CURRENT.get()
+    return await conversations.aanswer(session_id, arguments)
 
 
 _name, _words, _schema = adapter.RECALL

@@ -25,8 +25,7 @@ class HippocampusCapability(AbstractCapability[Any]):  # type: ignore[misc]
     def __init__(self, memory: Hippocampus) -> None:
         """Take the memory; each `conversation_id` is one of its sessions."""
         super().__init__()
-        cut = lambda own, start, end: replace(own, parts=own.parts[start:end])  # noqa: E731
-        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, MAKE, cut)
+        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, MAKE, "parts")
 
     async def prepare_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
         """Put the view in place of the messages of one request."""
@@ -45,35 +44,32 @@ class HippocampusCapability(AbstractCapability[Any]):  # type: ignore[misc]
 def _read(message: Any) -> list[Item]:
     """Return one chat message for an answer, and one for each part of a request."""
     if isinstance(message, of.ModelRequest):
-        return [_read_part(part) for part in message.parts] or [{"role": "user", "content": ""}]
-    item: Item = {"role": "assistant", "content": []}
-    for part in message.parts:
-        if isinstance(part, of.TextPart):
-            item["content"].append({"type": "text", "text": part.content})
-        elif isinstance(part, of.ToolCallPart):
-            call = adapter.chat_call(part.tool_call_id, part.tool_name, part.args)
-            item.setdefault("tool_calls", []).append(call)
-    return [item]
+        return [_read_part(part) for part in message.parts] or [adapter.chat_message("user", "")]
+    texts = [each.content for each in message.parts if isinstance(each, of.TextPart)]
+    calls = [each for each in message.parts if isinstance(each, of.ToolCallPart)]
+    blocks = [{"type": "text", "text": text} for text in texts]
+    named = [(each.tool_call_id, each.tool_name, each.args) for each in calls]
+    return [adapter.chat_message("assistant", blocks, named)]
 
 
 def _read_part(part: Any) -> Item:
     own = getattr(part, "content", None)
     if isinstance(part, of.ToolReturnPart):
         text = own if isinstance(own, str) else part.model_response_str(wrap_if_error=False)
-        return {"role": "tool", "tool_call_id": part.tool_call_id, "content": text}
+        return adapter.chat_result(part.tool_call_id, text)
     role = "user" if isinstance(part, of.UserPromptPart) else "system"
-    return {"role": role, "content": adapter.text_in(own)}
+    return adapter.chat_message(role, adapter.text_in(own))
 
 
-def _edit(message: Any, changes: adapter.Numbered) -> Any:
-    parts = list(message.parts)
-    for number, change in changes:
-        kind = of.ToolCallPart if change.kind == "call" else of.TextPart
-        own = [at for at, part in enumerate(parts) if isinstance(part, kind)]
-        at = own[change.part] if isinstance(message, of.ModelResponse) else number
-        if change.kind == "call":
-            parts[at] = replace(parts[at], args=change.text)
-        else:
-            given = getattr(parts[at], "files", None) or parts[at].content
-            parts[at] = replace(parts[at], content=adapter.with_text(given, change.text))
-    return replace(message, parts=parts)
+def _edit(message: Any, kind: str, place: int, text: str) -> Any:
+    at = place
+    if isinstance(message, of.ModelResponse):
+        own = of.ToolCallPart if kind == "call" else of.TextPart
+        at = [n for n, part in enumerate(message.parts) if isinstance(part, own)][place]
+    part = message.parts[at]
+    if kind == "call":
+        changed = replace(part, args=text)
+    else:
+        given = getattr(part, "files", None) or part.content
+        changed = replace(part, content=adapter.with_text(given, text))
+    return replace(message, parts=adapter.replaced(message.parts, at, changed))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from smolagents import ChatMessage, Model, Tool
@@ -14,6 +15,7 @@ from hippocampus.formats.conversation import Item
 from hippocampus.integrations import adapter
 from hippocampus.memory import Hippocampus
 
+ROLES = {MessageRole.SYSTEM: "system", MessageRole.ASSISTANT: "assistant"}
 CALLS, RESULT = "Calling tools:\n", "Observation:\n"
 """How smolagents begins the texts of calls and of their results: it has no fields for them."""
 
@@ -26,8 +28,10 @@ class StepMessage(NamedTuple):
 
 
 MAKE = {
-    "user": lambda text: StepMessage(_said(MessageRole.USER, text), ""),
-    "assistant": lambda text: StepMessage(_said(MessageRole.ASSISTANT, text), ""),
+    role: lambda text, role=role: StepMessage(
+        ChatMessage(MessageRole(role), [{"type": "text", "text": text}]), ""
+    )
+    for role in ("user", "assistant")
 }
 
 
@@ -41,7 +45,7 @@ class HippocampusModel(Model):  # type: ignore[misc]
         """Take the model, the memory, and the id under which the agent goes on after a restart."""
         self._model, self._session_id = model, session_id
         self._adapter = adapter.ConversationAdapter(memory, _read, _edit, MAKE)
-        self.recall = SmolRecall(memory, session_id)
+        self.recall = SmolRecall(partial(self._adapter.answer, session_id))
         if hasattr(model, "generate_stream"):
             self.generate_stream = lambda messages, *rest, **more: model.generate_stream(
                 self._view(messages), *rest, **more
@@ -72,37 +76,29 @@ class SmolRecall(Tool):  # type: ignore[misc]
     output_type = "string"
     skip_forward_signature_validation = True
 
-    def __init__(self, memory: Hippocampus, session_id: str) -> None:
-        """Take the memory, and the session whose payloads it reads."""
+    def __init__(self, answer: Callable[[Any], str]) -> None:
+        """Take the function that answers in the session of its agent."""
         super().__init__()
-        self._memory, self._session_id = memory, session_id
+        self._answer = answer
 
     def forward(self, **arguments: Any) -> str:
         """Answer a call."""
-        return adapter.answer(self._memory, self._session_id, arguments)
-
-
-def _said(role: MessageRole, text: str) -> ChatMessage:
-    return ChatMessage(role, [{"type": "text", "text": text}])
+        return self._answer(arguments)
 
 
 def _read(own: StepMessage) -> list[Item]:
     role, text = own.message.role, adapter.text_in(own.message.content)
     if not own.call_id:
-        known = (MessageRole.SYSTEM, MessageRole.ASSISTANT)
-        return [{"role": role.value if role in known else "user", "content": text}]
+        return [adapter.chat_message(ROLES.get(role, "user"), text)]
     if role == MessageRole.TOOL_RESPONSE:
-        content = text.removeprefix(RESULT)
-        return [{"role": "tool", "tool_call_id": own.call_id, "content": content}]
+        return [adapter.chat_result(own.call_id, text.removeprefix(RESULT))]
     functions = [each["function"] for each in ast.literal_eval(text.removeprefix(CALLS))]
     given = [each["arguments"] for each in functions]
     arguments = given[0] if len(given) == 1 else {"calls": given}
-    call = adapter.chat_call(own.call_id, functions[0]["name"], arguments)
-    return [{"role": "assistant", "content": "", "tool_calls": [call]}]
+    return [adapter.chat_message("assistant", "", [(own.call_id, functions[0]["name"], arguments)])]
 
 
-def _edit(own: StepMessage, changes: adapter.Numbered) -> StepMessage:
-    [(_, change)] = changes
-    front = {"call": CALLS, "result": RESULT}.get(change.kind, "")
-    text = adapter.with_text(own.message.content, front + change.text)
-    return own._replace(message=replace(own.message, content=text))
+def _edit(own: StepMessage, kind: str, _: int, text: str) -> StepMessage:
+    front = {"call": CALLS, "result": RESULT}.get(kind, "")
+    content = adapter.with_text(own.message.content, front + text)
+    return own._replace(message=replace(own.message, content=content))

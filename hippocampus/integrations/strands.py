@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from strands import Agent
@@ -22,19 +21,18 @@ class HippocampusPlugin(Plugin):  # type: ignore[misc]
     def __init__(self, memory: Hippocampus) -> None:
         """Take the memory; an agent of a session manager's session is one of its sessions."""
         super().__init__()
-        self._memory = memory
+        self._adapter = adapter.ConversationAdapter[Any](memory)
 
     def init_agent(self, agent: Agent) -> None:
         """Add the middleware and the recall tool to an agent."""
         session_id = f"{agent.session_id}|{agent.agent_id}"
 
         async def view(context: InvokeModelContext) -> InvokeModelContext:
-            messages = await self._memory.aview(session_id, context.messages)
+            messages = await self._adapter.aview(session_id, context.messages)
             return context.replace(messages=messages)
 
         async def answer(tool_use: Any, **_: Any) -> dict[str, Any]:
-            found = asyncio.to_thread(adapter.answer, self._memory, session_id, tool_use["input"])
-            content = [{"text": await found}]
+            content = [{"text": await self._adapter.aanswer(session_id, tool_use["input"])}]
             return {"toolUseId": tool_use["toolUseId"], "status": "success", "content": content}
 
         name, words, schema = adapter.RECALL

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import itertools
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from conversations import EAGER, reading
@@ -14,19 +15,17 @@ from hippocampus import Hippocampus
 from hippocampus.integrations.adapter import ConversationAdapter, text_in, with_text
 
 
-class Bundle(NamedTuple):
+@dataclass
+class Bundle:
     """A message of the toy framework: several chat messages in one."""
 
     items: tuple[dict[str, Any], ...]
 
 
-def edit(message: Bundle, changes: Any) -> Bundle:
+def edit(message: Bundle, kind: str, place: int, text: str) -> Bundle:
     items = copy.deepcopy(message.items)
-    for number, change in changes:
-        if change.kind == "call":
-            items[number]["tool_calls"][change.part]["function"]["arguments"] = change.text
-        else:
-            items[number]["content"] = change.text
+    assert kind != "call", "no call of this conversation is long"
+    items[place]["content"] = text
     return Bundle(items)
 
 
@@ -39,7 +38,7 @@ def adapter(memory: Hippocampus) -> ConversationAdapter[Bundle]:
             "user": lambda text: Bundle(({"role": "user", "content": text},)),
             "assistant": lambda text: Bundle(({"role": "assistant", "content": text},)),
         },
-        lambda message, start, end: Bundle(message.items[start:end]),
+        "items",
     )
 
 

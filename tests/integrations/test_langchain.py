@@ -201,17 +201,15 @@ def test_edits_reach_blocks_and_arguments_in_copies() -> None:
     from langchain_core.messages import ToolMessage
 
     from hippocampus.integrations import langchain
-    from hippocampus.session.changes import Change
 
     image = {"type": "image", "base64": "", "mime_type": "image/png"}
     result = ToolMessage([image, {"type": "text", "text": "long"}], tool_call_id="a", id="m")
-    edited = langchain._edit(result, [(0, Change("result", 0, 1, 0, "a", "short"))])
+    edited = langchain._edit(result, "result", 0, "short")
     assert edited.content == [image, {"type": "text", "text": "short"}]
     assert (edited.tool_call_id, edited.id) == ("a", "m")
     assert result.content[1] == {"type": "text", "text": "long"}
-    change = Change("call", 0, 1, 0, "b", json.dumps({"text": "short"}))
     asked = AIMessage("", tool_calls=[{"name": "write", "args": {"text": "long"}, "id": "b"}])
-    edited = langchain._edit(asked, [(0, change)])
+    edited = langchain._edit(asked, "call", 0, json.dumps({"text": "short"}))
     assert edited.tool_calls[0]["args"] == {"text": "short"}
     assert asked.tool_calls[0]["args"] == {"text": "long"}
 

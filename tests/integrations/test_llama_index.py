@@ -22,7 +22,6 @@ from llama_index.core.workflow import Context
 from hippocampus import Hippocampus
 from hippocampus.integrations import llama_index as adapter
 from hippocampus.integrations.llama_index import HippocampusAgent
-from hippocampus.session.changes import Change
 from hippocampus.testing import call
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -153,11 +152,8 @@ def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
 def test_edits_are_made_in_copies() -> None:
     block = ToolCallBlock(tool_call_id="b", tool_name="write", tool_kwargs={"x": "long"})
     said = ChatMessage(role="assistant", blocks=[TextBlock(text="a"), block, TextBlock(text="b")])
-    changes = [
-        (0, Change("call", 0, 1, 0, "b", json.dumps({"x": "short"}))),
-        (0, Change("text", 0, 1, 0, "", "c")),
-    ]
-    edited = adapter._edit(said, changes)
+    edited = adapter._edit(said, "call", 0, json.dumps({"x": "short"}))
+    edited = adapter._edit(edited, "text", 0, "c")
     assert edited.content == "c"
     assert edited.blocks[1].tool_kwargs == {"x": "short"}
     assert said.content == "a\nb"

@@ -33,7 +33,6 @@ from pydantic_ai.usage import UsageLimits
 from hippocampus import Hippocampus
 from hippocampus.integrations import pydantic_ai as adapter
 from hippocampus.integrations.pydantic_ai import HippocampusCapability
-from hippocampus.session.changes import Change
 from hippocampus.testing import call
 
 LIMITS = UsageLimits(request_limit=200)
@@ -185,16 +184,12 @@ def test_a_memory_that_fails_lets_the_run_go_on(state: Path) -> None:
 def test_edits_are_made_in_copies_and_keep_files() -> None:
     image = BinaryContent(b"x", media_type="image/png")
     own = ModelRequest([ToolReturnPart("t", ["long", image], "a"), UserPromptPart([image, "long"])])
-    changes = [
-        (0, Change("result", 0, 1, 0, "a", "short")),
-        (1, Change("text", 1, 2, 1, "", "brief")),
-    ]
-    edited = adapter._edit(own, changes)
+    edited = adapter._edit(adapter._edit(own, "result", 0, "short"), "text", 1, "brief")
     assert [each.content for each in edited.parts] == [["short", image], [image, "brief"]]
     assert own.parts[1].content == [image, "long"]
     assert adapter._read(own)[1]["content"] == "long"
     said = ModelResponse([TextPart("a"), ToolCallPart("write", {"x": "long"}, "b")])
-    edited = adapter._edit(said, [(0, Change("call", 0, 1, 0, "b", json.dumps({"x": "s"})))])
+    edited = adapter._edit(said, "call", 0, json.dumps({"x": "s"}))
     assert edited.parts[1].args_as_dict() == {"x": "s"}
     assert said.parts[1].args_as_dict() == {"x": "long"}
 
