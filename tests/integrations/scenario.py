@@ -7,9 +7,12 @@ as chat messages by the test's own few lines, not by those of the adapter.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -154,3 +157,38 @@ def stable_share(requests: Sequence[list[Any]]) -> float:
 
 def _lines(request: list[Any]) -> list[str]:
     return [json.dumps(item, sort_keys=True) for item in request]
+
+
+def resumed(test_file: str, state: Path) -> ScriptedModel:
+    """Run both halves of the conversation, each in a process of its own; return what the model was sent.
+
+    `resume(state, mind)` of the test file runs one half, and leaves in the directory `state` what
+    its framework saves.
+    """
+    both = mind(*TWO_RUNS)
+    for half in ("0", "1"):
+        program = [sys.executable, "-W", "ignore", "-m", "integrations.scenario"]
+        done = subprocess.run(
+            [*program, Path(test_file).stem, str(state), half],
+            cwd=Path(__file__).parents[1],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr[-4_000:]
+        both.requests += json.loads((state / f"requests-{half}").read_text("utf-8"))
+    return both
+
+
+def run_half(name: str, state: Path, half: int) -> None:
+    """Run one half in this process."""
+    sys.path.insert(0, str(Path.cwd()))
+    own, done = mind(*TWO_RUNS), half * len(TWO_RUNS) // 2
+    own.requests = [[] for _ in range(done)]  # the ids of calls are numbered on
+    state.mkdir(exist_ok=True)
+    importlib.import_module(f"integrations.{name}").resume(state, own)
+    (state / f"requests-{half}").write_text(json.dumps(own.requests[done:]), "utf-8")
+
+
+if __name__ == "__main__":
+    run_half(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))
