@@ -123,15 +123,18 @@ def test_a_stream_sends_the_same_bytes(tmp_path: Path) -> None:
     memory.close()
 
 
-def test_a_new_memory_resumes_the_session(state: Path) -> None:
-    mind, saved = scenario.mind(*scenario.TWO_RUNS), None
-    for _ in range(2):
-        memory = scenario.memory_in(state)
-        session = AgentSession.from_dict(saved) if saved else AgentSession(session_id="s")
-        run(agent(mind, memory), session)
-        saved = session.to_dict()
-        memory.close()
-    scenario.check(mind, scenario.CALLS * len(scenario.list_orders(0)))
+def resume(state: Path, mind: Any) -> None:
+    memory, saved = scenario.memory_in(state), state / "session"
+    known = json.loads(saved.read_text("utf-8")) if saved.exists() else None
+    session = AgentSession.from_dict(known) if known else AgentSession(session_id="s")
+    run(agent(mind, memory), session)
+    saved.write_text(json.dumps(session.to_dict()), "utf-8")
+    memory.close()
+
+
+def test_a_new_process_resumes_the_session(state: Path) -> None:
+    raw_characters = scenario.CALLS * len(scenario.list_orders(0))
+    scenario.check(scenario.resumed(__file__, state), raw_characters)
 
 
 def test_an_agent_in_a_tool_is_a_session_of_its_own(state: Path) -> None:

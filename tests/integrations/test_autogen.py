@@ -125,17 +125,19 @@ def test_a_stream_sends_the_same_bytes(tmp_path: Path) -> None:
     memory.close()
 
 
-def test_a_new_memory_resumes_the_state(state: Path) -> None:
-    mind, saved = scenario.mind(*scenario.TWO_RUNS), None
-    for _ in range(2):
-        memory = scenario.memory_in(state)
-        made = agent(mind, memory)
-        if saved:
-            asyncio.run(made.load_state(saved))
-        run(made)
-        saved = asyncio.run(made.save_state())
-        memory.close()
-    scenario.check(mind, len(kept(made)))
+def resume(state: Path, mind: Any) -> None:
+    memory, saved = scenario.memory_in(state), state / "agent"
+    made = agent(mind, memory)
+    if saved.exists():
+        asyncio.run(made.load_state(json.loads(saved.read_text("utf-8"))))
+    run(made)
+    saved.write_text(kept(made), "utf-8")
+    memory.close()
+
+
+def test_a_new_process_resumes_the_state(state: Path) -> None:
+    raw_characters = scenario.CALLS * len(scenario.list_orders(0))
+    scenario.check(scenario.resumed(__file__, state), raw_characters)
 
 
 def test_an_agent_that_is_a_tool_is_a_session_of_its_own(state: Path) -> None:

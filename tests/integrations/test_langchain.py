@@ -23,6 +23,8 @@ from langchain_core.messages import (
     AIMessageChunk,
     BaseMessage,
     convert_to_openai_messages,
+    messages_from_dict,
+    messages_to_dict,
 )
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import tool
@@ -133,14 +135,18 @@ def test_a_stream_brings_its_tokens_and_its_recall(state: Path) -> None:
     memory.close()
 
 
-def test_a_new_memory_resumes_the_thread(state: Path) -> None:
-    saver, model = InMemorySaver(), scenario.mind(*scenario.TWO_RUNS)
-    for _ in range(2):
-        memory = scenario.memory_in(state)
-        made = agent(model, HippocampusMiddleware(memory), checkpointer=saver)
-        done = made.invoke(ASKED, on("orders"))["messages"]
-        memory.close()
-    scenario.check(model, characters(done))
+def resume(state: Path, model: Any) -> None:
+    memory, saved = scenario.memory_in(state), state / "messages"
+    known = messages_from_dict(json.loads(saved.read_text("utf-8"))) if saved.exists() else []
+    made = agent(model, HippocampusMiddleware(memory), checkpointer=InMemorySaver())
+    done = made.invoke({"messages": [*known, *ASKED["messages"]]}, on("orders"))["messages"]
+    saved.write_text(json.dumps(messages_to_dict(done)), "utf-8")
+    memory.close()
+
+
+def test_a_new_process_resumes_the_thread(state: Path) -> None:
+    raw_characters = scenario.CALLS * len(scenario.list_orders(0))
+    scenario.check(scenario.resumed(__file__, state), raw_characters)
 
 
 def test_sub_agents_are_sessions_of_their_own(state: Path) -> None:

@@ -112,15 +112,16 @@ def test_a_streamed_run_sends_the_same_bytes(tmp_path: Path) -> None:
     assert minds[0].requests == minds[1].requests
 
 
-def test_a_new_memory_resumes_the_session(state: Path, tmp_path: Path) -> None:
-    mind = scenario.mind(*scenario.TWO_RUNS)
-    session = SQLiteSession("orders", tmp_path / "agents.db")
-    for _ in range(2):
-        memory = scenario.memory_in(state)
-        run(agent(mind), memory, session)
-        memory.close()
-    scenario.check(mind, characters(asyncio.run(session.get_items())))
+def resume(state: Path, mind: Any) -> None:
+    memory, session = scenario.memory_in(state), SQLiteSession("orders", state / "agents.db")
+    run(agent(mind), memory, session)
     session.close()
+    memory.close()
+
+
+def test_a_new_process_resumes_the_session(state: Path) -> None:
+    raw_characters = scenario.CALLS * len(scenario.list_orders(0))
+    scenario.check(scenario.resumed(__file__, state), raw_characters)
 
 
 def test_an_agent_that_is_a_tool_is_a_session_of_its_own(state: Path) -> None:

@@ -133,16 +133,16 @@ def test_a_streamed_run_sends_the_same_bytes(tmp_path: Path) -> None:
     assert minds[0].requests == minds[1].requests
 
 
-def test_a_new_memory_resumes_the_conversation(state: Path) -> None:
-    mind = scenario.mind(*scenario.TWO_RUNS)
-    saved = None
-    for _ in range(2):
-        memory = scenario.memory_in(state)
-        history = saved and ModelMessagesTypeAdapter.validate_json(saved)
-        done = run(agent(mind, memory), history)
-        saved = done.all_messages_json()
-        memory.close()
-    scenario.check(mind, characters(done.all_messages()))
+def resume(state: Path, mind: Any) -> None:
+    memory, saved = scenario.memory_in(state), state / "messages"
+    known = ModelMessagesTypeAdapter.validate_json(saved.read_bytes()) if saved.exists() else None
+    saved.write_bytes(run(agent(mind, memory), known).all_messages_json())
+    memory.close()
+
+
+def test_a_new_process_resumes_the_conversation(state: Path) -> None:
+    raw_characters = scenario.CALLS * len(scenario.list_orders(0))
+    scenario.check(scenario.resumed(__file__, state), raw_characters)
 
 
 def test_an_agent_in_a_tool_is_a_session_of_its_own(state: Path) -> None:

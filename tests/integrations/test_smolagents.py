@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import pickle
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -120,17 +121,19 @@ def test_the_view_is_sent_and_the_memory_is_whole(state: Path, stream: bool) -> 
     memory.close()
 
 
-def test_a_new_memory_resumes_the_agent(state: Path) -> None:
-    mind, steps = scenario.mind(*scenario.TWO_RUNS), None
-    for _ in range(2):
-        memory = scenario.memory_in(state)
-        made = agent(mind, memory)
-        if steps:
-            made.memory.steps = steps
-        made.run(scenario.QUESTION, reset=steps is None)
-        steps = made.memory.steps
-        memory.close()
-    scenario.check(mind, characters(made), share=JOINED)
+def resume(state: Path, mind: Any) -> None:
+    memory, saved = scenario.memory_in(state), state / "steps"
+    made = agent(mind, memory)
+    if saved.exists():
+        made.memory.steps = pickle.loads(saved.read_bytes())
+    made.run(scenario.QUESTION, reset=not saved.exists())
+    saved.write_bytes(pickle.dumps(made.memory.steps))
+    memory.close()
+
+
+def test_a_new_process_resumes_the_agent(state: Path) -> None:
+    raw_characters = scenario.CALLS * len(scenario.list_orders(0))
+    scenario.check(scenario.resumed(__file__, state), raw_characters, share=JOINED)
 
 
 def test_a_managed_agent_is_a_session_of_its_own(state: Path) -> None:

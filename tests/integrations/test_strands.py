@@ -118,15 +118,16 @@ def test_a_stream_brings_its_tokens_and_its_recall(state: Path) -> None:
     memory.close()
 
 
-def test_a_new_memory_resumes_the_session(state: Path, tmp_path: Path) -> None:
-    mind = scenario.mind(*scenario.TWO_RUNS)
-    for _ in range(2):
-        memory = scenario.memory_in(state)
-        manager = FileSessionManager("orders", storage_dir=str(tmp_path / "strands"))
-        made = agent(mind, memory, session_manager=manager)
-        made(scenario.QUESTION)
-        memory.close()
-    scenario.check(mind, characters(made.messages))
+def resume(state: Path, mind: Any) -> None:
+    memory = scenario.memory_in(state)
+    manager = FileSessionManager("orders", storage_dir=str(state / "strands"))
+    agent(mind, memory, session_manager=manager)(scenario.QUESTION)
+    memory.close()
+
+
+def test_a_new_process_resumes_the_session(state: Path) -> None:
+    raw_characters = scenario.CALLS * len(scenario.list_orders(0))
+    scenario.check(scenario.resumed(__file__, state), raw_characters)
 
 
 def test_an_agent_in_a_tool_is_a_session_of_its_own(state: Path) -> None:
