@@ -23,6 +23,7 @@ from hippocampus import Hippocampus, indexing, secrets
 from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import Facts
+from hippocampus.facts.compat import hippo
 from hippocampus.facts.exchange import export, import_file
 from hippocampus.formats import plain, reader
 from hippocampus.prices import TABLES
@@ -130,10 +131,8 @@ class Edges:
         self._exports = []
         with contextlib.closing(Facts(folder / "facts.sqlite3")) as facts:
             facts.remember("Ann lives in Rome. Ann likes tea. The build needs Java 21.")
-            for name in ("hippocampus", "hippo"):
-                self._exports.append(
-                    json.loads(json.dumps(export(facts, format_name=name), default=str))
-                )
+            for document in (export(facts), hippo.document(facts, facts.agent)):
+                self._exports.append(json.loads(json.dumps(document, default=str)))
         self._facts = Facts(folder / "imports.sqlite3")
 
     def close(self) -> None:
