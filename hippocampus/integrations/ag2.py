@@ -23,7 +23,7 @@ TEXTS = of.TextInput, of.DataInput
 NAME, DESCRIPTION, SCHEMA = adapter.RECALL
 
 
-class HippocampusPlugin(Plugin):  # type: ignore[misc]
+class HippocampusAg2Plugin(Plugin):  # type: ignore[misc]
     """Sends the view of a stream's events; its history keeps all of them."""
 
     def __init__(self, memory: Hippocampus) -> None:

@@ -20,7 +20,7 @@ from ag2.testing import TestConfig
 from integrations import scenario
 
 from hippocampus import Hippocampus
-from hippocampus.integrations.ag2 import HippocampusPlugin
+from hippocampus.integrations.ag2 import HippocampusAg2Plugin
 from hippocampus.testing import call
 
 STREAM = UUID(int=7)
@@ -72,7 +72,7 @@ class Scripted(TestConfig):
 
 def agent(mind: Any, memory: Hippocampus, **more: Any) -> Agent:
     tools = [scenario.list_orders, *more.pop("tools", ())]
-    plugins = [HippocampusPlugin(memory)]
+    plugins = [HippocampusAg2Plugin(memory)]
     return Agent("clerk", config=Scripted(mind), tools=tools, plugins=plugins, **more)
 
 

@@ -69,7 +69,7 @@ Result = dict[str, Any]
 
 
 def estimate(folder: StudyFolder) -> list[str]:
-    """Return what is left to ask with its price, a sentence for each model that is asked."""
+    """Return the questions left to ask with their price, a sentence for each model that is asked."""
     from genai_prices import Usage, calc_price
 
     settings = folder.settings()
@@ -275,7 +275,7 @@ def _exchange(
     texts: Mapping[str, str],
     result_in: Callable[[str, Mapping[str, Any]], Result | str],
 ) -> Iterator[str]:
-    """Write the texts of one reader or judge, take the answers, and yield what is wrong or missing.
+    """Write the texts of one reader or judge, take the answers, and yield the wrong and the missing ones.
 
     `result_in` takes a name and a line of answers, and returns its result or the problem with it.
     The first answer to each counts.

@@ -45,7 +45,7 @@ Side = dict[str, Any]
 
 
 class JudgedMoment(NamedTuple):
-    """A moment with what each reader did, and what the judge says of it."""
+    """A moment with the step of each reader, and the verdicts on it."""
 
     title: str
     recorded: str
