@@ -100,8 +100,7 @@ def _by_relation(new: Statement, said: Iterable[Said]) -> list[Ending]:
 
 def _other_value(new: Relation, old: Relation) -> bool:
     same = (key(new.subject), new.predicate) == (key(old.subject), old.predicate)
-    ours, theirs = units(new.object), units(old.object)
-    return same and key(new.object) != key(old.object) and (ours == theirs or not (ours and theirs))
+    return same and key(new.object) != key(old.object)
 
 
 def _share(wanted: Iterable[str], text: str) -> float:
@@ -119,10 +118,9 @@ def _by_denial(denial: Denial, said: Sequence[Said]) -> list[Ending]:
     what, subject = topic(denial.what) or frozenset(words(denial.what)), topic(denial.subject)
     there = [
         (share, Ending(row, sentence, "", "it is so no longer"))
-        for row, sentence, old in said
+        for row, sentence, _ in said
         if (share := _share(what, sentence)) >= MOST
         and (not subject or holds(sentence, subject))
-        and _share(what | subject, _still(old))
         and _same_person(clause, sentence)
     ]
     best = max((share for share, _ in there), default=0.0)
@@ -136,14 +134,6 @@ def _same_person(clause: str, sentence: str) -> bool:
     if ours or theirs:
         return ours <= theirs and (theirs <= ours or not is_own(clause))
     return is_own(sentence) or not is_own(clause) or topic(sentence) <= topic(clause)
-
-
-def _still(old: Statement) -> str:
-    """Return what a statement says is so, without the clauses that say what is so no longer."""
-    rules = language_of(old.text, words(old.text)).rules
-    if not old.ended or rules is None:
-        return old.text
-    return " ".join(each for each in old.clauses if not pattern(rules.ended).search(each))
 
 
 def _by_swap(new: Statement, swap: Swap, said: Sequence[Said]) -> list[Ending]:
@@ -272,6 +262,7 @@ def _is_exchange(
         persons(" ".join(value))
         or not PURPOSE.isdisjoint(before[-1:])
         or not (before or spoken.rules.drops_subjects)
+        or pattern(spoken.rules.copula).search(f" {' '.join(behind)} ")
         or (uncased and len(value) > 1)
     ):
         return False
@@ -361,15 +352,17 @@ def _by_role(new: Statement, said: Iterable[Said]) -> list[Ending]:
     """
     sign = new.changed or new.corrects
     for row, sentence, old in said:
-        for (role, value), (other_role, other) in itertools.product(_roles(new), _roles(old)):
+        for (role, value), (other_role, other) in itertools.product(
+            _roles(new, inverted=sign), _roles(old, inverted=sign)
+        ):
             same = topic(role) == topic(other_role) or (sign and topic(role) >= topic(other_role))
             if same and _other_of_a_kind(value, other, sign=sign):
                 return [Ending(row, sentence, other, "the same role has another value")]
     return []
 
 
-def _roles(statement: Statement) -> Iterator[tuple[str, str]]:
-    """Yield both sides of the one copula of each clause, either as the role and the other as its value."""
+def _roles(statement: Statement, *, inverted: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield both sides of the one copula of each clause: the role and its value; `inverted` the other way round too."""
     before = ""
     for clause in statement.clauses:
         rules = language_of(clause, words(clause)).rules
@@ -377,7 +370,7 @@ def _roles(statement: Statement) -> Iterator[tuple[str, str]]:
         if len(parts) == 2:
             one, other = parts[0] if topic(parts[0]) else before, parts[1]
             if all(0 < len(topic(each)) <= VALUE_WORDS for each in (one, other)):
-                yield from ((one, other), (other, one))
+                yield from ((one, other), (other, one)) if inverted else ((one, other),)
         before = clause
 
 

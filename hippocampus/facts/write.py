@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hippocampus.facts import judge, memories, triples
+from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.ids import new_id
 from hippocampus.facts.models import (
@@ -48,7 +49,7 @@ SHORT = 5
 NEWEST = 40
 """How many of the newest statements a new one that ends something is compared with, whatever their words."""
 COMPARED = 50
-"""How many of the newest statements with the same words a new one is compared with."""
+"""How many of the statements that share most of its words a new one is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +307,9 @@ def _ends(tables: FactTables, wanted: Wanted, memory: Memory) -> list[Ending]:
         ]
     if statement is None or not statement.may_end:
         return []
-    candidates = rivals | _mentioning(tables, statement, memory)
+    place = memory.agent, memory.scope, memory.created
+    newest = memories.newest(db, *place, NEWEST)
+    candidates = rivals | newest | _likely(db, memory.content, *place, COMPARED)
     return endings(
         statement,
         memory,
@@ -314,23 +317,21 @@ def _ends(tables: FactTables, wanted: Wanted, memory: Memory) -> list[Ending]:
     )
 
 
-def _mentioning(tables: FactTables, statement: Statement, memory: Memory) -> dict[int, Memory]:
-    """Return the current statements that hold the words of what a new one replaces or ends."""
-    looked_for = [swap.old for swap in statement.swaps]
-    looked_for += [" ".join(topic(each.what)) or each.what for each in statement.ended]
-    found = memories.newest(tables.database, memory.agent, memory.scope, memory.created, NEWEST)
-    for text in looked_for:
-        match = " AND ".join(f"({term})" for term in query_terms(text).values())
-        found |= _matching(tables, match, memory)
-    return found
-
-
-def _matching(tables: FactTables, match: str, memory: Memory) -> dict[int, Memory]:
+def _likely(  # noqa: PLR0913, PLR0917 - each is one filter
+    db: Database, text: str, agent: str, scope: str, now: float, most: int
+) -> dict[int, Memory]:
+    """Return the current facts and memories that share most of their words with a text."""
+    match = match_of(text)
     if not match:
         return {}
-    return memories.matching(
-        tables.database, match, memory.agent, memory.scope, memory.created, COMPARED
+    found = db.rows(
+        "SELECT memory_text.rowid FROM memory_text JOIN memory ON row = memory_text.rowid WHERE memory_text MATCH ?"  # noqa: S608 - names of ours
+        f" AND agent = ? AND scope = ? AND {memories.CURRENT} ORDER BY rank LIMIT ?",
+        (match, agent, scope, now, most),
     )
+    ranked = [row for (row,) in found]
+    there = memories.by_row(db, ranked)
+    return {row: there[row] for row in ranked}
 
 
 def _superseding(
@@ -373,8 +374,8 @@ def end_sentence(
     there = memories.by_row(db, [row])
     phrase = " ".join(words(sentence))
     if phrase:
-        quoted = " AND ".join(f"({term})" for term in query_terms(sentence).values())
-        there |= _matching(tables, quoted, replace(by, created=tables.clock()))
+        match = " AND ".join(f"({term})" for term in query_terms(sentence).values())
+        there |= memories.matching(db, match, by.agent, by.scope, tables.clock(), COMPARED)
     for number, old in there.items():
         if old.id == by.id or old.known_until is not None:
             continue
@@ -479,15 +480,9 @@ def _related(tables: FactTables, wanted: Wanted, agent: str) -> dict[int, Memory
     for each in wanted.relations:
         rows += [row for row, _ in triples.rivals(db, probe, triples.resolved(db, agent, each))]
     found = memories.by_row(db, rows[: tables.policy.candidates])
-    match = match_of(item.content)
-    likely: dict[int, Memory] = {}
-    if match:
-        best = db.rows(
-            "SELECT memory_text.rowid FROM memory_text JOIN memory ON row = memory_text.rowid WHERE memory_text MATCH ?"  # noqa: S608 - names of ours
-            f" AND agent = ? AND scope = ? AND kind = 'fact' AND {memories.CURRENT} ORDER BY rank LIMIT ?",
-            (match, agent, item.scope, probe.created, tables.policy.candidates),
-        )
-        likely = memories.by_row(db, [row for (row,) in best])
+    by_words = _likely(db, item.content, agent, item.scope, probe.created, COMPARED)
+    facts = [(row, each) for row, each in by_words.items() if each.kind == "fact"]
+    likely = dict(facts[: tables.policy.candidates])
     if wanted.vector is not None and tables.has_vectors:
         near = tables.vectors.nearest(wanted.vector, tables.policy.candidates)
         close = [row for row, cosine in near.items() if cosine >= (tables.policy.new_cosine or 0.5)]

@@ -194,6 +194,7 @@ en | We use Postgres for orders > We use Postgres for invoices now
 en | The port of web is 80 > The port of api is 8080
 en | The meeting with Ann is at 9 > The meeting with Bob is at 10
 en | My mother is 60 > My father is 62
+en | The desk of Ann is in Rome > The desk of Bob is in Rome
 en | I work at Acme > I work in the garden on Sundays
 de | Mein Bruder heißt Tom > Mein Bruder heißt Jan
 zh | 我有一只猫 > 我有一只狗
