@@ -299,13 +299,15 @@ def _by_head(new: Statement, said: Iterable[Said]) -> list[Ending]:
         renewed = pattern(spoken.rules.new).search(clause)
         plain = pattern(spoken.rules.changed).sub(" ", pattern(spoken.rules.new).sub(" ", clause))
         head = next(iter(_named(plain)), "")
-        fresh = frozenset(_named(clause[renewed.end() :])[:1]) - many if renewed else frozenset()
+        valued = clause.lower() == clause.upper() or re.search(r"\d|.\b[A-ZÀ-ÞА-ЯЁ]\w", new.text)
+        fresh = _named(clause[renewed.end() :])[:1] if renewed and valued else []
+        fresh = [word for word in fresh if word not in many]
         exclusive = head and many.isdisjoint(words(clause)) and not _is_name(head, plain)
         for row, sentence, old in said:
             if not many.isdisjoint(words(sentence)) or persons(clause) != persons(sentence):
                 continue
-            if fresh and any(
-                fresh <= topic(role) and len(topic(role)) <= 2 for role, _ in _roles(old)
+            if any(
+                set(fresh) & topic(role) and holds(clause, topic(role)) for role, _ in _roles(old)
             ):
                 found.append(Ending(row, sentence, "", "there is a new one"))
             elif (

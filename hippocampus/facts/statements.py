@@ -169,7 +169,7 @@ def read(text: str) -> Statement:
 
 
 _INTERJECTION = re.compile(
-    r"^(?:\W*(?:no+|nope|nah|oh+|ah+|hm+|ugh|argh|oops|well|nein|ne+|nö|ach|äh|non|nan|euh|ay|uy|нет|ой|не-а|不是|哦不?|啊不?|لا|كلا|أوه|नहीं|ना|न|अरे|ओह)(?!\w)\W*)+",
+    r"^(?:\W*(?:no+|nope|nah|oh+|ah+|hm+|ugh|argh|oops|well|actually|nein|ne+|nö|ach|äh|non|nan|euh|ay|uy|нет|ой|не-а|不是|哦不?|啊不?|لا|كلا|أوه|नहीं|ना|न|अरे|ओह)(?!\w)\W*)+",
     re.IGNORECASE,
 )
 _STARTING = re.compile(

@@ -20,7 +20,7 @@ RULES = {
         neighbor aunt uncle grandmother grandfather grandma grandpa flatmate roommate girlfriend boyfriend niece nephew team teammate""",
     "modifiers_follow": False,
     "drops_subjects": False,
-    "hypothetical": r"""\b(?:if|suppos\w+|imagine|would|wouldn't|could|might|(?-i:may)|maybe|perhaps|probably|wish|unless|will|won't|someday|considering
+    "hypothetical": r"""\b(?:if|gonna|suppos\w+|imagine|would|wouldn't|could|might|(?-i:may)|maybe|perhaps|probably|wish|unless|will|won't|someday|considering
         |plan(?:s|ning)?\s(?:to|on)|thinking\s(?:of|about)|think\s(?:of|about)|wants?\s+to|hop(?:e|ing)\sto|going\sto|one\sday|dream\w*\sof|what\sif|in\scase
         |next\s(?:week|month|year)|tempted|pretend|let's\ssay|should\swe|shall)\b|'(?:d|ll)\b""",
     "reported": r"""(?<!\bi\s)(?<!\bwe\s)(?<!i've\s)\b(?:says?|said|saying|thinks?|claims?|told|tells|telling|believes?|insists?|reckons?|assumes?|swears?|heard|rumou?rs?
@@ -42,9 +42,9 @@ RULES = {
         learn learns know knows know visit visited went met saw bought buy sold ran wrote watched tried sister sisters brother brothers son sons daughter daughters kid kids child children friend
         friends colleague colleagues cousin cousins aunt uncle neighbour neighbor flatmate roommate niece nephew teammate cat dog pet hobby hobbies
         goal goals one some allergic allergy idea wish problem""",
-    "changed": r"""(?<![\w\u0900-\u094f])(?:mov\w+|switch\w*|migrat\w+|chang\w+|relocat\w+|transferr\w+|convert\w+|renam\w+|upgrad\w+|downgrad\w+|bump\w+|rais\w+|lower\w+|reduc\w+
-        |increas\w+|cut|push\w+|reschedul\w+|postpon\w+|back|port\w+|shift\w+|swap\w*|hop\w+|flip\w+|transition\w+|rebrand\w+|promot\w+|demot\w+|drop\w*
-        |br(?:ing|ought)|goes)""",
+    "changed": r"""\b(?:moved|moving|moves|switch(?:ed|es|ing)|migrat(?:ed|es|ing)|chang(?:ed|es|ing)|relocat(?:ed|es|ing)|transferred|converted|renamed|upgrad(?:ed|ing)
+        |downgraded|bumped|raised|lowered|reduced|increased|pushed|rescheduled|postponed|ported|shifted|swapped|hopped|flipped|transition(?:ed|ing)
+        |rebranded|promoted|demoted|dropped|brought|goes|went\sback|back\sfrom)\b""",
     "moves": (r"(?:from|off) {old} (?:over |back |up |down )?(?:on)?to {new}",),
     "swaps": (
         r"(?:instead of|in place of|rather than|in lieu of) {old}",
@@ -59,8 +59,7 @@ RULES = {
     "verbs": """use uses used using moved move switched switch migrated changed change live lives living lived work works working run runs running went got
         finally last weekend week month year yesterday today now new again back over since instead replaced rolled morning everywhere everything is
         are been""",
-    "copula": r"""\s(?:(?:has|have|was|were)\s(?:been\s)?)?(?:moved|changed|switched|relocated|renamed|pushed|bumped|rescheduled|postponed|went\s(?:up|down)|rose|fell)\sto\s|\s(?:is|are|was|am)\s
-        |'s\s""",
+    "copula": r"""\s(?:(?:has|have|was|were)\s(?:been\s)?)?(?:moved|changed|switched|relocated|renamed|pushed|bumped|rescheduled|postponed|went\s(?:up|down)|rose|fell)\sto\s|\s(?:is|are|was|am)\s""",
     "single": (
         (
             "lives_in",
