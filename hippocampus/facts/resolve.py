@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from hippocampus.facts.languages import SpokenLanguage, language_of, pattern
 from hippocampus.facts.models import TRUSTED_ROLES, Memory
-from hippocampus.facts.names import ARTICLE, Relation, key
+from hippocampus.facts.names import ARTICLE, key
 from hippocampus.facts.statements import (
     THIRD,
     Denial,
@@ -88,19 +88,17 @@ def endings(
 
 
 def _by_relation(new: Statement, said: Iterable[Said]) -> list[Ending]:
-    if new.relation is None:
+    """Return the sentences with another value of a relation that has one at a time."""
+    if (ours := new.relation) is None:
         return []
-    reason = f"{new.relation.predicate.replace('_', ' ')} has one value at a time"
+    reason = f"{ours.predicate.replace('_', ' ')} has one value at a time"
     return [
-        Ending(row, sentence, old.relation.object, reason)
+        Ending(row, sentence, theirs.object, reason)
         for row, sentence, old in said
-        if old.relation is not None and _other_value(new.relation, old.relation)
+        if (theirs := old.relation) is not None
+        and (key(ours.subject), ours.predicate) == (key(theirs.subject), theirs.predicate)
+        and key(ours.object) != key(theirs.object)
     ]
-
-
-def _other_value(new: Relation, old: Relation) -> bool:
-    same = (key(new.subject), new.predicate) == (key(old.subject), old.predicate)
-    return same and key(new.object) != key(old.object)
 
 
 def _share(wanted: Iterable[str], text: str) -> float:

@@ -274,7 +274,8 @@ def _resolve(tables: FactTables, wanted: Wanted, memory: Memory, chunk: Chunk) -
         return _added(tables, wanted, memory, chunk, Action.ADDED, "new")
     _flush(tables, chunk)
     ends = _ends(tables, wanted, memory)
-    later = [old for each in ends if (old := _old(tables, each)).valid_from > memory.valid_from]
+    olds = memories.by_row(tables.database, [each.row for each in ends]).values()
+    later = [old for old in olds if old.valid_from > memory.valid_from]
     if later:
         first = min(later, key=lambda old: old.valid_from)
         past = replace(
@@ -285,10 +286,6 @@ def _resolve(tables: FactTables, wanted: Wanted, memory: Memory, chunk: Chunk) -
         )
         return replace(outcome, others=(first.id,))
     return _superseding(tables, wanted, memory, chunk, ends)
-
-
-def _old(tables: FactTables, ending: Ending) -> Memory:
-    return memories.by_row(tables.database, [ending.row])[ending.row]
 
 
 def _ends(tables: FactTables, wanted: Wanted, memory: Memory) -> list[Ending]:
