@@ -1,6 +1,7 @@
 """The full-text index of a session's stored contents, in an SQLite file of its own.
 
-Derived data: missing entries are indexed from the contents again, and the file may be deleted.
+Derived data: a search indexes the entries that are missing, and the file may be deleted. A session
+that is never searched has none.
 Sessions, and how hits are rendered, are not known here.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,8 +22,6 @@ from hippocampus.recall.words import STOP_WORDS, WORD, spread
 from hippocampus.storage.migrations import LaterVersionError, Migration, Schema, migrate
 from hippocampus.storage.sqlite import connected, transaction
 
-QUIET_SECONDS = 0.3
-"""The pause without new entries after which the index is filled."""
 MAX_TERMS = 40
 """The rarest words of a query that are searched; a long message has hundreds."""
 MAX_READ, MIN_TERMS = 24_000, 3
@@ -89,60 +88,11 @@ class Passages:
     """The index of one session's contents; the path `:memory:` keeps it in memory."""
 
     def __init__(self, path: Path | str, read: Read) -> None:
-        """Open the index; `fill` or the next search adds missing entries."""
+        """Name the index; the first search opens it."""
         self._path = path
         self._read = read
         self._lock = threading.RLock()
-        self._waiting: dict[str, None] = {}
-        self._timer: threading.Timer | None = None
-        """The thread that waits for a pause."""
-        self._is_quiet = True
-        """Whether nothing was added since the timer was started."""
         self._db: sqlite3.Connection | None = None
-
-    def fill(self, entry_ids: Iterable[str]) -> None:
-        """Index entries in a thread after a pause, that is, while the model answers.
-
-        Turns without pauses never wait for it; a later search indexes the rest that `close` leaves.
-        """
-        with self._lock:
-            self._waiting.update(dict.fromkeys(entry_ids))
-            self._is_quiet = False
-            if self._timer is None:
-                self._wait()
-
-    def _wait(self) -> None:
-        """Start the one thread that waits."""
-        self._is_quiet = True
-        self._timer = threading.Timer(QUIET_SECONDS, self._wake)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def _wake(self) -> None:
-        """Index the waiting entries if none was added since the timer was started, else wait again."""
-        with self._lock:
-            if self._timer is not threading.current_thread():  # it was closed since
-                return
-            self._timer = None
-            if not self._is_quiet:
-                self._wait()
-                return
-        with contextlib.suppress(StoreError):  # the next search raises it
-            self.settle()
-
-    def settle(self) -> None:
-        """Index the waiting entries immediately.
-
-        Raises:
-            StoreError: the file cannot be written.
-
-        """
-        while self._waiting:
-            with self._lock:
-                entry_id = next(iter(self._waiting), None)
-                if entry_id is not None:
-                    self._add_missing([entry_id])
-                    self._waiting.pop(entry_id, None)
 
     def search(self, query: str, entry_ids: Sequence[str], most: int = 50) -> list[PassageHit]:
         """Return the passages of these entries that match a query, the best first.
@@ -172,12 +122,8 @@ class Passages:
                     _add(db, entry_id, content)
 
     def close(self) -> None:
-        """Close the file; waiting entries are indexed by a later search."""
+        """Close the file; a later search opens it again."""
         with self._lock:
-            self._waiting.clear()
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
             if self._db is not None:
                 self._db.close()
             self._db = None

@@ -110,11 +110,6 @@ class Retrieval:
         """
         return slice_of(self.text(record), record, request, max_tokens)
 
-    def fill(self, records: Mapping[str, Record]) -> None:
-        """Index entries for searches, in a thread of its own."""
-        self._records = {**self._records, **records}
-        self._index().fill(records)
-
     def search(
         self,
         query: str,

@@ -378,7 +378,7 @@ class Session:
             stored_keys=len(keys),
             costs=Costs.after(self._last_call),
         )
-        self._after(turn.records, turn.kept, before)
+        self._note_change(turn.kept, before)
         self._archive(
             lambda journal: journal.append(
                 self._messages(),
@@ -403,9 +403,8 @@ class Session:
                 found.append(Measure(key, self._rules.encoding, count, kind))
         return found
 
-    def _after(self, records: Sequence[Record], kept: int, before: History) -> None:
-        """Index entries that are written down, and note whether the list is another by now."""
-        self._retrieval.fill({record.entry.id: record for record in records})
+    def _note_change(self, kept: int, before: History) -> None:
+        """Note whether the list is another one than the one that was consolidated."""
         unchanged = kept == len(before.raw) == len(self._state.history.raw)
         self._is_consolidated = self._is_consolidated and unchanged
 
@@ -514,7 +513,6 @@ class Session:
             self._resources.store.put(text.encode("utf-8", "surrogatepass"))
             self._save(newer)
             self._save(versions.linked(record, newer))
-        self._retrieval.fill({newer.entry.id: newer})
         return newer
 
     def tools(
@@ -951,7 +949,7 @@ class Session:
         records = [record for record, _ in taken.noted]
         self._ledger.save(*records)
         self._state = taken.state.with_committed(records, ())
-        self._after(records, taken.kept, before)
+        self._note_change(taken.kept, before)
         name, turn = history.reading.adapter.NAME, history.turn
         self._archive(lambda journal: journal.end(self._messages(), taken.kept, name, turn))
         self._consolidate_beside(before, compacted=False)

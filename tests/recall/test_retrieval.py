@@ -90,7 +90,6 @@ def test_a_search_says_which_entries_it_found(state: Path) -> None:
         "cccc2222": record("cccc2222", "0" * 64),
     }
     retrieval = Retrieval(StateDir(state), "s", store)
-    retrieval.fill(records)
     found = retrieval.search("which card for refunds", records, 400)
     assert found.entry_ids == ("aaaa2222",)
     assert found.text == "aaaa2222:\n1: refunds go to card_9911"

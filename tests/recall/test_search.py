@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -78,8 +77,7 @@ def test_lines_that_say_nothing_more_than_the_view_come_last() -> None:
 def test_what_another_process_filled_is_found_and_a_lost_file_is_made_again(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite3"
     index = opened(path)
-    index.fill(["refunds1"])
-    index.settle()
+    index.search("refund", ["refunds1"])
     index.close()
     again = Passages(path, lambda _: None)
     assert again.search("refund", ["refunds1"])[0].entry_id == "refunds1"
@@ -114,15 +112,3 @@ def test_passages_cover_every_line_once(lines: list[str]) -> None:
 
 def test_names_are_taken_apart() -> None:
     assert terms("getUserTheme of the user_themes") == ["user", "them", "user", "them"]
-
-
-def test_the_index_is_filled_in_a_quiet_moment(tmp_path: Path) -> None:
-    index = opened(tmp_path / "s.sqlite3")
-    index.fill(["refunds1"])
-    deadline = time.monotonic() + 10
-    while index._waiting and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert Passages(tmp_path / "s.sqlite3", lambda _: None).search("refund", ["refunds1"])
-    index.fill(["orders01"])
-    index.close()
-    assert index._db is None

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+
+from trust.crashes import conversation
 from trust.load import long_session, together
+
+from hippocampus import Hippocampus
+from hippocampus.storage.state_dir import StateDir
 
 
 def test_processes_and_threads_lose_nothing(tmp_path):
     found = together(tmp_path, 2, 4, 1.0)
     lost = {key: found[key] for key in ("facts lost", "texts lost", "errors", "damage")}
     assert lost == {"facts lost": 0, "texts lost": 0, "errors": 0, "damage": []}, found
+
+
+def test_a_session_that_is_never_searched_has_no_search_index(tmp_path):
+    with contextlib.closing(Hippocampus(tmp_path)) as memory, memory.session("s") as session:
+        session(conversation(3))
+        assert not StateDir(tmp_path).search.exists()
+        assert "row_2_7" in session.recall(query="row_2_7 ok")
+        assert StateDir(tmp_path).search_index("s").exists()
 
 
 def test_a_long_run_fills_six_times_the_compressed_raw_size_at_most(tmp_path):
