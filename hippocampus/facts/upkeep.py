@@ -211,9 +211,9 @@ def ended(tables: FactTables, texts: Iterable[str], agent: str, kind: Kind = "fa
     """Return those of some texts that were facts of an agent, or memories, and are none any more."""
     by_hash = {memories.hashed(text, kind): text for text in texts}
     rows = tables.database.rows(
-        "SELECT hash FROM memory WHERE kind = ?4 AND hash IN (SELECT value FROM json_each(?2)) AND agent = ?3"
-        " GROUP BY hash HAVING sum(removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?1)) = 0",
-        (tables.clock(), json.dumps(list(by_hash)), agent, kind),
+        "SELECT hash FROM memory WHERE kind = ? AND hash IN (SELECT value FROM json_each(?)) AND agent = ?"
+        " GROUP BY hash HAVING sum(removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?)) = 0",
+        (kind, json.dumps(list(by_hash)), agent, tables.clock()),
     )
     return [by_hash[number] for (number,) in rows]
 

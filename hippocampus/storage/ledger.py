@@ -139,10 +139,11 @@ another overwrites none of them.
 """
 DECIDE = """
     INSERT INTO decision (turn, entry_id, stage, reason, saves, costs)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6
+    SELECT :turn, :entry_id, :stage, :reason, :saves, :costs
     WHERE NOT EXISTS (
         SELECT 1 FROM decision
-        WHERE entry_id = ?2 AND stage = ?3 AND (?5 >= 0 OR (turn = ?1 AND saves = ?5))
+        WHERE entry_id = :entry_id AND stage = :stage
+            AND (:saves >= 0 OR (turn = :turn AND saves = :saves))
     )
 """
 """A stage is committed once: of two processes in one session, the decision of the first is written.
@@ -350,7 +351,17 @@ class Ledger:
             self._db.executemany(SAVE, [_row(record) for record in records])
             self._db.executemany(
                 DECIDE,
-                [(call.turn, d.entry_id, d.stage, d.reason, d.saves, d.costs) for d in decisions],
+                [
+                    {
+                        "turn": call.turn,
+                        "entry_id": d.entry_id,
+                        "stage": d.stage,
+                        "reason": d.reason,
+                        "saves": d.saves,
+                        "costs": d.costs,
+                    }
+                    for d in decisions
+                ],
             )
             self._db.executemany("INSERT INTO reactivation VALUES (?, ?, ?, ?, ?)", again)
             self._db.executemany("INSERT OR REPLACE INTO measure VALUES (?, ?, ?, ?)", measures)
