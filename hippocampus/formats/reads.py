@@ -39,11 +39,11 @@ COMMAND_KEYS = ("command", "cmd", "CommandLine", "script")
 MAX_COMMAND_CHARACTERS = 20_000
 """A longer command line writes: it is not taken apart."""
 
-NAME_PREFIX = re.compile(r".*(?:__|[./:])")
+NAME_PREFIX = re.compile(r"^.*(?:__|[./:])")
 """What hosts write before a tool's own name: `mcp__server__`, `server.`."""
 NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1(.*?)\n.*?^\s*\2\s*$", re.DOTALL | re.MULTILINE)
-COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
+HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w++)\1")
+COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 ASSIGNMENT = re.compile(r"\w+=")
 
 PRINTERS = _names("bat batcat cat gc get-content head less more nl tail type")
@@ -113,9 +113,26 @@ class _Program(NamedTuple):
     """Whether its output goes into a file, or its input stands in the command itself."""
 
 
+def _without_heredocs(command: str) -> str:
+    """Return a command line without the text of its here-documents; one without an end stays."""
+    kept: list[str] = []
+    inside: list[str] = []
+    word = ""
+    for line in command.split("\n"):
+        if not word:
+            kept.append(line)
+            found = HEREDOC.search(line)
+            word = found[2] if found else ""
+        elif line.strip() == word:
+            inside, word = [], ""
+        else:
+            inside.append(line)
+    return "\n".join(kept + inside)
+
+
 def _pipelines(command: str) -> Iterator[list[list[str]]]:
     """Yield the pipelines of a command line, each as the words of its programs."""
-    text = COMMENT.sub("", HEREDOC.sub(r"<< \2\3\n", command))
+    text = COMMENT.sub("", _without_heredocs(command))
     lexer = shlex.shlex(text, posix=True, punctuation_chars=";|&<>()\n")
     lexer.whitespace, lexer.commenters = " \t\r", ""
     pipeline: list[list[str]] = [[]]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import copy
 import json
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import ValidationError
 
 from hippocampus import Hippocampus, indexing, secrets
 from hippocampus import policy as policies
@@ -26,11 +29,18 @@ from hippocampus.facts import Facts
 from hippocampus.facts.compat import hippo
 from hippocampus.facts.exchange import export, import_file
 from hippocampus.formats import plain, reader
+from hippocampus.integrations import hooks, mcp_server
+from hippocampus.integrations.proxy.apis import ANSWERS
+from hippocampus.integrations.proxy.service import Service
 from hippocampus.prices import TABLES
 from hippocampus.replay.readers import read_file
+from hippocampus.storage.state_dir import StateDir
 
 ROOT = Path(__file__).parents[2]
 TRANSCRIPTS = sorted((ROOT / "examples" / "transcripts").glob("*.json"))
+EVENTS = ROOT / "tests" / "integrations" / "hooks" / "events.jsonl"
+ENDS = {"PreCompact", "SessionEnd"}
+"""Hooks that start a process of their own."""
 MAX_SECONDS = 5.0
 """What no input of these sizes may take."""
 ODD: list[Any] = [
@@ -134,8 +144,17 @@ class Edges:
             for document in (export(facts), hippo.document(facts, facts.agent)):
                 self._exports.append(json.loads(json.dumps(document, default=str)))
         self._facts = Facts(folder / "imports.sqlite3")
+        state = StateDir(folder / "state")
+        self._tools = mcp_server.Tools(state, self._memory, self._memory.facts)
+        self._offered = {name: mcp_server.server(self._tools, name) for name in mcp_server.PROFILES}
+        self._service = Service(folder / "proxy", "default")
+        lines = map(json.loads, EVENTS.read_text("utf-8").splitlines())
+        found = [each["event"] for each in lines]
+        self._events = [each for each in found if each["hook_event_name"] not in ENDS]
 
     def close(self) -> None:
+        self._tools.close()
+        self._service.close()
         self._session.close()
         self._memory.close()
         self._facts.close()
@@ -217,6 +236,46 @@ class Edges:
         path = self._folder / "import.sqlite3"
         path.write_bytes(damaged(rng, (self._folder / "facts.sqlite3").read_bytes()))
         import_file(self._facts, path)
+
+    def mcp(self, rng: random.Random) -> None:
+        profile = rng.choice(sorted(mcp_server.PROFILES))
+        name = rng.choice(sorted(mcp_server.PROFILES[profile]))
+        given = {
+            "entry_id": self._session.entries()[0].id, "query": "late order", "lines": [1, 9], "text": "I like tea.",
+            "content": "I like tea.", "key": "persona", "session_id": "recalls", "agent_id": "a", "limit": 3, "id": "x",
+            "memory_id": "x", "max_tokens": 99, "type": "fact", "old_text": "a", "new_text": "b", "message": "tea",
+        }  # fmt: skip
+        arguments = mutated(rng, given) if rng.random() < 0.8 else given
+        try:
+            asyncio.run(self._offered[profile].call_tool(name, arguments))
+        except ToolError as refused:
+            if not isinstance(
+                refused.__cause__, HippocampusError | ToolError | ValidationError | None
+            ):
+                raise refused.__cause__ from refused
+            raise HippocampusError(str(refused)) from refused
+
+    def proxy(self, rng: random.Random) -> None:
+        tool = {"type": "function", "function": {"name": "run", "parameters": {"type": "object"}}}
+        request = {
+            "model": rng.choice(["gpt-5", "claude-opus-4-5"]), "tools": [tool], "system": "Be brief.", "stream": True,
+            rng.choice(["messages", "input"]): rng.choice(self._lists)[: rng.randrange(2, 20)],
+        }  # fmt: skip
+        content = json.dumps(mutated(rng, mutated(rng, request)), default=str).encode()
+        if rng.random() < 0.3:
+            content = damaged(rng, content)
+        if self._service.exchange(rng.choice(list(ANSWERS.values())), content) == "malformed":
+            raise HippocampusError("it is passed on as it is")
+
+    def hooks(self, rng: random.Random) -> None:
+        event = copy.deepcopy(rng.choice(self._events))
+        event["transcript_path"] = str(rng.choice([*TRANSCRIPTS, self._folder, "/dev/null"]))
+        if "tool_response" in event and rng.random() < 0.7:
+            event["tool_response"] = {"stdout": rng.choice(self._texts), "stderr": ""}
+        for _ in range(rng.randrange(1, 4)):
+            event = mutated(rng, event)
+        if not isinstance(event, dict) or str(event.get("hook_event_name")) not in ENDS:
+            json.dumps(hooks.answered(event, StateDir(self._folder / "hooks"), "default"))
 
 
 EDGES = [name for name in vars(Edges) if name != "close" and not name.startswith("_")]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 
 import pytest
 from trust.fuzz import EDGES, Edges, fuzz
 
 from hippocampus import policy as policies
 from hippocampus.errors import PolicyError
+from hippocampus.formats.reads import asks_to_read
 
 
 @pytest.fixture(scope="module")
@@ -34,3 +36,18 @@ def test_a_number_of_5000_digits_is_a_problem_of_the_policy(tmp_path, number, fi
     path.write_text(field.format(number))
     with pytest.raises(PolicyError):
         policies.load(path)
+
+
+@pytest.mark.parametrize(
+    ("tool", "command"),
+    [
+        ("a" * 70_000, ""),
+        ("Bash", "\n" * 19_000),
+        ("Bash", "<<a\n" * 4_900),
+        ("Bash", "<<" + "a" * 19_000),
+        ("Bash", "'" * 19_001),
+    ],
+)
+def test_a_call_of_any_length_takes_linear_time(tool, command):
+    """Each of these once took from seconds to hours."""
+    assert not asks_to_read(tool, json.dumps({"command": command}))

@@ -51,7 +51,7 @@ def _give_up(state: StateDir) -> None:
 
 def answered(event: Any, state: StateDir, policy: str) -> Event | None:
     """Return the answer to an event of any host; None leaves everything as it is."""
-    name = event.get("hook_event_name") if isinstance(event, dict) else None
+    name = str(event.get("hook_event_name")) if isinstance(event, dict) else ""
     if name in {"PostToolUse", "AfterTool"}:
         from hippocampus.integrations.hooks import tool_output
 

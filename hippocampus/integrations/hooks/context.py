@@ -68,7 +68,7 @@ def _is_new(event: dict[str, Any]) -> bool:
     A resumed one has those of its start. Newer ones in front of it would be worth it only where the
     provider's cache of it has expired, so that they rewrite nothing.
     """
-    if event.get("source") in {"resume", "fork"}:
+    if str(event.get("source")) in {"resume", "fork"}:
         return event.get("prompt_cache_likely_expired") is True
     return True
 

@@ -59,10 +59,11 @@ def shortened(event: dict[str, Any], state: StateDir, policy: str) -> dict[str, 
     arguments = json.dumps(event.get("tool_input") or {}, ensure_ascii=False)
     if tool.startswith(OWN_TOOLS) or asks_to_read(tool, arguments):
         return None
+    from hippocampus.entries.entry import storable
     from hippocampus.integrations.hooks import stored_entries
 
     call_id = str(event.get("tool_use_id") or event.get("prompt_id") or "")
-    result = LargeResult(session, call_id, tool, arguments, text)
+    result = LargeResult(session, call_id, storable(tool), arguments, text)
     entry = stored_entries.stored(result, state, policy, str(event.get("transcript_path") or ""))
     return None if entry is None else replaced(event, path, entry)
 

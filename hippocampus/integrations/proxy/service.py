@@ -168,19 +168,23 @@ class Service:
 
     def exchange(self, answers: type[ModelAnswer], content: bytes) -> Exchange | str:
         """Return a request as it is sent, or why it is passed on as it is."""
-        body = Body(content)
-        request, now = body.values, time.time()
-        items = _listed(request.get(answers.ITEMS))
-        reason = answers.unmanaged(request) if request.get("tools") else "no tools"
-        if reason or not items:
-            self._warn_once(reason)
-            return reason or "no messages"
-        chains = chains_of(answers, request, items)
+        now = time.time()
+        try:
+            body = Body(content)
+            request = body.values
+            items = _listed(request.get(answers.ITEMS))
+            reason = answers.unmanaged(request) if request.get("tools") else "no tools"
+            if reason or not items:
+                self._warn_once(reason)
+                return reason or "no messages"
+            chains = chains_of(answers, request, items)
+            caching, tool = Caching.of(request), _tool_name(request["tools"])
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+            return "malformed"  # the provider answers why
         place = self._conversations.place(chains, now)
-        conversation = self._opened(place.session, answers, Caching.of(request), items)
+        conversation = self._opened(place.session, answers, caching, items)
         if conversation.is_refused:
             return "refused before"
-        tool = _tool_name(request["tools"])
         exchange = Exchange(
             conversation,
             body,
