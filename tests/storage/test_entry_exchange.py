@@ -11,12 +11,12 @@ import yaml
 from conversations import EAGER, no_fallback, reading
 from hypothesis import given
 from hypothesis import strategies as st
+from storage.memory_store import MemoryStore
 from typer.testing import CliRunner, Result
 
 from hippocampus import Entry, Hippocampus
 from hippocampus.cli import app
 from hippocampus.entries.entry import Source
-from hippocampus.storage.content_store import MemoryStore
 from hippocampus.storage.entry_exchange import documents, parsed, take_in, written
 from hippocampus.storage.state_dir import StateDir
 
