@@ -12,6 +12,9 @@ from typing import Any
 from hippocampus.formats.conversation import Item, Message, ToolResult
 from hippocampus.formats.reader import FORMATS, Adapter, adapter_of
 
+ALTERNATING = {"bedrock": "content", "gemini": "parts"}
+"""The formats in which no message of the model may follow another, and where these have blocks."""
+
 
 def tool_definition(
     format_name: str, name: str, description: str, parameters: Mapping[str, Any]
@@ -71,3 +74,25 @@ def with_text_after(message: Message, text: str, adapter: Adapter) -> Message | 
     at = len(message.raw)
     parts = (replace(part, path=(at, *part.path[1:])) for part in words.parts)
     return Message(message.role, (*message.parts, *parts), (*message.raw, item))
+
+
+def alternating(items: Sequence[Item], adapter: Adapter) -> list[Item]:
+    """Return a list in which messages of the model in a row are one, where its format wants that.
+
+    Reasoning still opens the joined message.
+    """
+    blocks_at = ALTERNATING.get(adapter.NAME)
+    if blocks_at is None:
+        return list(items)
+    joined: list[Item] = []
+    for item in items:
+        last = joined[-1] if joined else {}
+        if item["role"] == "user" or last.get("role") != item["role"]:
+            joined.append(item)
+            continue
+        blocks = item[blocks_at]
+        is_answer = ["reasoningContent" not in each and not each.get("thought") for each in blocks]
+        start = [*is_answer, True].index(True)
+        blocks = [*blocks[:start], *last[blocks_at], *blocks[start:]]
+        joined[-1] = {**item, blocks_at: blocks}
+    return joined

@@ -152,7 +152,7 @@ class View:
             view[at] = item
         for first, last, put in sorted(self._moves(), reverse=True):  # so that none moves another
             view[first:last] = map(snapshot, put)
-        return view
+        return writing.alternating(view, self.history.reading.adapter) if self.folds else view
 
     def _moves(self) -> Iterator[tuple[int, int, tuple[Item, ...]]]:
         """Yield the items that replace a stretch of the list, but for single items."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import re
 import shutil
@@ -45,6 +46,52 @@ def long_talk(rounds: int) -> list[dict[str, Any]]:
             {"role": "tool", "tool_call_id": f"c{number}", "content": f"door_{number} " * 20},
         ]
     return items
+
+
+def as_bedrock(number: int) -> list[dict[str, Any]]:
+    use = {"toolUseId": f"c{number}", "name": "look", "input": {"room": number}}
+    thought = {"reasoningContent": {"reasoningText": {"text": "Next.", "signature": "s"}}}
+    found = {"toolUseId": f"c{number}", "content": [{"text": f"door_{number} " * 60}]}
+    return [
+        {"role": "assistant", "content": [thought, {"toolUse": use}]},
+        {"role": "user", "content": [{"toolResult": found}]},
+    ]
+
+
+def as_gemini(number: int) -> list[dict[str, Any]]:
+    found = {"name": "look", "response": {"output": f"door_{number} " * 60}}
+    return [
+        {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {"room": number}}}]},
+        {"role": "user", "parts": [{"functionResponse": found}]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("start", "step"),
+    [
+        ({"role": "user", "content": [{"text": "Count the rooms."}]}, as_bedrock),
+        ({"role": "user", "parts": [{"text": "Count the rooms."}]}, as_gemini),
+    ],
+)
+def test_roles_alternate_where_a_digest_stands_before_an_answer(
+    tmp_path: Path, start: dict[str, Any], step: Any
+) -> None:
+    """Bedrock and Gemini refuse two messages of the model in a row; reasoning opens its message."""
+    items = [start]
+    memory = Hippocampus(tmp_path, policy=TIGHT, prices=TABLES["none"])
+    digests = 0
+    with memory.session("s") as session, no_fallback():
+        for number in range(20):
+            items += step(number)
+            view = session(items)
+            roles = [each["role"] for each in view]
+            assert all(one != other for one, other in itertools.pairwise(roles))
+            answers = [each["content"] for each in view[1::2] if "content" in each]
+            assert all("reasoningContent" in blocks[0] for blocks in answers if len(blocks) > 1)
+            digests += "digest" in json.dumps(view)
+            assert unpaired(read(view)) == []
+    assert digests
+    memory.close()
 
 
 def test_a_long_talk_stays_within_the_window(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ import yaml
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
 
-from hippocampus import Hippocampus, indexing, secrets
+from hippocampus import Hippocampus, Policy, indexing, secrets
 from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import Facts
@@ -133,7 +133,15 @@ class Edges:
             for t in m.texts()
             if len(t) > 200
         ]
-        self._memory = Hippocampus(folder / "state")
+        self._memory = Hippocampus(
+            folder / "state",
+            policy=Policy(
+                index_over_tokens=60,
+                compression="aggressive",
+                smallest_gain_share=0,
+                fresh_turns={"code": 0},
+            ),
+        )
         self._session = self._memory.session("recalls")
         for end in range(2, len(self._lists[0]) + 1, 4):
             self._session(self._lists[0][:end])
