@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from hippocampus.cli import (
@@ -24,11 +27,22 @@ from hippocampus.cli import (
 
 app = typer.Typer(
     name="hippocampus",
-    help="Keep an agent's context short, cheap and complete.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+@app.callback(invoke_without_command=True)
+def main(
+    shows_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Keep an agent's context short, cheap and complete."""
+    if shows_version:
+        typer.echo(version("hippocampus-context"))
+        raise typer.Exit
+
+
 app.command("replay", help=replay.HELP)(replay.replay)
 app.add_typer(study.app, name="study")
 app.command("explain")(explain.explain)

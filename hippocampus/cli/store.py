@@ -183,6 +183,8 @@ def entries(
     from hippocampus.storage.content_store import DiskStore
 
     state = expect_state(state_dir)
+    if session and import_file is None and not state.ledger(session).exists():
+        fail(f"{state_dir} has no session {session!r}")
     if import_file is None:
         text = exchange.written(exchange.documents(state, session), as_json=as_json)
         typer.echo(text, nl=False)
@@ -193,6 +195,8 @@ def entries(
         problems = str(getattr(failure, "strerror", None) or failure).splitlines()
         typer.echo("\n".join(visible(f"{import_file}: {each}") for each in problems), err=True)
         raise typer.Exit(2) from None
+    if not found:
+        fail(f"{import_file} has no entries")
     with contextlib.closing(DiskStore(state.contents)) as store:
         done = exchange.take_in(state, store, found)
     typer.echo(f"{done.added} entries added, {done.changed} changed, {done.unchanged} as they were")

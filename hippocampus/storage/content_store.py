@@ -87,7 +87,10 @@ class _BytesDisk(diskcache.Disk):  # type: ignore[misc]  # it carries no types
             raise TypeError("values of the content store are bytes")
         size, mode, name, held = super().store(value, read, key)
         if name is not None:
-            (Path(self._directory) / name).chmod(0o600)
+            own = Path(self._directory) / name
+            own.chmod(0o600)
+            for folder in (own.parent, own.parent.parent):
+                folder.chmod(0o700)
         return size, mode, name, held
 
     def filename(self, key: Any = diskcache.UNKNOWN, value: Any = diskcache.UNKNOWN) -> Any:
