@@ -82,6 +82,8 @@ def remember(  # noqa: PLR0913, PLR0917 - one parameter an option
             said, type=type_name, intensity=importance, scope=scope, agent=agent
         )
     say_outcomes(outcomes, as_json=as_json)
+    if outcomes and all(each.action == "refused" for each in outcomes):
+        raise typer.Exit(1)
 
 
 @app.command()

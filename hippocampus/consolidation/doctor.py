@@ -145,7 +145,7 @@ def _policy(named: str | Path) -> Iterator[Finding]:
     try:
         policies.load(named)
     except PolicyError as wrong:
-        yield from (Finding(f"policy {each}") for each in wrong.problems)
+        yield from (Finding(f"policy: {each}") for each in wrong.problems)
 
 
 def _modes(state: StateDir) -> Iterator[Finding]:
