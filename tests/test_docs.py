@@ -538,10 +538,6 @@ IDIOM = re.compile(
 )
 """Words that the reference manual of a library does not use; plain ones are in most cases: text,
 redacted, reloaded, returns, replaces, N, the X that, payload, anyone, next to, stored, return whether."""
-NOT_YET_CLEAN = {
-    "facts",
-}
-"""Rooms whose docstrings still have such words. Take a room out once it is clean; add none."""
 
 
 def prose(text: str) -> str:
@@ -561,30 +557,15 @@ def test_a_help_text_is_in_plain_english(name: str) -> None:
     assert IDIOM.findall(" ".join(filter(None, texts))) == []
 
 
-def room_of(path: Path) -> str:
-    return path.relative_to(ROOT / "hippocampus").parts[0].removesuffix(".py")
-
-
 def docstrings(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield ast.get_docstring(node) or ""
 
 
-def test_the_docstrings_of_clean_rooms_are_in_plain_english() -> None:
-    found: dict[str, list[str]] = defaultdict(list)
-    for path in SOURCES:
-        for text in docstrings(path):
-            if IDIOM.search(text):
-                found[room_of(path)].append(f"{named(path)}: {text.splitlines()[0]}")
-    assert {room: found[room] for room in set(found) - NOT_YET_CLEAN} == {}
-    assert NOT_YET_CLEAN - set(found) == set(), "these rooms are clean: take them out of the list"
-
-
-NOT_YET_UNIQUE = {
-    "Candidate", "Found", "Said",
-}  # fmt: skip
-"""Class names that exist more than once. Take a name out once it is unique; add none."""
+def test_docstrings_are_in_plain_english() -> None:
+    texts = [(path, text) for path in SOURCES for text in docstrings(path)]
+    assert [(named(path), text) for path, text in texts if IDIOM.search(text)] == []
 
 
 def test_a_class_name_exists_once() -> None:
@@ -594,5 +575,4 @@ def test_a_class_name_exists_once() -> None:
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(named(path))
     twice = {name: paths for name, paths in places.items() if len(paths) > 1}
-    assert {name: twice[name] for name in set(twice) - NOT_YET_UNIQUE} == {}
-    assert NOT_YET_UNIQUE - set(twice) == set(), "these names are unique: take them out of the list"
+    assert twice == {}

@@ -20,7 +20,7 @@ TEXT_COLUMNS = ("content", "text", "body", "message")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PastTurn:
     """One message that was found."""
 
     session: str
@@ -84,7 +84,7 @@ class Conversations:
             )
         return added.rowcount
 
-    def search(self, query: str, *, limit: int = 10, agent: str | None = None) -> list[Said]:
+    def search(self, query: str, *, limit: int = 10, agent: str | None = None) -> list[PastTurn]:
         """Return the messages that best match a query: of the user's table if named, else archived.
 
         Raises:
@@ -102,9 +102,9 @@ class Conversations:
             " ORDER BY bm25(said_text), said.row DESC LIMIT ?",
             (match_of(query), agent == EVERY_AGENT, agent, limit),
         )
-        return [Said(*row) for row in found]
+        return [PastTurn(*row) for row in found]
 
-    def _search_table(self, table: str, query: str, limit: int) -> list[Said]:
+    def _search_table(self, table: str, query: str, limit: int) -> list[PastTurn]:
         columns = [row[1] for row in self._db.rows("SELECT * FROM pragma_table_info(?)", (table,))]
         if not columns:
             raise FactError(f"there is no table {table!r} in {self._db.path}")
@@ -152,10 +152,10 @@ class Conversations:
         )
 
 
-def _said(row: dict[str, object], text: str, score: float) -> Said:
+def _said(row: dict[str, object], text: str, score: float) -> PastTurn:
     at = row.get("at") or row.get("created_at") or row.get("timestamp")
     turn = str(row.get("turn") or row.get("id") or 0)
-    return Said(
+    return PastTurn(
         session=str(
             row.get("session") or row.get("session_id") or row.get("conversation_id") or ""
         ),

@@ -66,12 +66,12 @@ class Database:
             self.connection.executemany(sql, values)
 
     def meta(self, key: str) -> str | None:
-        """Return what the file says of itself under a key."""
+        """Return the value that the file has under a key."""
         found: str | None = self.value("SELECT value FROM meta WHERE key = ?", (key,))
         return found
 
     def set_meta(self, key: str, value: str) -> None:
-        """Write what the file says of itself under a key."""
+        """Write a value under a key of the file."""
         self.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     @contextlib.contextmanager
@@ -114,7 +114,7 @@ class Database:
 
 
 def _told(failure: OSError | sqlite3.Error) -> str:
-    """Return the text of what is wrong, and what to do where the file itself is damaged."""
+    """Return the text of an error, with the remedy where the file itself is damaged."""
     if type(failure) is sqlite3.DatabaseError:  # its subclasses are of other causes
         return f" is damaged or none: {failure}; name another, or move it away to begin a new one"
     return f": {failure}"

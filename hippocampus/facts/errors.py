@@ -13,7 +13,7 @@ from hippocampus.errors import HippocampusError, StoreError
 
 
 class FactError(HippocampusError):
-    """A request to the fact store cannot be served; the text says why."""
+    """A request to the fact store cannot be served; the text has the reason."""
 
 
 class BlockError(FactError):

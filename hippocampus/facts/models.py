@@ -31,7 +31,7 @@ UNTRUSTED = "tool"
 TRUSTED_ROLES = frozenset({"", "user", "host"})
 """Whose statements may end what another role said."""
 HEARSAY = "hearsay"
-"""The tag of what the user reports of others, supposes, or pasted."""
+"""The tag of statements that the user reports of others, supposes, or pasted."""
 TYPES = ("fact", "preference", "event", "note", "decision", "correction", "error")
 EVERY_AGENT = "*"
 NEVER = float("inf")
@@ -95,7 +95,7 @@ class Triple:
     known_from: float
     known_until: float | None
     memory_id: str
-    """The fact that says it."""
+    """The fact that states it."""
     negated: bool = False
 
 
@@ -119,9 +119,9 @@ class Action(StrEnum):
     SUPERSEDED = "superseded"
     """It stands in the place of `others`, which are kept as history."""
     MERGED = "merged"
-    """It says the same as one that is there, in other or more words; the fuller one stands."""
+    """It states the same as a stored one, in other or more words; the fuller one stands."""
     KEPT_APART = "kept_apart"
-    """It is close to `others` but says something else; both are true."""
+    """It is close to `others` but states something else; both are true."""
     REFUSED = "refused"
     """Nothing was written."""
 
@@ -135,7 +135,7 @@ class Outcome:
     memory: Memory | None
     """The memory that holds the text; none when it was refused."""
     others: tuple[str, ...] = ()
-    """Ids of what was superseded, merged into or kept apart."""
+    """Ids of the memories that were superseded, merged into or kept apart."""
     triples: tuple[Triple, ...] = ()
 
 
@@ -241,9 +241,9 @@ class FactPolicy:
     resistance: float = 0.3
     """How much each further access slows the fading; 0 lets accesses count for nothing."""
     hide_below: float = 0.0
-    """What is weaker is not returned, and not deleted; 0 hides nothing."""
+    """Weaker memories are not returned, and not deleted; 0 hides nothing."""
     prune_below: float = 0.1
-    """What is weaker is taken away by `compact`; 0 keeps all."""
+    """Weaker memories are removed by `compact`; 0 keeps all."""
     prune_after_days: float = 180.0
     """What was not accessed for longer goes too, preferences included; 0 keeps all."""
     boost: float = 0.02

@@ -16,7 +16,7 @@ from hippocampus.facts import memories, triples
 from hippocampus.facts.bounded import within
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import RANKINGS, Memory, Recalled, Score
-from hippocampus.facts.ranking import Candidate, Found, named, places, relevance, speakers
+from hippocampus.facts.ranking import Matches, RankedRow, named, places, relevance, speakers
 from hippocampus.facts.recall_query import RecallQuery
 from hippocampus.facts.strength import DAY_SECONDS, boosted, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
@@ -30,7 +30,7 @@ NEAREST = 40
 SPREAD = 10
 """How many of each bring the turns next to them."""
 COMMON = 0.5
-"""How much of what all memories have in common is taken out of the cosine of a memory that is no turn."""
+"""The share of the mean of all vectors that is taken out of the cosine of a memory that is no turn."""
 FADED = 0.005
 """What strength and recency add, each: they decide between equals."""
 COMMON_SHARE, LEAST_COMMON_ROWS, MOST_COMMON_ROWS = 0.1, 1_000, 8_000
@@ -51,7 +51,7 @@ RERANK_SECONDS = 20.0
 log = logging.getLogger(__name__)
 
 PLACE = "CASE role WHEN '' THEN turn WHEN 'user' THEN 2 * turn + 1 ELSE 2 * turn END"
-"""Where a memory stands in its session: an answer and what the user says to it have one turn."""
+"""The place of a memory in its session: an answer and the user's reply to it have one turn."""
 LIGHT = (
     f"row, type, intensity, accesses, accessed, created, session, {PLACE},"
     " instr(content, '?') OR instr(content, '？'), rtrim(content) LIKE '%?',"
@@ -137,10 +137,10 @@ def _scores(
 
 def find(
     tables: FactTables, text: str, query: RecallQuery, *, whole: bool = False, seconds: float
-) -> Found:
-    """Return what words and meaning find, of what the filters let pass.
+) -> Matches:
+    """Return the matches of words and meaning among the rows that pass the filters.
 
-    Where the filters leave few of the best, both look again among what passes. The vector is that of
+    Where the filters leave few of the best, both search again among the rows that pass. The vector is that of
     the `whole` text, or of the text without the names of who speaks, which a model takes for its subject.
     """
     terms = query_terms(text)
@@ -169,10 +169,10 @@ def find(
     if not cosines:
         rows |= _next_to(tables, list(hits)[:SPREAD], rows, query)
     held, weights = _held(tables, having, hits, rows)
-    return Found(rows, held, weights, cosines, distinct)
+    return Matches(rows, held, weights, cosines, distinct)
 
 
-def _without_speakers(text: str, rows: dict[int, Candidate]) -> str:
+def _without_speakers(text: str, rows: dict[int, RankedRow]) -> str:
     asked = content_words(text)
     speaking = named(speakers(rows.values()), asked)
     return without(text, speaking) if 0 < len(speaking) < len(asked) else text
@@ -256,7 +256,7 @@ def _nearest_among(tables: FactTables, vector: Any, query: RecallQuery) -> dict[
     return dict(sorted(found.items(), key=lambda pair: -pair[1])[:NEAREST])
 
 
-def _light(tables: FactTables, rows: Iterable[int], query: RecallQuery) -> dict[int, Candidate]:
+def _light(tables: FactTables, rows: Iterable[int], query: RecallQuery) -> dict[int, RankedRow]:
     """Return what ranking needs of those rows that pass the filters."""
     condition, values = query.condition()
     found = tables.database.rows(
@@ -264,12 +264,12 @@ def _light(tables: FactTables, rows: Iterable[int], query: RecallQuery) -> dict[
         f" SELECT {LIGHT} FROM wanted CROSS JOIN memory ON row = number WHERE {condition}",
         (memories.listed(rows), *values),
     )
-    return {row[0]: Candidate(*row) for row in found}
+    return {row[0]: RankedRow(*row) for row in found}
 
 
 def _next_to(
-    tables: FactTables, hits: Iterable[int], rows: dict[int, Candidate], query: RecallQuery
-) -> dict[int, Candidate]:
+    tables: FactTables, hits: Iterable[int], rows: dict[int, RankedRow], query: RecallQuery
+) -> dict[int, RankedRow]:
     """Return the turns next to the best hits."""
     wanted = places(rows[row] for row in hits if row in rows)
     if not wanted:
@@ -282,11 +282,11 @@ def _next_to(
         f" ON session = s AND turn = t WHERE {PLACE} = p AND {condition}",
         (json.dumps(turns), *values),
     )
-    return {row[0]: Candidate(*row) for row in found}
+    return {row[0]: RankedRow(*row) for row in found}
 
 
 def _few(found: Collection[int], rows: Collection[int]) -> bool:
-    """Return whether filters let pass less than a quarter of what was found."""
+    """Return whether less than a quarter of the matches pass the filters."""
     return sum(row in rows for row in found) < len(found) // 4
 
 
@@ -294,7 +294,7 @@ def _few(found: Collection[int], rows: Collection[int]) -> bool:
 
 
 def _ours(
-    tables: FactTables, text: str, query: RecallQuery, found: Found
+    tables: FactTables, text: str, query: RecallQuery, found: Matches
 ) -> list[tuple[int, Score]]:
     scores = relevance(found, content_words(text))
     kept = _unfaded(tables, query, (found.rows[row] for row in scores))
@@ -310,13 +310,13 @@ def _strongest(tables: FactTables, query: RecallQuery) -> list[tuple[int, Score]
     """Return every row that passes the filters, strongest and newest first."""
     condition, values = query.condition()
     found = tables.database.rows(f"SELECT {LIGHT} FROM memory WHERE {condition}", values)  # noqa: S608 - names of ours
-    kept = _unfaded(tables, query, (Candidate(*row) for row in found))
+    kept = _unfaded(tables, query, (RankedRow(*row) for row in found))
     return _best_first(
         {row: replace(each, total=each.strength + 0.5 * each.recency) for row, each in kept.items()}
     )
 
 
-def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[Candidate]) -> dict[int, Score]:
+def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[RankedRow]) -> dict[int, Score]:
     """Return strength, recency and importance of the rows that are not too weak to be returned."""
     strength = fading(tables.policy, query.seen_from)
     kept = {}

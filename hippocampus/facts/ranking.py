@@ -1,7 +1,7 @@
 """Ranking: how much of a query a turn and its neighbours cover, and how near they are to it. Pure.
 
-Both parts are absolute, so that neither words nor meaning drowns the other, and so that what is
-relevant to nothing scores nothing. The numbers were chosen on conversations, each time leaving one out.
+Both parts are absolute, so that neither words nor meaning drowns the other, and so that an
+irrelevant row scores nothing. The numbers were chosen on conversations, each time leaving one out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SEVERAL = 0.1
 NEAR_COSINES: Mapping[int, float] = {-2: 0.2, -1: 0.3, 1: 0.3, 2: 0.2}
 """How much the cosine of a turn counts for one at this distance."""
 NOISE_COSINE = 0.1
-"""Under this a cosine says nothing of the turns next to it."""
+"""Under this a cosine has no weight for the turns next to it."""
 ALONE_WORDS, ALONE_COSINE = 1.5, 1.5
 """The power of the share of words, and the weight of the cosine, of a memory that is no turn: nothing next to it holds the other words, or comes near too."""
 LEAST_COSINE = 0.25
@@ -29,10 +29,10 @@ LEAST_COSINE = 0.25
 OTHERS = 0.8
 """What a turn keeps of its score where the query names who speaks, and another one does."""
 ASKING = 0.85
-"""What a turn keeps that ends with a question, which says little."""
+"""The share of its score that a turn keeps which ends with a question."""
 
 
-class Candidate(NamedTuple):
+class RankedRow(NamedTuple):
     """What ranking knows of a row."""
 
     row: int
@@ -55,20 +55,20 @@ class Candidate(NamedTuple):
         return bool(self.session) and self.turn is not None
 
 
-class Found(NamedTuple):
+class Matches(NamedTuple):
     """What words and meaning find."""
 
-    rows: dict[int, Candidate]
+    rows: dict[int, RankedRow]
     words: dict[int, set[int]]
     """Which of the query's words each row holds, by their number."""
     weights: list[float]
     """How rare each word is."""
     cosines: dict[int, float]
     distinct: dict[int, float]
-    """The cosines without a share of what all memories have in common."""
+    """The cosines without a share of the mean of all vectors."""
 
 
-def relevance(found: Found, asked: Collection[str]) -> dict[int, tuple[float, float]]:
+def relevance(found: Matches, asked: Collection[str]) -> dict[int, tuple[float, float]]:
     """Return for each row that has to do with a query its score, and the share of the query's words in it."""
     near = neighbours(found.rows.values())
     covered = window(found, near)
@@ -91,7 +91,7 @@ def relevance(found: Found, asked: Collection[str]) -> dict[int, tuple[float, fl
     return scores
 
 
-def places(rows: Iterable[Candidate]) -> set[tuple[str, int]]:
+def places(rows: Iterable[RankedRow]) -> set[tuple[str, int]]:
     """Return where the turns next to some rows stand."""
     return {
         (one.session, one.turn + step)
@@ -102,7 +102,7 @@ def places(rows: Iterable[Candidate]) -> set[tuple[str, int]]:
     }
 
 
-def neighbours(rows: Collection[Candidate]) -> dict[int, list[tuple[int, int]]]:
+def neighbours(rows: Collection[RankedRow]) -> dict[int, list[tuple[int, int]]]:
     """Return for each row those next to it in its conversation, with their distance."""
     talks: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for one in rows:
@@ -118,7 +118,7 @@ def neighbours(rows: Collection[Candidate]) -> dict[int, list[tuple[int, int]]]:
     return near
 
 
-def window(found: Found, near: Mapping[int, Sequence[tuple[int, int]]]) -> dict[int, float]:
+def window(found: Matches, near: Mapping[int, Sequence[tuple[int, int]]]) -> dict[int, float]:
     """Return the share of a query's words that each row and those next to it hold, rare words counting for more."""
     total = sum(found.weights) or 1.0
     held = {row: numbers for row, numbers in found.words.items() if row in found.rows}
@@ -137,7 +137,7 @@ def window(found: Found, near: Mapping[int, Sequence[tuple[int, int]]]) -> dict[
     return covered
 
 
-def speakers(candidates: Iterable[Candidate]) -> set[str]:
+def speakers(candidates: Iterable[RankedRow]) -> set[str]:
     """Return who speaks in the candidates: the names that a turn opens with, and another one too.
 
     A word before a colon that stands but once is a heading rather than a speaker.
@@ -151,7 +151,7 @@ def named(speaking: Iterable[str], asked: Iterable[str]) -> set[str]:
     return set(words(" ".join(speaking))).intersection(asked)
 
 
-def by_others(candidates: Collection[Candidate], asked: Iterable[str]) -> set[int]:
+def by_others(candidates: Collection[RankedRow], asked: Iterable[str]) -> set[int]:
     """Return the rows whose speaker the words asked for do not name, where they name another."""
     speaking = speakers(candidates)
     meant = named(speaking, asked)

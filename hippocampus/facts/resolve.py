@@ -1,6 +1,6 @@
 """Which kept statements a new one ends by its own words. Only reads; nothing else ever ends one.
 
-What is not certain here stays: both stand, newest first, dated.
+Where that is not certain, both stand, newest first, dated.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ MOST = 0.6
 
 
 PURPOSE = frozenset({"for", "für", "para", "pour", "для", "给", "为"})
-"""Words before what is no value, but tells two things of one kind apart."""
+"""Words before a name that is no value, but separates two things of one kind."""
 ID_DIGITS = 5
-"""A number of so many digits is no amount, it names something."""
+"""A number of this many digits is no amount, it names something."""
 _RUN = re.compile(f"[{UNSPACED}]")
 
 
@@ -58,7 +58,7 @@ class Ending(NamedTuple):
     reason: str
 
 
-Said = tuple[int, str, Statement]
+KnownStatement = tuple[int, str, Statement]
 
 
 def endings(
@@ -87,7 +87,7 @@ def endings(
     return list({(each.row, each.sentence): each for each in found}.values())
 
 
-def _by_relation(new: Statement, said: Iterable[Said]) -> list[Ending]:
+def _by_relation(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
     """Return the sentences with another value of a relation that has one at a time."""
     if (ours := new.relation) is None:
         return []
@@ -107,8 +107,8 @@ def _share(wanted: Iterable[str], text: str) -> float:
     return sum(found) / len(found) if found else 0.0
 
 
-def _by_denial(denial: Denial, said: Sequence[Said]) -> list[Ending]:
-    """Return the sentences that state what a clause says to be so no longer.
+def _by_denial(denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
+    """Return the sentences that state what a clause denies.
 
     Of one word that names it, only where a single statement has it.
     """
@@ -134,11 +134,11 @@ def _same_person(clause: str, sentence: str) -> bool:
     return is_own(sentence) or not is_own(clause) or topic(sentence) <= topic(clause)
 
 
-def _by_swap(new: Statement, swap: Swap, said: Sequence[Said]) -> list[Ending]:
-    """Return the sentences whose value a statement says it replaces, where that is certain.
+def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownStatement]) -> list[Ending]:
+    """Return the sentences whose value a statement replaces by its own words, where that is certain.
 
-    Certain is what says the same relation of the speaker, or is on the same topic, or is the only one
-    that has the value where the statement names no other topic.
+    Certain is a sentence with the same relation of the speaker, one on the same topic, or the
+    only one that has the value where the statement names no other topic.
     """
     value = frozenset(word for word in words(swap.old) if word.isdigit()) or topic(swap.old)
     ours = persons(new.text)
@@ -193,7 +193,7 @@ def _modifier(word: str, text: str) -> str:
     return found[place] if 0 <= place < len(found) and found[place] in topic(text) else ""
 
 
-def _by_frame(new: Statement, said: Iterable[Said]) -> list[Ending]:
+def _by_frame(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
     """Return the sentences that are a statement word by word but for one value, where there is one at a time.
 
     With a word of change that is any value; without one, a name for a name or a number for a number
@@ -246,7 +246,7 @@ def _parts(text: str) -> list[str]:
 def _is_exchange(
     value: list[str], other: list[str], before: list[str], behind: list[str], spoken: SpokenLanguage
 ) -> bool:
-    """Return whether two values in one frame exclude one another, as far as the frame says."""
+    """Return whether two values in one frame exclude one another, as far as the frame shows."""
     unspaced = any(map(_RUN.search, [*value, *before, *behind]))
     text = ("" if unspaced else " ").join([*before, *behind])
     most = VALUE_WORDS * (2 if unspaced else 1)
@@ -283,7 +283,7 @@ def _kind(value: list[str]) -> str:
     return "name" if all(each[:1].isupper() for each in value) else ""
 
 
-def _by_head(new: Statement, said: Iterable[Said]) -> list[Ending]:
+def _by_head(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
     """Return the sentences that say something of the same kind of the first thing that a change is about.
 
     `The office moved to Arbat Street` ends `Our office is on Baker Street`: a name for a name, a number for
@@ -344,7 +344,7 @@ def _is_of_a_kind(one: str, other: str) -> bool:
     return not any(numbers) and all(side and _kind(side) == "name" for side in left)
 
 
-def _by_role(new: Statement, said: Iterable[Said]) -> list[Ending]:
+def _by_role(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
     """Return the newest sentence that gives the same role or quantity another value.
 
     `The treasurer is Ann` and `Bo is the treasurer now` name one role. Where a statement has no word of
@@ -381,7 +381,7 @@ def _other_of_a_kind(value: str, other: str, *, sign: bool) -> bool:
     return sign and topic(value).isdisjoint(topic(other)) and not persons(f"{value} {other}")
 
 
-def _by_overlap(new: Statement, said: Iterable[Said]) -> list[Ending]:
+def _by_overlap(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
     """Return the sentence that a correction is about: the one that shares most of its words, or alone shares any."""
     shares = [
         (share, row, sentence)
@@ -396,7 +396,7 @@ def _by_overlap(new: Statement, said: Iterable[Said]) -> list[Ending]:
     return []
 
 
-def _by_form(new: Statement, said: Sequence[Said]) -> list[Ending]:
+def _by_form(new: Statement, said: Sequence[KnownStatement]) -> list[Ending]:
     """Return the newest statement where a short correction has a number as it has, or a word spelt nearly the same."""
     ours = topic(" ".join(new.clauses))
     for row, sentence, _ in said[:1] if len(words(new.text)) <= SHORT_WORDS else ():

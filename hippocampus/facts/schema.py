@@ -125,7 +125,7 @@ ALTER TABLE memory DROP COLUMN signature
 """Nothing is found by bands or by bit codes any more."""
 
 FORGOTTEN = "CREATE TABLE forgotten (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID"
-"""The ids of what was deleted for good: an id that is in no table belongs to another store."""
+"""The ids of memories that were deleted for good: an id in no table belongs to another store."""
 
 SCHEMA = Schema(
     "fact store",

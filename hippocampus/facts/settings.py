@@ -12,7 +12,7 @@ from hippocampus.policy.facts import FactFields
 
 
 def settings_of(fields: FactFields) -> FactPolicy:
-    """Return a preset's settings with what a block says put over them.
+    """Return a preset's settings with those of a block put over them.
 
     >>> settings_of(FactFields(preset="hippo", hide_below=0.1)).hide_below
     0.1

@@ -79,7 +79,7 @@ _LONG_NUMBER = re.compile(r"\d(?:[ ()]?\d){4,}")
 
 
 class Swap(NamedTuple):
-    """An old value that a statement names, and what it says next to it."""
+    """An old value that a statement names, with the words next to it."""
 
     old: str
     new: str
@@ -88,7 +88,7 @@ class Swap(NamedTuple):
 
 
 class Denial(NamedTuple):
-    """A clause that says that something is so no longer, in two parts."""
+    """A clause that denies an earlier statement, in two parts."""
 
     subject: str
     """The words before the denial; empty where the words behind it name no topic."""
@@ -102,11 +102,11 @@ class Statement:
     text: str
     relation: Relation | None = None
     corrects: bool = False
-    """Whether it says that what was said before is wrong."""
+    """Whether it calls an earlier statement wrong."""
     certain: bool = False
-    """Whether it says so by more than an interjection, which may also answer a question."""
+    """Whether more than an interjection does so, which may also answer a question."""
     changed: bool = False
-    """Whether it says that something became so."""
+    """Whether it states that something became so."""
     swaps: tuple[Swap, ...] = ()
     ended: tuple[Denial, ...] = ()
     hearsay: bool = False
@@ -115,7 +115,7 @@ class Statement:
     stated: bool = False
     """Whether it gives something a value with a copula."""
     renews: bool = False
-    """Whether it says that a thing is new or became another."""
+    """Whether it states that a thing is new or became another."""
 
     @property
     def may_end(self) -> bool:
@@ -288,7 +288,7 @@ def topic(text: str) -> frozenset[str]:
 
 
 def is_own(sentence: str) -> bool:
-    """Return whether a sentence is about the speaker, or what is the speaker's: about no other person."""
+    """Return whether a sentence is about the speaker or the speaker's things, and about no other person."""
     rules = language_of(sentence, words(sentence)).rules
     if rules is None or persons(sentence):
         return False
@@ -359,7 +359,7 @@ def persons(text: str) -> frozenset[str]:
 
 
 def own_words(text: str) -> str:
-    r"""Return a text without what is pasted into it: fences, quotes, forwarded mail, documents, observations.
+    r"""Return a text without its pasted parts: fences, quotes, forwarded mail, documents, observations.
 
     >>> own_words("I like tea.\n> I prefer coffee")
     'I like tea.'

@@ -154,7 +154,7 @@ class StoredFacts:
     def store(
         self, content: str, *, agent: str | None = None, **fields: Unpack[ItemFields]
     ) -> Outcome:
-        """Keep a content word by word; the same content again strengthens the first."""
+        """Keep a text word by word; the same text again strengthens the first."""
         return self.store_many([_made(content, **fields)], agent=agent)[0]
 
     def store_many(self, items: Iterable[Item | str], *, agent: str | None = None) -> list[Outcome]:
@@ -179,7 +179,7 @@ class StoredFacts:
         return query.confirm(self.tables, found.values(), self.tables.clock())
 
     def used(self, printed: str, said: str, *, agent: str | None = None) -> list[str]:
-        """Return the ids of what a `<memory>` text or a recall printed and what was said after it uses."""
+        """Return the ids of the memories that a `<memory>` text or a recall printed and a later text uses."""
         from hippocampus.facts import usage
 
         return usage.used(self.tables, printed, said, agent or self.agent)
@@ -200,7 +200,7 @@ class StoredFacts:
         agent: str | None = None,
         scopes: Sequence[str] | None = None,
     ) -> list[Recalled]:
-        """Delete the memory of an id, or those that a description certainly means; return what is deleted.
+        """Delete the memory of an id, or those that a description certainly means; return the deleted ones.
 
         Certain are those with all of its words, or with a cosine of 0.85 and the threshold. `dry_run`
         deletes nothing.
@@ -214,7 +214,7 @@ class StoredFacts:
         return found
 
     def compact(self, *, dry_run: bool = False, agent: str | None = None) -> Compaction:
-        """Take away what faded and what is there twice; restorable until `purge`."""
+        """Remove faded and duplicate memories; restorable until `purge`."""
         return upkeep.compact(self.tables, agent or self.agent, dry_run=dry_run)
 
     def restore(self, memory_ids: Iterable[str]) -> list[Memory]:
@@ -228,7 +228,7 @@ class StoredFacts:
     def purge(
         self, *, before: Moment | None = None, agent: str | None = None, dry_run: bool = False
     ) -> list[Memory]:
-        """Delete for good what is superseded or removed, and return it."""
+        """Delete superseded and removed memories for good, and return them."""
         condition, values = memories.for_agent(agent or self.agent)
         sql = (
             f"SELECT {memories.COLUMNS} FROM memory WHERE (superseded_by IS NOT NULL"  # noqa: S608 - names of ours

@@ -57,7 +57,7 @@ class FactTables:
         return None if self.embed is None else str(named or type(self.embed).__qualname__)
 
     def refusal(self, content: str) -> str:
-        """Return why a content cannot be kept, or nothing."""
+        """Return why a text cannot be kept, or nothing."""
         from hippocampus import secrets
         from hippocampus.facts.statements import without_recalled
 

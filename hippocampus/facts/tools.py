@@ -1,7 +1,6 @@
 """The fact store as tools of an agent, under the names of hippo and scriptling, and how to use them.
 
-A call answers with text in every case; what a model did wrong comes back as JSON that says what to
-do instead. What remembering and recalling mean is the store's to know.
+A call answers with text in every case; a wrong call gets JSON with the right one. What remembering and recalling mean is the store's to know.
 """
 
 # ruff: noqa: D102 - `Tool.run` says what each `run` does
@@ -24,7 +23,7 @@ from hippocampus.facts.timestamps import day
 from hippocampus.formats.writing import tool_definition
 
 if TYPE_CHECKING:
-    from hippocampus.facts.conversations import Said
+    from hippocampus.facts.conversations import PastTurn
     from hippocampus.facts.stored_facts import StoredFacts
 
 INSTRUCTIONS = (
@@ -58,7 +57,7 @@ class Reach:
 def tools(format_name: str, *, conversation: bool = False) -> list[dict[str, Any]]:
     """Return the definitions of the tools in a format of messages, such as `openai` or `anthropic`.
 
-    `recall_conversation` is among them where `conversation` says that there is something to search.
+    `recall_conversation` is among them if `conversation` is true: there is something to search.
 
     Raises:
         ValueError: another format.
@@ -136,7 +135,7 @@ def _line(found: Recalled) -> str:
     return f"{entry_line(found.memory)} (id {found.memory.id}, score {found.score.total:.2f})"
 
 
-def _message(said: Said) -> str:
+def _message(said: PastTurn) -> str:
     when = "" if said.at is None else f"{day(said.at)} "
     return f"- [{when}{said.role}] {said.content}"
 
@@ -196,7 +195,7 @@ Limit = Annotated[
 
 
 class RememberFacts(Tool):
-    """Take the facts out of a text and keep each. What is known already is strengthened, and what the text says to have ended takes its place in the past."""
+    """Take the facts out of a text and keep each. Known facts are strengthened, and facts that end by the text's own words move to the past."""
 
     name = "remember_facts"
     text: Words = _described("What to take facts from.")
@@ -254,7 +253,7 @@ class ReplaceBlock(Tool):
 
 
 class Forget(Tool):
-    """Delete the memories that certainly mean what is described, for good, and list them."""
+    """Delete the memories that a description certainly means, for good, and list them."""
 
     name = "forget_memory"
     description: Words = _described(
@@ -385,7 +384,7 @@ def _recalled(facts: StoredFacts, reach: Reach, query: str, limit: int, type_nam
 
 
 def _deleted(facts: StoredFacts, ids: list[str]) -> str:
-    """Delete memories, and list them with what is true again by that."""
+    """Delete memories, and list them with those that are true again by that."""
     returned = facts.returning(ids)
     gone = _listed("Deleted", facts.delete(ids))
     return f"{gone}\n{_listed('True again', returned)}" if returned else gone

@@ -1,4 +1,4 @@
-"""Entities, their names and their relations in SQL. What ends what is decided elsewhere."""
+"""Entities, their names and their relations in SQL. Which fact ends another is decided elsewhere."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def alias(db: Database, agent: str, name: str, other: str) -> None:
 
 
 def add(db: Database, row: int, memory: Memory, relation: Relation) -> None:
-    """Write a triple that a memory says, for as long as the memory is true."""
+    """Write a triple that a memory states, for as long as the memory is true."""
     superseded = memory.superseded_by is not None
     subject = entity(db, memory.agent, relation.subject)
     db.run(

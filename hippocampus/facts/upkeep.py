@@ -197,7 +197,7 @@ def _rewrite(tables: FactTables, shorter: Mapping[str, str], reason: str) -> Rew
 
 
 def next_row(tables: FactTables) -> int:
-    """Return the number of the row that is written next: what is older was there before."""
+    """Return the number of the row that is written next: older rows were there before."""
     return memories.next_row(tables.database)
 
 
@@ -224,7 +224,7 @@ def ended(tables: FactTables, texts: Iterable[str], agent: str, kind: Kind = "fa
 def matching(tables: FactTables, text: str, query: RecallQuery, threshold: float) -> list[Recalled]:
     """Return the memory of an id, or those that a description certainly means, closest first.
 
-    Those are the ones that have all of its words, or a cosine that says the same; of several that
+    Those are the ones that have all of its words, or a cosine as high as that; of several that
     share but some of its words, none is certain.
     """
     named = memories.by_id(tables.database, [text.strip()])
@@ -269,7 +269,7 @@ def coverage(wanted: Sequence[str], text: str) -> float:
 def compact(
     tables: FactTables, agent: str, *, dry_run: bool, keep: Collection[str] = ()
 ) -> Compaction:
-    """Take away what has faded and what is there twice; it stays restorable until `purge`.
+    """Remove faded and duplicate memories; they stay restorable until `purge`.
 
     The ids in `keep` do not fade, and neither does a preference.
     """
@@ -310,7 +310,7 @@ def _current(tables: FactTables, agent: str, now: float) -> dict[int, Memory]:
 
 
 def _twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
-    """Return which rows say what an earlier one says word by word, with that row."""
+    """Return the rows that repeat an earlier one word by word, with that row."""
     first: dict[tuple[object, ...], int] = {}
     losers: dict[int, int] = {}
     for row, memory in kept.items():

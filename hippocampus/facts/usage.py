@@ -15,7 +15,7 @@ _ENTRY = re.compile(r"^- \[(\d{4}-\d\d-\d\d) [^\]]*\] (.+)$", re.MULTILINE)
 _TRIPLE = re.compile(r"^- (.+) → (.+) → (.+) \(since \d{4}-\d\d-\d\d[^)]*\)$", re.MULTILINE)
 KINDS: tuple[Kind, ...] = ("fact", "memory")
 LEAST_WORDS = 2
-"""How many of a memory's words, which the question did not have, an answer that uses it says."""
+"""How many of a memory's words, which the question did not have, an answer has that uses it."""
 
 
 def used(tables: FactTables, printed: str, said: str, agent: str) -> list[str]:

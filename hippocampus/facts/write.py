@@ -54,7 +54,7 @@ COMPARED = 50
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One text that is to be kept, with what is known of it before the file is asked."""
+    """One text that is to be kept, with its properties before the file is asked."""
 
     item: Item
     kind: Kind
@@ -64,14 +64,14 @@ class Wanted:
     statement: Statement | None = None
     relations: tuple[Relation, ...] = ()
     replaces: bool = False
-    """Whether the relations' earlier values end, as the caller says."""
+    """Whether the relations' earlier values end, by the caller's word."""
     vector: Matrix | None = None
     decision: judge.Judgement | None = None
 
 
 @dataclass(slots=True)
 class Chunk:
-    """What is written in one transaction, and what of it the file does not have yet."""
+    """The texts of one transaction, and those of them that the file does not have yet."""
 
     agent: str
     next_row: int
@@ -88,8 +88,8 @@ class Chunk:
 def wanted_of(tables: FactTables, item: Item) -> list[Wanted]:
     """Return the statements of a text: a model's where there is one and it answers, else its sentences.
 
-    Secrets are taken out before, so that no model sees them and no raw text holds them. What is pasted
-    into the text is no statement of the user; where there is nothing else, it is kept whole as such.
+    Secrets are taken out before, so that no model sees them and no raw text holds them. A pasted
+    part is no statement of the user; where there is nothing else, it is kept whole as such.
     """
     text = tables.without_secrets(item.content)
     if tables.complete is not None and item.origin.role in TRUSTED_ROLES:
@@ -109,7 +109,7 @@ def wanted_of(tables: FactTables, item: Item) -> list[Wanted]:
 
 
 def _joined(found: Iterable[str]) -> list[str]:
-    """Return sentences, a short correction together with the next one, which says what is right."""
+    """Return sentences, a short correction together with the next one, which has the right value."""
     joined: list[str] = []
     for each in found:
         if joined and len(words(joined[-1])) <= SHORT and read(joined[-1]).corrects:
@@ -130,7 +130,7 @@ def claim(tables: FactTables, item: Item) -> Wanted:
 
 
 def content(tables: FactTables, item: Item) -> Wanted:
-    """Return a content as it is, to be kept word by word."""
+    """Return a text as it is, to be kept word by word."""
     return Wanted(item, "memory", item.type or tables.policy.type, _intensity(tables, item))
 
 
@@ -164,7 +164,7 @@ def _intensity(tables: FactTables, item: Item) -> float:
 
 
 def keep(tables: FactTables, wanted: Iterable[Wanted], agent: str) -> list[Outcome]:
-    """Write what is wanted, a thousand to a transaction, each seeing those before it."""
+    """Write texts, a thousand to a transaction, each seeing those before it."""
     outcomes: list[Outcome] = []
     chunk: list[Wanted] = []
     for one in wanted:
@@ -211,7 +211,7 @@ def _write(tables: FactTables, wanted: list[Wanted], agent: str) -> list[Outcome
 
 
 def _spoken(item: Item) -> str:
-    """Return what is embedded of a turn: its words, without the name of who speaks."""
+    """Return the words of a turn that are embedded: without the name of who speaks."""
     name, colon, rest = item.content.partition(": ")
     is_name = item.origin.turn is not None and colon and len(name) <= 40 and "\n" not in name
     return rest if is_name and rest.strip() else item.content
@@ -366,7 +366,7 @@ def _about(ending: Ending) -> str:
 def end_sentence(
     tables: FactTables, row: int, sentence: str, by: Memory, chunk: Chunk | None = None
 ) -> None:
-    """End a sentence wherever the agent's memories have it: a memory that says more goes on without it."""
+    """End a sentence wherever the agent's memories have it: a longer memory goes on without it."""
     db = tables.database
     there = memories.by_row(db, [row])
     phrase = " ".join(words(sentence))

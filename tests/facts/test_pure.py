@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hippocampus.facts.compat.bands import features, jaccard
 from hippocampus.facts.languages import CODES, language, language_of, pattern, template
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy
-from hippocampus.facts.ranking import Candidate, Found, by_others, neighbours, relevance, window
+from hippocampus.facts.ranking import Matches, RankedRow, by_others, neighbours, relevance, window
 from hippocampus.facts.statements import (
     holds,
     own_words,
@@ -162,11 +162,11 @@ def test_a_language_is_known_by_its_script_and_small_words(text, code):
 
 
 def turn(row, number, text="", *, asks=0):
-    return Candidate(row, "event", 0.5, 0, 0.0, 0.0, "s", number, asks, asks, text)
+    return RankedRow(row, "event", 0.5, 0, 0.0, 0.0, "s", number, asks, asks, text)
 
 
 def found(rows, held, weights, cosines=None):
-    return Found({one.row: one for one in rows}, held, weights, cosines or {}, {})
+    return Matches({one.row: one for one in rows}, held, weights, cosines or {}, {})
 
 
 @given(

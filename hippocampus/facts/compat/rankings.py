@@ -5,7 +5,7 @@ from __future__ import annotations
 from hippocampus.facts import memories
 from hippocampus.facts.compat.bands import similarities
 from hippocampus.facts.models import Score
-from hippocampus.facts.ranking import Found
+from hippocampus.facts.ranking import Matches
 from hippocampus.facts.recall_query import RecallQuery
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
 from hippocampus.facts.tables import FactTables
@@ -15,7 +15,7 @@ SCRIPTLING_DAYS = 30.0
 
 
 def ranked_as(
-    ranking: str, tables: FactTables, text: str, query: RecallQuery, found: Found
+    ranking: str, tables: FactTables, text: str, query: RecallQuery, found: Matches
 ) -> list[tuple[int, Score]]:
     """Return rows with scores, best first.
 

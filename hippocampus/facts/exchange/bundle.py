@@ -1,4 +1,4 @@
-"""What a file of any form holds, and how it gets into a store: what is there already stays as it is.
+"""The contents of a file of any form, and how they get into a store: known ones stay as they are.
 
 Which file it came from is not known here.
 """
@@ -40,8 +40,8 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A relation that a line says."""
+class LineRelation:
+    """A relation that a line states."""
 
     subject: str
     predicate: str
@@ -71,7 +71,7 @@ class Bundle:
     """Whose items and relations they are."""
     items: Sequence[Item] = ()
     """What has no id of its own and is remembered like anything said."""
-    relations: Sequence[Said] = ()
+    relations: Sequence[LineRelation] = ()
     """The same for relations."""
     skipped: Sequence[Skip] = ()
 

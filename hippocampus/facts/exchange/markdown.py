@@ -1,7 +1,7 @@
 """A MEMORY.md: headings, and one line a fact, with its date and type where the line has them.
 
-Reads what `retrieve` writes as well as lines by hand. What a line means for what is known already is
-the store's to decide.
+Reads what `retrieve` writes as well as lines by hand. The store decides what a line means for the
+memories that it has.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.exchange.bundle import Bundle, Said, Skip
+from hippocampus.facts.exchange.bundle import Bundle, LineRelation, Skip
 from hippocampus.facts.models import TYPES, Item, Origin
 from hippocampus.facts.timestamps import seconds
 
@@ -36,7 +36,7 @@ COMMENT = "comment"
 def bundle(text: str, agent: str) -> Bundle:
     """Return the lines of a MEMORY.md as texts and relations to remember."""
     items: dict[str, Item] = {}
-    relations: dict[str, Said] = {}
+    relations: dict[str, LineRelation] = {}
     skipped: list[Skip] = []
     for found in list_items(text):
         try:
@@ -49,7 +49,7 @@ def bundle(text: str, agent: str) -> Bundle:
             continue
         match ARROW.split(item.content):
             case [subject, predicate, obj]:
-                relations[item.content] = Said(subject, predicate, obj, item.at)
+                relations[item.content] = LineRelation(subject, predicate, obj, item.at)
             case _:
                 items[item.content] = item
     return Bundle(
@@ -61,7 +61,7 @@ def bundle(text: str, agent: str) -> Bundle:
     )
 
 
-class Found(NamedTuple):
+class ListItem(NamedTuple):
     """One list item: the heading above it, its text on one line, and where it stands."""
 
     section: str
@@ -70,7 +70,7 @@ class Found(NamedTuple):
     last: int
 
 
-def list_items(text: str) -> Iterator[Found]:
+def list_items(text: str) -> Iterator[ListItem]:
     """Yield each list item outside code and comments; indented lines go on with it."""
     section, held, inside = "", None, ""
     for number, raw in enumerate([*text.split("\n"), ""]):
@@ -83,7 +83,7 @@ def list_items(text: str) -> Iterator[Found]:
             continue
         if held:
             yield held
-        held = Found(section, bullet[1], number, number) if bullet else None
+        held = ListItem(section, bullet[1], number, number) if bullet else None
         section = heading[1] if heading else section
 
 
@@ -122,7 +122,7 @@ def unmarked(line: str) -> Marked:
 
 
 def item_of(line: str, section: str) -> Item:
-    """Return what a line says.
+    """Return the statement of a line.
 
     Raises:
         FactError: its date is no date.

@@ -1,7 +1,7 @@
 """What the fact store knows of languages: one file of data a language, read by this module alone.
 
 Every language has stop words. `WordingRules` are there only for languages whose held-out statements pass.
-Nothing here decides what a statement means for what is stored.
+Nothing here decides what a statement means for stored ones.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class WordingRules(NamedTuple):
     people: str
     """Persons other than the speaker, as the speaker names them."""
     modifiers_follow: bool
-    """Whether what tells two things of one name apart stands behind the name."""
+    """Whether the word that separates two things of one name stands behind the name."""
     drops_subjects: bool
     """Whether a sentence of the speaker's may have no word of the first person."""
     hypothetical: str
@@ -49,9 +49,9 @@ class WordingRules(NamedTuple):
     temporary: str
     """A state that ends by itself."""
     addition: str
-    """What is said holds next to what was said."""
+    """The new statement holds next to the old one."""
     correction: str
-    """An opening that says that what was said is wrong."""
+    """An opening by which the speaker calls the last statement wrong."""
     now: str
     """That something became so, or is so again."""
     new: str
