@@ -49,7 +49,6 @@ EAGER = Policy(
     smallest_gain_share=0.25,
     decay_rates=READ_QUICKLY,
     fresh_turns={"code": 1},
-    sleep_below=0,
     fresh_up_to_tokens=100_000,
     consolidation=Consolidation(facts=False),
 )

@@ -20,6 +20,9 @@ from hippocampus.session.rules import Rules
 
 TASK_CHARACTERS = 4_000
 """The end of the user's words by which the lines of an entry are chosen."""
+SLEEPING_SHARE, SLEEPING_MORE_TOKENS = 15, 300
+"""A dormant entry may have one token more for each 15 of its content, up to 300: without them values
+that agents use go from 95.4 to 92.5 percent on Claude Code, for no saving."""
 FADED_PART = 3
 """The part of its content that the entry of something small and faded weighs at most."""
 SLEEPING_ARGUMENT_TOKENS = 40
@@ -65,7 +68,8 @@ class EntryRenderer:
             text = payload.resolution.redacted_json(part.text)
             shown = call_arguments.shorten(text, _short_frame(record), most, known)
             return replace(record, shown=storable(shown))
-        lines = self._index(payload, part, self.rules.policy.faded_tokens)[0]
+        more = min(SLEEPING_MORE_TOKENS, record.tokens // SLEEPING_SHARE)
+        lines = self._index(payload, part, self.rules.policy.faded_tokens + more)[0]
         return replace(record, shown=storable("\n".join(lines)))
 
     def _index(

@@ -10,8 +10,6 @@ import pytest
 from conversations import no_fallback
 
 from hippocampus import Hippocampus, Policy
-from hippocampus.entries.entry import Stage
-from hippocampus.models import tokens
 from hippocampus.prices import TABLES
 
 TURNS = 80
@@ -142,17 +140,4 @@ def test_the_arguments_of_the_newest_step_stand_in_full_until_the_next(
         assert (session(items)[1] == items[1]) is stand
         items += [call(2, place="door"), result(2, "closed")]
         assert session(items)[1] != items[1]
-    memory.close()
-
-
-def test_large_content_ends_as_a_few_short_lines(tmp_path: Path) -> None:
-    policy = Policy.model_validate({**BASE, "sleep_below": 0.09, "fade_below": 0.1})
-    items = [{"role": "user", "content": "Look."}, call(1), result(1, snapshot(20_000))]
-    memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
-    with memory.session("s") as session, no_fallback():
-        for number in range(2, TURNS):
-            view = session(items)
-            items += [call(number), result(number, f"seen {number}")]
-        assert session.records()[0].stage is Stage.DORMANT
-    assert tokens.count(view[2]["content"]) < 150
     memory.close()
