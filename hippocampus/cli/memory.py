@@ -275,8 +275,8 @@ def import_(
     lines += [f"  {short(each['what'])}: {each['reason']}" for each in skipped[:SHOWN_SKIPPED]]
     if len(skipped) > SHOWN_SKIPPED:
         lines.append(f"  and {len(skipped) - SHOWN_SKIPPED} more")
-    told = {"source": done.source, "imported": counts, "skipped": skipped}
-    show(told, lines, "", as_json=as_json)
+    value = {"source": done.source, "imported": counts, "skipped": skipped}
+    show(value, lines, "", as_json=as_json)
 
 
 @app.command()

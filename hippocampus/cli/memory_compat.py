@@ -175,8 +175,8 @@ def block(
         found = facts.blocks.get(key, agent=agent, scope=scope)
     value = None if found is None else found.value
     if value is not None or as_json:
-        told = {"agent": agent, "key": key, "scope": scope, "value": value}
-        show(told, [value or ""], "", as_json=as_json)
+        found_block = {"agent": agent, "key": key, "scope": scope, "value": value}
+        show(found_block, [value or ""], "", as_json=as_json)
     if value is None:
         typer.echo(f"hippocampus: agent {agent!r} has no block {key!r}", err=True)
         raise typer.Exit(1)

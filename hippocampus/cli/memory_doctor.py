@@ -34,10 +34,10 @@ def report(path: Path, *, probe: bool) -> dict[str, Any]:
     }
     stored, given = found["database"].get("embedding_model"), found["models"]["embed"]
     if stored and given and stored != given:
-        told = (
+        problem = (
             f"the database is embedded with {stored!r}, not {given!r}: hippocampus memory reembed"
         )
-        found["models"] |= {"problem": told, "ok": False}
+        found["models"] |= {"problem": problem, "ok": False}
     if probe:
         found["probe"] = _probe()
     return {**found, "ok": all(each["ok"] for each in found.values())}

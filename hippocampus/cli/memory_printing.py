@@ -140,7 +140,7 @@ def say_gone(
     memories: Sequence[Memory], *, force: bool, as_json: bool, returned: Sequence[Memory] = ()
 ) -> None:
     """Print what a deletion took, or would take, and what it brings back."""
-    told = {"deleted": list(map(row, memories)), "returned": list(map(row, returned))}
+    value = {"deleted": list(map(row, memories)), "returned": list(map(row, returned))}
     lines = [line(memory) for memory in memories]
     if memories:
         lines.append(
@@ -148,7 +148,7 @@ def say_gone(
         )
     again = "true again" if force else "would be true again"
     lines += [f"{again}: {line(each)}" for each in returned]
-    show({**told, "dry_run": not force}, lines, "nothing to delete", as_json=as_json)
+    show({**value, "dry_run": not force}, lines, "nothing to delete", as_json=as_json)
 
 
 def short(text: str) -> str:

@@ -70,14 +70,16 @@ def decided(
     complete: Complete, new: Sequence[str], known: Mapping[str, str]
 ) -> dict[int, Judgement]:
     """Return what a model decides for each new fact, by its place; for what it leaves out, nothing."""
-    told = "\n".join(
+    known_lines = "\n".join(
         f"{name}: {json.dumps(text, ensure_ascii=False)}" for name, text in known.items()
     )
-    asked = "\n".join(
+    new_lines = "\n".join(
         f"{place}: {json.dumps(text, ensure_ascii=False)}" for place, text in enumerate(new, 1)
     )
     found: dict[int, Judgement] = {}
-    for item in _list_in(within(SECONDS, complete, _DECIDE.format(known=told, new=asked))) or []:
+    for item in (
+        _list_in(within(SECONDS, complete, _DECIDE.format(known=known_lines, new=new_lines))) or []
+    ):
         match item:
             case {"new": int(place), "do": str(action)} if (
                 1 <= place <= len(new) and action in ACTIONS

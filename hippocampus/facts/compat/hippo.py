@@ -160,15 +160,15 @@ def _memory(found: Mapping[str, Any], agent: str, created: Mapping[Any, Any]) ->
     )
 
 
-def _metadata(told: Any) -> dict[str, Any]:
+def _metadata(value: Any) -> dict[str, Any]:
     """Return metadata as an object, whatever text hippo was given."""
-    if told is None or isinstance(told, dict):
-        return dict(told or {})
+    if value is None or isinstance(value, dict):
+        return dict(value or {})
     try:
-        found = json.loads(told)
+        found = json.loads(value)
     except ValueError:
         found = None
-    return found if isinstance(found, dict) else {PLAIN: told}
+    return found if isinstance(found, dict) else {PLAIN: value}
 
 
 def _block(found: Mapping[str, Any], agent: str) -> Block:

@@ -246,9 +246,9 @@ def _vector(text: Any) -> np.ndarray[Any, np.dtype[np.float32]] | None:
     return row if row.size else None
 
 
-def steady_id(at: float, *told: object) -> str:
+def steady_id(at: float, *values: object) -> str:
     """Return the id that something without one always gets: it sorts by time as ours do."""
-    digest = hashlib.sha256("\0".join(map(str, told)).encode("utf-8", "surrogatepass")).digest()
+    digest = hashlib.sha256("\0".join(map(str, values)).encode("utf-8", "surrogatepass")).digest()
     chance = int.from_bytes(digest[:10]) & ((1 << 74) - 1)
     milliseconds = max(0, round(at * 1000)) & ((1 << 48) - 1)
     value = (
