@@ -14,6 +14,7 @@ from hippocampus.formats.reader import FORMATS, Adapter, adapter_of
 
 ALTERNATING = {"bedrock": "content", "gemini": "parts"}
 """The formats in which no message of the model may follow another, and where these have blocks."""
+MODEL_ROLES = ("assistant", "model")
 
 
 def tool_definition(
@@ -87,12 +88,12 @@ def alternating(items: Sequence[Item], adapter: Adapter) -> list[Item]:
     joined: list[Item] = []
     for item in items:
         last = joined[-1] if joined else {}
-        if item["role"] == "user" or last.get("role") != item["role"]:
+        if item.get("role") not in MODEL_ROLES or last.get("role") not in MODEL_ROLES:
             joined.append(item)
             continue
-        blocks = item[blocks_at]
+        blocks = item.get(blocks_at) or []
         is_answer = ["reasoningContent" not in each and not each.get("thought") for each in blocks]
         start = [*is_answer, True].index(True)
-        blocks = [*blocks[:start], *last[blocks_at], *blocks[start:]]
+        blocks = [*blocks[:start], *(last.get(blocks_at) or []), *blocks[start:]]
         joined[-1] = {**item, blocks_at: blocks}
     return joined

@@ -71,6 +71,7 @@ def as_gemini(number: int) -> list[dict[str, Any]]:
     [
         ({"role": "user", "content": [{"text": "Count the rooms."}]}, as_bedrock),
         ({"role": "user", "parts": [{"text": "Count the rooms."}]}, as_gemini),
+        ({"parts": [{"text": "Count the rooms."}]}, as_gemini),  # a user's, as Gemini reads it
     ],
 )
 def test_roles_alternate_where_a_digest_stands_before_an_answer(
@@ -84,7 +85,7 @@ def test_roles_alternate_where_a_digest_stands_before_an_answer(
         for number in range(20):
             items += step(number)
             view = session(items)
-            roles = [each["role"] for each in view]
+            roles = [each.get("role", "user") for each in view]
             assert all(one != other for one, other in itertools.pairwise(roles))
             answers = [each["content"] for each in view[1::2] if "content" in each]
             assert all("reasoningContent" in blocks[0] for blocks in answers if len(blocks) > 1)
