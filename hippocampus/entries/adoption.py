@@ -16,10 +16,8 @@ def adopted(record: Record, owner: str, turn: int) -> Record:
     entry = record.entry
     lasting = Lifecycle(created=turn, persist=False)
     decay = Decay(rate=entry.decay.rate, floor=entry.decay.floor, last_access=turn)
-    modifiers = entry.modifiers.model_copy(update={"associations": []})
-    copied = entry.model_copy(
-        update={"decay": decay, "lifecycle": lasting, "modifiers": modifiers, "strength": 1.0}
-    )
+    modifiers = replace(entry.modifiers, associations=[])
+    copied = replace(entry, decay=decay, lifecycle=lasting, modifiers=modifiers, strength=1.0)
     first = record.origin.origin if isinstance(record.origin, AdoptedOrigin) else record.origin
     origin = AdoptedOrigin(owner, first)
     return replace(record, entry=copied, origin=origin, stage=Stage.DORMANT, shown="")

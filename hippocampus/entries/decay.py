@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from hippocampus.entries.entry import Entry
@@ -94,8 +95,8 @@ def accessed(
     was_accessed = entry.decay.last_access > entry.lifecycle.created
     if was_accessed and faded(entry.strength, rate_of(entry), since, exponent) > strength:
         return entry
-    decay = entry.decay.model_copy(update={"last_access": turn})
-    return entry.model_copy(update={"strength": strength, "decay": decay})
+    decay = replace(entry.decay, last_access=turn)
+    return replace(entry, strength=strength, decay=decay)
 
 
 def rate_of(entry: Entry) -> float:

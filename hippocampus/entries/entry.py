@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from hippocampus.entries import text as texts
 from hippocampus.entries.origin import EntryOrigin
@@ -34,12 +35,15 @@ class Stage(StrEnum):
     DORMANT = "dormant"
 
 
-class _Schema(BaseModel):
-    model_config = ConfigDict(extra="forbid", validate_assignment=True)
+FORBID = ConfigDict(extra="forbid")
+"""No field that the protocol does not know is read."""
 
 
-class Source(_Schema):
+@dataclass(frozen=True, slots=True)
+class Source:
     """Where the content came from, and how it is fetched again."""
+
+    __pydantic_config__: ClassVar = FORBID
 
     type: str
     """The kind of source, such as `browser.snapshot`."""
@@ -51,28 +55,37 @@ class Source(_Schema):
     """Whether the full content can be retrieved."""
 
 
-class Decay(_Schema):
+@dataclass(frozen=True, slots=True)
+class Decay:
     """How fast the entry fades."""
 
-    rate: float = Field(0.1, ge=0)
+    __pydantic_config__: ClassVar = FORBID
+
+    rate: Annotated[float, Field(ge=0)] = 0.1
     """Rate of the power law, per turn; 0 does not fade."""
-    floor: float = Field(0.0, ge=0, le=1)
+    floor: Annotated[float, Field(ge=0, le=1)] = 0.0
     """The least strength; 0 lets the entry fade completely."""
     last_access: int = 0
     """The turn of the last access."""
 
 
-class Modifiers(_Schema):
+@dataclass(frozen=True, slots=True)
+class Modifiers:
     """What slows the fading down or speeds it up."""
+
+    __pydantic_config__: ClassVar = FORBID
 
     priority: Literal["critical", "high", "normal", "low"] = "normal"
     encoding: Literal["manual", "auto"] = "auto"
-    associations: list[str] = Field(default_factory=list)
+    associations: list[str] = field(default_factory=list)
     """Ids of related entries."""
 
 
-class Lifecycle(_Schema):
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
     """When the entry was made, when it expires, and whether it outlives the session."""
+
+    __pydantic_config__: ClassVar = FORBID
 
     created: int = 0
     """The turn in which the entry was made."""
@@ -81,19 +94,40 @@ class Lifecycle(_Schema):
     persist: bool = False
 
 
-class Entry(_Schema):
+@dataclass(frozen=True, slots=True)
+class Entry:
     """One index entry, with every field of the protocol's normative schema (section 14.1)."""
+
+    __pydantic_config__: ClassVar = FORBID
 
     id: str
     type: Literal["tool_result", "message", "state", "memory"]
     source: Source
     summary: str
     key_data: dict[str, Any] | None = None
-    strength: float = Field(1.0, ge=0, le=1)
+    strength: Annotated[float, Field(ge=0, le=1)] = 1.0
     """Strength at the last access, never the decayed one."""
-    decay: Decay = Field(default_factory=Decay)
-    modifiers: Modifiers = Field(default_factory=Modifiers)
-    lifecycle: Lifecycle = Field(default_factory=Lifecycle)
+    decay: Decay = field(default_factory=Decay)
+    modifiers: Modifiers = field(default_factory=Modifiers)
+    lifecycle: Lifecycle = field(default_factory=Lifecycle)
+
+    @classmethod
+    def parsed(cls, fields: Mapping[str, Any]) -> Entry:
+        """Return an entry from its fields as a document or a database has them.
+
+        Raises:
+            ValueError: a field is unknown, missing, or of another type.
+
+        """
+        return _FIELDS.validate_python(fields)
+
+    def fields(self) -> dict[str, Any]:
+        """Return all fields as JSON values."""
+        written: dict[str, Any] = _FIELDS.dump_python(self)
+        return written
+
+
+_FIELDS = TypeAdapter(Entry)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,16 +50,16 @@ def version(  # noqa: PLR0913, PLR0917 - an entry is made of all of these
     kept = index(text, hints, price_of(kind, "normal", prices, count, turn))
     opening = frame.first_line(named, record.tool, turn, count, kind)
     closing = frame.last_line(named, kept.selectors, text.count("\n") + 1)
-    modifiers = record.entry.modifiers.model_copy(update={"associations": [record.entry.id]})
+    modifiers = replace(record.entry.modifiers, associations=[record.entry.id])
     entry = Entry(
         id=named,
         type="tool_result",
         source=Source(type=record.entry.source.type, ref=content, turn=turn),
         summary=storable(kept.summary),
         key_data=kept.key_data or None,
-        decay=record.entry.decay.model_copy(update={"last_access": turn}),
+        decay=replace(record.entry.decay, last_access=turn),
         modifiers=modifiers,
-        lifecycle=record.entry.lifecycle.model_copy(update={"created": turn}),
+        lifecycle=replace(record.entry.lifecycle, created=turn),
     )
     rendered = storable("\n".join((opening, *kept.lines, closing)))
     return Record(
@@ -71,5 +71,5 @@ def version(  # noqa: PLR0913, PLR0917 - an entry is made of all of these
 def linked(record: Record, newer: Record) -> Record:
     """Return an entry that is linked to its newer version."""
     known = dict.fromkeys([*record.entry.modifiers.associations, newer.entry.id])
-    modifiers = record.entry.modifiers.model_copy(update={"associations": list(known)})
-    return replace(record, entry=record.entry.model_copy(update={"modifiers": modifiers}))
+    modifiers = replace(record.entry.modifiers, associations=list(known))
+    return replace(record, entry=replace(record.entry, modifiers=modifiers))

@@ -88,8 +88,8 @@ class Payload:
         known.pop(self.id, None)
         if len(known) == len(modifiers.associations):
             return self
-        named = modifiers.model_copy(update={"associations": list(known)[-MAX_ASSOCIATIONS:]})
-        entry = self.record.entry.model_copy(update={"modifiers": named})
+        named = replace(modifiers, associations=list(known)[-MAX_ASSOCIATIONS:])
+        entry = replace(self.record.entry, modifiers=named)
         return replace(self, record=replace(self.record, entry=entry))
 
     def marked(self, note: str) -> Payload:

@@ -438,7 +438,7 @@ class _PayloadsDraft:
             return
         entry = self._new_entry(number, part, origin, key, resolution)
         text = self._history.quotable(number).parts[at].text
-        quoted = entry.model_copy(update={"summary": storable(text[:200])})
+        quoted = replace(entry, summary=storable(text[:200]))
         record = Record(quoted, origin, key, "text", "message", "user", "", weight, Stage.FULL, "")
         self._noted.append((record, original))
         self._noted_ids.add(record.entry.id)

@@ -120,8 +120,8 @@ def _short_frame(record: Record) -> str:
 
 
 def _written(record: Record, shown: str, summary: str, key_data: dict[str, Any]) -> Record:
-    index = {"summary": summary, "key_data": key_data or None}
-    return replace(record, entry=record.entry.model_copy(update=index), shown=storable(shown))
+    entry = replace(record.entry, summary=summary, key_data=key_data or None)
+    return replace(record, entry=entry, shown=storable(shown))
 
 
 def _task(asked: Iterable[Message]) -> str:

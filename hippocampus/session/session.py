@@ -753,13 +753,9 @@ class Session:
         """
         with self._lock:
             record = self._record_of(entry_id)
-            modifiers = record.entry.modifiers.model_copy(
-                update={"priority": "critical", "encoding": "manual"}
-            )
-            lifecycle = record.entry.lifecycle.model_copy(update={"persist": True})
-            pinned = record.entry.model_copy(
-                update={"modifiers": modifiers, "lifecycle": lifecycle}
-            )
+            modifiers = replace(record.entry.modifiers, priority="critical", encoding="manual")
+            lifecycle = replace(record.entry.lifecycle, persist=True)
+            pinned = replace(record.entry, modifiers=modifiers, lifecycle=lifecycle)
             self._save(replace(record, entry=pinned))
 
     def associate(self, *entry_ids: str) -> None:
@@ -773,8 +769,8 @@ class Session:
             for record in [self._record_of(entry_id) for entry_id in entry_ids]:
                 others = [each for each in entry_ids if each != record.entry.id]
                 known = dict.fromkeys([*record.entry.modifiers.associations, *others])
-                modifiers = record.entry.modifiers.model_copy(update={"associations": list(known)})
-                entry = record.entry.model_copy(update={"modifiers": modifiers})
+                modifiers = replace(record.entry.modifiers, associations=list(known))
+                entry = replace(record.entry, modifiers=modifiers)
                 self._save(replace(record, entry=entry))
 
     def state(self, text: str) -> str:

@@ -583,7 +583,7 @@ def _row(record: Record) -> tuple[str | int, ...]:
         record.tokens,
         record.stage,
         record.shown,
-        json.dumps(record.entry.model_dump()),  # pydantic's own writes no lone surrogates
+        json.dumps(record.entry.fields()),  # pydantic's own writes no lone surrogates
     )
 
 
@@ -591,7 +591,7 @@ def _record(row: tuple[str, str, str, str, str, str, str, int, str, str, str]) -
     entry_id, place, content, form, kind, tool, arguments, tokens, stage, shown, entry = row
     try:
         return Record(
-            Entry.model_validate(json.loads(entry)),
+            Entry.parsed(json.loads(entry)),
             parsed(place),
             content,
             form,

@@ -181,7 +181,7 @@ def kept(stage: str = "dormant", **fields: Any) -> Record:
         "summary": "", "decay": {"rate": 1.0, "last_access": 1}, **fields,
     }  # fmt: skip
     origin = PartOrigin("result", "call", "", 0)
-    made = Entry.model_validate(entry)
+    made = Entry.parsed(entry)
     return Record(made, origin, "c", "text", "text", "t", "{}", 1, Stage(stage), "")
 
 

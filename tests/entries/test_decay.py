@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -115,34 +116,34 @@ def test_what_is_never_that_weak_has_no_turn() -> None:
 
 @given(entries(), TURNS)
 def test_strength_stays_between_its_floor_and_one(entry: Entry, turn: int) -> None:
-    kept = entry.model_copy(update={"lifecycle": Lifecycle()})
+    kept = replace(entry, lifecycle=Lifecycle())
     assert entry.decay.floor <= strength(kept, turn) <= 1
 
 
 @given(entries(), TURNS)
 def test_nothing_is_left_of_what_has_expired(entry: Entry, turn: int) -> None:
-    gone = entry.model_copy(update={"lifecycle": Lifecycle(expires=turn)})
+    gone = replace(entry, lifecycle=Lifecycle(expires=turn))
     assert strength(gone, turn + 1) == 0
     assert strength(gone, turn) >= entry.decay.floor
 
 
 @given(entries(), st.integers(50, 2_000))
 def test_a_recall_makes_it_as_strong_as_can_be(entry: Entry, turn: int) -> None:
-    fresh = accessed(entry, turn).model_copy(update={"lifecycle": Lifecycle()})
+    fresh = replace(accessed(entry, turn), lifecycle=Lifecycle())
     assert strength(fresh, turn) == 1
     assert accessed(fresh, turn) == fresh
 
 
 @given(entries(), TURNS)
 def test_exponent_zero_forgets_nothing(entry: Entry, turn: int) -> None:
-    kept = entry.model_copy(update={"lifecycle": Lifecycle()})
+    kept = replace(entry, lifecycle=Lifecycle())
     assert strength(kept, turn, 0, 0) == max(entry.strength, entry.decay.floor)
 
 
 @given(entries(), TURNS)
 def test_association_and_care_slow_the_fading(entry: Entry, turn: int) -> None:
     def changed(**modifiers: object) -> float:
-        return strength(entry.model_copy(update={"modifiers": Modifiers(**modifiers)}), turn)
+        return strength(replace(entry, modifiers=Modifiers(**modifiers)), turn)
 
     assert changed(associations=["other"]) >= changed()
     assert changed(encoding="manual") >= changed()

@@ -41,7 +41,7 @@ hippocampus_entry:
 
 def test_the_protocols_example_loads_and_is_written_back_equal() -> None:
     example = yaml.safe_load(EXAMPLE)["hippocampus_entry"]
-    assert Entry.model_validate(example).model_dump(mode="json") == example
+    assert Entry.parsed(example).fields() == example
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_the_protocols_example_loads_and_is_written_back_equal() -> None:
 def test_what_the_schema_does_not_know_is_refused(change: dict[str, object]) -> None:
     example = yaml.safe_load(EXAMPLE)["hippocampus_entry"]
     with pytest.raises(ValidationError):
-        Entry.model_validate({**example, **change})
+        Entry.parsed({**example, **change})

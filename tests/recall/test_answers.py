@@ -42,7 +42,7 @@ def test_each_answer_says_not_to_retry_and_what_to_do_instead(reason: str) -> No
 
 @pytest.mark.parametrize("kind", ["message", "state", "memory"])
 def test_what_no_call_made_is_not_called_again(kind: str) -> None:
-    entry = RECORD.entry.model_copy(update={"type": kind})
+    entry = replace(RECORD.entry, type=kind)
     told = str(answers.expired(replace(RECORD, entry=entry, tool="user", arguments="", kind=kind)))
     assert "call " not in told
     assert "Do not retry; " in told

@@ -47,12 +47,12 @@ def held(number: int = 0, stage: Stage = Stage.FULL, **changes: object) -> Paylo
     )
     for name, value in changes.items():
         if name in {"rate", "last_access"}:
-            decay = record.entry.decay.model_copy(update={name: value})
-            entry = record.entry.model_copy(update={"decay": decay})
+            decay = replace(record.entry.decay, **{name: value})
+            entry = replace(record.entry, decay=decay)
         elif name == "expires":
-            entry = record.entry.model_copy(update={"lifecycle": Lifecycle(expires=value)})
+            entry = replace(record.entry, lifecycle=Lifecycle(expires=value))
         else:
-            entry = record.entry.model_copy(update={"modifiers": Modifiers(**{name: value})})
+            entry = replace(record.entry, modifiers=Modifiers(**{name: value}))
         record = replace(record, entry=entry)
     return Payload(record, number, 0, 900, due_turn=1, large=stage is not Stage.FULL)
 
@@ -145,8 +145,8 @@ def test_a_floor_above_the_strength_of_the_others_keeps_an_entry() -> None:
     made = held()
     for floor, turn in ((0.7, 6), (0.9, inf)):
         entry = made.record.entry
-        decay = entry.decay.model_copy(update={"floor": floor})
-        record = replace(made.record, entry=entry.model_copy(update={"decay": decay}))
+        decay = replace(entry.decay, floor=floor)
+        record = replace(made.record, entry=replace(entry, decay=decay))
         made = replace(made, record=record)
         assert due_from(made, POLICY) == pytest.approx(turn)
 

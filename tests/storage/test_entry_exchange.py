@@ -51,7 +51,7 @@ def used(tmp_path: Path) -> Path:
     st.booleans(),
 )
 def test_documents_are_read_back_equal(made: list[Entry], as_json: bool) -> None:
-    given = [{"hippocampus_entry": each.model_dump(mode="json"), "session": "s"} for each in made]
+    given = [{"hippocampus_entry": each.fields(), "session": "s"} for each in made]
     found = parsed(written(given, as_json=as_json))
     assert [each.hippocampus_entry for each in found] == made
 
@@ -130,7 +130,7 @@ def test_an_entry_keeps_the_payload_that_its_source_names(tmp_path: Path) -> Non
     key = store.put(b"the whole text")
     source = Source(type="t", ref=key, turn=1)
     entry = Entry(id="abcd", type="tool_result", source=source, summary="s")
-    [document] = parsed(json.dumps({"hippocampus_entry": entry.model_dump(), "session": "s"}))
+    [document] = parsed(json.dumps({"hippocampus_entry": entry.fields(), "session": "s"}))
     assert take_in(state, store, [document, document]) == (1, 0, 0)
     assert take_in(state, store, [document]) == (0, 0, 1)
     assert documents(state, "s") == [document.model_dump(mode="json")]
