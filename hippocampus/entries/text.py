@@ -9,4 +9,8 @@ def storable(text: str) -> str:
     >>> storable("caf\u00e9 \udce9")
     'caf\xe9 \\udce9'
     """
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text

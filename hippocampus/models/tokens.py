@@ -13,6 +13,7 @@ import os
 import re
 import tempfile
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -36,17 +37,34 @@ _LOADING = threading.Lock()
 """The environment, by which tiktoken finds a vocabulary, is one for all threads."""
 SMALL_TEXT = 256
 """Counts are cached by the text up to this many characters, by its hash above."""
+MAX_KNOWN = 100_000
+"""The counts by hash that one process keeps."""
+_KNOWN: defaultdict[str, dict[bytes, int]] = defaultdict(dict)
+"""By encoding and the digest of a long text, its tokens."""
 
 
 def count(text: str, encoding: str = DEFAULT_ENCODING) -> int:
     """Return the number of tokens of a text; counts are cached."""
-    return _counted(text, encoding) if text else 0
+    if len(text) > SMALL_TEXT:
+        return _count_long(text, encoding)
+    return _count_short(text, encoding) if text else 0
+
+
+@functools.lru_cache(maxsize=4_096)
+def _count_short(text: str, encoding: str) -> int:
+    return len(_vocabulary(encoding).encode_ordinary(text))
 
 
 @functools.lru_cache(maxsize=64)
-def _counted(text: str, encoding: str) -> int:
+def _count_long(text: str, encoding: str) -> int:
     """Cache the few texts that a turn counts repeatedly, without a hash of their bytes."""
-    return _counter(encoding)(text)
+    key = digest(text)
+    counted = _KNOWN[encoding].get(key)
+    if counted is None:
+        pieces = (text,) if len(text) < LONG_RUN_CHARACTERS else _pieces(text)
+        counted = sum(map(len, map(_vocabulary(encoding).encode_ordinary, pieces)))
+        remember({key: counted}, encoding)
+    return counted
 
 
 def count_message(message: Message, encoding: str = DEFAULT_ENCODING) -> int:
@@ -78,34 +96,10 @@ def digest(text: str) -> bytes:
 
 def remember(counts: dict[bytes, int], encoding: str) -> None:
     """Take in token counts of long texts by their `digest`, so that these are not counted again."""
-    seen = _counter(encoding).seen
-    for key, tokens in counts.items():
-        seen[key] = tokens
-
-
-@functools.cache
-def _counter(encoding: str) -> _Counter:
-    return _Counter(encoding)
-
-
-class _Counter:
-    """Counts with one vocabulary, and caches the counts."""
-
-    def __init__(self, encoding: str) -> None:
-        self._encoding = _load(encoding)
-        self.seen: dict[str | bytes, int] = {}
-
-    def __call__(self, text: str) -> int:
-        key = digest(text) if len(text) > SMALL_TEXT else text
-        counted = self.seen.get(key)
-        if counted is None:
-            whole = len(text) < LONG_RUN_CHARACTERS
-            counted = self._length(text) if whole else sum(map(self._length, _pieces(text)))
-            self.seen[key] = counted
-        return counted
-
-    def _length(self, piece: str) -> int:
-        return len(self._encoding.encode_ordinary(piece))
+    known = _KNOWN[encoding]
+    if len(known) + len(counts) > MAX_KNOWN:
+        known.clear()
+    known.update(counts)
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -119,7 +113,8 @@ def _pieces(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _load(encoding: str) -> tiktoken.Encoding:
+@functools.cache
+def _vocabulary(encoding: str) -> tiktoken.Encoding:
     """Load an encoding, with the packaged vocabulary where tiktoken looks for a downloaded one."""
     import tiktoken
 

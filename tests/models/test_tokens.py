@@ -30,7 +30,7 @@ print(os.environ.get("TIKTOKEN_CACHE_DIR"))
 
 @pytest.fixture(scope="module")
 def whole() -> object:
-    return tokens._load("o200k_base")
+    return tokens._vocabulary("o200k_base")
 
 
 @given(st.text())
