@@ -28,17 +28,17 @@ def listed(items: Iterable[Any]) -> list[Any]:
     return list(items)
 
 
-def plain(items: Sequence[Any]) -> list[Item]:
+def plain(items: Sequence[Any], known: int = 0) -> list[Item]:
     """Return a list in which each object with a `model_dump` is replaced by what that returns.
 
     Fields that are None are left out, since no API accepts them back. An item without such objects
-    is returned as the same object.
+    is returned as the same object. The first `known` items are known to be such.
 
     Raises:
         MessagesError: one of them is a message of a framework; the text names its adapter.
 
     """
-    if not _has_objects(items):
+    if not _has_objects(items[known:]):
         return list(items)
     for number, item in enumerate(items):
         adapter = framework_of(item)

@@ -144,19 +144,21 @@ class Reading:
     """How many messages, from the first, are the objects of the reading before."""
 
 
-def read_on(before: Reading, items: Sequence[Item]) -> Reading:
+def read_on(before: Reading, items: Sequence[Item], same: int = 0) -> Reading:
     """Read a list whose earlier version was read before: only the new and the changed messages.
+
+    The first `same` items are known to be equal to those read before.
 
     Raises:
         MessagesError: the list is in no known format.
 
     """
-    same = _common_prefix(before.items, items)
+    same += common_prefix(before.items[same:], items[same:])
     with _as_messages_error():
         adapter, decisive = _recognised(before, items, same)
         kept, start = _unchanged(before, items, same) if adapter is before.adapter else (0, 0)
         fresh = adapter.read([snapshot(item) for item in items[start:]])
-    again = _common_prefix(before.messages[kept:], fresh)
+    again = common_prefix(before.messages[kept:], fresh)
     ends = itertools.accumulate((len(message.raw) for message in fresh), initial=start)
     return Reading(
         adapter,
@@ -186,7 +188,8 @@ def _unchanged(before: Reading, items: Sequence[Item], same: int) -> tuple[int, 
     return kept, before.starts[kept] if before.starts else 0
 
 
-def _common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
+def common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
+    """Return how many leading values of two lists are equal."""
     if old == new[: len(old)]:  # the usual case, compared without a loop in Python
         return len(old)
     for index, (before, after) in enumerate(zip(old, new, strict=False)):

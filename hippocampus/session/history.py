@@ -44,14 +44,16 @@ class History:
         """Return the number of assistant messages in the list: the turn that comes."""
         return self.turns[-1] if self.turns else 0
 
-    def extended(self, items: Sequence[Item]) -> History:
+    def extended(self, items: Sequence[Item], same: int = 0) -> History:
         """Return the history of a list; `reading.kept` messages of it are those of this one.
+
+        The first `same` items are known to be those of this one.
 
         Raises:
             MessagesError: the list is in no known format.
 
         """
-        reading = read_on(self.reading, items)
+        reading = read_on(self.reading, items, same)
         kept = reading.kept
         fresh = reading.messages[kept:]
         weights = [tokens.count_message(message, self.encoding) for message in fresh]

@@ -245,9 +245,10 @@ class Session:
         def taken() -> tuple[list[Any], bool]:
             nonlocal given
             given = plain.listed(items)
-            own = plain.plain(given)
+            same = reader.common_prefix(self._state.history.reading.items, given)
+            own = plain.plain(given, same)
             cold = idle_seconds > self._resources.prices.cache_seconds
-            is_taken = self._take(own, request, idle_seconds, cold=cold)
+            is_taken = self._take(own, same, request, idle_seconds, cold=cold)
             if is_taken:
                 view = self._marker.written(self._state.view.write(own, self._handed))
             else:
@@ -284,9 +285,17 @@ class Session:
             LOG.error("session %s: %s", self.id, text)
 
     def _take(
-        self, items: list[Item], request: Mapping[str, Any], idle_seconds: float, *, cold: bool
+        self,
+        items: list[Item],
+        same: int,
+        request: Mapping[str, Any],
+        idle_seconds: float,
+        *,
+        cold: bool,
     ) -> bool:
         """Take a turn and commit it; return False where the list is to be sent as it is.
+
+        The first `same` items are those of the list before.
 
         Raises:
             MessagesError: the list is in no known format.
@@ -296,7 +305,7 @@ class Session:
         if self._ledger.has_changed():
             self._take_up()
         before = self._state.history
-        history = before.extended(items)
+        history = before.extended(items, min(same, len(before.reading.items)))
         fresh = history.raw[history.reading.kept :]
         reason = passing.reason_of_request(request) or passing.reason_of_list(history.raw, fresh)
         if reason:
