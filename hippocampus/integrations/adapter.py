@@ -11,14 +11,17 @@ import functools
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from hippocampus import recall
 from hippocampus.formats import content
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.reader import snapshot
 from hippocampus.memory import Hippocampus
 from hippocampus.session.changes import Change
+from hippocampus.session.history import common
 from hippocampus.session.session import Session
 
 LOG = logging.getLogger("hippocampus")
@@ -33,11 +36,39 @@ The number says which of the message's calls, results or texts it replaces.
 
 
 class Edited(NamedTuple):
-    """A message of the framework, the edits of its texts, and the copy that has them."""
+    """The edits of a message's texts, and the copy of the message that has them."""
 
-    message: Any
     edits: list[tuple[str, int, str]]
     copy: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """The messages of a framework as chat messages, as a session was last handed them."""
+
+    states: Sequence[Mapping[str, Any]] = ()
+    """The attributes of each message when it was read: one that changed is read again."""
+    items: Sequence[Item] = ()
+    owners: Sequence[int] = ()
+    """For each chat message the number of the message that it was read from."""
+    starts: Sequence[int] = (0,)
+    """For each message the index of its first chat message, and then their number."""
+    edited: Mapping[int, Edited] = field(default_factory=dict)
+    """By number, the messages that the view had edited."""
+
+    def extended(self, messages: Sequence[M], read: Callable[[M], list[Item]]) -> Converted:
+        """Return another version of the list, of which only new and changed messages are read."""
+        kept = common(self.states, map(vars, messages))
+        states, starts = [*self.states[:kept]], [*self.starts[: kept + 1]]
+        items, owners = [*self.items[: starts[-1]]], [*self.owners[: starts[-1]]]
+        for message in messages[kept:]:
+            own = read(message)
+            owners += [len(states)] * len(own)
+            states.append(snapshot(vars(message)))
+            items += own
+            starts.append(len(items))
+        edited = {at: each for at, each in self.edited.items() if at < kept}
+        return Converted(states, items, owners, starts, edited)
 
 
 class ConversationAdapter(Generic[M]):
@@ -62,7 +93,7 @@ class ConversationAdapter(Generic[M]):
         form: tuple[Any, ...] = read, edit, make
         self._read, self._edit, self._make = form
         self._parts = parts
-        self._edited: WeakKeyDictionary[Session, dict[int, Edited]] = WeakKeyDictionary()
+        self._converted: WeakKeyDictionary[Session, Converted] = WeakKeyDictionary()
         self._called: WeakKeyDictionary[Session, float] = WeakKeyDictionary()
 
     def view(
@@ -92,31 +123,24 @@ class ConversationAdapter(Generic[M]):
         return await asyncio.to_thread(self.view, session_id, messages, request)
 
     def _view(self, session: Session, messages: Sequence[M], idle_seconds: float) -> list[M]:
-        items: list[Item] = []
-        owners: list[int] = []
-        starts: list[int] = []
-        for at, message in enumerate(messages):
-            read = self._read(message)
-            starts.append(len(items))
-            items += read
-            owners += [at] * len(read)
+        read = self._converted.get(session, Converted()).extended(messages, self._read)
+        owners, starts = read.owners, read.starts
         edits: dict[int, list[tuple[str, int, str]]] = {}
         ours: list[Change] = []
-        for change in session.changes(items, idle_seconds=idle_seconds):
-            at = owners[change.message]
+        for change in session.changes(read.items, idle_seconds=idle_seconds):
             if change.kind in ("digest", "added"):
                 ours.append(change)
                 continue
+            at = owners[change.message]
             place = change.message - starts[at] + change.part
             edits.setdefault(at, []).append((change.kind, place, change.text))
+        edited = {
+            at: self._edited(read.edited.get(at), messages[at], own) for at, own in edits.items()
+        }
+        self._converted[session] = replace(read, edited=edited)
         view = list(messages)
-        known = self._edited.setdefault(session, {})
-        for at, own in edits.items():
-            last = known.get(at)
-            if last is None or last.message is not view[at] or last.edits != own:
-                last = known[at] = Edited(view[at], own, self._edited_copy(view[at], own))
-            view[at] = last.copy
-        ends = [*starts[1:], len(items)]
+        for at, each in edited.items():
+            view[at] = each.copy
         for change in reversed(ours):  # from the end, so that no index moves
             at, end = owners[change.message], owners[change.end - 1]
             if change.kind == "added":
@@ -125,18 +149,24 @@ class ConversationAdapter(Generic[M]):
             put = [self._make["assistant"](change.text)]
             if self._parts and change.message > starts[at]:
                 put.insert(0, self._cut(view[at], 0, change.message - starts[at]))
-            if self._parts and change.end < ends[end]:
+            if self._parts and change.end < starts[end + 1]:
                 put.append(self._cut(view[end], change.end - starts[end], None))
             view[at : end + 1] = put
         return view
+
+    def _edited(
+        self, known: Edited | None, message: M, edits: list[tuple[str, int, str]]
+    ) -> Edited:
+        if known is not None and known.edits == edits:
+            return known
+        return Edited(
+            edits, functools.reduce(lambda copy, each: self._edit(copy, *each), edits, message)
+        )
 
     def _cut(self, message: M, start: int, end: int | None) -> M:
         cut = copy.copy(message)
         setattr(cut, self._parts, getattr(message, self._parts)[start:end])
         return cut
-
-    def _edited_copy(self, message: M, edits: list[tuple[str, int, str]]) -> M:
-        return functools.reduce(lambda edited, each: self._edit(edited, *each), edits, message)
 
     def answer(self, session_id: str, arguments: str | Mapping[str, Any]) -> str:
         """Return the answer to a call of the recall tool; where the session cannot be opened, why not."""

@@ -42,7 +42,7 @@ def changes_of(view: View) -> tuple[Change, ...]:
         if number in digests:
             end = view.history.end_of(digests[number] - 1)
             found.append(Change("digest", start, end, 0, "", shown.parts[0].text))
-        elif not view.is_folded(number):
+        elif shown.raw:  # inside of a digest there is none
             found += _changes_in(raw, shown, start)
     return tuple(found)
 

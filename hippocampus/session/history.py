@@ -140,8 +140,8 @@ def key_of(message: Message) -> str:
     return content_key(said.encode("utf-8", "surrogatepass"))[:KEY_CHARACTERS]
 
 
-def common(one: Iterable[str], other: Iterable[str]) -> int:
-    """Return how many leading keys are the same."""
+def common(one: Iterable[object], other: Iterable[object]) -> int:
+    """Return how many leading values are equal."""
     pairs = zip(one, other, strict=False)
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 

@@ -71,6 +71,24 @@ def test_an_edited_copy_is_made_once(tmp_path: Path) -> None:
     memory.close()
 
 
+def test_only_new_and_changed_messages_are_read(tmp_path: Path) -> None:
+    memory, read = Hippocampus(tmp_path, policy=EAGER), []
+    framework = ConversationAdapter[Bundle](
+        memory, lambda message: read.append(message) or list(message.items), edit, {}, "items"
+    )
+    messages = bundled(reading(6))
+    framework.view("s", messages[:4])
+    read.clear()
+    framework.view("s", messages[:5])
+    assert read == messages[4:5]
+    read.clear()
+    messages[3].items = ({"role": "user", "content": "Something else."},)
+    view = framework.view("s", messages)
+    assert read == messages[3:]
+    assert view[3] is messages[3]
+    memory.close()
+
+
 @pytest.mark.parametrize(
     ("value", "edited"),
     [
