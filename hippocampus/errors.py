@@ -69,8 +69,9 @@ class ModelError(HippocampusError):
         every = tuple(known)
         self.near = nearest(name, every)
         hint = f"; did you mean {', '.join(self.near)}?" if self.near else ""
-        if not hint and len(every) <= FEW_NAMES:
+        if not hint and 0 < len(every) <= FEW_NAMES:
             hint = f"; there are {', '.join(every)}"
+        hint = hint or "; the names are those of the package genai-prices, such as gpt-5"
         super().__init__(f"unknown {kind} {name!r}{hint}")
 
 

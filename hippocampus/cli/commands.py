@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from hippocampus.cli import (
     bench,
@@ -25,8 +26,22 @@ from hippocampus.cli import (
     tune,
 )
 
+
+class Commands(TyperGroup):
+    """The commands; a wrong choice is named without the prefix that pydantic gives it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as wrong:
+            wrong.message = wrong.message.removeprefix("Value error, ")
+            raise
+
+
 app = typer.Typer(
     name="hippocampus",
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

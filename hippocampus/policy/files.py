@@ -93,9 +93,10 @@ def _text(path: Path, named: str) -> str:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, ValueError) as failure:
         known = shipped()
-        near = ", ".join(nearest(named, known) or sorted(known))
+        near = ", ".join(nearest(named, known))
+        hint = f"did you mean {near}?" if near else f"shipped ones: {', '.join(sorted(known))}"
         why = (failure.strerror or "") if isinstance(failure, OSError) else str(failure)
-        raise _NoPolicyError(f"no policy {named!r}: {why.lower()}; shipped ones: {near}") from None
+        raise _NoPolicyError(f"no policy {named!r}: {why.lower()}; {hint}") from None
 
 
 @dataclass

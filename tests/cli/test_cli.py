@@ -76,7 +76,7 @@ def test_explain_shows_both_lists_and_why(source: Path) -> None:
         (["replay", "empty"], ["no recorded session"]),
         (
             ["replay", "source", "--policy", "defualt"],
-            ["no policy 'defualt': no such file or directory; shipped ones", "default"],
+            ["no policy 'defualt': no such file or directory; did you mean default?"],
         ),
         (["replay", "source", "--policy", "bad.yaml"], ["bad.yaml:1:1", "recall_tokens", "@ $."]),
         (["replay", "source", "--model", "claude-sonet-4-5x"], ["unknown model", "did you mean"]),
@@ -86,6 +86,8 @@ def test_explain_shows_both_lists_and_why(source: Path) -> None:
         (["replay", "gone", "away"], ["gone"]),
         (["replay", "source", "--prices", "zzz"], ["there are anthropic-5m, anthropic-1h, openai"]),
         (["explain", "missing.json", "--turn", "0"], ["missing.json"]),
+        (["explain", "source", "--turn", "0"], ["is a folder; name one recorded session"]),
+        (["replay", "source", "--model", "foo"], ["those of the package genai-prices"]),
         (["explain", "source/one.json", "--turn", "99"], ["no turn 99", "0 to 2"]),
         (["explain", "source/one.json", "--turn", "-1"], ["no turn -1"]),
         (["explain", "bad.yaml", "--turn", "0"], ["bad.yaml"]),
@@ -105,6 +107,14 @@ def test_a_mistake_is_one_helpful_sentence_and_status_2(
     assert len(done.stderr.splitlines()) <= 2
     for words in told:
         assert words in done.stderr
+
+
+def test_a_wrong_choice_lists_the_choices(source: Path) -> None:
+    done = hippocampus("replay", source, "--marks", "hers", cwd=source)
+    assert done.returncode == 2
+    assert (
+        "Invalid value for '--marks': 'hers' is not one of 'tail', 'ours', 'ideal'" in done.stderr
+    )
 
 
 def test_of_several_paths_one_that_is_not_there_is_told_and_left_out(source: Path) -> None:

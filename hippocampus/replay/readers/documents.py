@@ -87,6 +87,8 @@ def _content(path: str) -> bytes:
             return packing.unpacked(content) if is_packed else content
     except packing.DamagedError as damage:
         raise RecordingError(path, f"cannot be unpacked: {damage}") from damage
+    except IsADirectoryError as folder:
+        raise RecordingError(path, "is a folder; name one recorded session in it") from folder
     except OSError as error:
         raise RecordingError(path, f"cannot be read: {error.strerror or error}") from error
 
