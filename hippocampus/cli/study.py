@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from hippocampus.cli.options import PIPED_WIDTH
 
 if TYPE_CHECKING:
-    from hippocampus.replay.study.folder import StudyFolder
+    from hippocampus.replay.study.folder import StudyFolder, StudySettings
 
 HELP = """Study whether a model takes the same next step under a policy.
 
@@ -69,6 +69,9 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     judge: Annotated[
         str | None, typer.Option(help="Who compares the steps, named likewise; else the reader.")
     ] = None,
+    readings: Annotated[
+        int, typer.Option(min=1, help="The readings of each case; their mean counts.")
+    ] = 1,
     yes: Annotated[
         bool, typer.Option("--yes", help="Ask models without confirming the estimated price.")
     ] = False,
@@ -80,13 +83,12 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus import policy as policies
     from hippocampus import prices
     from hippocampus.errors import StoreError
-    from hippocampus.replay.study.answers import FILES
+    from hippocampus.replay.study.asking import FILES
     from hippocampus.replay.study.cases import conditions
     from hippocampus.replay.study.folder import StudyFolder, StudySettings
     from hippocampus.replay.study.wires import wire_of
     from hippocampus.storage import files
 
-    folder = StudyFolder(out)
     others = [each for each in against.split(",") if each]
     given = StudySettings(
         paths or [],
@@ -98,11 +100,8 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
         model,
         reader,
         judge or reader,
+        readings,
     )
-    if not paths and not folder.has("study"):
-        raise StoreError(f"{out} holds no study; name recordings to begin one")
-    if paths and folder.has("moments") and folder.settings() != given:
-        raise StoreError(f"{out} holds a study with other settings; name another folder")
     options = [name for name in ctx.params if _is_given(ctx, name) and name not in ("out", "yes")]
     if options and not paths:
         raise StoreError(f"{out} goes on as it was begun; leave --{options[0]} out")
@@ -114,9 +113,14 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
         wire_of(each)
     try:
         with files.held(out / ".running"):
-            if paths:
-                folder.save("study", given)
-            _run(folder, yes=yes)
+            folder = StudyFolder(out)
+            if not paths and folder.settings is None:
+                raise StoreError(f"{out} holds no study; name recordings to begin one")
+            if paths and folder.moments and folder.settings != given:
+                raise StoreError(f"{out} holds a study with other settings; name another folder")
+            if paths and folder.settings != given:
+                folder.add(settings=given)
+            _run(folder, folder.settings or given, yes=yes)
     except OSError as failure:
         raise StoreError(f"{out}: {failure.strerror or failure}") from failure
 
@@ -126,33 +130,35 @@ def _is_given(ctx: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _run(folder: StudyFolder, *, yes: bool) -> None:
+def _run(folder: StudyFolder, settings: StudySettings, *, yes: bool) -> None:
     from rich.console import Console
 
     from hippocampus.cli.progress import track
-    from hippocampus.replay.study.answers import estimate, judge_steps, take_steps
+    from hippocampus.replay.study.asking import estimate, judge_steps, take_steps
     from hippocampus.replay.study.cases import prepare
 
-    console, wanted, problems = Console(stderr=True), folder.settings().cases, list[str]()
-    prepared = list(track(prepare(folder, problems.append), wanted, console, "preparing"))
-    if len(prepared) < wanted:
-        problems.append(f"{len(prepared)} of {wanted} moments: no other session has a fitting one")
-    prices = estimate(folder)
+    console, problems = Console(stderr=True), list[str]()
+    work = prepare(folder, settings, problems.append)
+    prepared = list(track(work, settings.cases, console, "preparing"))
+    if len(prepared) < settings.cases:
+        count = f"{len(prepared)} of {settings.cases} moments"
+        problems.append(f"{count}: no other session has a fitting one")
+    prices = estimate(folder, settings)
     for each in (*problems, *prices):
         typer.echo(each, err=True)
     if prices and not yes:
         typer.confirm("Each recall sends its request once more. Ask?", abort=True, err=True)
-    steps = sum(len(each.cases) for each in prepared)
+    steps = settings.readings * len(folder.all_cases())
     for problem in (
-        *track(take_steps(folder), steps, console, "reading"),
-        *track(judge_steps(folder), 2 * len(prepared), console, "judging"),
+        *track(take_steps(folder, settings), steps, console, "reading"),
+        *track(judge_steps(folder, settings), 2 * len(prepared), console, "judging"),
     ):
         if problem:
             typer.echo(problem, err=True)
-    _report(folder)
+    _report(folder, settings)
 
 
-def _report(folder: StudyFolder) -> None:
+def _report(folder: StudyFolder, settings: StudySettings) -> None:
     """Print the table, and write the page."""
     from rich.console import Console
     from rich.table import Table
@@ -160,9 +166,9 @@ def _report(folder: StudyFolder) -> None:
     from hippocampus.replay.study.report import StudyReport
     from hippocampus.storage import files
 
-    found, page = StudyReport.of(folder), folder.path / "report.html"
+    found, page = StudyReport.of(folder, settings), folder.path / "report.html"
     files.replace_file(page, found.page().encode("utf-8", "replace"))
-    titles, *lines = zip(*found.rows(), strict=True)  # a terminal has no room for nine columns
+    titles, *lines = zip(*found.rows(), strict=True)  # a terminal has no room for ten columns
     table = Table(box=None, pad_edge=False)
     for number, title in enumerate(titles):
         table.add_column(title, justify="right" if number else "left")
@@ -183,6 +189,6 @@ def recall(
     arguments: Annotated[str, typer.Argument(help="The arguments of recall, as JSON.")],
 ) -> None:
     """Answer a recall of a reader of files from what was stored at the moment of the case."""
-    from hippocampus.replay.study.answers import answered
+    from hippocampus.replay.study.asking import answered
 
     typer.echo(answered(case, arguments))

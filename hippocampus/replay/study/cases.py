@@ -1,12 +1,16 @@
-"""Prepares the cases of a study: each moment under each condition, and recalls against it."""
+"""Prepares the cases of a study: each moment under each condition, and recalls against it.
+
+Conditions that show a reader the same share one case: it is read and judged once for all of them.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from hippocampus import policy as policies
@@ -17,7 +21,6 @@ from hippocampus.formats.conversation import Item
 from hippocampus.formats.reader import Reading, read, read_on
 from hippocampus.memory import Hippocampus
 from hippocampus.models import tokens
-from hippocampus.prices import Prices
 from hippocampus.recall import answers, pending
 from hippocampus.replay.managed import offline
 from hippocampus.replay.measure import ViewFunction
@@ -53,7 +56,8 @@ def conditions(settings: StudySettings) -> dict[str, str]:
     """Return the policy by condition, empty for the baselines; the whole list is always the first.
 
     Raises:
-        PolicyError: two conditions have the same name, or one to compare with is not known.
+        PolicyError: two conditions have the same name, one to compare with is not known, or a moment
+            has more readings than a judge has letters.
 
     """
     unknown = [each for each in settings.against if each not in BASELINES]
@@ -64,10 +68,14 @@ def conditions(settings: StudySettings) -> dict[str, str]:
         if Path(each).stem in named:
             raise PolicyError([f"two conditions are named {Path(each).stem!r}; rename a policy"])
         named[Path(each).stem] = each
+    if len(named) * settings.readings > len(ascii_uppercase):
+        raise PolicyError([f"a judge compares at most {len(ascii_uppercase)} readings of a moment"])
     return named
 
 
-def prepare(folder: StudyFolder, skipped: Callable[[str], None]) -> Iterator[Moment]:
+def prepare(
+    folder: StudyFolder, settings: StudySettings, skipped: Callable[[str], None]
+) -> Iterator[Moment]:
     """Choose the moments and make their cases, and yield each moment as it is done.
 
     What an earlier run has made is not made again.
@@ -76,52 +84,85 @@ def prepare(folder: StudyFolder, skipped: Callable[[str], None]) -> Iterator[Mom
         RecordingError: no session has a fitting moment.
 
     """
-    settings = folder.settings()
-    named, prices = conditions(settings), price_tables.model_prices(settings.model)
-    if not folder.has("moments"):
+    if not folder.moments:
         chosen = choose(find_files(settings.paths), settings, skipped)
         if not chosen:
             reason = f"no session has a fitting moment within {settings.window} tokens"
             raise RecordingError(", ".join(settings.paths), reason)
-        for at, each in enumerate(chosen):
-            ids = {name: short_id(str(settings.seed), each.id, name) for name in named}
-            chosen[at] = replace(each, cases=ids)
-        folder.save("moments", chosen)
-    for moment in folder.moments():
-        missing = {
-            condition: case_id
-            for condition, case_id in moment.cases.items()
-            if not folder.has(f"cases/{case_id}")
-        }
-        recording = _recording_of(moment) if missing else None
-        for condition, case_id in missing.items():
-            assert recording is not None
-            with _strategy(folder, condition, case_id, fresh=True) as strategy:
-                case = _case(moment, recording, condition, strategy, prices)
-                folder.save(f"cases/{case_id}", case)
-                if isinstance(strategy, Session) and strategy.failures:
-                    skipped(f"case {case_id}: {strategy.failures} calls failed inside")
+        folder.add(moments=chosen)
+    for moment in folder.moments:
+        if not folder.cases[moment.id]:
+            found = (each for each in read_file(moment.path) if each.name == moment.recording)
+            recording = next(found, None)
+            if recording is None:
+                reason = f"the conversation {moment.recording!r} is gone"
+                raise RecordingError(moment.path, reason)
+            folder.add(cases=_cases(folder, settings, moment, recording, skipped))
         yield moment
 
 
-def _recording_of(moment: Moment) -> Recording:
-    for recording in read_file(moment.path):
-        if recording.name == moment.recording:
-            return recording
-    raise RecordingError(moment.path, f"the conversation {moment.recording!r} is gone")
+def _cases(
+    folder: StudyFolder,
+    settings: StudySettings,
+    moment: Moment,
+    recording: Recording,
+    skipped: Callable[[str], None],
+) -> list[StudyCase]:
+    """Call each strategy before each answer up to the moment, as a host would, and keep its last view."""
+    messages = read(recording.messages)
+    starts = [*itertools.accumulate((len(each.raw) for each in messages), initial=0)]
+    answered = [at for at, each in enumerate(messages) if each.role == "assistant"]
+    whole = recording.messages[: starts[answered[moment.call]]]
+    leading = "\n".join(text for each in messages[: answered[0]] for text in each.texts())
+    recorded_tools = transcript.tools_of(recording, messages)
+    prices = price_tables.model_prices(settings.model)
+    cases: list[StudyCase] = []
+    for condition in conditions(settings):
+        case_id = short_id(str(settings.seed), moment.id, condition)
+        state = folder.path / "states" / case_id
+        shutil.rmtree(state, ignore_errors=True)
+        with _strategy(settings, condition, state) as strategy:
+            reading, view = Reading(), list[Item]()
+            for at in answered[: moment.call + 1]:
+                view = strategy(recording.messages[: starts[at]])
+                reading = read_on(reading, view)
+            if isinstance(strategy, Session) and strategy.failures:
+                skipped(f"case {case_id}: {strategy.failures} calls failed inside")
+        weights = list(map(tokens.count_message, reading.messages))
+        cost = prices.call_cost(sum(weights[: reading.kept]), sum(weights))
+        tools = recorded_tools
+        if view != whole:
+            text = OFFLOADED if condition == OFFLOAD else recall.DESCRIPTION
+            own = {"name": recall.TOOL_NAME, "description": text, "parameters": recall.PARAMETERS}
+            tools = [*(each for each in tools if each["name"] != recall.TOOL_NAME), own]
+        same = next((each for each in cases if (each.tools, each.view) == (tools, view)), None)
+        if same is not None:
+            same.costs[condition] = cost
+            shutil.rmtree(state, ignore_errors=True)
+            continue
+        cases.append(
+            StudyCase(
+                id=case_id,
+                moment=moment.id,
+                costs={condition: cost},
+                system="" if recording.system_prompt in leading else recording.system_prompt,
+                tools=tools,
+                view=view,
+                recorded=transcript.step_of(messages[answered[moment.call]]),
+                tokens=sum(weights),
+            )
+        )
+    return cases
 
 
 @contextlib.contextmanager
 def _strategy(
-    folder: StudyFolder, condition: str, case_id: str, *, fresh: bool = False
+    settings: StudySettings, condition: str, state: Path
 ) -> Iterator[ViewFunction | Session]:
-    """Yield a baseline, or the session of a case in its state directory, a fresh one if wanted."""
+    """Yield a baseline, or the session of a case in its state directory."""
     if condition in BASELINES:
         yield BASELINES[condition]()
         return
-    settings, state = folder.settings(), folder.state(case_id)
-    if fresh:
-        shutil.rmtree(state, ignore_errors=True)
     policy = offline(policies.load(conditions(settings)[condition]))
     memory = Hippocampus(state, policy=policy, prices=price_tables.model_prices(settings.model))
     try:
@@ -131,46 +172,15 @@ def _strategy(
         memory.close()
 
 
-def _case(
-    moment: Moment, recording: Recording, condition: str, strategy: ViewFunction, prices: Prices
-) -> StudyCase:
-    """Call a strategy before each answer up to the moment, as a host would, and keep the last view."""
-    messages = read(recording.messages)
-    answered = [at for at, each in enumerate(messages) if each.role == "assistant"]
-    at = answered[moment.call]
-    reading, view = Reading(), list[Item]()
-    for number in answered[: moment.call + 1]:
-        view = strategy(recording.messages[: sum(len(each.raw) for each in messages[:number])])
-        reading = read_on(reading, view)
-    weights = list(map(tokens.count_message, reading.messages))
-    cost = prices.call_cost(sum(weights[: reading.kept]), sum(weights))
-    leading = "\n".join(text for each in messages[: answered[0]] for text in each.texts())
-    tools = transcript.tools_of(recording, messages)
-    if condition != RAW:
-        tools = [each for each in tools if each["name"] != recall.TOOL_NAME]
-        text = OFFLOADED if condition == OFFLOAD else recall.DESCRIPTION
-        own = {"name": recall.TOOL_NAME, "description": text, "parameters": recall.PARAMETERS}
-        tools.append(own)
-    return StudyCase(
-        id=moment.cases[condition],
-        condition=condition,
-        whole=moment.cases[RAW],
-        system="" if recording.system_prompt in leading else recording.system_prompt,
-        tools=tools,
-        view=view,
-        recorded=transcript.step_of(messages[at]),
-        tokens=sum(weights),
-        cost=cost,
-    )
-
-
-def answer_recall(folder: StudyFolder, case: StudyCase, arguments: str) -> dict[str, Any]:
+def answer_recall(
+    folder: StudyFolder, settings: StudySettings, case: StudyCase, arguments: str
+) -> dict[str, Any]:
     """Return a recall with its answer, served from what was stored at the case's moment."""
-    with _strategy(folder, case.condition, case.id) as session:
+    with _strategy(settings, case.condition, folder.path / "states" / case.id) as session:
         if isinstance(session, Session):
             text = session.answer(arguments)
         else:
-            text = _offloaded(folder.case(case.whole), arguments)
+            text = _offloaded(folder.cases[case.moment][0], arguments)
     return {"arguments": arguments, "answer": text, "tokens": tokens.count(text)}
 
 

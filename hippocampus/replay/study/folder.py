@@ -1,28 +1,32 @@
-"""The folder of a study: its settings, moments and cases, and each answer as it came.
+"""The folder of a study: one file of JSON lines with its settings, moments, cases and answers.
 
-Every file is replaced whole, so that an interrupted run goes on where it stopped. No key is written.
+Each line is appended once it is known, so that an interrupted run goes on where it stopped. No key is
+written.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections import defaultdict
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import StoreError
+from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item
 from hippocampus.storage import files
 
 RAW, OFFLOAD = "raw", "offload"
 PASSES = (1, 2)
 """The judge's passes; the second has the labels in the opposite order."""
+RECORD = "study.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
 class StudySettings:
-    """What a study compares and who reads; fixed once its folder is there."""
+    """What a study compares and who reads; fixed once its moments are chosen."""
 
     paths: list[str]
     cases: int
@@ -33,6 +37,7 @@ class StudySettings:
     model: str
     reader: str
     judge: str
+    readings: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +52,6 @@ class Moment:
     kind: str
     tokens: int
     """Tokens of the whole list, with the recorded system text and tools."""
-    cases: dict[str, str] = field(default_factory=dict)
-    """The id of the case under each condition."""
 
     def judgements(self) -> list[str]:
         """Return the names of its judgements, one a pass."""
@@ -57,12 +60,12 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class StudyCase:
-    """One moment under one condition: what a reader sees, and the recorded step."""
+    """What a reader sees of a moment under one condition, or under several that show the same."""
 
     id: str
-    condition: str
-    whole: str
-    """The id of the case of the same moment with the whole list."""
+    moment: str
+    costs: dict[str, float]
+    """By condition, the cost of the call in base input tokens, the last call's view being cached."""
     system: str
     tools: list[Item]
     """Each with `name`, `description` and `parameters`; recall is the last, where it is offered."""
@@ -70,24 +73,27 @@ class StudyCase:
     recorded: str
     tokens: int
     """Tokens of the view."""
-    cost: float
-    """Cost of the call in base input tokens, the prefix of the last call's view being cached."""
+
+    @property
+    def condition(self) -> str:
+        """The first of its conditions: where that is the whole list, nothing can be recalled."""
+        return next(iter(self.costs))
 
 
 @dataclass(slots=True)
-class AnswerLog:
-    """The answers to one case or one judgement so far."""
+class Answers:
+    """The answers to one reading of a case, or to one judgement, so far."""
 
-    exchanges: list[dict[str, Any]] = field(default_factory=list)
+    exchange: list[dict[str, Any]] = field(default_factory=list)
     """Each request to an endpoint with its answer."""
-    recalls: list[dict[str, Any]] = field(default_factory=list)
+    recall: list[dict[str, Any]] = field(default_factory=list)
     """Each with `arguments`, `answer` and `tokens`."""
+    failure: list[str] = field(default_factory=list)
+    """Requests that had no usable answer, one sentence each."""
     result: dict[str, Any] | None = None
     """The step of a reader (`text`, `calls`), or the verdicts of a judge by label."""
     refused: str = ""
     """Why there will be no result; empty where there is one or none yet."""
-    failures: list[str] = field(default_factory=list)
-    """Requests that had no usable answer, one sentence each."""
 
     @property
     def is_open(self) -> bool:
@@ -96,60 +102,60 @@ class AnswerLog:
 
 
 class StudyFolder:
-    """Reads and writes the files of one study."""
+    """The record of one study as it stands in its folder."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def has(self, name: str) -> bool:
-        """Return whether a file is there: `study`, `moments`, `cases/ID` or `answers/NAME`."""
-        return self._file(name).exists()
-
-    def load(self, name: str) -> Any:
-        """Return the value in a file.
+        """Read the record.
 
         Raises:
             StoreError: it cannot be read.
 
         """
+        self.path = path
+        self.settings: StudySettings | None = None
+        self.moments: list[Moment] = []
+        self.cases: defaultdict[str, list[StudyCase]] = defaultdict(list)
+        """By id of the moment; the first has the whole list."""
+        self.answers: defaultdict[str, Answers] = defaultdict(Answers)
+        """By name of the reading or the judgement."""
         try:
-            return json.loads(self._file(name).read_bytes())
-        except (OSError, ValueError) as failure:
-            raise StoreError(f"{self._file(name)} cannot be read: {failure}") from failure
+            lines = files.read_file(path / RECORD).splitlines()
+        except OSError as failure:
+            raise StoreError(f"{path / RECORD} cannot be read: {failure}") from failure
+        for line in lines:
+            # A run that was killed may leave the beginning of a line.
+            self._take(json_text.read(line.decode("utf-8", "replace"), {}))
 
-    def save(self, name: str, value: Any) -> None:
-        """Replace a file by the fields of a value, or of each in a list."""
-        plain = list(map(asdict, value)) if isinstance(value, list) else asdict(value)
-        files.replace_file(self._file(name), json.dumps(plain, indent=1).encode())
+    def add(self, **record: Any) -> None:
+        """Append a line: `settings`, `moments`, `cases` of one moment, or a field of answers by `name`."""
+        line = json.dumps(record, default=asdict)
+        files.private_folder(self.path)
+        with os.fdopen(files.opened_for_append(self.path / RECORD), "ab") as file:
+            file.write(f"\n{line}\n".encode())
+        self._take(json.loads(line))
 
-    def settings(self) -> StudySettings:
-        """Return the settings."""
-        return StudySettings(**self.load("study"))
+    def _take(self, record: dict[str, Any]) -> None:
+        match record:
+            case {"settings": value}:
+                self.settings = StudySettings(**value)
+            case {"moments": values}:
+                self.moments = [Moment(**each) for each in values]
+            case {"cases": values}:
+                for each in values:
+                    self.cases[each["moment"]].append(StudyCase(**each))
+            case {"name": name, **fields}:
+                answers = self.answers[name]
+                for key, value in fields.items():
+                    if isinstance(getattr(answers, key), list):
+                        getattr(answers, key).append(value)
+                    else:
+                        setattr(answers, key, value)
 
-    def moments(self) -> list[Moment]:
-        """Return the moments."""
-        return [Moment(**each) for each in self.load("moments")]
+    def all_cases(self) -> list[StudyCase]:
+        """Return the cases, those of one moment together."""
+        return [case for moment in self.moments for case in self.cases[moment.id]]
 
-    def case(self, case_id: str) -> StudyCase:
-        """Return a case."""
-        return StudyCase(**self.load(f"cases/{case_id}"))
-
-    def cases(self) -> Iterator[StudyCase]:
-        """Yield the cases, those of one moment together."""
-        return (self.case(each) for moment in self.moments() for each in moment.cases.values())
-
-    def log(self, name: str) -> AnswerLog:
-        """Return the answers so far to a case or a judgement, by its id or name."""
-        held = f"answers/{name}"
-        return AnswerLog(**self.load(held)) if self.has(held) else AnswerLog()
-
-    def save_log(self, name: str, log: AnswerLog) -> None:
-        """Replace the answers so far."""
-        self.save(f"answers/{name}", log)
-
-    def state(self, case_id: str) -> Path:
-        """Return the state directory in which a case's session stands at its moment."""
-        return self.path / "states" / case_id
-
-    def _file(self, name: str) -> Path:
-        return self.path / f"{name}.json"
+    def readings(self, case: StudyCase) -> list[str]:
+        """Return the names of a case's readings, which begin with its id."""
+        count = self.settings.readings if self.settings else 1
+        return [f"{case.id}-{number}" for number in range(1, count + 1)]

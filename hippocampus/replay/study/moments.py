@@ -9,7 +9,7 @@ import base64
 import hashlib
 import itertools
 import json
-from collections import deque
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -33,77 +33,64 @@ this size, which arrived before the last calls of this number."""
 LONG_SHARE = 3
 """Lists under the window's third are taken only where there are too few longer ones."""
 
-Choices = dict[str, Moment]
-"""A moment of each kind that a session has; one of them is taken."""
-Skipped = Callable[[str], None]
-"""Takes a sentence about a file that is no recording."""
 
+def choose(
+    files: Sequence[Path], settings: StudySettings, skipped: Callable[[str], None]
+) -> list[Moment]:
+    """Return moments, half of each kind, from each folder in turn, at most one a session.
 
-def choose(files: Sequence[Path], settings: StudySettings, skipped: Skipped) -> list[Moment]:
-    """Return moments, half of each kind, from each folder in turn, at most one a session."""
+    Conversations that share a file or a beginning (what stands behind a compaction, a sub-agent, a
+    branch, another run of the task) show each other's future: only one of them is taken. `skipped`
+    takes a sentence about a file that is no recording.
+    """
     random = Random(settings.seed)  # noqa: S311 - a sample that can be drawn again
     needed = {LARGE: settings.cases - settings.cases // 2, OLDER: settings.cases // 2}
+    folders: defaultdict[Path, list[Path]] = defaultdict(list)
+    for path in random.sample(list(files), len(files)):
+        folders[path.parent].append(path)
+    in_turn = itertools.chain.from_iterable(itertools.zip_longest(*folders.values()))
+    openings: set[str] = set()
     chosen: list[Moment] = []
     spare: list[Moment] = []
-    for choices in _sessions(files, settings.window, random, skipped):
-        kind = max(choices, key=lambda each: needed[each])
-        if needed[kind] and choices[kind].tokens >= settings.window // LONG_SHARE:
-            needed[kind] -= 1
-            chosen.append(choices[kind])
-        else:
-            spare.append(choices[kind])
+    for path in filter(None, in_turn):
+        try:
+            found = [(_opening(each), each) for each in read_file(path)]
+        except RecordingError as problem:
+            skipped(str(problem))
+            continue
+        fresh = [(opening, each) for opening, each in found if opening not in openings]
+        for opening, recording in random.sample(fresh, len(fresh)):
+            moments = list(_moments(recording, settings.window))
+            if moments:
+                long = [each for each in moments if each.tokens >= settings.window // LONG_SHARE]
+                kind = max((each.kind for each in long or moments), key=lambda each: needed[each])
+                one = random.choice([each for each in long or moments if each.kind == kind])
+                is_needed = bool(long) and needed[kind] > 0
+                needed[kind] -= is_needed
+                (chosen if is_needed else spare).append(one)
+                openings.add(opening)
+                break
         if not any(needed.values()):
             break
     spare.sort(key=lambda each: -each.tokens)
     return chosen + spare[: settings.cases - len(chosen)]
 
 
-def _sessions(
-    files: Sequence[Path], window_tokens: int, random: Random, skipped: Skipped
-) -> Iterator[Choices]:
-    """Yield the moments of one file of each folder in turn, in an order that the seed gives.
-
-    Conversations that share a file or a beginning (what stands behind a compaction, a sub-agent, a
-    branch, another run of the task) show each other's future: only one of them is taken.
-    """
-    folders: dict[Path, list[Path]] = {}
-    for path in random.sample(list(files), len(files)):
-        folders.setdefault(path.parent, []).append(path)
-    openings: set[str] = set()
-    waiting = deque(folders.values())
-    while waiting:
-        paths = waiting.popleft()
-        while paths:
-            path = paths.pop()
-            try:
-                recordings = read_file(path)
-            except RecordingError as problem:
-                skipped(str(problem))
-                continue
-            found = [_choices(each, window_tokens, random, openings) for each in recordings]
-            usable = [each for each in found if each[1]]
-            if usable:
-                opening, choices = random.choice(usable)
-                openings.add(opening)
-                waiting.append(paths)
-                yield choices
-                break
+def _opening(recording: Recording) -> str:
+    """Return an id of the texts before the first answer."""
+    messages = itertools.takewhile(lambda each: each.role != "assistant", read(recording.messages))
+    return short_id(*(text for each in messages if each.role != "system" for text in each.texts()))
 
 
-def _choices(
-    recording: Recording, window_tokens: int, random: Random, openings: set[str]
-) -> tuple[str, Choices]:
-    """Return a session's beginning and a moment of each kind: of the long lists if there are any."""
+def _moments(recording: Recording, window_tokens: int) -> Iterator[Moment]:
+    """Yield the moments of a session whose whole list fits the window."""
     messages = read(recording.messages)
-    answers = [at for at, each in enumerate(messages) if each.role == "assistant"]
-    own = [each for each in messages[: answers[0]] if each.role != "system"]
-    opening = short_id(*(text for each in own for text in each.texts()))
     tools = json.dumps(recording.tools, default=str) if recording.tools else ""
     more = tokens.count(recording.system_prompt) + tokens.count(tools)
     sizes = [*itertools.accumulate(map(tokens.count_message, messages), initial=more)]
-    fitting = [at for at in answers if sizes[at] <= window_tokens and opening not in openings]
+    answers = [at for at, each in enumerate(messages) if each.role == "assistant"]
+    fitting = [at for at in answers if sizes[at] <= window_tokens]
     used = uses(messages[: fitting[-1] + 1], values_of) if fitting else {}
-    found: dict[str, list[Moment]] = {LARGE: [], OLDER: []}
     for call, at in enumerate(fitting):
         if not at or messages[at - 1].role == "assistant":
             continue
@@ -111,37 +98,24 @@ def _choices(
         old = answers[call - OLD_CALLS] if call >= OLD_CALLS else 0
         place = (recording.path, recording.name, call)
         for kind, is_one in (
-            (LARGE, _has_large(messages[last:at])),
+            (LARGE, any(_large_texts(messages[last:at], LARGE_TOKENS))),
             (OLDER, _uses_older(used[at], messages[:old], messages[old:at])),
         ):
             if is_one:
-                found[kind].append(Moment(short_id(*map(str, place)), *place, kind, sizes[at]))
-    long = {
-        kind: [each for each in listed if each.tokens >= window_tokens // LONG_SHARE]
-        for kind, listed in found.items()
-    }
-    return opening, {
-        kind: random.choice(long[kind] or listed) for kind, listed in found.items() if listed
-    }
+                yield Moment(short_id(*map(str, place)), *place, kind, sizes[at])
 
 
-def _has_large(messages: Sequence[Message]) -> bool:
-    return any(
-        part.kind == "result" and tokens.count(part.text) >= LARGE_TOKENS
-        for message in messages
-        for part in message.parts
-    )
+def _large_texts(messages: Sequence[Message], min_tokens: int) -> list[str]:
+    parts = (part for message in messages for part in message.parts if part.kind == "result")
+    return [part.text for part in parts if tokens.count(part.text) >= min_tokens]
 
 
 def _uses_older(used: frozenset[str], old: Sequence[Message], recent: Sequence[Message]) -> bool:
     """Return whether a used value stands only in large results of old messages."""
-    large: list[str] = []
-    others = [text for message in recent for text in message.texts()]
-    for part in (part for message in old for part in message.parts):
-        is_large = part.kind == "result" and tokens.count(part.text) >= OLD_TOKENS
-        (large if is_large else others).append(part.text)
-    hidden, visible = "\n".join(large), "\n".join(others)
-    return any(value in hidden and value not in visible for value in used)
+    large = _large_texts(old, OLD_TOKENS)
+    hidden = {value for value in used if any(value in text for text in large)}
+    others = [text for each in (*old, *recent) for text in each.texts() if text not in large]
+    return any(all(value not in text for text in others) for value in hidden)
 
 
 def short_id(*words: str) -> str:

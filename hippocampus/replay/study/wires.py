@@ -5,16 +5,17 @@ Requests are built from neutral messages, and answers read into a reply; nothing
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from hippocampus.errors import MALFORMED, MessagesError, ProviderError
 from hippocampus.formats import anthropic, openai_chat
 from hippocampus.formats.conversation import Item, Message, ToolResult
-from hippocampus.formats.reader import read
+from hippocampus.formats.reader import Adapter, read
 from hippocampus.models.anthropic import ANTHROPIC
 from hippocampus.models.http import Endpoint, post
 from hippocampus.models.openai_compatible import OPENAI
@@ -24,13 +25,14 @@ TIMEOUT_SECONDS = 600.0
 MAX_OUTPUT_TOKENS = 16_000
 """Sent where the provider wants a limit."""
 FIRST = {"type": "text", "text": "(the conversation begins with a message of yours)"}
+FILTERED = "content_filter"
 NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 MAX_NAME_CHARACTERS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an endpoint's answer holds."""
+    """The reply in an endpoint's answer."""
 
     text: str
     calls: list[tuple[str, str, str]]
@@ -46,20 +48,25 @@ class Wire:
     """A model at an endpoint, with the format of its requests and answers."""
 
     endpoint: Endpoint
-    model: str
     path: str
-    request: Callable[[str, Iterable[Message], Iterable[Item]], Item]
-    """Takes system text, messages and tools; returns the body but for the model."""
-    reply: Callable[[Any], Reply]
-    results: Callable[[Sequence[ToolResult]], list[Item]]
+    adapter: Adapter
+    model: str = ""
 
     def body(self, system: str, messages: Iterable[Message], tools: Iterable[Item]) -> Item:
         """Return the body of a request."""
-        return {"model": self.model, **self.request(system, numbered(messages), tools)}
+        write = _anthropic_request if self.adapter is anthropic else _chat_request
+        body = {"model": self.model, **write(system, numbered(messages))}
+        offered = [
+            self.adapter.tool_definition(
+                _name(each["name"]), each["description"], each["parameters"]
+            )
+            for each in tools
+        ]
+        return {**body, "tools": offered} if offered else body
 
     def next_body(self, body: Item, reply: Reply, results: Sequence[ToolResult]) -> Item:
         """Return the next request, with a reply and the results of its calls behind the last."""
-        added = [reply.message, *self.results(results)]
+        added = [reply.message, *self.adapter.tool_results(results)]
         return {**body, "messages": [*body["messages"], *added]}
 
     def ask(self, body: Item) -> Any:
@@ -79,14 +86,33 @@ class Wire:
 
         """
         try:
-            reply = self.reply(answer)
+            if self.adapter is anthropic:
+                message = {"role": "assistant", "content": answer["content"]}
+                refused = "stop reason refusal" if answer.get("stop_reason") == "refusal" else ""
+            else:
+                [choice, *_] = answer["choices"]
+                message, is_filtered = choice["message"], choice.get("finish_reason") == FILTERED
+                refused = str(message.get("refusal") or ("content filter" if is_filtered else ""))
+            [found] = read([message])
+            calls = [
+                (part.call_id, part.tool, json.dumps(arguments_of(part.text), ensure_ascii=False))
+                for part in found.parts
+                if part.kind == "call"
+            ]
+            text = "".join(part.text for part in found.parts if part.kind == "text")
         except (*MALFORMED, MessagesError):
-            reply = None
-        if reply is None or not (reply.text.strip() or reply.calls or reply.refused):
+            text, calls, refused, message = "", [], "", {}
+        if not (text.strip() or calls or refused):
             raise ProviderError(
                 f"{self.endpoint.place}: the answer has neither text nor tool calls"
             )
-        return reply
+        return Reply(text, calls, refused, message)
+
+
+WIRES = {
+    "openai": Wire(OPENAI, "chat/completions", openai_chat),
+    "anthropic": Wire(ANTHROPIC, "messages", anthropic),
+}
 
 
 def wire_of(named: str) -> Wire:
@@ -110,85 +136,49 @@ def wire_of(named: str) -> Wire:
     return replace(wire, endpoint=endpoint, model=model)
 
 
-# OpenAI-compatible chat
-
-
-def _chat_request(system: str, messages: Iterable[Message], tools: Iterable[Item]) -> Item:
+def _chat_request(system: str, messages: Iterable[Message]) -> Item:
     items: list[Item] = [{"role": "system", "content": system}] if system else []
     for message in messages:
         items += openai_chat.tool_results(_results(message))
         calls = [
             {
-                "id": part.call_id,
+                "id": call_id,
                 "type": "function",
-                "function": {
-                    "name": _name(part.tool),
-                    "arguments": json.dumps(arguments_of(part.text)),
-                },
+                "function": {"name": name, "arguments": json.dumps(arguments)},
             }
-            for part in message.parts
-            if part.kind == "call"
+            for call_id, name, arguments in _calls(message)
         ]
-        text = text_in(message) if message.role != "tool" else ""
+        text = _text(message)
         if text or calls:
             more = {"tool_calls": calls} if calls else {}
             items.append({"role": message.role, "content": text or None, **more})
-    offered = [openai_chat.tool_definition(*_fields(each)) for each in tools]
-    return {"messages": items, **({"tools": offered} if offered else {})}
+    return {"messages": items}
 
 
-def _chat_reply(answer: Any) -> Reply:
-    choice = answer["choices"][0]
-    filtered = "content filter" if choice.get("finish_reason") == "content_filter" else ""
-    return _reply(choice["message"], str(choice["message"].get("refusal") or filtered))
-
-
-# Anthropic messages
-
-
-def _anthropic_request(system: str, messages: Iterable[Message], tools: Iterable[Item]) -> Item:
+def _anthropic_request(system: str, messages: Sequence[Message]) -> Item:
     """Return a request; system texts at the start join its system text, later ones are the user's."""
-    leading = [system] if system else []
-    items: list[Item] = []
-    for message in messages:
-        text, results = text_in(message) if message.role != "tool" else "", _results(message)
-        if message.role == "system" and not items:
-            leading.append(text)
-            continue
-        blocks = anthropic.tool_results(results)[0]["content"] if results else []
-        blocks += [{"type": "text", "text": text}] if text.strip() else []
-        for part in message.parts:
-            if part.kind == "call":
-                held = {"name": _name(part.tool), "input": arguments_of(part.text)}
-                blocks.append({"type": "tool_use", "id": part.call_id, **held})
+    leading = list(itertools.takewhile(lambda each: each.role == "system", messages))
+    said: list[tuple[str, Item]] = []
+    for message in messages[len(leading) :]:
         role = "assistant" if message.role == "assistant" else "user"
-        if blocks and role == "assistant" and not items:
-            items.append({"role": "user", "content": [FIRST]})
-        if blocks and items and items[-1]["role"] == role:
-            items[-1]["content"] += blocks
-        elif blocks:
-            items.append({"role": role, "content": blocks})
-    offered = [anthropic.tool_definition(*_fields(each)) for each in tools]
-    more = {"system": "\n\n".join(leading), "tools": offered}
-    body = {"max_tokens": MAX_OUTPUT_TOKENS, "messages": items}
-    return body | {key: value for key, value in more.items() if value}
+        [results] = anthropic.tool_results(_results(message))
+        blocks = results["content"]
+        blocks += [{"type": "text", "text": text} for text in [_text(message)] if text.strip()]
+        for call_id, name, arguments in _calls(message):
+            blocks.append({"type": "tool_use", "id": call_id, "name": name, "input": arguments})
+        said += [(role, block) for block in blocks]
+    if said and said[0][0] == "assistant":
+        said.insert(0, ("user", FIRST))
+    turns = itertools.groupby(said, key=lambda each: each[0])
+    items = [{"role": role, "content": [block for _, block in blocks]} for role, blocks in turns]
+    text = "\n\n".join(filter(None, [system, *map(text_in, leading)]))
+    more = {"system": text} if text else {}
+    return {"max_tokens": MAX_OUTPUT_TOKENS, "messages": items, **more}
 
 
-def _anthropic_reply(answer: Any) -> Reply:
-    refused = "stop reason refusal" if answer.get("stop_reason") == "refusal" else ""
-    return _reply({"role": "assistant", "content": answer["content"]}, refused)
-
-
-def _reply(message: Item, refused: str) -> Reply:
-    """Return the reply in an assistant's message of either format."""
-    [found] = read([message])
-    calls = [
-        (part.call_id, part.tool, json.dumps(arguments_of(part.text), ensure_ascii=False))
-        for part in found.parts
-        if part.kind == "call"
-    ]
-    text = "".join(part.text for part in found.parts if part.kind == "text")
-    return Reply(text, calls, refused, message)
+def _text(message: Message) -> str:
+    """Return the text of a message; that of a tool's own message is in its results."""
+    return "" if message.role == "tool" else text_in(message)
 
 
 def _results(message: Message) -> list[ToolResult]:
@@ -201,20 +191,12 @@ def _results(message: Message) -> list[ToolResult]:
     ]
 
 
-def _fields(tool: Item) -> tuple[str, str, Item]:
-    return _name(tool["name"]), tool["description"], tool["parameters"]
+def _calls(message: Message) -> list[tuple[str, str, Item]]:
+    """Return the id, the tool and the arguments of each call in a message."""
+    calls = (part for part in message.parts if part.kind == "call")
+    return [(part.call_id, _name(part.tool), arguments_of(part.text)) for part in calls]
 
 
 def _name(tool: str) -> str:
     """Return a tool's name in the characters that every provider takes."""
     return NO_NAME.sub("_", tool)[:MAX_NAME_CHARACTERS] or "tool"
-
-
-WIRES = {
-    "openai": Wire(
-        OPENAI, "", "chat/completions", _chat_request, _chat_reply, openai_chat.tool_results
-    ),
-    "anthropic": Wire(
-        ANTHROPIC, "", "messages", _anthropic_request, _anthropic_reply, anthropic.tool_results
-    ),
-}

@@ -11,7 +11,7 @@ from typing import Any
 
 from models.endpoint import Answer, Asked, Server, endpoint
 
-from hippocampus.replay.study.judging import RUBRIC
+from hippocampus.replay.study.asking import RUBRIC
 from hippocampus.testing import ENTRY
 
 KEY = "sk-very-secret-0123456789"

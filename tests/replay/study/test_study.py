@@ -76,10 +76,10 @@ def test_a_model_reads_recalls_and_judges(wire: str, run: Run) -> None:
         printed, folder = run(*at(server, wire))
     assert "2 of 2 moments judged" in printed
     assert "differ in 0 of 6 steps" in printed
-    logs = {each.condition: folder.log(each.id) for each in folder.cases()}
-    assert [len(logs[name].recalls) for name in ("raw", "offload", "short")] == [0, 1, 1]
+    logs = {each.condition: folder.answers[f"{each.id}-1"] for each in folder.all_cases()}
+    assert [len(logs[name].recall) for name in ("raw", "offload", "short")] == [0, 1, 1]
     for name, page in (("offload", 7), ("short", 5)):
-        assert "part1050" in logs[name].recalls[0]["answer"]
+        assert "part1050" in logs[name].recall[0]["answer"]
         calls = [["list_parts", json.dumps({"page": page})]]
         assert logs[name].result == {"text": "", "calls": calls}
     report = (folder.path / "report.html").read_text("utf-8")
@@ -99,11 +99,7 @@ def test_nothing_is_asked_twice_and_no_key_is_kept(wire: str, run: Run) -> None:
         _, folder = run(*at(server, wire))
         assert len(server.asked) == asked
     bodies = Counter(json.dumps(each.body) for each in server.asked)
-    kept = [
-        exchange["request"]
-        for path in (folder.path / "answers").iterdir()
-        for exchange in json.loads(path.read_text())["exchanges"]
-    ]
+    kept = [each["request"] for found in folder.answers.values() for each in found.exchange]
     assert Counter(map(json.dumps, kept)) == bodies
     assert all(KEY in json.dumps(each.headers) for each in server.asked)
     files = [path for path in folder.path.rglob("*") if path.is_file()]
@@ -213,9 +209,9 @@ def test_a_model_that_refuses_is_counted_as_missing_and_not_asked_again(
         printed, folder = run(*at(server, wire))
         assert len(server.asked) == asked
     assert "1 of 2 moments judged" in printed
-    assert "refus" in "".join(folder.log(each.id).refused for each in folder.cases()) or (
-        "no" in {folder.log(each.id).refused for each in folder.cases()}
-    )
+    assert [each.refused for each in folder.answers.values() if each.refused] == [
+        "no" if wire == "openai" else "stop reason refusal"
+    ]
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -233,8 +229,7 @@ def test_a_verdict_that_cannot_be_read_is_asked_again_once(wire: str, run: Run) 
     with model(unclear) as server:
         printed, folder = run(*at(server, wire))
     assert "1 of 2 moments judged" in printed
-    refused = [folder.log(name).refused for each in folder.moments() for name in each.judgements()]
-    assert [each for each in refused if each] == [
+    assert [each.refused for each in folder.answers.values() if each.refused] == [
         "no verdicts in two answers: A.quality is no number from 0 to 4"
     ]
 
@@ -277,7 +272,8 @@ def test_disagreements_and_false_facts_of_the_passes_are_reported(run: Run) -> N
 
 
 def cases_of(folder: StudyFolder, home: Path) -> list[StudyCase]:
-    return [folder.case(path.stem) for path in sorted(home.glob("*.md"))]
+    cases = {name: each for each in folder.all_cases() for name in folder.readings(each)}
+    return [cases[path.stem] for path in sorted(home.glob("*.md"))]
 
 
 def test_readers_and_judges_of_files(run: Run) -> None:
@@ -288,7 +284,7 @@ def test_readers_and_judges_of_files(run: Run) -> None:
         cases = cases_of(folder, home)
         assert len({case.condition for case in cases}) == 1
         lines = [
-            json.dumps({"case": case.id, "text": "On.", "calls": [{"tool": "list_parts"}]})
+            json.dumps({"case": f"{case.id}-1", "text": "On.", "calls": [{"tool": "list_parts"}]})
             for case in cases
         ]
         (home / "answers.jsonl").write_text("\n".join(lines))
@@ -307,8 +303,8 @@ def test_readers_and_judges_of_files(run: Run) -> None:
 
 def test_a_case_shows_neither_its_condition_nor_the_future(run: Run) -> None:
     _, folder = run()
-    for case in folder.cases():
-        path = next(folder.path.rglob(f"{case.id}.md"))
+    for case in folder.all_cases():
+        path = next(folder.path.rglob(f"{case.id}-1.md"))
         text = path.read_text("utf-8")
         assert case.recorded not in text
         assert case.condition not in text.replace("[offloaded: ", "").replace(str(path), "")
@@ -316,13 +312,13 @@ def test_a_case_shows_neither_its_condition_nor_the_future(run: Run) -> None:
 
 def test_a_reader_of_files_recalls_at_the_moment_of_the_case(run: Run) -> None:
     _, folder = run()
-    case = next(each for each in folder.cases() if each.condition == "offload")
-    path = next(folder.path.rglob(f"{case.id}.md"))
+    case = next(each for each in folder.all_cases() if each.condition == "offload")
+    path = next(folder.path.rglob(f"{case.id}-1.md"))
     arguments = json.dumps({"entry_id": "c3-1", "pattern": "part1050"})
     done = CliRunner().invoke(app, ["study", "recall", str(path), arguments])
     assert "module_150/part1050.py ok" in done.output
-    assert len(folder.log(case.id).recalls) == 1
-    whole = next(folder.path.rglob(f"{case.whole}.md"))
+    assert len(StudyFolder(folder.path).answers[path.stem].recall) == 1
+    whole = next(folder.path.rglob(f"{folder.cases[case.moment][0].id}-1.md"))
     with pytest.raises(HippocampusError, match="all of it is in the file"):
         CliRunner().invoke(app, ["study", "recall", str(whole), arguments], catch_exceptions=False)
 
@@ -330,14 +326,14 @@ def test_a_reader_of_files_recalls_at_the_moment_of_the_case(run: Run) -> None:
 def test_lines_that_are_no_answers_are_named_and_the_first_answer_counts(run: Run) -> None:
     _, folder = run()
     home = folder.path / "readers" / "1"
-    case = cases_of(folder, home)[0].id
+    case = f"{cases_of(folder, home)[0].id}-1"
     lines = ["{", '{"case": "other"}', json.dumps({"case": case}), "", json.dumps([case])]
     lines += [json.dumps({"case": case, "text": text}) for text in ("first", "second")]
     (home / "answers.jsonl").write_text("\n".join(lines))
-    printed, _ = run()
+    printed, folder = run()
     for number in (1, 2, 3, 5):
         assert f"answers.jsonl:{number}: " in printed
-    assert folder.log(case).result == {"text": "first", "calls": []}
+    assert folder.answers[case].result == {"text": "first", "calls": []}
 
 
 # Moments
@@ -345,7 +341,7 @@ def test_lines_that_are_no_answers_are_named_and_the_first_answer_counts(run: Ru
 
 def test_half_of_the_moments_are_of_each_kind_and_none_shares_a_session(run: Run) -> None:
     _, folder = run(cases=4)
-    moments: list[Moment] = folder.moments()
+    moments: list[Moment] = folder.moments
     assert Counter(each.kind for each in moments) == {
         "after a large result": 2,
         "uses something older": 2,
@@ -358,7 +354,7 @@ def test_runs_of_one_task_are_one_session(run: Run, sessions: Path) -> None:
         copy = sessions / "owner0" / "0.json"
         (sessions / "owner1" / f"again{number}.json").write_text(copy.read_text())
     printed, folder = run(cases=6)
-    assert len(folder.moments()) == 4
+    assert len(folder.moments) == 4
     assert "4 of 6 moments" in printed
 
 
