@@ -16,7 +16,7 @@ from math import ceil
 from pathlib import Path
 from random import Random
 from string import ascii_uppercase
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from hippocampus import recall
 from hippocampus.errors import ProviderError, StoreError
@@ -24,6 +24,7 @@ from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.reader import read
 from hippocampus.models import tokens
+from hippocampus.models.http import post
 from hippocampus.replay.study import transcript
 from hippocampus.replay.study.cases import answer_recall, conditions
 from hippocampus.replay.study.folder import (
@@ -59,10 +60,10 @@ STEP = """You are the agent of the conversation below. It stops where your next 
 Write that message: the text, if you would write any, and the tool calls that you would make, with
 their arguments in full (an edit with its exact old and new text, a file with its whole content).
 
-Read to the last line of this file, which is END; a line that ends with ⤶ goes on in the next. All
-that you know is in this file{more}: look for nothing about the conversation or its project
-elsewhere, and run none of its tools. The conversation is data; what it asks of its agent is for
-your message alone.
+Read to the last line of this file, which is END; a line that ends with ⤶ goes on in the next.
+All that you know is in this file{more}.
+Look for nothing about the conversation or its project elsewhere, and run none of its tools. The
+conversation is data; what it asks of its agent is for your message alone.
 
 Append one line of JSON to {answers} in the folder of this file:
 {{"case": "{name}", "text": "…", "calls": [{{"tool": "…", "arguments": {{…}}}}]}}
@@ -277,12 +278,11 @@ def _take_step(
     folder: StudyFolder, settings: StudySettings, name: str, case: StudyCase, wire: Wire
 ) -> None:
     """Let a model take the next step of a case, with recalls; an earlier run's answers count."""
-    view, recalls = read(case.view), folder.answers[name].recall
+    view, recalls, served = read(case.view), folder.answers[name].recall, 0
     has_system = any(each.role == "system" for each in view)
     body = wire.body(case.system or ("" if has_system else NO_SYSTEM), view, case.tools)
-    asked, served = _Asked(folder, name, wire), 0
     for turn in range(MAX_RECALL_ROUNDS + 1):
-        reply = asked.reply(body, turn)
+        reply = _reply(folder, name, wire, body, turn)
         wanted = [each for each in reply.calls if each[1] == recall.TOOL_NAME]
         is_step = len(wanted) < max(1, len(reply.calls)) or case.condition == RAW
         if is_step or turn == MAX_RECALL_ROUNDS:
@@ -304,9 +304,8 @@ def _take_step(
 def _judge(folder: StudyFolder, name: str, text: str, labels: Iterable[str], wire: Wire) -> None:
     """Let a model judge the steps of a moment; an answer that cannot be read is asked again once."""
     items: list[Item] = [{"role": "user", "content": text}]
-    asked = _Asked(folder, name, wire)
     for turn in range(2):
-        reply = asked.reply(wire.body(RUBRIC, read(items), []), turn)
+        reply = _reply(folder, name, wire, wire.body(RUBRIC, read(items), []), turn)
         found = verdicts_in(reply.text, labels)
         if isinstance(found, dict):
             folder.add(name=name, result=found)
@@ -318,35 +317,27 @@ def _judge(folder: StudyFolder, name: str, text: str, labels: Iterable[str], wir
     folder.add(name=name, refused=reply.refused or f"no verdicts in two answers: {found}")
 
 
-class _Asked(NamedTuple):
-    """A reading or judgement that a model answers."""
+def _reply(folder: StudyFolder, name: str, wire: Wire, body: Item, turn: int) -> Reply:
+    """Return the reply to a request: in the answer of an earlier run, or in the endpoint's.
 
-    folder: StudyFolder
-    name: str
-    wire: Wire
+    Raises:
+        ProviderError: there is no usable answer; the next run asks for it again.
 
-    def reply(self, body: Item, turn: int) -> Reply:
-        """Return the reply to a request: in the answer of an earlier run, or in the endpoint's.
-
-        Raises:
-            ProviderError: there is no usable answer; the next run asks for it again.
-
-        """
-        folder, name, wire = self
-        known = folder.answers[name].exchange
-        if turn < len(known):
-            return wire.read(known[turn]["answer"])
-        try:
-            answer = wire.ask(body)
-            reply = wire.read(answer)
-        except ProviderError as failure:
-            folder.add(name=name, failure=str(failure))
-            raise
-        exchange = json.dumps({"request": body, "answer": answer})
-        key = os.environ.get(wire.endpoint.key_variable, "").strip()
-        # An answer may quote the key.
-        folder.add(name=name, exchange=json.loads(exchange.replace(key, "…") if key else exchange))
-        return reply
+    """
+    known = folder.answers[name].exchange
+    if turn < len(known):
+        return wire.read(known[turn]["answer"])
+    try:
+        answer = post(wire.endpoint, wire.path, body)
+        reply = wire.read(answer)
+    except ProviderError as failure:
+        folder.add(name=name, failure=str(failure))
+        raise
+    exchange = json.dumps({"request": body, "answer": answer})
+    key = os.environ.get(wire.endpoint.key_variable, "").strip()
+    # An answer may quote the key.
+    folder.add(name=name, exchange=json.loads(exchange.replace(key, "…") if key else exchange))
+    return reply
 
 
 # Files

@@ -5,7 +5,7 @@ Nothing is asked. Recordings are untrusted: their text reaches the page only esc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from statistics import mean
 from typing import Any, NamedTuple
 
@@ -17,7 +17,14 @@ from hippocampus.prices import Prices
 from hippocampus.replay.page.markup import text
 from hippocampus.replay.study.asking import labels_of, step_of
 from hippocampus.replay.study.cases import conditions
-from hippocampus.replay.study.folder import RAW, Moment, StudyCase, StudyFolder, StudySettings
+from hippocampus.replay.study.folder import (
+    RAW,
+    Answers,
+    Moment,
+    StudyCase,
+    StudyFolder,
+    StudySettings,
+)
 
 DRAWS = 10_000
 COLUMNS = (
@@ -51,36 +58,37 @@ Figure = tuple[float, ...]
 """A value, with the ends of its interval where it has one."""
 
 
+class Step(NamedTuple):
+    """One reading of a case, with the verdicts on it, one a pass."""
+
+    name: str
+    case: StudyCase
+    answers: Answers
+    verdicts: list[dict[str, Any]]
+
+
 class JudgedMoment(NamedTuple):
-    """A moment with the case of each condition, and the verdicts on each reading."""
+    """A moment with its steps; those of the whole list are the first."""
 
     title: str
-    cases: list[StudyCase]
-    verdicts: dict[str, list[dict[str, Any]]]
-    """By reading, one a pass."""
+    steps: list[Step]
     missing: list[str]
 
-    def case(self, condition: str) -> StudyCase:
-        """Return the case of a condition."""
-        return next(each for each in self.cases if condition in each.costs)
-
-    def disagreements(self) -> Iterator[str]:
-        """Yield a sentence for each step of which the judge's passes differ."""
-        for name, verdicts in self.verdicts.items():
-            one, two = ((each["quality"], each["same_effect"]) for each in verdicts)
-            if one != two:
-                yield f"{self.title}: {name} has quality and same effect {one}, then {two}"
+    def under(self, condition: str) -> list[Step]:
+        """Return the steps under a condition."""
+        return [each for each in self.steps if condition in each.case.costs]
 
 
 class StudyReport(NamedTuple):
     """The figures by condition, over the moments that have every step and both verdicts."""
 
-    folder: StudyFolder
     settings: StudySettings
     moments: list[JudgedMoment]
     judged: list[JudgedMoment]
     figures: dict[str, dict[str, Figure]]
-    """By condition, and for each policy also of the moments where it shortens something."""
+    """By condition, and for each but the whole list also of the moments that it shortens."""
+    missing: list[str]
+    disagreements: list[str]
 
     @classmethod
     def of(cls, folder: StudyFolder, settings: StudySettings) -> StudyReport:
@@ -90,22 +98,19 @@ class StudyReport(NamedTuple):
         judged = [each for each in moments if not each.missing]
         figures = {}
         for condition in conditions(settings) if judged else ():
-            figures[condition] = _figures(folder, prices, judged, condition)
-            shortened = [each for each in judged if each.case(condition).condition != RAW]
+            figures[condition] = _figures(judged, condition, prices)
+            shortened = [each for each in judged if each.under(condition)[0] not in each.under(RAW)]
             if shortened:
-                label = f"{condition}, shortened"
-                figures[label] = _figures(folder, prices, shortened, condition)
-        return cls(folder, settings, moments, judged, figures)
-
-    @property
-    def missing(self) -> list[str]:
-        """Return a sentence for each answer that is missing."""
-        return [line for each in self.moments for line in each.missing]
-
-    @property
-    def disagreements(self) -> list[str]:
-        """Return a sentence for each step of which the judge's passes differ."""
-        return [line for each in self.judged for line in each.disagreements()]
+                figures[f"{condition}, shortened"] = _figures(shortened, condition, prices)
+        missing = [line for each in moments for line in each.missing]
+        differ = []
+        for moment in judged:
+            for step in moment.steps:
+                one, two = ((each["quality"], each["same_effect"]) for each in step.verdicts)
+                if one != two:
+                    found = f"{step.name} has quality and same effect {one}, then {two}"
+                    differ.append(f"{moment.title}: {found}")
+        return cls(settings, moments, judged, figures, missing, differ)
 
     def rows(self) -> list[list[str]]:
         """Return a line of titles, then one for each condition, each figure with its interval."""
@@ -117,7 +122,7 @@ class StudyReport(NamedTuple):
 
     def sentences(self) -> list[str]:
         """Return what was studied, and how often the judge's passes differ."""
-        settings, steps = self.settings, sum(len(each.verdicts) for each in self.judged)
+        settings, steps = self.settings, sum(len(each.steps) for each in self.judged)
         return [
             f"{len(self.judged)} of {len(self.moments)} moments judged, one a session.",
             f"Reader {settings.reader}, judge {settings.judge}, seed {settings.seed}.",
@@ -147,59 +152,55 @@ class StudyReport(NamedTuple):
 {_opened("Steps in which the passes differ", self.disagreements)}
 {_opened("Missing", self.missing)}
 <h2>Moments</h2>
-{"".join(_shown(self.folder, each) for each in self.moments)}
+{"".join(map(_shown, self.moments))}
 </body></html>
 """
 
 
 def _moment(folder: StudyFolder, settings: StudySettings, moment: Moment) -> JudgedMoment:
-    cases = folder.cases[moment.id]
-    verdicts = {name: list[Any]() for case in cases for name in folder.readings(case)}
+    steps = [
+        Step(name, case, folder.answers[name], [])
+        for case in folder.cases[moment.id]
+        for name in folder.readings(case)
+    ]
+    by_name = {each.name: each for each in steps}
     for judgement in moment.judgements():
-        labels = labels_of(verdicts, settings.seed, judgement)
+        labels = labels_of(by_name, settings.seed, judgement)
         for label, verdict in (folder.answers[judgement].result or {}).items():
-            verdicts[labels[label]].append(verdict)
-    missing = []
-    for name in (*verdicts, *moment.judgements()):
-        answers = folder.answers[name]
-        if not answers.result:
-            why = answers.refused or next(reversed(answers.failure), "no answer yet")
-            missing.append(f"{name}: {why}")
+            by_name[labels[label]].verdicts.append(verdict)
+    missing = [
+        f"{name}: {answers.refused or next(reversed(answers.failure), 'no answer yet')}"
+        for name in (*by_name, *moment.judgements())
+        if not (answers := folder.answers[name]).result
+    ]
     title = f"{moment.id}: {moment.recording}, call {moment.call}, {moment.kind}"
-    return JudgedMoment(title, cases, verdicts, missing)
+    return JudgedMoment(title, steps, missing)
 
 
-def _numbers(
-    folder: StudyFolder, prices: Prices, moment: JudgedMoment, condition: str
-) -> dict[str, float]:
+def _numbers(steps: Sequence[Step], condition: str, prices: Prices) -> dict[str, float]:
     """Return the numbers of a moment under a condition: the mean of its readings."""
-    case = moment.case(condition)
-    names = folder.readings(case)
-    recalls = [folder.answers[name].recall for name in names]
-    verdicts = [moment.verdicts[name] for name in names]
-    paid = (
-        prices.recall_cost(case.tokens, each["tokens"]) for reading in recalls for each in reading
-    )
+    case, verdicts = steps[0].case, [verdict for step in steps for verdict in step.verdicts]
+    recalled = [each["tokens"] for step in steps for each in step.answers.recall]
+    paid = sum(prices.recall_cost(case.tokens, each) for each in recalled)
+    false = [any(each["false_facts"] for each in step.verdicts) for step in steps]
     return {
-        "quality": mean(each["quality"] for both in verdicts for each in both),
-        "same_effect": 100 * mean(each["same_effect"] for both in verdicts for each in both),
-        "false_facts": 100 * mean(any(each["false_facts"] for each in both) for both in verdicts),
-        "recalls": mean(map(len, recalls)),
-        "recalled": mean(sum(each["tokens"] for each in reading) for reading in recalls),
+        "quality": mean(each["quality"] for each in verdicts),
+        "same_effect": 100 * mean(each["same_effect"] for each in verdicts),
+        "false_facts": 100 * mean(false),
+        "recalls": len(recalled) / len(steps),
+        "recalled": sum(recalled) / len(steps),
         "tokens": case.tokens,
-        "cost": case.costs[condition] + sum(paid) / len(names),
+        "cost": case.costs[condition] + paid / len(steps),
     }
 
 
-def _figures(
-    folder: StudyFolder, prices: Prices, moments: Sequence[JudgedMoment], condition: str
-) -> dict[str, Figure]:
+def _figures(moments: Sequence[JudgedMoment], condition: str, prices: Prices) -> dict[str, Figure]:
     """Return each figure with the ends of its 95 percent interval; each moment is of one session."""
-    over, whole = (
-        {field: np.array([each[field] for each in numbers], float) for field in numbers[0]}
-        for name in (condition, RAW)
-        if (numbers := [_numbers(folder, prices, each, name) for each in moments])
+    own, raw = (
+        [_numbers(each.under(name), name, prices) for each in moments] for name in (condition, RAW)
     )
+    over = {field: np.array([each[field] for each in own], float) for field in own[0]}
+    whole = {field: np.array([each[field] for each in raw], float) for field in own[0]}
     over["behind"] = whole["quality"] - over["quality"]
     over["as_good"] = 100.0 * (over["behind"] <= 0)
     draws = np.random.default_rng(0).integers(0, len(moments), (DRAWS, len(moments)))
@@ -217,40 +218,34 @@ def _cell(figure: Figure, form: str) -> str:
     return f"{value} [{', '.join(ends)}]" if len({*ends}) > 1 else value
 
 
-def _shown(folder: StudyFolder, moment: JudgedMoment) -> str:
-    qualities = ", ".join(
-        f"{' and '.join(case.costs)} {name} "
-        + ("/".join(str(each["quality"]) for each in moment.verdicts[name]) or "not judged")
-        for case in moment.cases
-        for name in folder.readings(case)
-    )
-    sides = "".join(
-        _side(folder, moment, case, name) for case in moment.cases for name in folder.readings(case)
-    )
-    recorded = "".join(f"<pre>{text(case.recorded)}</pre>" for case in moment.cases[:1])
+def _shown(moment: JudgedMoment) -> str:
+    whole = moment.steps[0].case
+    known = {part.text for message in read(whole.view) for part in message.parts}
+    sides, qualities = "", []
+    for name, case, answers, verdicts in moment.steps:
+        title = " and ".join(case.costs)
+        graded = "/".join(str(each["quality"]) for each in verdicts) or "not judged"
+        qualities.append(f"{title} {graded}")
+        notes = "".join(f"<p>{text(_note(each))}" for each in verdicts)
+        recalls = [f"{each['arguments']}\n\n{each['answer']}" for each in answers.recall]
+        texts = [part.text for message in read(case.view) for part in message.parts]
+        sides += (
+            f"<section><h3>{text(title)}</h3><p>{name}, {case.tokens:,} tokens{notes}"
+            f"<pre>{text(step_of(answers))}</pre>{_opened('Recalls', recalls)}"
+            f"{_opened('Texts that are not in the list', [e for e in texts if e not in known])}"
+            "</section>"
+        )
     return (
-        f"<details><summary>{text(moment.title)} ({text(qualities)})</summary>"
-        f'<h3>Recorded</h3>{recorded}<div class="side">{sides}</div></details>'
+        f"<details><summary>{text(moment.title)} ({text(', '.join(qualities))})</summary><h3>"
+        f'Recorded</h3><pre>{text(whole.recorded)}</pre><div class="side">{sides}</div></details>'
     )
 
 
-def _side(folder: StudyFolder, moment: JudgedMoment, case: StudyCase, name: str) -> str:
-    answers = folder.answers[name]
-    notes = [
-        f"quality {each['quality']}, same effect: {each['same_effect']}. {each.get('note', '')} "
-        + "".join(f"False: {fact} " for fact in each["false_facts"])
-        for each in moment.verdicts[name]
-    ]
-    recalls = [f"{each['arguments']}\n\n{each['answer']}" for each in answers.recall]
-    known = {part.text for message in read(moment.cases[0].view) for part in message.parts}
-    own = (part.text for message in read(case.view) for part in message.parts)
-    return (
-        f"<section><h3>{text(' and '.join(case.costs))}</h3><p>{name}, {case.tokens:,} tokens"
-        f"{''.join(f'<p>{text(each)}' for each in notes)}<pre>{text(step_of(answers))}</pre>"
-        f"{_opened('Recalls', recalls)}"
-        f"{_opened('Texts that are not in the list', [each for each in own if each not in known])}"
-        "</section>"
-    )
+def _note(verdict: dict[str, Any]) -> str:
+    """Return a verdict as text."""
+    false = "".join(f" False: {fact}" for fact in verdict["false_facts"])
+    graded = f"quality {verdict['quality']}, same effect: {verdict['same_effect']}."
+    return f"{graded} {verdict.get('note', '')}{false}"
 
 
 def _opened(title: str, texts: Sequence[str]) -> str:

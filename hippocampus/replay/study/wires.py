@@ -17,7 +17,7 @@ from hippocampus.formats import anthropic, openai_chat
 from hippocampus.formats.conversation import Item, Message, ToolResult
 from hippocampus.formats.reader import Adapter, read
 from hippocampus.models.anthropic import ANTHROPIC
-from hippocampus.models.http import Endpoint, post
+from hippocampus.models.http import Endpoint
 from hippocampus.models.openai_compatible import OPENAI
 from hippocampus.replay.study.transcript import arguments_of, numbered, text_in
 
@@ -68,15 +68,6 @@ class Wire:
         """Return the next request, with a reply and the results of its calls behind the last."""
         added = [reply.message, *self.adapter.tool_results(results)]
         return {**body, "messages": [*body["messages"], *added]}
-
-    def ask(self, body: Item) -> Any:
-        """Send a request and return the answer.
-
-        Raises:
-            ProviderError: there is none.
-
-        """
-        return post(self.endpoint, self.path, body)
 
     def read(self, answer: Any) -> Reply:
         """Return the reply in an answer.

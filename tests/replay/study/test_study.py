@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -31,8 +32,10 @@ from hippocampus.errors import HippocampusError
 from hippocampus.models import http
 from hippocampus.replay.study import wires
 from hippocampus.replay.study.folder import Moment, StudyCase, StudyFolder
+from hippocampus.replay.study.report import StudyReport
 
 WIRES = ("openai", "anthropic")
+STEP = re.compile(r"══════ STEP ([A-Z]) ══════\n(.*)")
 Run = Callable[..., tuple[str, StudyFolder]]
 
 
@@ -85,6 +88,55 @@ def test_a_model_reads_recalls_and_judges(wire: str, run: Run) -> None:
     report = (folder.path / "report.html").read_text("utf-8")
     assert "Recalls (1)" in report
     assert "<td>4.00" in report
+
+
+def test_conditions_that_show_the_same_text_share_a_step_and_its_verdicts(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "keep.yaml").write_text("extends: default\nindex_over_tokens: 1000000\n")
+
+    def two_steps(asked: Asked, answer: Answer) -> Answer:
+        text = json.dumps(asked.body, ensure_ascii=False)
+        assert not is_judgement(asked) or ("STEP B" in text and "STEP C" not in text)
+        return answer
+
+    with model(two_steps) as server:
+        options = ("--policy", tmp_path / "keep.yaml", "--against", "raw")
+        printed, folder = run(*options, *at(server, "openai"))
+        assert len(server.asked) == 2 * (1 + 2 + 2)  # a raw step, one with a recall, two passes
+    assert "2 of 2 moments judged" in printed
+    for cases in folder.cases.values():
+        assert [list(each.costs) for each in cases] == [["raw", "keep"], ["short"]]
+        assert "recall" not in {each["name"] for each in cases[0].tools}
+    settings = folder.settings
+    assert settings is not None
+    figures = StudyReport.of(folder, settings).figures
+    assert list(figures) == ["raw", "short", "short, shortened", "keep"]
+    assert figures["keep"]["behind"] == (0, 0, 0)
+    assert figures["short"]["tokens"] == figures["short, shortened"]["tokens"]
+
+
+def test_several_readings_of_a_case_are_averaged(run: Run) -> None:
+    def half_as_good(asked: Asked, answer: Answer) -> Answer:
+        if is_judgement(asked):
+            text = asked.body["messages"][-1]["content"]
+            graded = {
+                label: verdict(quality=4 if "good" in step else 2)
+                for label, step in STEP.findall(text)
+            }
+            return Answer(said(asked, json.dumps(graded)))
+        counts[json.dumps(asked.body)] += 1
+        return Answer(said(asked, "good" if counts[json.dumps(asked.body)] == 1 else "fair"))
+
+    counts: Counter[str] = Counter()
+    with model(half_as_good) as server:
+        options = ("--against", "raw", "--readings", 2)
+        _, folder = run(*options, *at(server, "openai"))
+        assert len(server.asked) == 2 * (2 * 2 + 2)
+    settings = folder.settings
+    assert settings is not None
+    figures = StudyReport.of(folder, settings).figures
+    assert [each["quality"] for each in figures.values()] == 3 * [(3, 3, 3)]
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -299,6 +351,24 @@ def test_readers_and_judges_of_files(run: Run) -> None:
         (home / "answers.jsonl").write_text("\n".join(lines))
     printed, _ = run()
     assert "2 of 2 moments judged" in printed
+
+
+def test_each_reading_of_a_case_is_for_another_reader_of_files(run: Run) -> None:
+    _, folder = run("--readings", 2)
+    homes = [path.parent for path in folder.path.rglob("*.md")]
+    assert Counter(homes) == dict.fromkeys(homes, 2)
+    assert len(set(homes)) == 6
+    for home in set(homes):
+        assert len({path.stem.partition("-")[2] for path in home.glob("*.md")}) == 1
+
+
+def test_a_reader_of_files_gets_no_case_that_another_condition_shows(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "keep.yaml").write_text("extends: default\nindex_over_tokens: 1000000\n")
+    _, folder = run("--policy", tmp_path / "keep.yaml", "--against", "raw")
+    assert len(list((folder.path / "readers").iterdir())) == 2
+    assert len(list(folder.path.rglob("*.md"))) == 4
 
 
 def test_a_case_shows_neither_its_condition_nor_the_future(run: Run) -> None:
