@@ -85,7 +85,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus.errors import StoreError
     from hippocampus.replay.study.asking import FILES
     from hippocampus.replay.study.cases import conditions
-    from hippocampus.replay.study.folder import StudyFolder, StudySettings
+    from hippocampus.replay.study.folder import RECORD, StudyFolder, StudySettings
     from hippocampus.replay.study.wires import wire_of
     from hippocampus.storage import files
 
@@ -105,6 +105,8 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     options = [name for name in ctx.params if _is_given(ctx, name) and name not in ("out", "yes")]
     if options and not paths:
         raise StoreError(f"{out} goes on as it was begun; leave --{options[0]} out")
+    if not paths and not (out / RECORD).exists():
+        raise StoreError(f"{out} holds no study; name recordings to begin one")
     conditions(given)
     prices.model_prices(given.model)
     for each in given.policies:
@@ -114,8 +116,6 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     try:
         with files.held(out / ".running"):
             folder = StudyFolder(out)
-            if not paths and folder.settings is None:
-                raise StoreError(f"{out} holds no study; name recordings to begin one")
             if paths and folder.moments and folder.settings != given:
                 raise StoreError(f"{out} holds a study with other settings; name another folder")
             if paths and folder.settings != given:
@@ -148,7 +148,7 @@ def _run(folder: StudyFolder, settings: StudySettings, *, yes: bool) -> None:
         typer.echo(each, err=True)
     if prices and not yes:
         typer.confirm("Each recall sends its request once more. Ask?", abort=True, err=True)
-    steps = settings.readings * len(folder.all_cases())
+    steps = len(folder.readings())
     for problem in (
         *track(take_steps(folder, settings), steps, console, "reading"),
         *track(judge_steps(folder, settings), 2 * len(prepared), console, "judging"),

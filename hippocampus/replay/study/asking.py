@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shlex
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from math import ceil
@@ -26,7 +27,7 @@ from hippocampus.formats.reader import read
 from hippocampus.models import tokens
 from hippocampus.models.http import post
 from hippocampus.replay.study import transcript
-from hippocampus.replay.study.cases import answer_recall, conditions
+from hippocampus.replay.study.cases import answer_recall
 from hippocampus.replay.study.folder import (
     PASSES,
     RAW,
@@ -101,12 +102,13 @@ def estimate(folder: StudyFolder, settings: StudySettings) -> list[str]:
     """Return the questions left to ask with their price, a sentence for each model that is asked."""
     from genai_prices import Usage, calc_price
 
-    sizes = {case.id: tokens.count(_conversation(case)) for case in folder.all_cases()}
+    sizes = {
+        case.id: tokens.count(_conversation(case))
+        for cases in folder.cases.values()
+        for case in cases
+    }
     steps = [
-        sizes[case.id]
-        for case in folder.all_cases()
-        for name in folder.readings(case)
-        if folder.answers[name].is_open
+        sizes[case.id] for name, case in folder.readings().items() if folder.answers[name].is_open
     ]
     verdicts = [
         sizes[cases[0].id] + ANSWER_TOKENS * len(cases) * settings.readings
@@ -140,18 +142,16 @@ def take_steps(folder: StudyFolder, settings: StudySettings) -> Iterator[str]:
         yield from _ask(
             {
                 name: partial(_take_step, folder, settings, name, case, wire)
-                for case in folder.all_cases()
-                for name in folder.readings(case)
+                for name, case in folder.readings().items()
                 if folder.answers[name].is_open
             }
         )
         return
     # Each reader has one condition, and one reading of a case.
-    readers: list[dict[str, StudyCase]] = []
-    for condition in conditions(settings):
-        cases = [case for case in folder.all_cases() if case.condition == condition]
-        for reading in zip(*map(folder.readings, cases), strict=True):
-            readers += _groups(dict(zip(reading, cases, strict=True)), settings)
+    by_reader: defaultdict[tuple[str, str], dict[str, StudyCase]] = defaultdict(dict)
+    for name, case in folder.readings().items():
+        by_reader[case.condition, name.partition("-")[2]][name] = case
+    readers = [group for own in by_reader.values() for group in _groups(own, settings)]
     for number, own in enumerate(shuffled(readers, settings.seed), 1):
         home = folder.path / "readers" / str(number)
         texts = {name: _text_to_read(home / f"{name}.md", case) for name, case in own.items()}
@@ -160,13 +160,12 @@ def take_steps(folder: StudyFolder, settings: StudySettings) -> Iterator[str]:
 
 def judge_steps(folder: StudyFolder, settings: StudySettings) -> Iterator[str]:
     """Let the judge compare the steps of each moment that has all, and yield as `take_steps` does."""
-    passes: list[dict[str, str]] = [{} for _ in PASSES]
     labels: dict[str, dict[str, str]] = {}
+    texts: dict[str, str] = {}
     for moment in folder.moments:
-        cases = folder.cases[moment.id]
-        names = [name for case in cases for name in folder.readings(case)]
-        if all(folder.answers[name].result for name in names):
-            for texts, judgement in zip(passes, moment.judgements(), strict=True):
+        cases, names = folder.cases[moment.id], list(folder.readings(moment))
+        for judgement in moment.judgements():
+            if all(folder.answers[name].result for name in names):
                 labels[judgement] = labels_of(names, settings.seed, judgement)
                 texts[judgement] = _text_to_judge(folder, cases[0], labels[judgement])
     if settings.judge != FILES:
@@ -174,7 +173,6 @@ def judge_steps(folder: StudyFolder, settings: StudySettings) -> Iterator[str]:
         yield from _ask(
             {
                 name: partial(_judge, folder, name, text, labels[name], wire)
-                for texts in passes
                 for name, text in texts.items()
                 if folder.answers[name].is_open
             }
@@ -185,12 +183,12 @@ def judge_steps(folder: StudyFolder, settings: StudySettings) -> Iterator[str]:
         return verdicts_in(value.get("verdicts"), labels[name])
 
     # A moment's judge stays the same while other moments still wait for their steps.
-    groups = [
-        (texts, group)
-        for at, texts in enumerate(passes)
+    judges = [
+        group
+        for at in range(len(PASSES))
         for group in _groups({each.judgements()[at]: each for each in folder.moments}, settings)
     ]
-    for number, (texts, group) in enumerate(groups, 1):
+    for number, group in enumerate(judges, 1):
         own = {
             name: JUDGE.format(rubric=RUBRIC, answers=ANSWERS, name=name, text=texts[name])
             for name in group
@@ -416,10 +414,9 @@ def answered(file: Path, arguments: str) -> str:
 
     """
     folder = StudyFolder(file.absolute().parent.parent.parent)
-    readings = {name: case for case in folder.all_cases() for name in folder.readings(case)}
-    if folder.settings is None or file.stem not in readings:
+    case = folder.readings().get(file.stem)
+    if folder.settings is None or case is None:
         raise StoreError(f"{file} is no case of a study")
-    case = readings[file.stem]
     if case.condition == RAW:
         raise StoreError(f"{file}: nothing is stored for this case; all of it is in the file")
     found = answer_recall(folder, folder.settings, case, arguments)

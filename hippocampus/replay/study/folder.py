@@ -151,11 +151,15 @@ class StudyFolder:
                     else:
                         setattr(answers, key, value)
 
-    def all_cases(self) -> list[StudyCase]:
-        """Return the cases, those of one moment together."""
-        return [case for moment in self.moments for case in self.cases[moment.id]]
+    def readings(self, *moments: Moment) -> dict[str, StudyCase]:
+        """Return the cases of some moments, or of all, by the names of their readings.
 
-    def readings(self, case: StudyCase) -> list[str]:
-        """Return the names of a case's readings, which begin with its id."""
-        count = self.settings.readings if self.settings else 1
-        return [f"{case.id}-{number}" for number in range(1, count + 1)]
+        The cases of one moment stand together, that of the whole list first.
+        """
+        count = self.settings.readings if self.settings else 0
+        return {
+            f"{case.id}-{number}": case
+            for moment in moments or self.moments
+            for case in self.cases[moment.id]
+            for number in range(1, count + 1)
+        }

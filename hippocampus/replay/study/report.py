@@ -159,9 +159,7 @@ class StudyReport(NamedTuple):
 
 def _moment(folder: StudyFolder, settings: StudySettings, moment: Moment) -> JudgedMoment:
     steps = [
-        Step(name, case, folder.answers[name], [])
-        for case in folder.cases[moment.id]
-        for name in folder.readings(case)
+        Step(name, case, folder.answers[name], []) for name, case in folder.readings(moment).items()
     ]
     by_name = {each.name: each for each in steps}
     for judgement in moment.judgements():

@@ -79,7 +79,7 @@ def test_a_model_reads_recalls_and_judges(wire: str, run: Run) -> None:
         printed, folder = run(*at(server, wire))
     assert "2 of 2 moments judged" in printed
     assert "differ in 0 of 6 steps" in printed
-    logs = {each.condition: folder.answers[f"{each.id}-1"] for each in folder.all_cases()}
+    logs = {each.condition: folder.answers[name] for name, each in folder.readings().items()}
     assert [len(logs[name].recall) for name in ("raw", "offload", "short")] == [0, 1, 1]
     for name, page in (("offload", 7), ("short", 5)):
         assert "part1050" in logs[name].recall[0]["answer"]
@@ -324,8 +324,7 @@ def test_disagreements_and_false_facts_of_the_passes_are_reported(run: Run) -> N
 
 
 def cases_of(folder: StudyFolder, home: Path) -> list[StudyCase]:
-    cases = {name: each for each in folder.all_cases() for name in folder.readings(each)}
-    return [cases[path.stem] for path in sorted(home.glob("*.md"))]
+    return [folder.readings()[path.stem] for path in sorted(home.glob("*.md"))]
 
 
 def test_readers_and_judges_of_files(run: Run) -> None:
@@ -373,8 +372,8 @@ def test_a_reader_of_files_gets_no_case_that_another_condition_shows(
 
 def test_a_case_shows_neither_its_condition_nor_the_future(run: Run) -> None:
     _, folder = run()
-    for case in folder.all_cases():
-        path = next(folder.path.rglob(f"{case.id}-1.md"))
+    for name, case in folder.readings().items():
+        path = next(folder.path.rglob(f"{name}.md"))
         text = path.read_text("utf-8")
         assert case.recorded not in text
         assert case.condition not in text.replace("[offloaded: ", "").replace(str(path), "")
@@ -382,7 +381,7 @@ def test_a_case_shows_neither_its_condition_nor_the_future(run: Run) -> None:
 
 def test_a_reader_of_files_recalls_at_the_moment_of_the_case(run: Run) -> None:
     _, folder = run()
-    case = next(each for each in folder.all_cases() if each.condition == "offload")
+    case = next(each for each in folder.readings().values() if each.condition == "offload")
     path = next(folder.path.rglob(f"{case.id}-1.md"))
     arguments = json.dumps({"entry_id": "c3-1", "pattern": "part1050"})
     done = CliRunner().invoke(app, ["study", "recall", str(path), arguments])
