@@ -291,7 +291,8 @@ def _take_step(
                 folder.add(name=name, recall=answer_recall(folder, settings, case, arguments))
             results.append(ToolResult(call_id, recalls[served]["answer"]))
             served += 1
-        body = wire.next_body(body, reply, results)
+        added = [reply.message, *wire.adapter.tool_results(results)]
+        body = {**body, "messages": [*body["messages"], *added]}
     if reply.refused:
         folder.add(name=name, refused=reply.refused)
     else:

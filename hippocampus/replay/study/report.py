@@ -130,7 +130,7 @@ class StudyReport(NamedTuple):
             if settings.readings > 1
             else "Each case is read once.",
             f"The judge's two passes differ in {len(self.disagreements)} of {steps} steps.",
-            SHORTENED,
+            *([SHORTENED] if self.figures else []),
         ]
 
     def page(self) -> str:

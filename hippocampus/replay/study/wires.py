@@ -64,11 +64,6 @@ class Wire:
         ]
         return {**body, "tools": offered} if offered else body
 
-    def next_body(self, body: Item, reply: Reply, results: Sequence[ToolResult]) -> Item:
-        """Return the next request, with a reply and the results of its calls behind the last."""
-        added = [reply.message, *self.adapter.tool_results(results)]
-        return {**body, "messages": [*body["messages"], *added]}
-
     def read(self, answer: Any) -> Reply:
         """Return the reply in an answer.
 

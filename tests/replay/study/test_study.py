@@ -200,6 +200,17 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped(
     assert len(server.asked) - len(bodies) == 4
 
 
+def test_a_line_that_was_cut_off_is_asked_again_alone(run: Run) -> None:
+    with model() as server:
+        _, folder = run(*at(server, "openai"))
+        asked, record = len(server.asked), folder.path / "study.jsonl"
+        before_last_result = record.read_bytes().rpartition(b"\n\n")[0]
+        record.write_bytes(before_last_result[:-100])
+        printed, _ = run(*at(server, "openai"))
+        assert len(server.asked) == asked + 1
+    assert "2 of 2 moments judged" in printed
+
+
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_late_answer_is_asked_again_within_bounds(
     wire: str, run: Run, monkeypatch: pytest.MonkeyPatch
