@@ -19,6 +19,7 @@ from hippocampus.formats.reader import Adapter, read
 from hippocampus.models.anthropic import ANTHROPIC
 from hippocampus.models.http import Endpoint
 from hippocampus.models.openai_compatible import OPENAI
+from hippocampus.replay.readers.raw import RawMessage, chat_call, tool_use
 from hippocampus.replay.study.transcript import arguments_of, numbered, text_in
 
 TIMEOUT_SECONDS = 600.0
@@ -126,18 +127,11 @@ def _chat_request(system: str, messages: Iterable[Message]) -> Item:
     items: list[Item] = [{"role": "system", "content": system}] if system else []
     for message in messages:
         items += openai_chat.tool_results(_results(message))
-        calls = [
-            {
-                "id": call_id,
-                "type": "function",
-                "function": {"name": name, "arguments": json.dumps(arguments)},
-            }
-            for call_id, name, arguments in _calls(message)
-        ]
-        text = _text(message)
-        if text or calls:
-            more = {"tool_calls": calls} if calls else {}
-            items.append({"role": message.role, "content": text or None, **more})
+        calls = [chat_call(*each) for each in _calls(message)]
+        if calls:
+            items.append(RawMessage.answer(_text(message), calls).item)
+        elif text := _text(message):
+            items.append({"role": message.role, "content": text})
     return {"messages": items}
 
 
@@ -148,17 +142,16 @@ def _anthropic_request(system: str, messages: Sequence[Message]) -> Item:
     for message in messages[len(leading) :]:
         role = "assistant" if message.role == "assistant" else "user"
         [results] = anthropic.tool_results(_results(message))
-        blocks = results["content"]
-        blocks += [{"type": "text", "text": text} for text in [_text(message)] if text.strip()]
-        for call_id, name, arguments in _calls(message):
-            blocks.append({"type": "tool_use", "id": call_id, "name": name, "input": arguments})
-        said += [(role, block) for block in blocks]
+        text = _text(message)
+        texts = [{"type": "text", "text": text}] if text.strip() else []
+        calls = [tool_use(*each) for each in _calls(message)]
+        said += [(role, block) for block in (*results["content"], *texts, *calls)]
     if said and said[0][0] == "assistant":
         said.insert(0, ("user", FIRST))
     turns = itertools.groupby(said, key=lambda each: each[0])
     items = [{"role": role, "content": [block for _, block in blocks]} for role, blocks in turns]
-    text = "\n\n".join(filter(None, [system, *map(text_in, leading)]))
-    more = {"system": text} if text else {}
+    before = "\n\n".join(filter(None, [system, *map(text_in, leading)]))
+    more = {"system": before} if before else {}
     return {"max_tokens": MAX_OUTPUT_TOKENS, "messages": items, **more}
 
 
