@@ -15,7 +15,7 @@ NOTHING: Final[Any] = object()
 """The value of a text that is not JSON; `None` is the value of `null`."""
 
 
-def read(text: str, otherwise: Any = NOTHING) -> Any:
+def read(text: str | bytes, otherwise: Any = NOTHING) -> Any:
     """Return the value of a JSON text, or `otherwise` where it is not JSON or nests too deep.
 
     >>> read('{"port": 80}'), read("[" * 100_000, None)

@@ -199,12 +199,12 @@ class Journal:
             return b""
 
     def _take(self, content: bytes) -> None:
-        for record in records.parsed(content):
+        for record in records.summarised(content):
             match record:
                 case {"type": "archive", "part": int(part)}:
                     self._part = part
-                case {"type": "message", "at": int(at), "items": list(items)}:
-                    self._fingerprints[at : at + 1] = [records.written(items).fingerprint]
+                case {"type": "message", "at": int(at), "fingerprint": fingerprint}:
+                    self._fingerprints[at : at + 1] = [fingerprint]
                     self._same = min(self._same, at)
                 case {"type": "cut", "at": int(at)}:
                     del self._fingerprints[at:]

@@ -11,12 +11,15 @@ Pure: lines in, conversations out; which file they stand in is not known here.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item
 
 VERSION = 1
@@ -48,6 +51,10 @@ def cut_line(at: int) -> bytes:
     return line({"type": "cut", "at": at})
 
 
+MESSAGE_LINE = re.compile(rb'\{"type":"message","at":(?P<at>\d+),"items":(?P<items>\[.*\])\}')
+"""A line as `WrittenMessage.line` writes it."""
+
+
 class WrittenMessage(NamedTuple):
     """A message as it is written, and its fingerprint."""
 
@@ -62,12 +69,14 @@ class WrittenMessage(NamedTuple):
 def written(items: Sequence[Item]) -> WrittenMessage:
     """Return a message's items as they are written."""
     content = _json(list(items))
+    return WrittenMessage(content, _fingerprint(content))
+
+
+def _fingerprint(content: bytes) -> Fingerprint:
     whole = _digest(content)
     if MARK.encode() not in content:
-        return WrittenMessage(content, Fingerprint(whole, whole))
-    return WrittenMessage(
-        content, Fingerprint(whole, _digest(_json(_without_marks(json.loads(content)))))
-    )
+        return Fingerprint(whole, whole)
+    return Fingerprint(whole, _digest(_json(_without_marks(json.loads(content)))))
 
 
 def _digest(content: bytes) -> bytes:
@@ -84,16 +93,32 @@ def _without_marks(value: Any) -> Any:
 
 def parsed(content: bytes) -> Iterator[dict[str, Any]]:
     """Yield the records of a file's bytes; a last line that a crash has torn is left out."""
-    whole, _, _ = content.rpartition(b"\n")
-    for each in whole.split(b"\n"):
-        if not each:
+    return (record for each in _lines(content) if (record := _parsed(each)))
+
+
+def summarised(content: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file's bytes, each message with its fingerprint instead of its items.
+
+    The bytes of a message are hashed as they stand: they are not parsed and written again.
+    """
+    for each in _lines(content):
+        message = MESSAGE_LINE.fullmatch(each)
+        if message is None:
+            yield _parsed(each)
             continue
-        try:
-            record = json.loads(each)
-        except ValueError:
-            continue
-        if isinstance(record, dict):
-            yield record
+        with contextlib.suppress(ValueError):
+            print_ = _fingerprint(message["items"])
+            yield {"type": "message", "at": int(message["at"]), "fingerprint": print_}
+
+
+def _lines(content: bytes) -> list[bytes]:
+    return content.rpartition(b"\n")[0].split(b"\n")
+
+
+def _parsed(content: bytes) -> dict[str, Any]:
+    """Return the record of a line; empty where it is none."""
+    record = json_text.read(content, None)
+    return record if isinstance(record, dict) else {}
 
 
 @dataclass(slots=True)
