@@ -190,12 +190,8 @@ class Policy(Declared):
         """Return the source type of a tool's result: from `source_types`, else the tool's name."""
         if is_error:
             return ERROR_SOURCE
-        name = matching.searchable(tool)
-        found = (
-            source
-            for glob, source in self.source_types.items()
-            if matching.globs((glob,)).fullmatch(name)
-        )
+        types = self.source_types.items()
+        found = (source for glob, source in types if matching.is_one((glob,), tool))
         return next(found, tool or UNNAMED_SOURCE)
 
     def decay_rate_of(

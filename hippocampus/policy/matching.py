@@ -109,6 +109,12 @@ def globs(wanted: tuple[str, ...]) -> Any:
     return expression("(?is)" + "|".join(GLOB.sub(_glob_part, each) for each in wanted))
 
 
+@functools.lru_cache(maxsize=4_096)
+def is_one(wanted: tuple[str, ...], name: str) -> bool:
+    """Return whether a name is one of some globs, without case."""
+    return globs(wanted).fullmatch(searchable(name)) is not None
+
+
 def _glob_part(found: re.Match[str]) -> str:
     if found[0] in {"*", "?"}:
         return ".*" if found[0] == "*" else "."

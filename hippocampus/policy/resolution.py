@@ -185,8 +185,11 @@ def _matches(match: Match, lazy: _LazySubject, priority: Priority) -> bool:
                 and (match.tokens.under is None or subject.tokens < match.tokens.under)
             )
         )
-        and (match.source_type is None or _is_one(match.source_type, subject.source_type or ""))
-        and (match.tool is None or _is_one(match.tool, subject.tool))
+        and (
+            match.source_type is None
+            or matching.is_one(match.source_type, subject.source_type or "")
+        )
+        and (match.tool is None or matching.is_one(match.tool, subject.tool))
         and (
             match.arguments is None
             or all(
@@ -201,7 +204,3 @@ def _matches(match: Match, lazy: _LazySubject, priority: Priority) -> bool:
             or any(matching.expression(each).search(lazy.text) for each in match.pattern)
         )
     )
-
-
-def _is_one(globs: tuple[str, ...], name: str) -> bool:
-    return matching.globs(globs).fullmatch(matching.searchable(name)) is not None
