@@ -33,7 +33,7 @@ def identifiers(text: str) -> frozenset[str]:
 
 
 def _identifiers(text: str) -> frozenset[str]:
-    return frozenset(found for found in set(IDENTIFIER.findall(text)) if NAMED.search(found))
+    return frozenset(filter(NAMED.search, set(IDENTIFIER.findall(text))))
 
 
 _just_remembered = functools.lru_cache(maxsize=8)(_identifiers)

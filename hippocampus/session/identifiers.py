@@ -127,8 +127,14 @@ class IdentifierIndex:
         return best if scores[best] >= max(CLEAR_SCORE, CLEAR_RATIO * second) else None
 
 
+def add_holder(holders: Holders, number: int, names: AbstractSet[str]) -> None:
+    """Note that a payload has some names."""
+    single = (number,)
+    for name in names:
+        holders[name] = holders[name] + single if name in holders else single
+
+
 def describe(words: Holders, number: int, record: Record, text: str) -> None:
     """Note what a payload is about: the words of its tool, its arguments and its start."""
     about = f"{record.tool} {record.arguments} {text[:ABOUT_CHARACTERS]}"
-    for word in set(WORD.findall(about.lower())):
-        words[word] = (*words.get(word, ()), number)
+    add_holder(words, number, set(WORD.findall(about.lower())))

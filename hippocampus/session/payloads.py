@@ -36,7 +36,7 @@ from hippocampus.recall import pending
 from hippocampus.session import redactor
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History
-from hippocampus.session.identifiers import IdentifierIndex, Sums, describe
+from hippocampus.session.identifiers import IdentifierIndex, Sums, add_holder, describe
 from hippocampus.session.own_text import is_entry
 from hippocampus.session.payload import (
     Payload,
@@ -448,9 +448,11 @@ class _PayloadsDraft:
         site = self._calls.get(part.call_id)
         named = replace(part, tool=part.tool or (site.call.tool if site else part.tool))
         argued = site.call.text if site else ""
-        asked = replace(named, text=argued)
-        if pending.is_answer(asked, part.text, self._rules.recall_name, self._ids.__contains__):
-            return
+        name, known = rules.recall_name, self._ids.__contains__
+        if pending.is_named(named.tool, name):
+            asked = replace(named, text=argued)
+            if pending.is_answer(asked, part.text, name, known):
+                return
         subject = redactor.result_subject(named, site.call if site else None, rules.count_tokens)
         resolution = rules.policy.resolve(subject)
         kind = rules.kind_of
@@ -514,8 +516,7 @@ class _PayloadsDraft:
         own = len(self.items)
         self.items.append(payload)
         self._numbers[payload.id] = own
-        for name in identifiers(part.text) | {payload.id}:
-            self._names[name] = (*self._names.get(name, ()), own)
+        add_holder(self._names, own, identifiers(part.text) | {payload.id})
         if part.kind == "result":
             self._described += 1
             describe(self._words, own, payload.record, part.text)
