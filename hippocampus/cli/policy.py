@@ -144,8 +144,7 @@ def diff(
     out.print(shares_table("policy", {before: total["before"], after: total["after"]}))
     out.print(
         f"{total['changed_views']:,} of {total['views']:,} views differ, in "
-        f"{total['changed_recordings']} of {total['recordings']} recordings; of those over 100 "
-        f"calls, in {total['changed_long_recordings']} of {total['long_recordings']}."
+        f"{total['changed_recordings']} of {total['recordings']} recordings."
     )
 
 

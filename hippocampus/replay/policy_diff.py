@@ -18,9 +18,6 @@ from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import EVERYTHING
 from hippocampus.replay.summary import Totals, totals
 
-LONG_CALLS = 100
-"""A recording with more calls is long."""
-
 
 @dataclass(frozen=True, slots=True)
 class PolicyDiff:
@@ -33,11 +30,6 @@ class PolicyDiff:
     everything: Totals
     before: Totals
     after: Totals
-
-    @property
-    def is_long(self) -> bool:
-        """Return whether the recording has many calls."""
-        return self.before.calls > LONG_CALLS
 
 
 def diff_file(path: Path, before: Policy, after: Policy, model: CacheModel) -> list[PolicyDiff]:
@@ -89,12 +81,9 @@ def summed(diffs: list[PolicyDiff], prices: Prices) -> dict[str, Any]:
         for name, total in sums.items():
             total.add(getattr(each, name))
     everything = sums.pop("everything")
-    long = [each for each in diffs if each.is_long]
     return {
         "recordings": len(diffs),
         "changed_recordings": sum(each.changed_views > 0 for each in diffs),
-        "long_recordings": len(long),
-        "changed_long_recordings": sum(each.changed_views > 0 for each in long),
         "views": sum(each.before.calls for each in diffs),
         "changed_views": sum(each.changed_views for each in diffs),
         **{name: total.figures(everything, prices) for name, total in sums.items()},

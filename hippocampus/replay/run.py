@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -26,9 +26,8 @@ from hippocampus.replay.summary import Summary, raw_of, totals
 
 T = TypeVar("T")
 OURS = "hippocampus"
-FEW_FILES = 4
-"""Up to this many small files are replayed in this process: others would take longer to start."""
 SMALL_BYTES = 2_000_000
+"""Files of fewer bytes together are replayed in this process: others would take longer to start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,26 +82,12 @@ def over_files(files: Sequence[Path], work: Callable[[Path], T]) -> Iterator[T]:
     """Yield what `work` returns for each file as it is done, the largest files first."""
     ordered = sorted(files, key=_size, reverse=True)
     cores = os.cpu_count() or 1
-    if cores == 1 or (len(files) <= FEW_FILES and sum(map(_size, files)) < SMALL_BYTES):
+    if cores == 1 or sum(map(_size, files)) < SMALL_BYTES:
         yield from map(work, ordered)
         return
     with ProcessPoolExecutor(cores) as pool:
-        yield from _bounded(pool, ordered, work, 2 * cores)
-
-
-def _bounded(
-    pool: ProcessPoolExecutor, files: Sequence[Path], work: Callable[[Path], T], max_waiting: int
-) -> Iterator[T]:
-    """Work on a few files at a time, so that no queue of results grows."""
-    waiting: set[Future[T]] = set()
-    for path in files:
-        if len(waiting) >= max_waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)
-        waiting.add(pool.submit(work, path))
-    while waiting:
-        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-        yield from (future.result() for future in done)
+        waiting = [pool.submit(work, path) for path in ordered]
+        yield from (future.result() for future in as_completed(waiting))
 
 
 def replay_file(path: Path, options: Options) -> FileResult:

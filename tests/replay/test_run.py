@@ -13,6 +13,7 @@ from conversations import EAGER, reading, rows
 
 from hippocampus.policy import Rule
 from hippocampus.prices import prices_for
+from hippocampus.replay import run
 from hippocampus.replay.outcome import outcome
 from hippocampus.replay.run import OURS, Options, Replayed, Skipped, replay_file, replay_files
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
@@ -75,7 +76,10 @@ def test_recalls_are_counted_and_no_source_is_asked(tmp_path: Path) -> None:
     assert figures["recalled_failed_percent"] == 0.0
 
 
-def test_files_over_processes_give_what_one_process_gives(tmp_path: Path) -> None:
+def test_files_over_processes_give_what_one_process_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "SMALL_BYTES", 0)
     files = record(tmp_path, 6)
     options = Options(EAGER, PRICES)
     spread = [each for outcome in replay_files(files, options) for each in outcome]
