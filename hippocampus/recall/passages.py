@@ -28,10 +28,6 @@ MAX_READ, MIN_TERMS = 24_000, 3
 """The most occurrences that are scored, which takes 15 ms, and the words that are always scored."""
 MAX_COUNTED = 200_000
 """The most occurrences that are counted, which takes 10 ms; later words of a query are ignored."""
-COMMON_SHARE = 0.3
-"""Words in a larger share of the passages are ignored, where a query has others."""
-ABOUT_WEIGHT = 0.7
-"""The weight of a word in the tool's name and arguments, relative to one in the content."""
 ABOUT_CHARACTERS = 400
 SCHEMA = Schema(
     "search index",
@@ -55,7 +51,7 @@ SCHEMA = Schema(
 )
 BEST = """
     SELECT entry_id, first, last, score FROM (
-        SELECT rowid AS found, bm25(search, 1.0, ?) AS score FROM search
+        SELECT rowid AS found, bm25(search) AS score FROM search
         WHERE search MATCH ? ORDER BY score LIMIT ?
     )
     JOIN passage ON passage.number = found
@@ -107,7 +103,7 @@ class Passages:
             if not wanted:
                 return []
             match = " OR ".join(f'"{term}"' for term in wanted)
-            rows = db.execute(BEST, (ABOUT_WEIGHT, match, most)).fetchall()
+            rows = db.execute(BEST, (match, most)).fetchall()
         kept = set(entry_ids)
         return [
             PassageHit(id_, LineSpan(first, last), -score)
@@ -199,15 +195,13 @@ def _insert(
 
 def _rarest(db: sqlite3.Connection, query: str) -> list[str]:
     """Return the most selective words of a query: those in the fewest passages."""
-    (total,) = db.execute("SELECT coalesce(max(number), 0) FROM passage").fetchone()
     holding = _counted(db, query)
     # Pieces of ids come last: the query's author has the id already.
     is_coded = {word: any(sign.isdigit() for sign in word) for word in holding}
     ranked = sorted(holding, key=lambda word: (is_coded[word], holding[word]))
-    selective = [word for word in ranked if holding[word] <= COMMON_SHARE * total]
     chosen: list[str] = []
     read = 0
-    for word in (selective or ranked)[:MAX_TERMS]:
+    for word in ranked[:MAX_TERMS]:
         read += holding[word]
         if read > MAX_READ and len(chosen) >= MIN_TERMS:
             break

@@ -31,10 +31,6 @@ PIECE_CHARACTERS = 240
 """A longer line competes in pieces of this size."""
 LINE_CHARACTERS = 120
 """A line of this length counts half of its words' score: short lines take fewer tokens."""
-NEIGHBOUR_WEIGHT = 0.5
-"""How much of each neighbour's score a line gets."""
-RANK_SHARE = 0.5
-"""The share of a line's score that depends on its passage's score."""
 UNNAMED, REPEATED = 0.4, 0.05
 """The worth of a line without names, and of one whose names are all known."""
 NAME = re.compile(r"\w(?:[\w./:@#-]*\w)?")
@@ -79,7 +75,7 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
     if not lines:
         problem = "no word of the query is in the stored content; try other words"
         raise RecallError("no_match", problem)
-    scored = _scores(lines, hits, set(terms(query)))
+    scored = _scores(lines, set(terms(query)))
     chosen = _chosen(lines, scored, max_tokens - NOTE_TOKENS)
     return fit(
         _rendered(chosen, hits),
@@ -128,24 +124,14 @@ def _worth(line: str, known: AbstractSet[str]) -> float:
     return UNNAMED if fresh else REPEATED
 
 
-def _scores(
-    lines: Sequence[CandidateLine], hits: Sequence[PassageHit], wanted: set[str]
-) -> list[float]:
-    """Return the score of each line: by its rare query words, its neighbours and its passage."""
+def _scores(lines: Sequence[CandidateLine], wanted: set[str]) -> list[float]:
+    """Return the score of each line: by its rare query words, its worth and its length."""
     found = [wanted.intersection(terms(line.text)) for line in lines]
     holding = Counter(term for each in found for term in each)
-    own = [sum(math.log(1 + len(lines) / holding[term]) for term in sorted(each)) for each in found]
-    top = max(hit.score for hit in hits) or 1.0
     scored = []
-    for at, line in enumerate(lines):
-        neighbours = sum(
-            own[other]
-            for other in (at - 1, at + 1)
-            if 0 <= other < len(lines) and lines[other].hit == line.hit
-        )
-        brevity = LINE_CHARACTERS / (LINE_CHARACTERS + len(line.text))
-        rank = 1 - RANK_SHARE + RANK_SHARE * hits[line.hit].score / top
-        scored.append(line.worth * brevity * (own[at] + NEIGHBOUR_WEIGHT * neighbours) * rank)
+    for line, each in zip(lines, found, strict=True):
+        rarity = sum(math.log(1 + len(lines) / holding[term]) for term in sorted(each))
+        scored.append(line.worth * rarity * LINE_CHARACTERS / (LINE_CHARACTERS + len(line.text)))
     return scored
 
 

@@ -111,4 +111,4 @@ def test_passages_cover_every_line_once(lines: list[str]) -> None:
 
 
 def test_names_are_taken_apart() -> None:
-    assert terms("getUserTheme of the user_themes") == ["user", "them", "user", "them"]
+    assert terms("getUserTheme of the user_themes") == ["user", "theme", "user", "themes"]
