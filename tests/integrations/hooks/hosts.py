@@ -15,7 +15,6 @@ from typing import Any
 
 from models.endpoint import Answer, Asked, Server, endpoint
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "hosts"
 Step = Callable[[str], dict[str, Any]]
 """Returns what the model does next, given the request so far as text."""
 ENTRY = re.compile(r"\[([a-z2-7]{8,12}) (?:·|\\u00b7) ")
@@ -231,46 +230,6 @@ def gemini(home: Path, project: Path, server: Server, prompt: str) -> str:
     }
     ended = subprocess.run(
         [str(shutil.which("gemini")), "-p", prompt, "--yolo", "-m", "gemini-2.5-flash"],
-        cwd=project,
-        env={**os.environ, **variables},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr + ended.stdout
-    return ended.stdout
-
-
-def opencode(home: Path, project: Path, server: Server, prompt: str) -> str:
-    """Run opencode once with our plugin, as its page has it; return what it prints."""
-    folder = home / ".config" / "opencode"
-    (folder / "plugin").mkdir(parents=True)
-    shutil.copy(EXAMPLES / "opencode.js", folder / "plugin" / "hippocampus.js")
-    (home / "bin").mkdir()
-    program = home / "bin" / "hippocampus"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -P -m hippocampus "$@"\n')
-    program.chmod(0o755)
-    command = ["hippocampus", "mcp", "--state-dir", str(home / ".hippocampus")]
-    options = {"baseURL": server.address, "apiKey": "unused"}
-    settings = {
-        "provider": {"anthropic": {"options": options}},
-        "mcp": {"hippocampus": {"type": "local", "command": command}},
-    }
-    (folder / "opencode.json").write_text(json.dumps(settings))
-    folders = {f"XDG_{name}_HOME": str(home / name) for name in ("DATA", "CACHE", "STATE")}
-    variables = {
-        **folders,
-        "HOME": str(home),
-        "PWD": str(project),
-        "XDG_CONFIG_HOME": str(home / ".config"),
-        "PATH": f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}",
-        "OPENCODE_DISABLE_AUTOUPDATE": "1",
-        "OPENCODE_DISABLE_MODELS_FETCH": "1",
-    }
-    ended = subprocess.run(
-        [str(shutil.which("opencode")), "run", "-m", "anthropic/claude-sonnet-4-5", prompt],
         cwd=project,
         env={**os.environ, **variables},
         stdin=subprocess.DEVNULL,

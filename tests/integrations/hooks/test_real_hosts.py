@@ -1,4 +1,4 @@
-"""The real Claude Code, Codex, Gemini CLI and opencode with our hooks and our server, against a scripted model."""
+"""The real Claude Code, Codex and Gemini CLI with our hooks and our server, against a scripted model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ with_claude = pytest.mark.skipif(
 )
 with_codex = pytest.mark.skipif(not shutil.which("codex"), reason="npm: @openai/codex")
 
-with_opencode = pytest.mark.skipif(not shutil.which("opencode"), reason="npm: opencode-ai")
 with_gemini = pytest.mark.skipif(not shutil.which("gemini"), reason="npm: @google/gemini-cli")
 
 
@@ -160,20 +159,3 @@ def test_gemini_gets_the_entry_and_recalls_its_payload(home: Path, project: Path
     status = hosts.hippocampus(home, project, "status", "gemini")
     assert "edits    1 of 1 arrived" in status.stdout
     assert status.returncode == 0
-
-
-@with_opencode
-def test_the_plugin_for_opencode_replaces_a_result(home: Path, project: Path) -> None:
-    steps = [
-        hosts.call("bash", command="python3 rows.py", description="list the items"),
-        hosts.recall_of("hippocampus_recall", head=1000, max_tokens=8000),
-        hosts.say("Item 123 is open."),
-    ]
-    with hosts.claude_model(steps) as server:
-        assert "Item 123 is open." in hosts.opencode(home, project, server, "Is 123 open?")
-    sent = json.dumps(lists(server, "messages")[-1], ensure_ascii=False)
-    entry, recalled = sent.split('"tool_result"')[1:]
-    assert " · bash · " in entry
-    assert len(entry) < 4_500
-    assert "item-0123" in recalled
-    assert len(recalled) > 4_500
