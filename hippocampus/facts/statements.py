@@ -70,12 +70,8 @@ LONGEST_SUBJECT_WORDS, LONGEST_VALUE_WORDS = 8, 6
 LONGEST_STATEMENT = 600
 OPEN_WORDS, OPEN_SIGNS = 3, 8
 """How much of a value without a word behind it counts: in words, and in characters of a script without spaces."""
-_UNIT = re.compile(r"[^\W\d_]+|[%$€£¥₽₹°]")
 _CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ\d]")
 _PLACES = frozenset({"lives_in", "works_at"})
-
-
-_LONG_NUMBER = re.compile(r"\d(?:[ ()]?\d){4,}")
 
 
 class Swap(NamedTuple):
@@ -105,30 +101,15 @@ class Statement:
     """Whether it calls an earlier statement wrong."""
     certain: bool = False
     """Whether more than an interjection does so, which may also answer a question."""
-    changed: bool = False
-    """Whether it states that something became so."""
     swaps: tuple[Swap, ...] = ()
     ended: tuple[Denial, ...] = ()
     hearsay: bool = False
     """Whether it reports other people's words, or supposes something."""
-    clauses: tuple[str, ...] = ()
-    stated: bool = False
-    """Whether it gives something a value with a copula."""
-    renews: bool = False
-    """Whether it states that a thing is new or became another."""
 
     @property
     def may_end(self) -> bool:
         """Return whether there is anything that it could end."""
-        return bool(
-            self.relation
-            or self.swaps
-            or self.ended
-            or self.stated
-            or self.renews
-            or _LONG_NUMBER.search(self.text)
-            or ((self.corrects or self.changed) and self.clauses)
-        )
+        return bool(self.relation or self.swaps or self.ended or self.corrects)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -144,8 +125,8 @@ def read(text: str) -> Statement:
         return Statement(text, hearsay=True)
     clauses = tuple(filter(None, (part.strip(" .!。！।") for part in _CLAUSE.split(plain) if part)))
     if pattern(rules.hypothetical).search(plain):
-        return Statement(text, hearsay=bool(_CONDITION.search(plain)), clauses=clauses)
-    passing = pattern(rules.temporary).search(_STARTING.sub(" ", plain)) is not None
+        return Statement(text, hearsay=bool(_CONDITION.search(plain)))
+    passing = pattern(rules.temporary).search(plain) is not None
     adds = passing or pattern(rules.addition).search(plain) is not None
     now = pattern(rules.now).search(plain) is not None
     swaps = () if passing else tuple(_swaps(plain, rules, adds=adds, moves=now or corrects))
@@ -158,13 +139,8 @@ def read(text: str) -> Statement:
             pattern(rules.correction).search(_INTERJECTION.sub("", plain))
             or pattern(rules.negation).search(plain.partition(" ")[2])
         ),
-        not adds and (now or bool(swaps or ended)),
         swaps,
         ended,
-        clauses=clauses,
-        stated=not (adds or ended)
-        and any(len(pattern(rules.copula).split(clause)) == 2 for clause in clauses),
-        renews=not adds and any(pattern(rule).search(plain) for rule in (rules.new, rules.changed)),
     )
 
 
@@ -172,13 +148,6 @@ _INTERJECTION = re.compile(
     r"^(?:\W*(?:no+|nope|nah|oh+|ah+|hm+|ugh|argh|oops|well|actually|nein|ne+|nö|ach|äh|non|nan|euh|ay|uy|нет|ой|не-а|不是|哦不?|啊不?|لا|كلا|أوه|नहीं|ना|न|अरे|ओह)(?!\w)\W*)+",
     re.IGNORECASE,
 )
-_STARTING = re.compile(
-    r"\b(?:starting|beginning|effective|as of|since|from|ab|seit|a partir de|desde|à partir de|dès|depuis|начиная с|с) (?:\w+ )?"
-    r"(?:today|tomorrow|this \w+|next \w+|heute|morgen|diese\w* \w+|nächste\w* \w+|hoy|mañana|est[ae] \w+|aujourd'hui|demain|cette \w+|ce \w+"
-    r"|сегодня|завтра|эт\w+ \w+)|从(?:今天|明天|这\w{1,2}|下\w{1,2})(?:起|开始)?|(?:ابتداء )?من (?:اليوم|الغد|هذا \w+)|(?:आज|कल|इस \S+|अगले \S+) से",
-    re.IGNORECASE,
-)
-"""From when something holds, which is no state that ends by itself."""
 _CONDITION = re.compile(
     r"^\W*(?:if|suppose|supposing|imagine|what if|let's say|wenn|falls|angenommen|stell dir vor|si|supongamos|imagina|supposons|imaginons"
     r"|если|допустим|предположим|представь|如果|要是|假如|假设|إذا|اذا|لو|لنفترض|تخيل|अगर|यदि|मान लो|मान लीजिए|काश)\b",
@@ -431,14 +400,3 @@ def without_sentence(text: str, claim: str) -> str:
     gone = [match.span() for match in said.finditer(text)]
     left = [text[a:b] for a, b in spans if not any(first < b and a < last for first, last in gone)]
     return text if len(left) == len(spans) else "".join(left).strip()
-
-
-def units(value: str) -> frozenset[str]:
-    """Return the units of a value that holds a number, or `#` where it has none; nothing without a number.
-
-    >>> units("3 apples"), units("12"), units("an apple")
-    (frozenset({'apples'}), frozenset({'#'}), frozenset())
-    """
-    if not re.search(r"\d", value):
-        return frozenset()
-    return frozenset(_UNIT.findall(normalised(value))) or frozenset("#")

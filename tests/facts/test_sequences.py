@@ -13,7 +13,6 @@ from hippocampus.facts import Facts, Origin
 
 CORRECTED = """
 en | The dentist is on Monday at ten. > No, not Monday: Thursday at ten. | +Thursday | -on Monday
-en | The invoice is 40 euros. > Correction: the invoice is 45 euros, not 40. | +45 | -is 40 euros.
 en | My cousin flies on Friday. > I said Friday but it is Saturday. | +Saturday | -flies on Friday
 en | We meet in room 12. > Sorry, I meant room 14, not 12. | +14 | -in room 12
 de | Der Zahnarzt ist am Montag. > Nein, nicht Montag, sondern Donnerstag. | +Donnerstag | -am Montag.
@@ -26,7 +25,6 @@ zh | 会议在周一。 > 不对，不是周一，是周四。 | +周四 | -会�
 MOVED = """
 en | I live in Hull. > We moved from Hull to Derby in May. | +Derby | -I live in Hull
 en | I live in Hull. > I live in Derby now. | +Derby | -in Hull
-en | My phone number is 555 12 > My phone number is 555 98 | +98 | -555 12
 en | We use Jenkins for the web build. > We switched from Jenkins to Buildkite for the web build. | +Buildkite | -use Jenkins for
 en | I work as a cook in a school. > I am no longer a cook, I drive a bus. | +bus | -as a cook
 de | Ich wohne in Bonn. > Ich wohne jetzt in Mainz. | +Mainz | -in Bonn
@@ -40,23 +38,15 @@ hi | मैं पुणे में रहता हूँ। > अब मै�
 """
 UPDATED = """
 en | My laptop is a ThinkPad T14 > gave the ThinkPad to my nephew, I'm on a Framework 13 these days | gave the ThinkPad to my nephew, I'm on a Framework 13 these days
-en | Standup is at 9:15 > standup has moved to 10:00 starting this week | standup has moved to 10:00 starting this week
 en | the staging host is stg-04 > staging was migrated off stg-04 onto stg-11 | staging was migrated off stg-04 onto stg-11
 en | our flight leaves from Gatwick at 6 > Oops, I mixed that up. It's Stansted, not Gatwick | Oops, I mixed that up. It's Stansted, not Gatwick
-en | Her name is Katherine with a K > sorry, typo: Catherine with a C | sorry, typo: Catherine with a C
-en | The invoice number is 4471 > wait, I meant 4417 | wait, I meant 4417
-en | dad's birthday is on June 3 > actually dad's birthday is on June 13 | actually dad's birthday is on June 13
 en | I'm a member of the chess club > I quit the chess club | I quit the chess club
 en | I walk the dog every evening > We don't have a dog anymore | We don't have a dog anymore
-en | The lead developer is Priya > Priya left, Tomasz is lead developer now > Tomasz stepped down, the lead developer is Ines now | Tomasz stepped down, the lead developer is Ines now
 de | Mein Fahrrad steht im Keller von Haus B > das Fahrrad ist jetzt nicht mehr im Keller, sondern in der Garage | das Fahrrad ist jetzt nicht mehr im Keller, sondern in der Garage
 de | Wir kochen mit Induktion von Bosch > haben den Herd getauscht, statt Bosch jetzt Siemens | haben den Herd getauscht, statt Bosch jetzt Siemens
 de | Der Termin beim Notar ist am 12. Mai > Korrektur: der Termin beim Notar ist am 21. Mai | Korrektur: der Termin beim Notar ist am 21. Mai
-de | Mein Kollege heißt Stefan > nee, verschrieben: Stephan mit ph | nee, verschrieben: Stephan mit ph
 de | Ich rauche eine Schachtel am Tag > ich hab mit dem Rauchen aufgehört | ich hab mit dem Rauchen aufgehört
-de | Projektleiterin ist Frau Sommer > Projektleiterin ist jetzt Herr Winter > Winter ist raus, Projektleiterin ist wieder Frau Sommer | Winter ist raus, Projektleiterin ist wieder Frau Sommer
 es | Trabajo de camarera en el Puerto Azul > dejé el Puerto Azul, ahora soy recepcionista en un hotel | dejé el Puerto Azul, ahora soy recepcionista en un hotel
-es | El código del portal es 3390 > me equivoqué, es 3309 | me equivoqué, es 3309
 es | mi hermana se llama Noelia > quería decir Noemí, no Noelia | quería decir Noemí, no Noelia
 es | La reunión es el lunes a las 10 > corrección: la reunión es el martes a las 10 | corrección: la reunión es el martes a las 10
 es | Voy a clases de yoga en el centro cívico > ya no voy a yoga | ya no voy a yoga
@@ -77,7 +67,6 @@ zh | 我住在杭州滨江区 > 我从杭州搬到宁波了 | 我从杭州搬到
 zh | 会议室在三楼 > 说错了,会议室在五楼 | 说错了,会议室在五楼
 zh | 我的英文名是Kevin > 不对,应该是Calvin,不是Kevin | 不对,应该是Calvin,不是Kevin
 zh | 我每天晚上去夜跑 > 我现在不夜跑了 | 我现在不夜跑了
-zh | 财务对接人是老周 > 财务对接人现在改为小林 > 小林离职了,财务对接人改为阿芳 | 小林离职了,财务对接人改为阿芳
 ar | سيارتي تويوتا كورولا > بعت الكورولا واشتريت كيا سبورتاج | بعت الكورولا واشتريت كيا سبورتاج
 ar | أسكن في حي النزهة > انتقلت من حي النزهة إلى حي الياسمين | انتقلت من حي النزهة إلى حي الياسمين
 ar | رقم العقد 5521 > عفوا أخطأت، رقم العقد 5512 | عفوا أخطأت، رقم العقد 5512
@@ -92,14 +81,10 @@ hi | टीम लीड अमित है > अब टीम लीड अम
 en | I take the 8:05 bus > scratch that, it's the 8:15 | scratch that, it's the 8:15
 en | Lena is allergic to shellfish > I got that wrong, Lena is allergic to peanuts | I got that wrong, Lena is allergic to peanuts
 en | The wifi password hint is the cat's name > No, that's not right, the hint is the dog's name | No, that's not right, the hint is the dog's name
-en | My manager is Dana > As of Monday my manager is Omar | As of Monday my manager is Omar
-en | Our office is on Baker Street > the office relocated to Canary Wharf | the office relocated to Canary Wharf
 es | El gato pesa 4 kilos > perdona, el gato pesa 5 kilos | perdona, el gato pesa 5 kilos
 es | Ensayamos los martes > ahora ensayamos los jueves en vez de los martes | ahora ensayamos los jueves en vez de los martes
 fr | Le chantier commence le 4 juin > pardon, le chantier commence le 14 juin | pardon, le chantier commence le 14 juin
-fr | Notre comptable est Mme Roy > notre comptable est maintenant M. Blin | notre comptable est maintenant M. Blin
 ru | Тренировки по вторникам > тренировки перенесли со вторника на четверг | тренировки перенесли со вторника на четверг
-zh | 我们组的组长是王磊 > 我们组的组长换人了,现在是赵敏 | 我们组的组长换人了,现在是赵敏
 zh | 快递单号尾号是8821 > 更正一下,尾号是8812 | 更正一下,尾号是8812
 ar | اجتماعنا يوم الثلاثاء > نقلنا الاجتماع من الثلاثاء إلى الخميس | نقلنا الاجتماع من الثلاثاء إلى الخميس
 ar | الموعد الساعة ٣ > آسف، الموعد الساعة ٤ | آسف، الموعد الساعة ٤
@@ -108,7 +93,6 @@ en | My phone contract is with O2 > I switched from O2 to Giffgaff > I meant Sma
 en | Release day is Tuesday > release day moved from Tuesday to Thursday > moved again: release day goes from Thursday to Monday | moved again: release day goes from Thursday to Monday
 en | Our treasurer is Ruth > Ruth isn't treasurer any more, it's Malik > Malik is no longer treasurer, now it's Ortega | Malik is no longer treasurer, now it's Ortega
 de | Ich wohne in Kassel > Ich wohne jetzt in Fulda > bin wieder von Fulda nach Kassel zurückgezogen | bin wieder von Fulda nach Kassel zurückgezogen
-de | Die Hausmeisterin heißt Frau Bär > Hausmeister ist nicht mehr Frau Bär, sondern Herr Lind > ich meinte Linde, nicht Lind | ich meinte Linde, nicht Lind
 es | Usamos Slack en el equipo > pasamos de Slack a Mattermost > dije Mattermost pero quería decir Rocket.Chat | dije Mattermost pero quería decir Rocket.Chat
 fr | J'habite à Albi > j'ai déménagé d'Albi à Rodez > je suis revenue de Rodez à Albi | je suis revenue de Rodez à Albi
 fr | le mot de ralliement est tulipe > ce n'est plus tulipe, c'est jonquille > ce n'est plus jonquille mais pivoine | ce n'est plus jonquille mais pivoine
@@ -125,29 +109,6 @@ hi | मैं जयपुर में रहता हूँ > मैं ज�
 hi | मोहल्ला समिति के अध्यक्ष वर्मा जी हैं > अध्यक्ष अब वर्मा जी नहीं, गुप्ता जी हैं > अध्यक्ष अब गुप्ता जी नहीं, शबाना जी हैं | अध्यक्ष अब गुप्ता जी नहीं, शबाना जी हैं
 hi | बैठक का कमरा नीले रंग का है > कमरे का रंग नीले से पीला कर दिया > पीले की जगह फिर से नीला करा दिया | पीले की जगह फिर से नीला करा दिया
 hi | हम ज़ूम पर मीटिंग करते हैं > ज़ूम की जगह अब टीम्स इस्तेमाल करते हैं > मैंने टीम्स कहा, मतलब मीट था | मैंने टीम्स कहा, मतलब मीट था
-en | My car is a Golf > My car is a Skoda Octavia | My car is a Skoda Octavia
-en | My email is ann@old.org > My email is ann@new.org | My email is ann@new.org
-en | We deploy on Heroku > We deploy on Fly.io now | We deploy on Fly.io now
-en | My doctor is Dr Patel > My new doctor is Dr Lee | My new doctor is Dr Lee
-en | The default timeout is 30 seconds > The default timeout is 60 seconds | The default timeout is 60 seconds
-en | I take the 8:05 train > I take the 8:35 train now | I take the 8:35 train now
-de | Mein Auto ist ein Golf > Mein Auto ist ein Skoda | Mein Auto ist ein Skoda
-de | Wir benutzen Postgres für die Bestellungen > Wir benutzen jetzt MySQL für die Bestellungen | Wir benutzen jetzt MySQL für die Bestellungen
-es | Mi jefa es Ana > Mi jefa es Lucía | Mi jefa es Lucía
-fr | Ma voiture est une Golf > Ma voiture est une Dacia | Ma voiture est une Dacia
-ru | Моя машина Гольф > Теперь моя машина Шкода | Теперь моя машина Шкода
-zh | 我的车是高尔夫 > 我的车是斯柯达 | 我的车是斯柯达
-ar | رقم هاتفي 55512 > رقم هاتفي 55598 | رقم هاتفي 55598
-hi | मेरी गाड़ी गोल्फ है > मेरी गाड़ी अब स्कोडा है | मेरी गाड़ी अब स्कोडा है
-en | My landlord is Mr Hargreaves > we have a new landlord since March, a Ms Pell | we have a new landlord since March, a Ms Pell
-en | The database is Postgres 13 > we upgraded the database to Postgres 16 on Sunday | we upgraded the database to Postgres 16 on Sunday
-en | Our logo is green > the logo is orange since the rebrand | the logo is orange since the rebrand
-de | Unser Chorleiter ist Herr Baum > der neue Chorleiter heißt Frau Stein | der neue Chorleiter heißt Frau Stein
-es | La reunión es a las 10 > han movido la reunión a las 11 | han movido la reunión a las 11
-fr | Ma prof de piano s'appelle Claire > j'ai une nouvelle prof de piano, Hélène | j'ai une nouvelle prof de piano, Hélène
-ru | Наш офис на Тверской > офис переехал на Арбат | офис переехал на Арбат
-zh | 我的房租是3000 > 房租涨到3500了 | 房租涨到3500了
-hi | मेरा किराया 8000 है > किराया बढ़कर 9000 हो गया | किराया बढ़कर 9000 हो गया
 """
 """The last statement alone stands at the end."""
 BOTH_TRUE = """

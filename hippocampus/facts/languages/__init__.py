@@ -38,8 +38,6 @@ class WordingRules(NamedTuple):
     """Any word of the first person."""
     people: str
     """Persons other than the speaker, as the speaker names them."""
-    modifiers_follow: bool
-    """Whether the word that separates two things of one name stands behind the name."""
     drops_subjects: bool
     """Whether a sentence of the speaker's may have no word of the first person."""
     hypothetical: str
@@ -54,10 +52,6 @@ class WordingRules(NamedTuple):
     """An opening by which the speaker calls the last statement wrong."""
     now: str
     """That something became so, or is so again."""
-    new: str
-    """That a thing takes the place of one like it."""
-    many: str
-    """Verbs and nouns that have several values at a time."""
     changed: str
     """Verbs of change."""
     moves: Sequence[str]
@@ -70,8 +64,6 @@ class WordingRules(NamedTuple):
     """Words of a denial."""
     verbs: str
     """Words of change and of use, which name no topic."""
-    copula: str
-    """What joins a role and the person or thing that fills it."""
     single: Sequence[tuple[str, str]]
     """Relations with one value at a time: a name, and a clause with the groups `subject` and `object`."""
 

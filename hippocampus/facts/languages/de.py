@@ -15,7 +15,6 @@ RULES = {
     "own": r"""\b(?:ich|wir|mir|mich|uns|mein\w*|unser\w*)\b""",
     "people": """schwester bruder mutter vater mama papa frau mann sohn tochter kinder kind freund freundin chefin kollege kollegin partner partnerin cousin
         cousine nachbar nachbarin tante onkel oma opa mitbewohner nichte neffe schwager schwägerin""",
-    "modifiers_follow": False,
     "drops_subjects": False,
     "hypothetical": r"""\b(?:wenn|falls|würde\w*|wäre\w*|hätte\w*|könnte\w*|möchte\w*|vielleicht|eventuell|wahrscheinlich|angenommen|stell\sdir|geplant|plane?n?|überlege\w*
         |werde|werden|vorhabe\w*|will|wollen|hoffe\w*|nächste\w*|irgendwann|vermutlich|mal\sangenommen|gesetzt)\b""",
@@ -30,10 +29,6 @@ RULES = {
         |ich\shabe?\smich\s(?:vertan|verschrieben|geirrt|vertippt)|(?:das|es)\s(?:war|ist|stimmt)\s(?:falsch|nicht(?:\srichtig)?)|mein\sfehler
         |hab\smich\s(?:vertan|verschrieben|geirrt|vertippt)|verwechselt|verschrieben|vertippt|versprochen|tippfehler|mein(?:t)?e\saber|(?:geschrieben|gesagt|angegeben),?\s(?:ich\s)?(?:aber|doch|mein\w*))\b""",
     "now": r"""\b(?:jetzt|nun|inzwischen|mittlerweile|neuerdings|seit\w*|wieder|ab\ssofort|nunmehr)\b""",
-    "new": r"""\bneue?[rsnm]?\b""",
-    "many": """habe haben hat besitze mag mögen liebe hasse esse essen trinke spreche sprechen spiele spielen lese lerne kenne besuchte traf sah kaufte
-        schwester bruder sohn tochter kind kinder freund freundin freunde kollege kollegin cousin cousine tante onkel nachbar nachbarin mitbewohner nichte neffe
-        katze hund haustier hobby hobbys ziel ziele eines einer allergisch allergie idee problem""",
     "changed": r"""(?<![\w\u0900-\u094f])(?:(?:um)?(?:ge)?zogen|zieh\w*|zog\w*|zurück\w*|(?:ge)?wechsel\w*|\w*(?:ge)?stieg\w*|\w*steig\w*|\w*gestellt|stell\w*|migrier\w*|verschob\w*|verschieb\w*
         |verleg\w*|(?:ge)?änder\w*|erhöht|gesenkt|gefallen|getauscht)""",
     "moves": (r"(?:von|vom|aus) {old} (?:nach|auf|zu|zum|zur|in die|ins) {new}",),
@@ -48,7 +43,6 @@ RULES = {
     "verbs": """hab haben hat hatte wurde wurden schon noch nutze nutzen benutze benutzen verwende verwenden gezogen umgezogen gewechselt umgestiegen
         umgestellt wohne wohnen wohnt arbeite arbeiten arbeitet lebe leben jetzt endlich letzte letzten woche monat wochenende gestern heute seit
         wieder statt neu neuen läuft laufen sind bin haben habe inzwischen mittlerweile zurück""",
-    "copula": r"""\s(?:ist|sind|heißt|lautet|findet|liegt\sbei|beträgt|wurde\s(?:zu|auf))\s""",
     "single": (
         (
             "lives_in",

@@ -13,7 +13,6 @@ RULES = {
     "own": r"""\b(?:yo|nosotr[oa]s|me|mi|mis|nos|nuestr[oa]s?|mí)\b""",
     "people": """hermana hermano madre padre mamá papá mujer marido esposa esposo hijo hija hijos amigo amiga compañero compañera pareja primo prima vecino
         vecina tía tío abuela abuelo sobrino sobrina suegra novia novio""",
-    "modifiers_follow": True,
     "drops_subjects": True,
     "hypothetical": r"""\b(?:si|supongamos|imagina\w*|quizás?|tal\svez|a\slo\smejor|probablemente|podría\w*|gustaría|querría|haría\w*|sería\w*|tendría\w*|viviría\w*|usaría\w*
         |planea\w*|pienso|pensando\sen|pensamos|quiero|queremos|quisiera|(?:voy|vamos|va)\sa\s\w+[aei]r(?:se|me|nos)?\b|ojalá|espero|próxim[oa]|algún\sdía
@@ -27,10 +26,6 @@ RULES = {
         |(?:corrección|corrijo|rectifico|en\srealidad|mejor\sdicho|fe\sde\serratas)\b)|\b(?:quise\sdecir|quería\sdecir|me\sequivoqué|me\she\sequivocado
         |eso\s(?:está|estaba)\smal|no\ses\s(?:correcto|así|cierto)|era\sun\serror|me\sconfundí|(?:dije|puse|escribí)\s.+\s(?:pero|quise|quería))\b""",
     "now": r"""\b(?:ahora|ya|actualmente|desde|otra\svez|de\snuevo|de\svuelta|hoy\sen\sdía)\b""",
-    "new": r"""\bnuev[oa]s?\b""",
-    "many": """tengo tenemos tiene gusta gustan encanta encantan odio amo como comemos bebo hablo hablamos toco toca juego leo aprendo conozco visité vi compré
-        hermana hermano hijo hija hijos amigo amiga compañero compañera primo prima tía tío vecino vecina sobrino sobrina gato perro mascota afición meta objetivo
-        alérgico alérgica alergia idea problema""",
     "changed": r"""(?<![\w\u0900-\u094f])(?:mud\w+|volv\w+|vuelto|cambi\w+|pas[aéóo]\w*|migr\w+|trasla\w+|sub[eií]\w*|baj\w+|aument\w+|redu\w+|mov\w+|aplaz\w+|fui|fuimos|fue|movi\w+)""",
     "moves": (r"(?:del?|desde) (?:la |los |las )?{old} (?:a|al|hacia|hasta|por) {new}",),
     "swaps": (
@@ -43,7 +38,6 @@ RULES = {
     "verbs": """tomo tomamos bebo como uso usamos usa volví volvimos vuelto mudé mudamos mudado mudo cambié cambiamos cambiado pasé pasamos pasado vivo
         vivimos vive trabajo trabajamos trabaja ahora finalmente semana mes pasada ayer hoy desde nuevo vuelta vez lugar está estamos está migramos
         migrado""",
-    "copula": r"""(?:^|\s)(?:es|son|se\sllama|pasa\sa\sser|ha\spasado\sa\s(?:ser)?)\s""",
     "single": (
         (
             "lives_in",
