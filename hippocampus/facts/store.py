@@ -1,14 +1,73 @@
-"""The fact store that a host has: its memory, and the tools with which an agent reads and writes it."""
+"""One SQLite file of memories, triples and blocks, and all that is done with it.
+
+It works without any model; `embed`, `complete` and `rerank` make it better. How each thing is done
+is in the modules next to this one; here it is named, and callers' dates and defaults are read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import logging
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
-from hippocampus.facts.stored_facts import StoredFacts
+from hippocampus.errors import HippocampusError, ProviderError
+from hippocampus.facts import memories, query, triples, upkeep
+from hippocampus.facts.blocks import Blocks
+from hippocampus.facts.conversations import Conversations
+from hippocampus.facts.database import Database
+from hippocampus.facts.errors import FactError
+from hippocampus.facts.ids import MonotonicClock
+from hippocampus.facts.models import (
+    EVERY_AGENT,
+    Clock,
+    Compaction,
+    Complete,
+    Embed,
+    FactPolicy,
+    Item,
+    Kind,
+    Memory,
+    Origin,
+    Outcome,
+    Recalled,
+    Rerank,
+    Stats,
+    Triple,
+)
+from hippocampus.facts.recall_query import RecallQuery
+from hippocampus.facts.rendering import rendered
+from hippocampus.facts.tables import FactTables
+from hippocampus.facts.timestamps import Moment, optional_seconds, seconds
+from hippocampus.facts.triples import predicate_of
+
+if TYPE_CHECKING:
+    from hippocampus.facts.tables import Matrix
+
+NOTHING: Mapping[str, Any] = {}
+FRAME_TOKENS = 40
+EMBEDDED_AT_ONCE = 256
+REMADE = "reembedding"
+log = logging.getLogger(__name__)
 
 
-class Facts(StoredFacts):
+class ItemFields(TypedDict, total=False):
+    """What a caller may say of a text besides its words."""
+
+    type: str | None
+    intensity: float | None
+    scope: str
+    tags: Sequence[str]
+    origin: Origin
+    at: Moment | None
+    """When it was said."""
+    valid_from: Moment | None
+    valid_until: Moment | None
+    metadata: Mapping[str, Any]
+
+
+class Facts:
     """Long-term memory in one SQLite file, made and migrated on first use.
 
     `path` may be `":memory:"`. `agent` is whose memory it is where a call names no other; one file
@@ -20,6 +79,439 @@ class Facts(StoredFacts):
         EmbeddingModelError: the file was embedded with another model than `embed`'s.
 
     """
+
+    def __init__(  # noqa: PLR0913 - each is one property of a store
+        self,
+        path: Path | str,
+        *,
+        settings: FactPolicy | None = None,
+        embed: Embed | None = None,
+        complete: Complete | None = None,
+        rerank: Rerank | None = None,
+        clock: Clock = time.time,
+        agent: str = "default",
+        messages_table: str | None = None,
+        reembedding: bool = False,
+    ) -> None:
+        if agent == EVERY_AGENT:
+            raise FactError(f"{EVERY_AGENT!r} asks for all agents; it is the name of none")
+        self.agent = agent
+        self.policy = settings or FactPolicy()
+        self._database = Database(path)
+        ticking = MonotonicClock(clock)
+        self.tables = FactTables(self._database, self.policy, ticking, embed, complete, rerank)
+        try:
+            if embed is not None and not reembedding and self.tables.has_vectors:
+                self.tables.vectors.require(str(self.tables.embed_model))
+        except BaseException:
+            self._database.close()
+            raise
+        self.blocks = Blocks(self._database, self.policy, ticking, agent)
+        self.conversations = Conversations(self._database, ticking, agent, messages_table)
+
+    # Remembering --------------------------------------------------------------------------------
+
+    def remember(
+        self, text: str, *, agent: str | None = None, **fields: Unpack[ItemFields]
+    ) -> list[Outcome]:
+        """Keep each statement of a text: added, strengthened, superseding or kept apart.
+
+        At most two completions (one extracts, one decides) and one embedding a statement. `at` is
+        when it was said, `valid_from` when it became true.
+        """
+        from hippocampus.facts import write
+
+        wanted = write.wanted_of(self.tables, _made(text, **fields))
+        return write.keep(self.tables, wanted, self._writer(agent))
+
+    def remember_many(
+        self, items: Iterable[Item | str], *, agent: str | None = None
+    ) -> list[Outcome]:
+        """Remember each item as one statement, as it is; a thousand to a transaction.
+
+        Each sees those before it. No completion extracts; one a thousand decides.
+        """
+        from hippocampus.facts import write
+
+        wanted = (write.claim(self.tables, _item(item)) for item in items)
+        return write.keep(self.tables, wanted, self._writer(agent))
+
+    def remember_triple(  # noqa: PLR0913 - each is one property of a relation
+        self,
+        subject: str,
+        predicate: str,
+        object: str,  # noqa: A002 - the word of the schema
+        *,
+        agent: str | None = None,
+        raw: str = "",
+        changed: bool = False,
+        **fields: Unpack[ItemFields],
+    ) -> Outcome:
+        """Keep one relation as a fact; of a single-valued predicate, or `changed`, the old value ends."""
+        from hippocampus.facts import write
+        from hippocampus.facts.names import Relation
+
+        name = predicate_of(predicate)
+        content = f"{subject} {name.replace('_', ' ')} {object}"
+        fields["type"] = "fact"
+        item = _made(content, **fields)
+        replaces = changed or name in triples.SINGLE
+        wanted = write.relation(
+            self.tables, item, Relation(subject, name, object), replaces=replaces, raw=raw
+        )
+        return write.keep(self.tables, [wanted], self._writer(agent))[0]
+
+    def store(
+        self, content: str, *, agent: str | None = None, **fields: Unpack[ItemFields]
+    ) -> Outcome:
+        """Keep a text word by word; the same text again strengthens the first."""
+        return self.store_many([_made(content, **fields)], agent=agent)[0]
+
+    def store_many(self, items: Iterable[Item | str], *, agent: str | None = None) -> list[Outcome]:
+        """Store each item word by word, a thousand to a transaction."""
+        from hippocampus.facts import write
+
+        wanted = (write.content(self.tables, _item(item)) for item in items)
+        return write.keep(self.tables, wanted, self._writer(agent))
+
+    def update(self, memory_id: str, content: str) -> Memory:
+        """Put another content in a memory's place, with its vector and triples, in one transaction.
+
+        Raises:
+            FactError: there is no memory of that id, or the content is empty.
+
+        """
+        return upkeep.update(self.tables, memory_id, content)
+
+    def confirm(self, memory_ids: Iterable[str]) -> int:
+        """Count recalled memories as used: they fade from now, a little stronger; return how many exist."""
+        found = upkeep.by_ids(self.tables, memory_ids)
+        return query.confirm(self.tables, found.values(), self.tables.clock())
+
+    def used(self, printed: str, said: str, *, agent: str | None = None) -> list[str]:
+        """Return the ids of the memories that a `<memory>` text or a recall printed and a later text uses."""
+        from hippocampus.facts import usage
+
+        return usage.used(self.tables, printed, said, agent or self.agent)
+
+    # Forgetting ---------------------------------------------------------------------------------
+
+    def delete(self, memory_ids: Iterable[str]) -> list[Memory]:
+        """Delete for good, bring back what these had superseded, and return what was deleted."""
+        return upkeep.delete(self.tables, memory_ids)
+
+    def forget(  # noqa: PLR0913 - each is one property of a request
+        self,
+        query: str,
+        *,
+        threshold: float = 0.7,
+        max_deleted: int = 10,
+        dry_run: bool = False,
+        agent: str | None = None,
+        scopes: Sequence[str] | None = None,
+    ) -> list[Recalled]:
+        """Delete the memory of an id, or those that a description certainly means; return the deleted ones.
+
+        Certain are those with all of its words, or with a cosine of 0.85 and the threshold. `dry_run`
+        deletes nothing.
+        """
+        if max_deleted < 0:
+            raise FactError(f"max_deleted is {max_deleted}; it is 0 or more")
+        asked = self._asked(agent, scopes=scopes)
+        found = upkeep.matching(self.tables, query, asked, threshold)[:max_deleted]
+        if not dry_run:
+            self.delete([result.memory.id for result in found])
+        return found
+
+    def compact(self, *, dry_run: bool = False, agent: str | None = None) -> Compaction:
+        """Remove faded and duplicate memories; restorable until `purge`."""
+        return upkeep.compact(self.tables, agent or self.agent, dry_run=dry_run)
+
+    def restore(self, memory_ids: Iterable[str]) -> list[Memory]:
+        """Bring back what was superseded, or removed by `compact`."""
+        with self._database.transaction():
+            found = memories.by_id(self._database, memory_ids)
+            rows = [row for row, each in found.values() if each.superseded_by or each.removed]
+            self.tables.reopen(rows)
+            return list(memories.by_row(self._database, rows).values())
+
+    def purge(
+        self, *, before: Moment | None = None, agent: str | None = None, dry_run: bool = False
+    ) -> list[Memory]:
+        """Delete superseded and removed memories for good, and return them."""
+        condition, values = memories.for_agent(agent or self.agent)
+        sql = (
+            f"SELECT {memories.COLUMNS} FROM memory WHERE (superseded_by IS NOT NULL"  # noqa: S608 - names of ours
+            f" OR removed IS NOT NULL) AND {condition} AND (? IS NULL OR created < ?)"
+        )
+        limit = optional_seconds(before)
+        with self._database.transaction():
+            rows = self._database.rows(sql, (*values, limit, limit))
+            gone = {row[0]: memories.memory_of(row) for row in rows}
+            if not dry_run:
+                self.tables.delete(gone)
+        return list(gone.values())
+
+    # Recalling ----------------------------------------------------------------------------------
+
+    def recall(  # noqa: PLR0913 - each is one filter
+        self,
+        query_text: str = "",
+        *,
+        limit: int | None = None,
+        agent: str | None = None,
+        scopes: Sequence[str] | None = None,
+        types: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        kinds: Sequence[Kind] = (),
+        roles: Sequence[str] = (),
+        since: Moment | None = None,
+        until: Moment | None = None,
+        as_of: Moment | None = None,
+        known_as_of: Moment | None = None,
+        token_budget: int | None = None,
+        preset: str | None = None,
+        include_superseded: bool = False,
+    ) -> list[Recalled]:
+        """Return what best answers a query, best first; of an empty query, the strongest.
+
+        `limit` -1 is all. `scopes` none is all, [] nothing. `types` takes `!note` for all but notes,
+        `roles` `!tool` for all that no tool said.
+        `since` and `until` bound when a memory became true. `as_of` asks what was true then,
+        `known_as_of` what was known then. One embedding where there is a model.
+        """
+        asked = self._asked(
+            agent,
+            as_of,
+            known_as_of,
+            scopes=scopes,
+            types=types,
+            tags=tags,
+            kinds=kinds,
+            roles=roles,
+            since=optional_seconds(since),
+            until=optional_seconds(until),
+            include_superseded=include_superseded,
+        )
+        return query.recall(
+            self.tables,
+            query_text,
+            asked,
+            limit=self.policy.limit if limit is None else limit,
+            budget=token_budget,
+            ranking=preset or self.policy.preset,
+        )
+
+    def context_load(  # noqa: PLR0913 - each is one filter
+        self,
+        *,
+        token_budget: int = 2000,
+        context_time: Moment | None = None,
+        limit: int | None = None,
+        agent: str | None = None,
+        scopes: Sequence[str] | None = None,
+        as_of: Moment | None = None,
+    ) -> str:
+        """Return preferences and the strongest others as a `<memory>` text, within a budget.
+
+        Preferences get half of the budget before the others, and what these leave.
+        """
+        asked = self._asked(
+            agent, as_of, scopes=scopes, hearsay=False, roles=("!tool", "!assistant")
+        )
+        at = asked.now if context_time is None else seconds(context_time)
+        found = self._loaded(
+            asked, token_budget - FRAME_TOKENS, self.policy.limit if limit is None else limit
+        )
+        return rendered(found, at)
+
+    def _loaded(self, asked: RecallQuery, budget: int, limit: int) -> list[Recalled]:
+        strongest = query.recall(self.tables, "", asked, limit=-1)
+        preferences = [each for each in strongest if each.memory.type == "preference"]
+        others = [each for each in strongest if each.memory.type != "preference"]
+        first = query.within_budget(preferences, budget // 2)
+        chosen = [*first, *(others if limit < 0 else others[:limit])]
+        known = {each.memory.id for each in chosen}
+        return query.within_budget(
+            [*chosen, *(each for each in preferences if each.memory.id not in known)], budget
+        )
+
+    def retrieve(  # noqa: PLR0913 - each is one filter
+        self,
+        prompt: str,
+        *,
+        token_budget: int = 2000,
+        context_time: Moment | None = None,
+        limit: int | None = None,
+        agent: str | None = None,
+        scopes: Sequence[str] | None = None,
+    ) -> str:
+        """Return what a prompt calls for as a `<memory>` text; empty when nothing does, or on failure."""
+        try:
+            asked = self._asked(agent, scopes=scopes)
+            at = asked.now if context_time is None else seconds(context_time)
+            limit = self.policy.limit if limit is None else limit
+            if not prompt.strip():
+                return ""
+            budget = max(0, token_budget - FRAME_TOKENS)
+            return rendered(
+                query.relevant(self.tables, prompt, asked, limit=limit, budget=budget), at
+            )
+        except HippocampusError as failure:  # an agent's prompt never waits for its memory
+            log.warning("retrieve failed: %s", failure)
+            return ""
+
+    def alias(self, name: str, other: str, *, agent: str | None = None) -> None:
+        """Let two names be one entity."""
+        triples.alias(self._database, agent or self.agent, name, other)
+
+    # Looking ------------------------------------------------------------------------------------
+
+    def get(self, memory_id: str) -> Memory | None:
+        """Return the memory of an id, superseded or removed ones too."""
+        return upkeep.by_ids(self.tables, [memory_id]).get(memory_id)
+
+    def memories(  # noqa: PLR0913 - each is one filter
+        self,
+        *,
+        agent: str | None = None,
+        kind: Kind | None = None,
+        superseded: bool = False,
+        removed: bool = False,
+        before: Moment | None = None,
+        containing: str = "",
+        limit: int = -1,
+    ) -> list[Memory]:
+        """List memories, newest first, those that contain a text in any case; `superseded` and `removed` add those."""
+        return upkeep.listed(
+            self.tables,
+            agent or self.agent,
+            kind=kind,
+            superseded=superseded,
+            removed=removed,
+            before=optional_seconds(before),
+            containing=containing,
+            limit=limit,
+        )
+
+    def search(self, text: str, *, agent: str = EVERY_AGENT, **filters: Any) -> list[Memory]:
+        """Return the memories that contain a text, whatever its case, of all agents."""
+        return self.memories(containing=text, agent=agent, **filters)
+
+    def history(self, memory_id: str) -> list[Memory]:
+        """Return a memory and all that it superseded, newest first."""
+        return upkeep.history(self.tables, memory_id)
+
+    def returning(self, memory_ids: Iterable[str]) -> list[Memory]:
+        """Return what would be true again if these memories were deleted, since they superseded it."""
+        return upkeep.returning(self.tables, memory_ids)
+
+    def triples(  # noqa: PLR0913 - each is one filter
+        self,
+        entity: str = "",
+        *,
+        predicate: str = "",
+        agent: str | None = None,
+        as_of: Moment | None = None,
+        known_as_of: Moment | None = None,
+        history: bool = False,
+    ) -> list[Triple]:
+        """Return the relations of an entity, newest first; of every entity where none is named."""
+        now = self.tables.clock()
+        return triples.find(
+            self._database,
+            agent or self.agent,
+            entity,
+            predicate_of(predicate),
+            at=now if as_of is None else seconds(as_of),
+            known=now if known_as_of is None else seconds(known_as_of),
+            history=history,
+        )
+
+    def embeddings(self, memory_ids: Iterable[str]) -> dict[str, Matrix]:
+        """Return the vectors of those memories that have one."""
+        rows = {
+            row: memory.id for row, memory in memories.by_id(self._database, memory_ids).values()
+        }
+        return {rows[row]: vector for row, vector in self.tables.vectors.exact(rows).items()}
+
+    def count(self, *, agent: str | None = None) -> int:
+        """Return how many current memories there are."""
+        condition, values = memories.for_agent(agent or self.agent)
+        sql = f"SELECT count(*) FROM memory WHERE {memories.CURRENT} AND {condition}"  # noqa: S608 - names of ours
+        return int(self._database.value(sql, (self.tables.clock(), *values)))
+
+    def agents(self) -> dict[str, int]:
+        """Return how many memories each agent has, superseded ones too; 0 where it has blocks alone."""
+        rows = self._database.rows(
+            "SELECT agent, sum(number) FROM (SELECT agent, count(*) AS number FROM memory GROUP BY agent"
+            " UNION ALL SELECT DISTINCT agent, 0 FROM block) GROUP BY agent ORDER BY agent"
+        )
+        return dict(rows)
+
+    def stats(self) -> Stats:
+        """Return how much is kept."""
+        db = self._database
+        current = f"SELECT kind, count(*) FROM memory WHERE {memories.CURRENT} GROUP BY kind ORDER BY kind"  # noqa: S608 - names of ours
+        replaced = "superseded_by IS NOT NULL AND removed IS NULL"
+        return Stats(
+            current=dict(db.rows(current, (self.tables.clock(),))),
+            superseded=db.value(f"SELECT count(*) FROM memory WHERE {replaced}"),  # noqa: S608 - names of ours
+            removed=db.value("SELECT count(*) FROM memory WHERE removed IS NOT NULL"),
+            triples=db.value("SELECT count(*) FROM triple"),
+            blocks=self.blocks.count(),
+            agents=self.agents(),
+            embedding_model=db.meta("embedding_model"),
+            bytes=db.value("PRAGMA page_count") * db.value("PRAGMA page_size"),
+        )
+
+    def check(self) -> list[str]:
+        """Return a sentence for each thing that is wrong with the file; empty when all is well."""
+        db = self._database
+        problems = db.check() + memories.check(db) + triples.check(db)
+        return problems + (self.tables.vectors.check() if self.tables.has_vectors else [])
+
+    def reembed(self) -> Iterator[tuple[int, int]]:
+        """Embed all anew with `embed`, yielding (done, all); open with `reembedding=True`.
+
+        A stopped run goes on where it was.
+        """
+        db, tables, model = self._database, self.tables, self.tables.embed_model
+        if model is None:
+            raise FactError("there is no embedding model to embed with")
+        if db.meta(REMADE) != model and db.meta("embedding_model") != model:
+            tables.vectors.clear()
+            db.run("UPDATE memory SET embedding_model = NULL")
+            db.set_meta(REMADE, model)
+        total = int(db.value("SELECT count(*) FROM memory"))
+        missing = (
+            "SELECT row, content FROM memory WHERE embedding_model IS NULL ORDER BY row LIMIT ?"
+        )
+        while found := db.rows(missing, (EMBEDDED_AT_ONCE,)):
+            rows: dict[int, str] = dict(found)
+            vectors = tables.embedded(list(rows.values()))
+            if vectors is None:
+                raise ProviderError("the embedding model failed; run it again to go on from here")
+            with db.transaction():
+                tables.put_vectors(dict(zip(rows, vectors, strict=True)))
+                tables.vectors.changed()
+            left = db.value("SELECT count(*) FROM memory WHERE embedding_model IS NULL")
+            yield total - left, total
+        db.run("DELETE FROM meta WHERE key = ?", (REMADE,))
+
+    def import_memories(
+        self,
+        memories: Iterable[Memory],
+        embeddings: Mapping[str, Matrix] = NOTHING,
+        model: str | None = None,
+    ) -> list[Outcome]:
+        """Write memories as they are, with ids, dates and counts; an id that is there is refused.
+
+        `embeddings` are of `model`; where none is named, of the model of the file or of `embed`.
+        """
+        return upkeep.take_in(self.tables, memories, embeddings, model)
+
+    # An agent's tools --------------------------------------------------------------------------
 
     def tools(self, format_name: str) -> list[dict[str, Any]]:
         """Return an agent's tools in a format: `openai`, `responses`, `anthropic`, `gemini` or `bedrock`."""
@@ -50,3 +542,58 @@ class Facts(StoredFacts):
         from hippocampus.facts import tools
 
         return tools.INSTRUCTIONS
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        """Return the store itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self.close()
+
+    def _writer(self, agent: str | None) -> str:
+        if agent == EVERY_AGENT:
+            raise FactError(f"{EVERY_AGENT!r} asks for all agents; name the one that remembers")
+        return agent or self.agent
+
+    def _asked(
+        self,
+        agent: str | None,
+        as_of: Moment | None = None,
+        known_as_of: Moment | None = None,
+        **filters: Any,
+    ) -> RecallQuery:
+        for name, value in filters.items():
+            if isinstance(value, str):
+                raise FactError(f"{name} is a list of texts; {value!r} is one text")
+        now = self.tables.clock()
+        return RecallQuery(
+            agent or self.agent,
+            now if as_of is None else seconds(as_of),
+            now if known_as_of is None else seconds(known_as_of),
+            now,
+            **filters,
+        )
+
+
+def _item(item: Item | str) -> Item:
+    return Item(item) if isinstance(item, str) else item
+
+
+def _made(content: str, *, tags: Sequence[str] = (), **fields: Any) -> Item:
+    """Return an item of a caller's fields, with its dates read."""
+    at, valid_from, valid_until = (
+        optional_seconds(fields.pop(name, None)) for name in ("at", "valid_from", "valid_until")
+    )
+    return Item(
+        content,
+        at=at,
+        valid_from=at if valid_from is None else valid_from,
+        valid_until=valid_until,
+        tags=tuple(tags),
+        **fields,
+    )

@@ -24,7 +24,7 @@ from hippocampus.formats.writing import tool_definition
 
 if TYPE_CHECKING:
     from hippocampus.facts.conversations import PastTurn
-    from hippocampus.facts.stored_facts import StoredFacts
+    from hippocampus.facts.store import Facts
 
 INSTRUCTIONS = (
     "You have a long-term memory that outlives this conversation. Look there before you ask the "
@@ -71,7 +71,7 @@ def tools(format_name: str, *, conversation: bool = False) -> list[dict[str, Any
 
 
 def call(
-    facts: StoredFacts, name: str, arguments: Mapping[str, Any] | str, reach: Reach | None = None
+    facts: Facts, name: str, arguments: Mapping[str, Any] | str, reach: Reach | None = None
 ) -> str:
     """Run a tool and return what the model reads; `arguments` may be the JSON text of the object."""
     tool = TOOLS.get(name)
@@ -166,7 +166,7 @@ class Tool(BaseModel):
             "required": list(found.get("required", ())),
         }
 
-    def run(self, facts: StoredFacts, reach: Reach) -> str:
+    def run(self, facts: Facts, reach: Reach) -> str:
         """Do what a call asks for, and return what the model reads."""
         raise NotImplementedError
 
@@ -200,7 +200,7 @@ class RememberFacts(Tool):
     name = "remember_facts"
     text: Words = _described("What to take facts from.")
 
-    def run(self, facts: StoredFacts, reach: Reach) -> str:
+    def run(self, facts: Facts, reach: Reach) -> str:
         outcomes = facts.remember(self.text, agent=reach.agent, scope=reach.scope)
         return "\n".join(map(_told, outcomes)) or "Nothing in this text is a fact to keep."
 
@@ -213,7 +213,7 @@ class StoreMemory(Tool):
     type: Type = ""
     metadata: dict[str, Any] = Field(default={}, description="Anything to keep with it.")
 
-    def run(self, facts: StoredFacts, reach: Reach) -> str:
+    def run(self, facts: Facts, reach: Reach) -> str:
         return _told(
             facts.store(
                 self.content,
@@ -232,7 +232,7 @@ class AppendBlock(Tool):
     key: Key
     content: Words = _described("The text to add.")
 
-    def run(self, facts: StoredFacts, reach: Reach) -> str:
+    def run(self, facts: Facts, reach: Reach) -> str:
         block = facts.blocks.append(self.key, self.content, agent=reach.agent, scope=reach.scope)
         return f"Block {block.key!r} has {len(block.value)} characters."
 
@@ -245,7 +245,7 @@ class ReplaceBlock(Tool):
     old_text: Words = _described("The text that stands there, letter by letter.")
     new_text: str = _described("What to put in its place; empty takes it out.")
 
-    def run(self, facts: StoredFacts, reach: Reach) -> str:
+    def run(self, facts: Facts, reach: Reach) -> str:
         block = facts.blocks.replace(
             self.key, self.old_text, self.new_text, agent=reach.agent, scope=reach.scope
         )
@@ -266,7 +266,7 @@ class Forget(Tool):
         "The most to delete; 10 if left out.", default=MOST_DELETED, ge=1, le=MOST_RESULTS
     )
 
-    def run(self, facts: StoredFacts, reach: Reach) -> str:
+    def run(self, facts: Facts, reach: Reach) -> str:
         found = facts.forget(
             self.description,
             threshold=self.threshold,
@@ -286,7 +286,7 @@ class Recall(Tool):
     limit: Limit = 10
     type: OneType = ""
 
-    def run(self, facts: StoredFacts, reach: Reach) -> str:
+    def run(self, facts: Facts, reach: Reach) -> str:
         return _recalled(facts, reach, self.query, self.limit, self.type)
 
 
@@ -296,7 +296,7 @@ class RecallBlock(Tool):
     name = "recall_memory_block"
     key: Key
 
-    def run(self, facts: StoredFacts, reach: Reach) -> str:
+    def run(self, facts: Facts, reach: Reach) -> str:
         block = facts.blocks.get(self.key, agent=reach.agent, scope=reach.scope)
         missing = f"null (there is no block {self.key!r}; append_memory_block makes it)"
         return missing if block is None else block.value
@@ -311,7 +311,7 @@ class RecallConversation(Tool):
         "How many to return at most; 20 if left out.", default=20, ge=1, le=MOST_RESULTS
     )
 
-    def run(self, facts: StoredFacts, reach: Reach) -> str:
+    def run(self, facts: Facts, reach: Reach) -> str:
         found = facts.conversations.search(self.query, limit=self.limit, agent=reach.agent)
         return "\n".join(map(_message, found)) or "No message matches."
 
@@ -326,7 +326,7 @@ class MemoryRemember(Tool):
         Share, _described("How much it matters, from 0 to 1; 0.5 if left out.")
     ] = 0.5
 
-    def run(self, facts: StoredFacts, reach: Reach) -> str:
+    def run(self, facts: Facts, reach: Reach) -> str:
         kind = self.type or facts.policy.type
         item = Item(self.content, type=kind, intensity=self.importance, scope=reach.scope)
         return "\n".join(map(_told, facts.remember_many([item], agent=reach.agent)))
@@ -340,7 +340,7 @@ class MemoryRecall(Tool):
     limit: Limit = 10
     type: OneType = ""
 
-    def run(self, facts: StoredFacts, reach: Reach) -> str:
+    def run(self, facts: Facts, reach: Reach) -> str:
         if self.query or self.type:
             return _recalled(facts, reach, self.query, self.limit, self.type)
         text = facts.context_load(
@@ -358,7 +358,7 @@ class MemoryForget(Tool):
     name = "memory_forget"
     id: Words = _described("The id that memory_recall or memory_remember gave.")
 
-    def run(self, facts: StoredFacts, reach: Reach) -> str:
+    def run(self, facts: Facts, reach: Reach) -> str:
         known = facts.get(self.id)
         outside = reach.scopes is not None and known is not None and known.scope not in reach.scopes
         if known is None or known.agent != (reach.agent or facts.agent) or outside:
@@ -372,7 +372,7 @@ TOOLS: Mapping[str, type[Tool]] = MappingProxyType(
 """By name, in the order in which a model sees them."""
 
 
-def _recalled(facts: StoredFacts, reach: Reach, query: str, limit: int, type_name: str) -> str:
+def _recalled(facts: Facts, reach: Reach, query: str, limit: int, type_name: str) -> str:
     found = facts.recall(
         query,
         limit=limit,
@@ -383,7 +383,7 @@ def _recalled(facts: StoredFacts, reach: Reach, query: str, limit: int, type_nam
     return "\n".join(map(_line, found)) or "Nothing is known about this."
 
 
-def _deleted(facts: StoredFacts, ids: list[str]) -> str:
+def _deleted(facts: Facts, ids: list[str]) -> str:
     """Delete memories, and list them with those that are true again by that."""
     returned = facts.returning(ids)
     gone = _listed("Deleted", facts.delete(ids))
