@@ -51,3 +51,29 @@ def test_the_documents_speak_of_the_project_alone() -> None:
         text = path.read_text("utf-8")
         assert MACHINE.findall(text) == [], path
         assert "DESIGN" not in text, path
+
+
+def test_a_call_catches_every_failure_in_one_place() -> None:
+    """Law 3. Elsewhere a broad `except` raises again, or stands around code of others: a source."""
+    rooms = ("entries", "formats", "indexing", "models", "policy", "prices", "session", "storage")
+    found = [
+        path.relative_to(ROOT / "hippocampus").as_posix()
+        for room in rooms
+        for path in sorted((ROOT / "hippocampus" / room).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ExceptHandler) and _is_broad(node) and not _raises_again(node)
+    ]
+    assert found == ["session/session.py"]
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    names = ast.walk(handler.type) if handler.type else ()
+    broad = {each.id for each in names if isinstance(each, ast.Name)}
+    return handler.type is None or bool(broad & {"Exception", "BaseException"})
+
+
+def _raises_again(handler: ast.ExceptHandler) -> bool:
+    names = {getattr(node, "attr", "") for node in ast.walk(handler)}
+    return "set_exception" in names or any(
+        isinstance(each, ast.Raise) for each in ast.walk(handler)
+    )

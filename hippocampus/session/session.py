@@ -312,6 +312,7 @@ class Session:
             self._say_once(f"sending the messages as they are: {reason}")
             return False
         if self._is_sent(history) and not cold:
+            self._stand_again(history, items)
             return True
         costs = self._costs_before(history.turn)
         opening = self._opening_of(history)
@@ -325,10 +326,22 @@ class Session:
 
     def _is_sent(self, history: History) -> bool:
         """Return whether the view of just this list is the last request, so that it is sent again."""
-        own = len(history.raw)
-        is_same = history.reading.kept == own == len(self._state.history.raw)
-        last = self._last_call
-        return is_same and last is not None and last.messages == own == self._state.view.sent
+        last, own, state = self._ledger.last_call(), len(history.raw), self._state
+        if last is None or self._left or not last.messages == own == state.view.sent:
+            return False
+        if state.last_keys is not None:
+            return list(state.last_keys) == list(history.keys)
+        return history.reading.kept == own == len(state.history.raw)
+
+    def _stand_again(self, history: History, items: list[Item]) -> None:
+        """Take up the view of the last request, where another process or an earlier one has sent it."""
+        if self._state.last_keys is None:
+            return
+        opening = self._opening_of(history)
+        self._standing(history, items)
+        state = read(self._state, history, opening, self._rules_of_turn()).state
+        self._state = replace(state, view=replace(state.view, sent=len(history.raw)))
+        self._last_call = self._ledger.last_call()
 
     def _costs_before(self, turn: int) -> Costs:
         """Return the sums before a turn; a list that is shorter than it was goes on with all of them."""

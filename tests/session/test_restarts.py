@@ -17,6 +17,7 @@ import pytest
 from conversations import EAGER, FRAME, no_fallback, reading
 
 from hippocampus import Hippocampus
+from hippocampus.prices import TABLES
 from hippocampus.storage.ledger import SCHEMA, Ledger, ModelCall
 from hippocampus.storage.state_dir import StateDir
 
@@ -27,6 +28,7 @@ import json, sys
 sys.path.insert(0, {str(HERE)!r})
 from conversations import EAGER, no_fallback, reading
 from hippocampus import Hippocampus
+from hippocampus.prices import TABLES
 folder, name, first, last, salt = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
 items = reading({TURNS}, start=salt)
 print("ready", flush=True)
@@ -235,3 +237,22 @@ def test_of_two_processes_the_second_sends_what_the_first_has_committed(tmp_path
         assert sessions[0](said) == sessions[1](said) == view
     for memory in (one, other):
         memory.close()
+
+
+def test_a_list_that_another_process_sends_again_has_the_same_view(tmp_path: Path) -> None:
+    """All is weak at once under this policy, so that another turn would shorten it further."""
+    weak = {"fade_below": 1.0, "sleep_below": 1.0, "sleep_over_tokens": 5, "fade_view_tokens": 0}
+    policy = EAGER.model_copy(update={**weak, "fresh_turns": {}, "read_turns": 0})
+    items = [each for n in range(10) for each in reading(1, 30 + 10 * n, start=n)]
+    for end in range(3, len(items) + 1, 2):
+        views, decided = [], []
+        for _ in range(2):
+            memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
+            with no_fallback():
+                session = memory.session("s")
+                views.append(session(items[:end]))
+                decided.append(session.decisions())
+                session.release()
+            memory.close()
+        assert views[0] == views[1]
+        assert decided[0] == decided[1]
