@@ -115,8 +115,6 @@ class Policy(Declared):
     """The most tokens of the entry of a faded content."""
     sleep_below: Share = 0.5
     """A large entry of at most this strength may become dormant; 0 is none."""
-    sleep_over_tokens: Count = 150
-    """Smaller entries do not become dormant; 0 is none."""
     digest_below: Share = 0.5
     """Turns of which nothing is stronger may become digests; 0 is none before the limit."""
     recall_tokens: int = Field(2_000, ge=1)
@@ -128,8 +126,6 @@ class Policy(Declared):
     """The view stays under this; 0 sets no budget but the window's."""
     context_threshold: Share = 0.8
     """The share of the model's context window that the view may fill; 0 sets no limit."""
-    horizon_calls: Count = 200
-    """The most further calls that the plan expects; with 0 no edit pays."""
     prices: PriceTable | None = None
     """The price table that decides whether edits pay, where the caller names none."""
     model: Annotated[Text, AfterValidator(_known_model)] | None = None

@@ -35,6 +35,11 @@ BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
     "less_than_equal": ("at most", "le"),
 }
+REMOVED = {
+    "sleep_over_tokens": "leave it out: no recording missed it",
+    "horizon_calls": "leave it out: no recording missed it",
+}
+"""Fields that are no longer read, and what to do instead."""
 RULES = "lifecycle_policies"
 QUOTED = re.compile(r"'([^']*)'")
 MAX_FOUND_CHARACTERS = 60
@@ -101,6 +106,8 @@ def _none_of(words: list[str], found: Any) -> str:
 
 
 def _unknown(name: str, fields: tuple[str, ...]) -> str:
+    if name in REMOVED:
+        return f"field {name!r} is no longer read; {REMOVED[name]}"
     near = nearest(name, fields)
     homes = [where for where, model in OWNERS if name in names_of(model)]
     clauses = [f"unknown field {name!r}"]

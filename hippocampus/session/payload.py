@@ -113,7 +113,9 @@ def due_from(payload: Payload, policy: Policy) -> float:
         return inf
     if full and policy.keeps_whole(payload.resolution):
         return inf
-    if not full and not (payload.large and _may_sleep(payload, policy)):
+    is_call = payload.record.kind == ARGUMENTS
+    may_sleep = payload.large and (not is_call or payload.weight > SLEEPING_ARGUMENTS_OVER)
+    if not full and not may_sleep:
         return inf
     is_read = payload.is_fresh and payload.record.kind != ARGUMENTS
     if full and (payload.is_superseded or (payload.large and not is_read)):
@@ -134,11 +136,6 @@ def cold_from(payload: Payload, policy: Policy) -> float:
 def weak_from(entry: Entry, policy: Policy, below: float) -> float:
     """Return the turn from which an entry has at most a strength under a policy; infinite is never."""
     return decay.weak_from(entry, below, policy.exponent, policy.initial_strength)
-
-
-def _may_sleep(payload: Payload, policy: Policy) -> bool:
-    is_call = payload.record.kind == ARGUMENTS
-    return payload.weight > (SLEEPING_ARGUMENTS_OVER if is_call else policy.sleep_over_tokens)
 
 
 def original_of(message: Message, part: Part) -> tuple[str, bytes]:

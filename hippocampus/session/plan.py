@@ -99,9 +99,9 @@ def plan(
     sent = given.cached_messages
     arrived = [each for each in due if each.message >= sent]
     cached = [each for each in due if each.message < sent]
-    calls = calls_to_come(given.turn, policy)
+    calls = calls_to_come(given.turn)
     cached, spans = _either(cached, folds, calls * prices.read)
-    batch = _worth_an_edit([*cached, *spans], given, prices, policy)
+    batch = _worth_an_edit([*cached, *spans], given, prices)
     reason = (
         f"pays over the {calls} calls expected to come, with {len(batch.chosen)} edits together"
     )
@@ -140,9 +140,9 @@ def _reason(given: PlanInput) -> str:
     return "the cache is cold" if given.cold else "on arrival: nothing is cached yet"
 
 
-def calls_to_come(turn: int, policy: Policy) -> int:
-    """Return how many calls are taken to follow: as many as there were (Lindy), within bounds."""
-    return min(policy.horizon_calls, max(1, turn))
+def calls_to_come(turn: int) -> int:
+    """Return how many calls are taken to follow: as many as there were (Lindy)."""
+    return max(1, turn)
 
 
 def _forced(
@@ -189,12 +189,7 @@ class _Batch(NamedTuple):
     costs: float
 
 
-def _worth_an_edit(
-    cached: list[Candidate],
-    given: PlanInput,
-    prices: Prices,
-    policy: Policy,
-) -> _Batch:
+def _worth_an_edit(cached: list[Candidate], given: PlanInput, prices: Prices) -> _Batch:
     """Return the batch of cached candidates, from some place on, whose edit gains the most.
 
     An edit rewrites all that is behind it, so an edit at a place takes everything due behind it
@@ -205,7 +200,7 @@ def _worth_an_edit(
         return _Batch([], 0.0)
     import numpy as np
 
-    calls = calls_to_come(given.turn, policy)
+    calls = calls_to_come(given.turn)
     ordered = sorted(cached, key=attrgetter("message"), reverse=True)
     tails = _tails(ordered, given, prices)
     carried = np.fromiter((each.carried for each in ordered), np.float64, len(ordered)).cumsum()

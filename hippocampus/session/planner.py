@@ -47,7 +47,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
     cold = cold_from <= turn
     behind = weights[::-1].cumsum()[::-1]
     saved = np.where(cold, weights, 0)[::-1].cumsum()[::-1] * (1 - 1 / SHARE)
-    gains = calls_to_come(turn, policy) * prices.read * saved
+    gains = calls_to_come(turn) * prices.read * saved
     pays = gains > (prices.write - prices.read) * (behind - saved)
     if not (pays & (saved >= MIN_SAVED_TOKENS)).any():
         return []

@@ -173,7 +173,7 @@ def _candidate(payloads: Payloads, number: int, view: View, rules: Rules) -> Can
     risk = 0.0
     if payload.is_fresh or not (payload.large and payload.stands_full):
         strength = decay.strength(entry, turn, policy.exponent, policy.initial_strength)
-        uses = CHANCE_OF_USE * strength * min(RISKY_TURNS, calls_to_come(turn, policy)) / 10
+        uses = CHANCE_OF_USE * strength * min(RISKY_TURNS, calls_to_come(turn)) / 10
         hidden = saves / max(1, payload.weight)
         risk = uses * hidden * rules.prices.recall_cost(view.shown_total, SLICE_TOKENS)
     return Candidate(

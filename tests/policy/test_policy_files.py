@@ -47,7 +47,7 @@ def one_rule(match: str = "{}", action: str = "{}") -> str:
         ("compression: 0", ":1:1", "or the most tokens"),
         ("compression: true", ":1:1", "found True"),
         ("strong: 1.5", ":1:1", "expected at most 1.0, found the number 1.5"),
-        ("sleep_over_tokens: 1" + "0" * 99, ":1:1", "expected at most 1000000000, found the number"),
+        ("fade_over_tokens: 1" + "0" * 99, ":1:1", "expected at most 1000000000, found the number"),
         ("exponent: 1.0e+300", ":1:1", "expected at most 1000000.0"),
         (one_rule(action="{expires_after_turns: 10000000000}"), ":3:14", "expected at most 1000000000"),
         ("exponent: .nan", ":1:1", "found the number nan"),

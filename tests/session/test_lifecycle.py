@@ -185,7 +185,7 @@ def test_a_pinned_entry_does_not_fade(tmp_path: Path) -> None:
     items = [{"role": "user", "content": "Which orders?"}, call(0, "orders"), result(0, rows(0))]
     for number in range(1, 40):
         items += [call(number, "orders", page=str(number)), result(number, rows(100 * number))]
-    memory = opened(tmp_path, fade_view_tokens=0, sleep_over_tokens=20)
+    memory = opened(tmp_path, fade_view_tokens=0)
     with memory.session("s") as session:
         grow(session, items[:3])
         pinned = session.entries()[0].id

@@ -14,7 +14,7 @@ from hippocampus.policy import Policy
 from hippocampus.prices import TABLES, Prices
 from hippocampus.session.plan import FORCED, Candidate, PlanInput, plan
 
-POLICY = Policy(smallest_gain_tokens=100, horizon_calls=1_000)
+POLICY = Policy(smallest_gain_tokens=100)
 PRICES = TABLES["anthropic-5m"]
 
 
@@ -128,7 +128,7 @@ def test_the_batch_is_the_best_of_all_tails(
     fresh = {c.entry_id for c in due if c.message >= standing.sent_messages}
     cached = [c for c in due if c.message < standing.sent_messages]
     assert fresh <= decisions
-    calls = min(POLICY.horizon_calls, max(1, standing.turn))
+    calls = max(1, standing.turn)
 
     def gain(tail: list[Candidate]) -> float:
         if not tail:
