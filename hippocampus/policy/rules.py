@@ -131,19 +131,28 @@ class Refetch(BaseModel):
     """The source: `file`, `http`, `tool`, or one that the host or a package registers."""
     order: Annotated[tuple[Text, ...], OneOrMany()] | None = None
     """The sources to ask, in order; left out, `type` alone; an empty list asks none."""
-    timeout_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """How long each source may take; left out, 10."""
-    largest_bytes: Annotated[int, Field(gt=0)] | None = None
-    """The most bytes of an answer; left out, 10,000,000."""
-    fallbacks: Annotated[tuple[Fallback, ...], OneOrMany()] | None = None
-    """The fallbacks where no source answers; left out, `stored`, then `summary`; an empty list is
-    none."""
-    roots: Annotated[tuple[Text, ...], OneOrMany()] | None = None
+    timeout_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0
+    """How long each source may take."""
+    largest_bytes: Annotated[int, Field(gt=0)] = 10_000_000
+    """The most bytes of an answer."""
+    fallbacks: Annotated[tuple[Fallback, ...], OneOrMany()] = ("stored", "summary")
+    """The fallbacks, in this order, where no source answers; an empty list is none."""
+    roots: Annotated[tuple[Text, ...], OneOrMany()] = ()
     """The folders that `file` may read; left out, it reads nothing."""
-    hosts: Annotated[tuple[Text, ...], OneOrMany()] | None = None
+    hosts: Annotated[tuple[Text, ...], OneOrMany()] = ()
     """The only hosts that `http` may ask; left out, every public one."""
-    allow_private: bool | None = None
+    allow_private: bool = False
     """Whether `http` may ask this machine and its networks."""
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The names of the sources to ask, in order."""
+        return (self.type,) if self.order is None else self.order
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The fields of a custom source."""
+        return dict(self.model_extra or {})
 
     @model_validator(mode="after")
     def _known_fields(self) -> Self:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from hippocampus.entries.entry import ARGUMENTS, Record
 from hippocampus.errors import RecallError
 from hippocampus.formats import json_text
 from hippocampus.models import tokens
-from hippocampus.policy import Policy, record_subject
+from hippocampus.policy import Policy, Refetch, record_subject
 from hippocampus.recall import Request, answers, versions
 from hippocampus.recall.fitting import start_of
 from hippocampus.recall.retrieval import Retrieval, slice_of
@@ -23,11 +23,9 @@ from hippocampus.recall.sources import (
     FetchOutcomes,
     FetchRequest,
     FetchResult,
-    SourcePlan,
     Sources,
     StoredCopy,
     fetch,
-    plan_of,
 )
 
 LOG = logging.getLogger("hippocampus")
@@ -105,11 +103,11 @@ class Refetcher:
         plan = self._plan(record)
         if self.newer(record) is not None:
             return False
-        if plan is None or not plan.order:
+        if plan is None or not plan.asked:
             return None
-        if plan.order[0] != "file":
+        if plan.asked[0] != "file":
             return False
-        found = self._fetched(record, replace(plan, order=("file",), fallbacks=()))
+        found = self._fetched(record, plan.model_copy(update={"order": ("file",), "fallbacks": ()}))
         return found.outcome == "full" and not found.changed
 
     def _refetched(self, record: Record, max_tokens: int) -> RefetchedText:
@@ -133,16 +131,15 @@ class Refetcher:
             raise answers.stale(record, newer.entry.id, found.source, difference)
         return RefetchedText(found.content, is_summary=found.outcome == "partial")
 
-    def _plan(self, record: Record) -> SourcePlan | None:
+    def _plan(self, record: Record) -> Refetch | None:
         """Return how an entry is fetched again; only tool results are."""
         is_result = record.entry.type == "tool_result" and record.kind != ARGUMENTS
         if not (self._has_sources and is_result):
             return None
         subject = record_subject(record, self._stored_or_none(record) or "")
-        source = self._policy.resolve(subject).source
-        return plan_of(source) if source else None
+        return self._policy.resolve(subject).source
 
-    def _fetched(self, record: Record, plan: SourcePlan) -> FetchResult:
+    def _fetched(self, record: Record, plan: Refetch) -> FetchResult:
         arguments = json_text.read(record.arguments or "{}")
         named = arguments if isinstance(arguments, dict) else {}
         copy = StoredCopy(

@@ -11,8 +11,8 @@ import pytest
 from conversations import EAGER, no_fallback
 
 from hippocampus import Hippocampus, Policy, RecallError, Session
-from hippocampus.policy import Rule
-from hippocampus.recall.sources import FetchRequest, SourcePlan, Unavailable
+from hippocampus.policy import Refetch, Rule
+from hippocampus.recall.sources import FetchRequest, Unavailable
 
 LINES = [f"value_{number:03} = {number * 7}" for number in range(600)]
 TEXT = "\n".join(LINES)
@@ -149,7 +149,7 @@ def test_no_turn_asks_a_source(tmp_path: Path) -> None:
     made = Hippocampus(tmp_path, policy=policy({"type": "spy"}))
 
     @made.source("spy")
-    def spy(wanted: FetchRequest, _plan: SourcePlan) -> str:
+    def spy(wanted: FetchRequest, _plan: Refetch) -> str:
         asked.append(wanted.tool)
         return TEXT
 
@@ -237,7 +237,7 @@ def test_a_source_that_fails_in_any_way_gives_way_to_the_next(
     work = Work(tmp_path, {"type": "own", "order": ["own", "file"], "roots": roots})
 
     @work.memory.source("own")
-    def own(_wanted: FetchRequest, _plan: SourcePlan) -> str:
+    def own(_wanted: FetchRequest, _plan: Refetch) -> str:
         raise failure
 
     work.path.write_text(CHANGED, "utf-8")
@@ -249,9 +249,9 @@ def test_a_custom_source_gets_what_the_rule_says_beside_its_name(tmp_path: Path)
     work = Work(tmp_path, {"type": "own", "project": "x"})
 
     @work.memory.source("own")
-    def own(wanted: FetchRequest, plan: SourcePlan) -> str:
+    def own(wanted: FetchRequest, plan: Refetch) -> str:
         assert wanted.arguments == {"path": str(work.path)}
-        return TEXT if plan.options["own"] == {"project": "x"} else ""
+        return TEXT if plan.options == {"project": "x"} else ""
 
     assert work.session.recall(work.entry_id, head=1) == "1: value_000 = 0"
     work.close()

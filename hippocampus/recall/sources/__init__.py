@@ -11,13 +11,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
+from hippocampus.policy.rules import Refetch
 from hippocampus.recall.sources import comparison, files
 from hippocampus.recall.sources.plan import (
     FetchRequest,
     FetchResult,
-    SourcePlan,
     Unavailable,
-    plan_of,
 )
 from hippocampus.recall.sources.registry import RepeatableTools, Source, Sources, call_bounded
 
@@ -28,13 +27,11 @@ __all__ = [
     "FetchResult",
     "RepeatableTools",
     "Source",
-    "SourcePlan",
     "Sources",
     "StoredCopy",
     "Unavailable",
     "fetch",
     "known_sources",
-    "plan_of",
 ]
 PROTOCOL_PERCENT = {"full": 89, "partial": 8, "failed": 3}
 """The shares that section 12.2 of the protocol reports."""
@@ -59,19 +56,17 @@ def known_sources(tools: RepeatableTools | None = None) -> Sources:
     return sources
 
 
-def _http(request: FetchRequest, plan: SourcePlan) -> str:
+def _http(request: FetchRequest, plan: Refetch) -> str:
     """Fetch from a URL; the network modules are loaded at the first use."""
     from hippocampus.recall.sources import web
 
     return web.fetch(request, plan)
 
 
-def fetch(
-    request: FetchRequest, copy: StoredCopy, plan: SourcePlan, sources: Sources
-) -> FetchResult:
+def fetch(request: FetchRequest, copy: StoredCopy, plan: Refetch, sources: Sources) -> FetchResult:
     """Return the best available version of some content; a source's failure never raises."""
     tried: list[str] = []
-    for name in plan.order:
+    for name in plan.asked:
         try:
             source = sources.find(name)
             present = copy.clean(call_bounded(functools.partial(source, request, plan), plan))

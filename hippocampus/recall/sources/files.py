@@ -8,12 +8,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from hippocampus.recall.sources.plan import FetchRequest, SourcePlan, Unavailable
+from hippocampus.policy.rules import Refetch
+from hippocampus.recall.sources.plan import FetchRequest, Unavailable
 
 PATH_ARGUMENTS = ("path", "file_path", "file", "filename", "filepath", "target_file", "uri")
 
 
-def fetch(request: FetchRequest, plan: SourcePlan) -> str:
+def fetch(request: FetchRequest, plan: Refetch) -> str:
     """Return the text of the file that a call names.
 
     Raises:

@@ -17,13 +17,14 @@ from typing import Any
 
 from hippocampus.errors import nearest
 from hippocampus.formats.content import text_of
-from hippocampus.recall.sources.plan import FetchRequest, SourcePlan, Unavailable
+from hippocampus.policy.rules import Refetch
+from hippocampus.recall.sources.plan import FetchRequest, Unavailable
 
 GROUP = "hippocampus.sources"
 """The entry point under which installed packages bring sources."""
 MAX_REASON_CHARACTERS = 300
 """The most characters of a failure's reason: the model reads it."""
-Source = Callable[[FetchRequest, SourcePlan], Any]
+Source = Callable[[FetchRequest, Refetch], Any]
 """Returns text, or a value that JSON can represent; it may be a coroutine function."""
 Tool = Callable[..., Any]
 """A function of the host that takes the call's arguments by name."""
@@ -81,7 +82,7 @@ class RepeatableTools:
     def __contains__(self, name: str) -> bool:
         return name in self._tools
 
-    def fetch(self, request: FetchRequest, _plan: SourcePlan) -> Any:
+    def fetch(self, request: FetchRequest, _plan: Refetch) -> Any:
         """Return the result of the repeated call.
 
         Raises:
@@ -94,7 +95,7 @@ class RepeatableTools:
         return tool(**request.arguments)
 
 
-def call_bounded(call: Callable[[], Any], plan: SourcePlan) -> str:
+def call_bounded(call: Callable[[], Any], plan: Refetch) -> str:
     """Return the result of a source: its text, the text of its blocks, or its value as JSON.
 
     A coroutine is run to its end. A source that takes too long is abandoned in its thread.

@@ -19,7 +19,8 @@ import time
 from typing import NamedTuple
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
-from hippocampus.recall.sources.plan import FetchRequest, SourcePlan, Unavailable
+from hippocampus.policy.rules import Refetch
+from hippocampus.recall.sources.plan import FetchRequest, Unavailable
 
 URL_ARGUMENTS = ("url", "uri", "href", "link", "address")
 MAX_REDIRECTS = 5
@@ -37,7 +38,7 @@ HEADERS = {"Accept": "text/*, application/json, */*;q=0.1", "Accept-Encoding": P
 UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
 
 
-def fetch(request: FetchRequest, plan: SourcePlan) -> str:
+def fetch(request: FetchRequest, plan: Refetch) -> str:
     """Return the text at the URL that a call names.
 
     Raises:
@@ -77,7 +78,7 @@ def _checked(url: str) -> SplitResult:
     return parts
 
 
-def _get(parts: SplitResult, plan: SourcePlan, deadline: float) -> _HttpAnswer:
+def _get(parts: SplitResult, plan: Refetch, deadline: float) -> _HttpAnswer:
     host = _ascii_host(parts)
     if plan.hosts and {host, parts.hostname}.isdisjoint(map(str.casefold, plan.hosts)):
         raise Unavailable(f"the host {host} is not among those that the policy allows")
@@ -180,7 +181,7 @@ class _Until(io.RawIOBase):
         super().close()
 
 
-def _ask(connection: _Pinned, parts: SplitResult, plan: SourcePlan) -> _HttpAnswer:
+def _ask(connection: _Pinned, parts: SplitResult, plan: Refetch) -> _HttpAnswer:
     target = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), SAFE)
     host = _host_header(parts)
     connection.request("GET", target, headers=HEADERS | {"Host": host})

@@ -12,13 +12,11 @@ from hippocampus.recall.sources import (
     FetchOutcomes,
     FetchRequest,
     RepeatableTools,
-    SourcePlan,
     Sources,
     StoredCopy,
     Unavailable,
     fetch,
     known_sources,
-    plan_of,
 )
 from hippocampus.recall.sources.comparison import difference, is_part
 
@@ -31,7 +29,7 @@ def captured(stored: str | None = "a\nb", summary: str = "2 lines") -> StoredCop
 
 def test_the_first_source_that_answers_counts(tmp_path: Path) -> None:
     tools = RepeatableTools({"orders": lambda page: f"page {page}"})
-    plan = SourcePlan(("file", "tool"), roots=(str(tmp_path),))
+    plan = Refetch(type="file", order=("file", "tool"), roots=(str(tmp_path),))
     found = fetch(WANTED, captured("page 2"), plan, known_sources(tools))
     assert (found.outcome, found.content, found.source, found.changed) == (
         "full",
@@ -44,7 +42,7 @@ def test_the_first_source_that_answers_counts(tmp_path: Path) -> None:
 
 def test_what_changed_is_told_with_a_diff() -> None:
     tools = RepeatableTools({"orders": lambda page: "a\nc"})
-    found = fetch(WANTED, captured(), SourcePlan(("tool",)), known_sources(tools))
+    found = fetch(WANTED, captured(), Refetch(type="tool"), known_sources(tools))
     assert found.changed
     assert "-b\n+c" in found.difference
     assert difference("\n".join("ab" * 9_000), "x").startswith("(changed: ")
@@ -52,7 +50,7 @@ def test_what_changed_is_told_with_a_diff() -> None:
 
 
 def test_it_degrades_step_by_step() -> None:
-    plan, sources = SourcePlan(("tool",)), known_sources()
+    plan, sources = Refetch(type="tool"), known_sources()
     assert fetch(WANTED, captured(), plan, sources).source == "store"
     gone = fetch(WANTED, captured(None), plan, sources)
     assert (gone.outcome, gone.source) == ("partial", "summary")
@@ -60,7 +58,7 @@ def test_it_degrades_step_by_step() -> None:
     lost = fetch(WANTED, captured(None, ""), plan, sources)
     assert (lost.outcome, lost.content) == ("failed", "")
     assert lost.tried == ("tool: orders is not registered as safe to repeat",)
-    strict = SourcePlan(("tool",), fallbacks=())
+    strict = Refetch(type="tool", fallbacks=())
     assert fetch(WANTED, captured(), strict, sources).outcome == "failed"
 
 
@@ -82,7 +80,7 @@ def nested(levels: int) -> list[object]:
      (lambda page: nested(100_000), "neither text"), (lambda page: b"bytes", "neither text")],
 )  # fmt: skip
 def test_a_tool_that_fails_is_one_that_cannot_answer(tool: object, told: str) -> None:
-    plan = SourcePlan(("tool",), timeout_seconds=30, largest_bytes=1_000)
+    plan = Refetch(type="tool", timeout_seconds=30, largest_bytes=1_000)
     found = fetch(WANTED, captured(), plan, known_sources(RepeatableTools({"orders": tool})))
     assert found.source == "store"
     assert told in found.tried[0]
@@ -90,7 +88,7 @@ def test_a_tool_that_fails_is_one_that_cannot_answer(tool: object, told: str) ->
 
 def test_a_tool_that_takes_too_long_is_one_that_cannot_answer() -> None:
     slow = RepeatableTools({"orders": lambda page: time.sleep(5)})
-    plan = SourcePlan(("tool",), timeout_seconds=0.2)
+    plan = Refetch(type="tool", timeout_seconds=0.2)
     found = fetch(WANTED, captured(), plan, known_sources(slow))
     assert (found.source, found.tried) == ("store", ("tool: took over 0.2 seconds",))
 
@@ -100,7 +98,7 @@ def test_a_failure_of_many_words_is_cut() -> None:
         raise RuntimeError("no database " * 10_000)
 
     sources = known_sources(RepeatableTools({"orders": verbose}))
-    (reason,) = fetch(WANTED, captured(), SourcePlan(("tool",)), sources).tried
+    (reason,) = fetch(WANTED, captured(), Refetch(type="tool"), sources).tried
     assert reason.startswith("tool: failed: RuntimeError: no database")
     assert len(reason) < 400
 
@@ -118,7 +116,7 @@ def test_a_tools_value_is_json() -> None:
     tools.register("orders", lambda page: [{"page": page}])
     assert "orders" in tools
     assert (
-        fetch(WANTED, captured(), SourcePlan(("tool",)), known_sources(tools)).content
+        fetch(WANTED, captured(), Refetch(type="tool"), known_sources(tools)).content
         == '[{"page": 2}]'
     )
 
@@ -127,14 +125,14 @@ def test_custom_sources_are_named_by_a_decorator() -> None:
     sources = Sources()
 
     @sources("tickets")
-    def tickets(wanted: FetchRequest, plan: SourcePlan) -> str:
-        if plan.options["tickets"]["down"]:
+    def tickets(wanted: FetchRequest, plan: Refetch) -> str:
+        if plan.options["down"]:
             raise Unavailable("down for the night")
         return f"ticket of {wanted.tool}"
 
-    plan = SourcePlan(("tickets",), options={"tickets": {"down": False}})
+    plan = Refetch(type="tickets", down=False)
     assert fetch(WANTED, captured(), plan, sources).content == "ticket of orders"
-    plan = SourcePlan(("ticket", "tickets"), options={"tickets": {"down": True}})
+    plan = Refetch(type="tickets", order=("ticket", "tickets"), down=True)
     assert fetch(WANTED, captured(), plan, sources).tried == (
         "ticket: there is no source 'ticket'; like it: tickets",
         "tickets: down for the night",
@@ -148,11 +146,8 @@ def test_outcomes_are_counted() -> None:
     assert outcomes.counts() == {"full": 3, "partial": 1, "failed": 0}
 
 
-def test_a_plan_is_read_from_a_policys_source() -> None:
-    declared = {"roots": ["docs"], "timeout_seconds": 2, "fallbacks": ["summary"]}
-    plan = plan_of(Refetch.model_validate({"type": "file", **declared}, strict=False))
-    assert plan == SourcePlan(("file",), 2, fallbacks=("summary",), roots=("docs",))
-    declared = {"order": ["tickets", "http"], "project": "x"}
-    plan = plan_of(Refetch.model_validate({"type": "tickets", **declared}, strict=False))
-    assert plan.order == ("tickets", "http")
-    assert plan.options == {"tickets": {"project": "x"}}
+def test_a_custom_source_takes_fields_of_its_own() -> None:
+    declared = {"type": "tickets", "order": ["tickets", "http"], "project": "x"}
+    plan = Refetch.model_validate(declared, strict=False)
+    assert (plan.asked, plan.options) == (("tickets", "http"), {"project": "x"})
+    assert Refetch(type="file").asked == ("file",)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hippocampus.recall.sources import FetchRequest, SourcePlan, Unavailable
+from hippocampus.policy import Refetch
+from hippocampus.recall.sources import FetchRequest, Unavailable
 from hippocampus.recall.sources.files import fetch
 
 
@@ -25,7 +26,7 @@ def wanted(path: object, key: str = "path") -> FetchRequest:
 
 
 def test_a_file_under_a_root_is_read(root: Path) -> None:
-    plan = SourcePlan(roots=(str(root),))
+    plan = Refetch(type="file", roots=(str(root),))
     for named in ("a.txt", str(root / "a.txt"), f"file://{root}/a.txt", "./x/../a.txt"):
         (root / "x").mkdir(exist_ok=True)
         assert fetch(wanted(named), plan) == "hälló"
@@ -38,7 +39,7 @@ def test_a_relative_path_is_from_the_working_directory_and_else_from_a_root(
     monkeypatch.chdir(root.parent)
     (root / "allowed").mkdir()
     (root / "allowed" / "b.txt").write_text("from the root")
-    plan = SourcePlan(roots=("allowed",))
+    plan = Refetch(type="file", roots=("allowed",))
     assert fetch(wanted("allowed/a.txt"), plan) == "hälló"
     assert fetch(wanted("a.txt"), plan) == "hälló"
     assert fetch(wanted("allowed/b.txt"), plan) == "from the root"
@@ -56,17 +57,17 @@ def test_what_lies_outside_or_is_no_file_is_not_opened(root: Path, named: object
     (root / "link.txt").symlink_to(root.parent / "secret.txt")
     (root / "dir").symlink_to(root.parent)
     with pytest.raises(Unavailable):
-        fetch(wanted(named), SourcePlan(roots=(str(root),)))
+        fetch(wanted(named), Refetch(type="file", roots=(str(root),)))
 
 
 def test_without_roots_no_file_is_opened(root: Path) -> None:
     with pytest.raises(Unavailable, match="none of the folders"):
-        fetch(wanted(str(root / "a.txt")), SourcePlan())
+        fetch(wanted(str(root / "a.txt")), Refetch(type="file"))
 
 
 def test_a_pipe_and_a_large_file_are_refused_at_once(root: Path) -> None:
     os.mkfifo(root / "pipe")
-    plan = SourcePlan(roots=(str(root),), largest_bytes=3)
+    plan = Refetch(type="file", roots=(str(root),), largest_bytes=3)
     with pytest.raises(Unavailable, match="not a plain file"):
         fetch(wanted("pipe"), plan)
     with pytest.raises(Unavailable, match="larger than 3"):
@@ -76,17 +77,17 @@ def test_a_pipe_and_a_large_file_are_refused_at_once(root: Path) -> None:
 def test_a_file_that_does_not_say_its_size_is_never_cut(root: Path) -> None:
     """The kernel says that its files have no bytes."""
     (root / "status").symlink_to("/proc/self/status")
-    plan = SourcePlan(roots=("/proc",), largest_bytes=100)
+    plan = Refetch(type="file", roots=("/proc",), largest_bytes=100)
     with pytest.raises(Unavailable, match="larger than 100"):
         fetch(wanted("self/status"), plan)
-    assert "Name:" in fetch(wanted("self/status"), SourcePlan(roots=("/proc",)))
+    assert "Name:" in fetch(wanted("self/status"), Refetch(type="file", roots=("/proc",)))
     with pytest.raises(Unavailable, match="none of the folders"):
-        fetch(wanted("status"), SourcePlan(roots=(str(root),)))
+        fetch(wanted("status"), Refetch(type="file", roots=(str(root),)))
 
 
 def test_an_address_of_a_file_is_read_as_one(root: Path) -> None:
     (root / "a b#1.txt").write_text("odd")
-    plan = SourcePlan(roots=(str(root),))
+    plan = Refetch(type="file", roots=(str(root),))
     assert fetch(wanted((root / "a b#1.txt").as_uri(), "uri"), plan) == "odd"
     for url in ("file://[/a.txt", f"file://{root}/%2e%2e/secret.txt", f"file://{root}/a.txt%00"):
         with pytest.raises(Unavailable):
@@ -96,4 +97,4 @@ def test_an_address_of_a_file_is_read_as_one(root: Path) -> None:
 def test_bytes_that_are_no_text_are_refused(root: Path) -> None:
     (root / "b").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(Unavailable, match="not text"):
-        fetch(wanted("b"), SourcePlan(roots=(str(root),)))
+        fetch(wanted("b"), Refetch(type="file", roots=(str(root),)))

@@ -14,7 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from hippocampus.recall.sources import FetchRequest, SourcePlan, Unavailable
+from hippocampus.policy import Refetch
+from hippocampus.recall.sources import FetchRequest, Unavailable
 from hippocampus.recall.sources.web import _is_public, _Pinned, fetch
 
 KINDS = {
@@ -85,10 +86,10 @@ def server() -> Iterator[str]:
     made.server_close()
 
 
-LOCAL = SourcePlan(allow_private=True, timeout_seconds=1.0, largest_bytes=200_000)
+LOCAL = Refetch(type="http", allow_private=True, timeout_seconds=1.0, largest_bytes=200_000)
 
 
-def get(url: str, plan: SourcePlan = LOCAL) -> str:
+def get(url: str, plan: Refetch = LOCAL) -> str:
     return fetch(FetchRequest("web_fetch", {"url": url}), plan)
 
 
@@ -124,7 +125,7 @@ def test_an_address_in_other_scripts_is_asked_in_its_ascii_form(server: str) -> 
 
 
 def test_hosts_are_compared_without_case(server: str) -> None:
-    plan = SourcePlan(allow_private=True, hosts=("LocalHost",))
+    plan = Refetch(type="http", allow_private=True, hosts=("LocalHost",))
     assert get(f"{server.replace('127.0.0.1', 'LOCALHOST')}/a", plan) == "hello /a"
 
 
@@ -186,7 +187,7 @@ def test_private_addresses_are_refused_unless_allowed(server: str) -> None:
         server.replace("127.0.0.1", "0x7f.1"),
     ):
         with pytest.raises(Unavailable):
-            get(url, SourcePlan())
+            get(url, Refetch(type="http"))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +207,7 @@ def test_public_addresses_are_known(address: str) -> None:
 def test_each_redirect_is_checked(server: str) -> None:
     with pytest.raises(Unavailable, match="not a URL of http"):
         get(f"{server}/to/file:///etc/passwd")
-    plan = SourcePlan(allow_private=True, hosts=("127.0.0.1",))
+    plan = Refetch(type="http", allow_private=True, hosts=("127.0.0.1",))
     with pytest.raises(Unavailable, match="not among those"):
         get(f"{server}/to/{server.replace('127.0.0.1', 'localhost')}/a", plan)
     with pytest.raises(Unavailable, match="more than 5 times"):
