@@ -46,9 +46,8 @@ def print_outcome(outcome: dict[str, Any], console: Console) -> None:
         _print_summary(name, summary, outcome, console)
     if len(sources) > 1:
         _print_summary("all sources", outcome["total"], outcome, console)
-    for skipped in outcome["skipped"]:
-        console.print(f"left out {skipped['path']}: {skipped['reason']}", markup=False, style="dim")
-    _print_problems(outcome, console)
+    for sentence in left_out(outcome):
+        console.print(sentence, markup=False, style="dim")
 
 
 def _print_summary(
@@ -184,13 +183,15 @@ def _read(ours: dict[str, Any]) -> str:
     )
 
 
-def _print_problems(outcome: dict[str, Any], console: Console) -> None:
+def left_out(outcome: dict[str, Any]) -> list[str]:
+    """Return a sentence for each part that was left out or repaired, so that no figure hides it."""
     raw = outcome["total"]["raw"] if outcome["total"] else {}
+    found = [f"left out {each['path']}: {each['reason']}" for each in outcome["skipped"]]
+    for recording in outcome["recordings"]:
+        found += [*recording["broken"], *recording["problems"]]
     if raw.get("unanswered") or raw.get("orphans"):
-        console.print(
+        found.append(
             f"Repaired for replay: {raw['unanswered']} calls without a result, "
             f"{raw['orphans']} results without a call."
         )
-    for recording in outcome["recordings"]:
-        for problem in (*recording["broken"], *recording["problems"]):
-            console.print(problem, markup=False, style="yellow")
+    return found

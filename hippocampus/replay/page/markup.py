@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from hippocampus.replay.page.series import bounds_data, cells, line_styles, recording_data
-from hippocampus.replay.table import COLUMNS, sentences, shares_of_raw
+from hippocampus.replay.table import COLUMNS, left_out, sentences, shares_of_raw
 
 text = html.escape
 
@@ -203,18 +203,7 @@ def _bar(ours: dict[str, Any]) -> str:
 
 
 def _troubles(outcome: dict[str, Any]) -> str:
-    """Return the list of the parts left out or repaired, so that no figure hides them."""
-    raw = outcome["total"]["raw"] if outcome["total"] else {}
-    items = [f"{each['path']}: {each['reason']}" for each in outcome["skipped"]]
-    items += [
-        line for each in outcome["recordings"] for line in (*each["broken"], *each["problems"])
-    ]
-    if raw.get("unanswered") or raw.get("orphans"):
-        items.append(
-            f"Repaired for replay: {counted(raw['unanswered'], 'call')} without a result, "
-            f"{counted(raw['orphans'], 'result')} without a call."
-        )
-    if not items:
+    listed = "".join(f"<li><bdi>{text(each)}</bdi></li>" for each in left_out(outcome))
+    if not listed:
         return ""
-    listed = "".join(f"<li><bdi>{text(each)}</bdi></li>" for each in items)
     return f'<section><h2 id="left-out">Left out and repaired</h2><ul>{listed}</ul></section>'
