@@ -52,6 +52,12 @@ from hippocampus.cli.memory_store import (
 
 CONTEXT_TOKENS = memory_retrieve.TOKENS
 SHOWN_SKIPPED = 20
+FORMS = {
+    "hippocampus": "an export of hippocampus",
+    "hippo": "an export of hippo",
+    "crib": "a database of crib",
+    "markdown": "Markdown, each list item one memory",
+}
 app = typer.Typer(
     help="Remember, recall, inspect and move long-term memory.",
     no_args_is_help=True,
@@ -271,7 +277,7 @@ def import_(
     skipped = [{"what": each.what, "reason": each.reason} for each in done.skipped]
     counts = {name: getattr(done, name) for name in ("memories", "triples", "blocks", "embeddings")}
     brought = ", ".join(f"{number} {name}" for name, number in counts.items())
-    lines = [f"from {done.source}: {brought}; {len(skipped)} skipped"]
+    lines = [f"read as {FORMS[done.source]}: {brought}; {len(skipped)} skipped"]
     lines += [f"  {short(each['what'])}: {each['reason']}" for each in skipped[:SHOWN_SKIPPED]]
     if len(skipped) > SHOWN_SKIPPED:
         lines.append(f"  and {len(skipped) - SHOWN_SKIPPED} more")

@@ -389,3 +389,20 @@ def test_another_version_is_an_error(facts: Facts, other: Facts, tmp_path: Path)
     for document in ({**export(facts), "version": 2}, {**HIPPO, "version": 2}):
         with pytest.raises(FactError, match="version"):
             import_file(other, written(tmp_path, document))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("page.html", b"<ul>\n- one thing\n</ul>"),
+        ("rows.csv", b"- a,b\n1,2"),
+        ("photo", b"\xff\xd8\xff- one thing"),
+        ("notes.md", b"\0\0- one thing"),
+        ("list.json", b'["one thing"]'),
+    ],
+)
+def test_a_file_of_another_form_is_refused_by_its_name(name, content, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with Facts(":memory:") as facts, pytest.raises(FactError, match=name):
+        import_file(facts, path)

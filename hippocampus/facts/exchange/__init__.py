@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Imported", "export", "import_file"]
 SQLITE = b"SQLite format 3\0"
+LISTS = frozenset({"", ".md", ".markdown", ".txt"})
+"""The suffixes of files that are read as Markdown, where each list item is a memory."""
+KNOWN = "no export of hippocampus or hippo, no database of crib, and no Markdown (.md, .txt)"
 
 
 def export(facts: Facts, agent: str | None = None) -> dict[str, Any]:
@@ -62,15 +65,20 @@ def _read(path: Path, agent: str, embedding_model: str | None) -> Bundle:
         raise FactError(f"{path}: {failure.strerror or failure}") from None
     if content.startswith(SQLITE):
         return crib.bundle(path, agent)
-    text = content.decode("utf-8-sig", "replace")
-    if not text.lstrip().startswith("{"):
-        return markdown.bundle(text, agent)
     try:
+        text = content.decode("utf-8-sig")
+        if not text.lstrip().startswith(("{", "[{")) and path.suffix.lower() != ".json":
+            if path.suffix.lower() in LISTS and "\0" not in text:
+                return markdown.bundle(text, agent)
+            raise FactError(f"{path}: {KNOWN}")
         document = json.loads(text)
+    except UnicodeDecodeError:
+        raise FactError(f"{path}: {KNOWN}") from None
     except ValueError as wrong:
         raise FactError(f"{path}: no JSON: {wrong}") from None
-    if document.get("format") == ours.FORMAT:
-        return ours.bundle(document)
-    if "agentId" in document and isinstance(document.get("chunks"), list):
-        return hippo.bundle(document, embedding_model)
+    match document:
+        case {"format": ours.FORMAT}:
+            return ours.bundle(document)
+        case {"agentId": _, "chunks": [*_]}:
+            return hippo.bundle(document, embedding_model)
     raise FactError(f"{path}: neither an export of hippocampus nor of hippo")
