@@ -11,14 +11,13 @@ import contextlib
 import json
 import logging
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 from hippocampus import recall
 from hippocampus.entries import adoption
-from hippocampus.entries.decay import accessed, explained
+from hippocampus.entries.decay import accessed
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import (
     Decay,
@@ -40,7 +39,7 @@ from hippocampus.models import tokens
 from hippocampus.recall import answers, pending, retrieval, versions
 from hippocampus.recall.fitting import MIN_TOKENS
 from hippocampus.recall.refetch import Refetcher, RefetchPorts
-from hippocampus.session import digest, tool_cache
+from hippocampus.session import digest, report, tool_cache
 from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.changes import Change, changes_between, changes_of
 from hippocampus.session.costs import Costs, raw_call
@@ -52,7 +51,7 @@ from hippocampus.session.redactor import redacted_list, redacted_text
 from hippocampus.session.resources import Resources, SessionInfo
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, keys_of, read
-from hippocampus.session.turn import Turn, due, excess_tokens, take_turn
+from hippocampus.session.turn import Turn, take_turn
 from hippocampus.storage import archive, ledger
 from hippocampus.storage.ledger import Ledger, Measure, ModelCall
 
@@ -60,7 +59,6 @@ LOG = logging.getLogger("hippocampus")
 MAX_RECALL_FACTOR = 4
 """A model may ask for this many times the tokens that one recall returns by the policy."""
 EXCESS = "the view passes its limit, and nothing more may be shortened"
-MAX_LARGEST = 3
 T = TypeVar("T")
 
 
@@ -490,20 +488,10 @@ class Session:
 
     def _warn_of_excess(self) -> None:
         """Warn once, until a view fits again, that one does not and why."""
-        largest = self._too_large()
+        largest = report.largest_messages(self._state.view, self._rules)
         if largest and not self._warned_of_excess:
             LOG.warning("session %s: %s: %s", self.id, EXCESS, "; ".join(largest))
         self._warned_of_excess = bool(largest)
-
-    def _too_large(self) -> list[str]:
-        """Return the largest messages of a view that passes its limit, in words; else nothing."""
-        view = self._state.view
-        if not excess_tokens(view, self._rules):
-            return []
-        weights = sorted(enumerate(view.shown_tokens), key=lambda each: -each[1])[:MAX_LARGEST]
-        return [
-            f"message {at} ({view.shown[at].role}): {weight:,} tokens" for at, weight in weights
-        ]
 
     def _consolidate_beside(self, before: History, *, compacted: bool) -> None:
         """Start a consolidation where the view was compacted, or the host has cut its list."""
@@ -865,37 +853,14 @@ class Session:
         and the bill next to the prediction (None until `billed` is called).
         """
         with self._lock:
-            return self._status()
-
-    def _status(self) -> dict[str, Any]:
-        view, history, costs = self._state.view, self._state.history, self._state.costs
-        stages = Counter(str(record.stage) for record in self._state.records.values())
-        return {
-            "turn": history.turn,
-            "failures": self.failures,
-            "problem": self.problem,
-            "raw_tokens": history.total,
-            "sent_tokens": view.shown_total,
-            "raw_cost": round(costs.raw, 1),
-            "sent_cost": round(costs.sent, 1),
-            "saved_dollars": self._resources.prices.dollars(costs.raw - costs.sent),
-            "entries": len(self._state.records),
-            "stages": dict(stages),
-            "strengths": self._strengths(),
-            "due": due(self._state, self._rules),
-            "over_limit_tokens": excess_tokens(view, self._rules),
-            "too_large": self._too_large(),
-            "recalls": self._refetcher.outcomes.counts(),
-            "billed": self._bill.figures() if self._bill.calls else None,
-        }
-
-    def _strengths(self) -> dict[str, dict[str, Any]]:
-        turn, policy = self._state.history.turn, self._resources.policy
-        entries = (record.entry for record in self._state.records.values())
-        return {
-            entry.id: explained(entry, turn, policy.exponent, policy.initial_strength)._asdict()
-            for entry in entries
-        }
+            return {
+                "turn": self._state.history.turn,
+                "failures": self.failures,
+                "problem": self.problem,
+                **report.figures(self._state, self._rules),
+                "recalls": self._refetcher.outcomes.counts(),
+                "billed": self._bill.figures() if self._bill.calls else None,
+            }
 
     def billed(self, reported: Any) -> dict[str, Any]:
         """Take in what the provider reported for the last call; return the bill next to the prediction.

@@ -67,6 +67,10 @@ class _Changes:
     """What left the view: the bytes of payloads and of the messages that digests replace."""
     named: tuple[tuple[Record, bytes], ...] = ()
     """Results that an entry names and that stand in full, so that their ids are known."""
+    again: tuple[Reactivation, ...] = ()
+    """What is shown again behind the last message, since a new message points at it."""
+    additions: tuple[Decision, ...] = ()
+    """The decisions on these."""
 
 
 def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
@@ -88,8 +92,7 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
     before = taken.state.view
     cached = 0 if cold else sum(before.shown_tokens[: before.sent])
     changes = _changes(taken.state, costs, rules, cold=cold)
-    again = _again(changes, rules)
-    view = changes.view.with_appended([(each.message, each.shown) for each, _ in again])
+    view = changes.view
     costs = costs.plus(view, rules.prices, cached, rules.standing_tokens)
     noted = (*taken.noted, *changes.named)
     return Turn(
@@ -101,7 +104,7 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
         ),
         taken.kept,
         call_of(view, costs),
-        [*changes.edits, *changes.folds, *(decision for _, decision in again)],
+        [*changes.edits, *changes.folds, *changes.additions],
         [
             *taken.accessed,
             *changes.entries,
@@ -109,13 +112,13 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
             *(record for record, _ in noted),
         ],
         [*changes.originals, *(original for _, original in noted)],
-        [each for each, _ in again],
+        changes.again,
         any(each.reason == LIMIT_REASON for each in changes.folds),
     )
 
 
 def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Changes:
-    """Return the changes of a turn: digests that pay, edits, and what the limit forces."""
+    """Return the changes of a turn: digests that pay, edits, what the limit forces, what is shown again."""
     view, policy, prices = state.view, rules.policy, rules.prices
     changes = _Changes(view, state.payloads)
     given = PlanInput(
@@ -143,7 +146,7 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
         changes = _with_digests(changes, state, planned, LIMIT_REASON, rules)
     if excess_tokens(changes.view, rules):
         changes = _last_resort(changes, state, rules)
-    return changes
+    return _with_reactivations(changes, rules)
 
 
 def _weighed(
@@ -271,18 +274,19 @@ def _last_resort(changes: _Changes, state: State, rules: Rules) -> _Changes:
     return _with_edits(changes, chosen, state, rules)
 
 
-def _again(changes: _Changes, rules: Rules) -> list[tuple[Reactivation, Decision]]:
-    """Return what to show again behind the last message: what new messages point at."""
+def _with_reactivations(changes: _Changes, rules: Rules) -> _Changes:
+    """Return the changes with what new messages point at shown again behind the last message."""
     limit, room = rules.limit_tokens, rules.policy.reactivate_tokens
     if limit and changes.view.shown_total + room > limit:
-        return []
-    return reactivation.reactivated(changes.view, changes.payloads, rules)
-
-
-def due(state: State, rules: Rules) -> int:
-    """Return how many payloads may leave the view and stand there still."""
-    history = state.history
-    return len(state.payloads.due(history.turn, state.view.shown_total, rules))
+        return changes
+    found = reactivation.reactivated(changes.view, changes.payloads, rules)
+    again = tuple(each for each, _ in found)
+    return replace(
+        changes,
+        view=changes.view.with_appended([(each.message, each.shown) for each in again]),
+        again=again,
+        additions=tuple(decision for _, decision in found),
+    )
 
 
 def excess_tokens(view: View, rules: Rules) -> int:
