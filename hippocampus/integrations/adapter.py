@@ -79,14 +79,14 @@ class ConversationAdapter(Generic[M]):
         memory: Hippocampus,
         read: Callable[[M], list[Item]] | None = None,
         edit: Edit[M] | None = None,
-        make: Mapping[str, Callable[[str], M]] | None = None,
+        make: Callable[[str, str], M] | None = None,
         parts: str = "",
     ) -> None:
         """Take the memory, and how messages of the framework are read, edited and made.
 
         Without the others, its messages are in a format that a session reads itself.
-        `read` returns the OpenAI Chat messages of a message; `edit` is an `Edit`; `make` has
-        functions from a text to a message of the user and of the assistant. `parts` is the
+        `read` returns the OpenAI Chat messages of a message; `edit` is an `Edit`; `make`
+        returns a message from its role, `user` or `assistant`, and its text. `parts` is the
         attribute with a part for each chat message, where a message is read as several.
         """
         self._memory = memory
@@ -144,9 +144,9 @@ class ConversationAdapter(Generic[M]):
         for change in reversed(ours):  # from the end, so that no index moves
             at, end = owners[change.message], owners[change.end - 1]
             if change.kind == "added":
-                view.insert(at + 1, self._make["user"](change.text))
+                view.insert(at + 1, self._make("user", change.text))
                 continue
-            put = [self._make["assistant"](change.text)]
+            put = [self._make("assistant", change.text)]
             if self._parts and change.message > starts[at]:
                 put.insert(0, self._cut(view[at], 0, change.message - starts[at]))
             if self._parts and change.end < starts[end + 1]:
@@ -182,8 +182,11 @@ class ConversationAdapter(Generic[M]):
 
 
 def chat_message(role: str, text: Any, calls: Iterable[tuple[str | None, str, Any]] = ()) -> Item:
-    """Return a chat message; a call has an id, a name, and arguments as JSON text or an object."""
-    item: Item = {"role": role, "content": text}
+    """Return a chat message, in the user's role unless it is of the model or of the system.
+
+    A call has an id, a name, and arguments as JSON text or an object.
+    """
+    item: Item = {"role": role if role in ("assistant", "system") else "user", "content": text}
     functions = [(call_id, {"name": name, "arguments": args}) for call_id, name, args in calls]
     if functions:
         item["tool_calls"] = [{"id": each, "function": function} for each, function in functions]

@@ -15,12 +15,7 @@ from hippocampus.formats.conversation import Item
 from hippocampus.integrations import adapter
 from hippocampus.memory import Hippocampus
 
-MAKE = {
-    "user": lambda text: of.ModelRequest([of.TextInput(text)]),
-    "assistant": lambda text: of.ModelResponse(of.ModelMessage(text)),
-}
 TEXTS = of.TextInput, of.DataInput
-NAME, DESCRIPTION, SCHEMA = adapter.RECALL
 
 
 class HippocampusAg2Plugin(Plugin):  # type: ignore[misc]
@@ -28,37 +23,29 @@ class HippocampusAg2Plugin(Plugin):  # type: ignore[misc]
 
     def __init__(self, memory: Hippocampus) -> None:
         """Take the memory; each stream is one of its sessions, by its id."""
-        conversations = adapter.ConversationAdapter(memory, _read, _edit, MAKE, "results")
-        recall = tools.tool(_unanswered, name=NAME, description=DESCRIPTION, schema=SCHEMA)
-        middleware = Middleware(ViewMiddleware, conversations=conversations)
-        super().__init__(tools=[recall], middleware=[middleware])
+        conversations = adapter.ConversationAdapter(memory, _read, _edit, _make, "results")
+
+        def stub() -> None:
+            """Is never called: `answer` stands in front of it."""
+
+        async def answer(_: Any, event: of.ToolCallEvent, context: Any) -> Any:
+            found = await conversations.aanswer(str(context.stream.id), event.arguments)
+            return of.ToolResultEvent.from_call(event, found)
+
+        class ViewMiddleware(BaseMiddleware):  # type: ignore[misc]
+            async def on_llm_call(self, call_next: Any, events: Any, context: Any) -> Any:
+                view = await conversations.aview(str(context.stream.id), list(events))
+                return await call_next(view, context)
+
+        name, words, schema = adapter.RECALL
+        recall = tools.tool(stub, name=name, description=words, schema=schema, middleware=[answer])
+        super().__init__(tools=[recall], middleware=[Middleware(ViewMiddleware)])
 
 
-def _unanswered() -> str:
-    return "recall failed: the middleware of the plugin is not in place"
-
-
-class ViewMiddleware(BaseMiddleware):  # type: ignore[misc]
-    """Sends the view of each model call, and answers recall."""
-
-    def __init__(self, event: of.BaseEvent, context: Any, *, conversations: Any) -> None:
-        """Take the adapter, and what AG2 passes for a turn."""
-        super().__init__(event, context)
-        self._conversations = conversations
-
-    async def on_llm_call(
-        self, call_next: Any, events: Sequence[of.BaseEvent], context: Any
-    ) -> Any:
-        """Call the model with the view."""
-        view = await self._conversations.aview(str(context.stream.id), list(events))
-        return await call_next(view, context)
-
-    async def on_tool_execution(self, call_next: Any, event: of.ToolCallEvent, context: Any) -> Any:
-        """Answer a recall; other tools run."""
-        if event.name != NAME:
-            return await call_next(event, context)
-        found = await self._conversations.aanswer(str(context.stream.id), event.arguments)
-        return of.ToolResultEvent.from_call(event, found)
+def _make(role: str, text: str) -> of.BaseEvent:
+    if role == "user":
+        return of.ModelRequest([of.TextInput(text)])
+    return of.ModelResponse(of.ModelMessage(text))
 
 
 def _read(event: of.BaseEvent) -> list[Item]:

@@ -19,15 +19,13 @@ from hippocampus.formats.conversation import Item
 from hippocampus.integrations import adapter
 from hippocampus.memory import Hippocampus
 
-MAKE = {role: lambda text, role=role: Message(role, [text]) for role in ("user", "assistant")}
-
 
 class HippocampusChatMiddleware(ChatMiddleware):  # type: ignore[misc]
     """Sends the view of an agent session; its history keeps all messages. `recall` is the tool."""
 
     def __init__(self, memory: Hippocampus) -> None:
         """Take the memory; each `AgentSession` is one of its sessions."""
-        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, MAKE, "contents")
+        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, _make, "contents")
 
         async def answer(ctx: FunctionInvocationContext, **arguments: Any) -> str:
             if ctx.session is None:
@@ -44,6 +42,10 @@ class HippocampusChatMiddleware(ChatMiddleware):  # type: ignore[misc]
         if session is not None and session.service_session_id is None:
             context.messages = await self._adapter.aview(session.session_id, context.messages)
         await call_next()
+
+
+def _make(role: str, text: str) -> Message:
+    return Message(role, [text])
 
 
 def _read(message: Message) -> list[Item]:

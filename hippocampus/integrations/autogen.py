@@ -17,12 +17,6 @@ from hippocampus.formats.conversation import Item
 from hippocampus.integrations import adapter
 from hippocampus.memory import Hippocampus
 
-ROLES = {"SystemMessage": "system", "AssistantMessage": "assistant"}
-MAKE = {
-    "user": lambda text: of.UserMessage(content=text, source="hippocampus"),
-    "assistant": lambda text: of.AssistantMessage(content=text, source="hippocampus"),
-}
-
 
 class HippocampusContext(UnboundedChatCompletionContext):  # type: ignore[misc]
     """The messages of one agent: the model is sent the view, and the saved state has all of them.
@@ -34,7 +28,7 @@ class HippocampusContext(UnboundedChatCompletionContext):  # type: ignore[misc]
         """Take the memory, and the id under which the agent goes on after a restart."""
         super().__init__()
         self._session_id = session_id
-        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, MAKE, "content")
+        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, _make, "content")
         self.recall = AutogenRecall(partial(self._adapter.aanswer, session_id))
 
     async def get_messages(self) -> list[of.LLMMessage]:
@@ -55,10 +49,15 @@ class AutogenRecall(BaseTool[recall.RecallRequest, str]):  # type: ignore[misc]
         return await self._answer(args.model_dump(exclude_none=True))
 
 
+def _make(role: str, text: str) -> of.LLMMessage:
+    kind = of.UserMessage if role == "user" else of.AssistantMessage
+    return kind(content=text, source="hippocampus")
+
+
 def _read(message: of.LLMMessage) -> list[Item]:
     if isinstance(message, of.FunctionExecutionResultMessage):
         return [adapter.chat_result(each.call_id, each.content) for each in message.content]
-    role = ROLES.get(message.type, "user")
+    role = message.type.removesuffix("Message").lower()
     calls = message.content if isinstance(message, of.AssistantMessage) else ""
     named = [(each.id, each.name, each.arguments) for each in calls if not isinstance(each, str)]
     return [adapter.chat_message(role, adapter.text_in(message.content), named)]

@@ -14,9 +14,6 @@ from hippocampus.formats.conversation import Item
 from hippocampus.integrations import adapter
 from hippocampus.memory import Hippocampus
 
-ROLES = {"ai": "assistant", "system": "system"}
-MAKE = {"user": HumanMessage, "assistant": AIMessage}
-
 
 class HippocampusMiddleware(AgentMiddleware):  # type: ignore[misc]
     """Sends the view of a thread's messages; state and checkpoints keep all of them."""
@@ -24,7 +21,7 @@ class HippocampusMiddleware(AgentMiddleware):  # type: ignore[misc]
     def __init__(self, memory: Hippocampus) -> None:
         """Take the memory; a thread, or a sub-graph's run in it, is one of its sessions."""
         super().__init__()
-        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, MAKE)
+        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, _make)
 
         def answer(runtime: ToolRuntime, **arguments: Any) -> str:
             return self._adapter.answer(_session_id(runtime, runtime.state), arguments)
@@ -52,13 +49,18 @@ def _session_id(runtime: Any, state: Any) -> str:
     return f"{place.thread_id or getattr(first, 'id', '')}|{namespace}".rstrip("|")
 
 
+def _make(role: str, text: str) -> AnyMessage:
+    return HumanMessage(text) if role == "user" else AIMessage(text)
+
+
 def _read(message: AnyMessage) -> list[Item]:
     text = adapter.text_in(message.content)
     if message.type == "tool":
         return [adapter.chat_result(message.tool_call_id, text)]
     calls = message.tool_calls if message.type == "ai" else ()
     named = [(each["id"], each["name"], each["args"]) for each in calls]
-    return [adapter.chat_message(ROLES.get(message.type, "user"), text, named)]
+    role = "assistant" if message.type == "ai" else message.type
+    return [adapter.chat_message(role, text, named)]
 
 
 def _edit(message: AnyMessage, kind: str, place: int, text: str) -> AnyMessage:

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from litellm.integrations.custom_logger import CustomLogger
-from litellm.types.integrations.custom_logger import (
-    HEADROOM_CONVERTED_STREAM_KEY,
-    AgenticLoopPlan,
-    AgenticLoopRequestPatch,
-)
+from litellm.types.integrations import custom_logger as of
 
 from hippocampus import recall
-from hippocampus.formats.conversation import Item
+from hippocampus.formats import writing
+from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.integrations import adapter
 from hippocampus.memory import Hippocampus
+from hippocampus.recall.pending import unanswered
 
 FORMATS = {"acompletion": "openai", "anthropic_messages": "anthropic"}
 SESSION = "litellm_session_id"
+STREAMED_AT_LAST = of.HEADROOM_CONVERTED_STREAM_KEY
+"""The loop reads whole answers; under this key, which a guardrail had first, the last is streamed."""
 MAX_RECALLS = 20
 """How many answers with recalls LiteLLM asks for before it fails a call of the host."""
 
@@ -45,45 +45,36 @@ class HippocampusCallback(CustomLogger):  # type: ignore[misc]
         tools = [*(kwargs.get("tools") or ()), recall.tool(format_name)]
         changed = {"max_agentic_loops": MAX_RECALLS, **kwargs, "messages": view, "tools": tools}
         if kwargs.get("stream") and format_name == "openai":
-            # The loop reads whole answers only; under this key LiteLLM streams the last of them.
-            changed |= {"stream": False, HEADROOM_CONVERTED_STREAM_KEY: True}
+            changed |= {"stream": False, STREAMED_AT_LAST: True}
         return changed
 
-    async def async_should_run_agentic_loop(
-        self, response: Any, *_: Any, kwargs: Mapping[str, Any], **__: Any
-    ) -> tuple[bool, Any]:
+    async def async_should_run_agentic_loop(self, response: Any, *_: Any, **given: Any) -> Any:
         """Return whether an answer has recalls, and the message that has only these."""
-        asked = _recalls(response) if kwargs.get(SESSION) else None
+        asked = _recalls(response) if given["kwargs"].get(SESSION) else None
         return asked is not None, asked
 
     async def async_build_agentic_loop_plan(
         self, tools: Item, messages: list[Any], kwargs: Mapping[str, Any], **_: Any
-    ) -> AgenticLoopPlan:
+    ) -> of.AgenticLoopPlan:
         """Return the next call: its messages end with the recalls and what they found."""
-        is_chat = "tool_calls" in tools
-        calls = tools["tool_calls"] if is_chat else tools["content"]
-        found: list[Item] = []
-        for each in filter(_is_recall, calls):
-            arguments = each["function"]["arguments"] if is_chat else each["input"]
+        found: list[ToolResult] = []
+        for call_id, _, arguments in unanswered([tools]):
             text = await self._adapter.aanswer(kwargs[SESSION], arguments)
-            block = {"type": "tool_result", "tool_use_id": each["id"], "content": text}
-            found.append(adapter.chat_result(each["id"], text) if is_chat else block)
-        more = found if is_chat else [{"role": "user", "content": found}]
-        patch = AgenticLoopRequestPatch(messages=[*messages, tools, *more])
-        return AgenticLoopPlan(run_agentic_loop=True, request_patch=patch)
-
-
-def _is_recall(call: Item) -> bool:
-    """Return whether a call of a chat answer, or a block of another one, is a recall."""
-    return bool(call.get("function", call).get("name") == recall.TOOL_NAME)
+            found.append(ToolResult(call_id, text))
+        more = [*messages, tools, *writing.tool_results([tools], found)]
+        patch = of.AgenticLoopRequestPatch(messages=more)
+        return of.AgenticLoopPlan(run_agentic_loop=True, request_patch=patch)
 
 
 def _recalls(response: Any) -> Item | None:
     """Return an answer without the host's calls, which the model makes again; None without recalls."""
     if isinstance(response, dict):
-        blocks = response["content"]
-        own = [each for each in blocks if each["type"] != "tool_use" or _is_recall(each)]
-        return {"role": "assistant", "content": own} if any(map(_is_recall, blocks)) else None
-    item: Item = response.choices[0].message.model_dump(exclude_none=True)
-    asked = [each for each in item.get("tool_calls", ()) if _is_recall(each)]
-    return {**item, "tool_calls": asked} if asked else None
+        item: Item = {"role": "assistant", "content": [*filter(_is_own, response["content"])]}
+    else:
+        item = response.choices[0].message.model_dump(exclude_none=True)
+        item["tool_calls"] = [*filter(_is_own, item.get("tool_calls", ()))]
+    return item if unanswered([item]) else None
+
+
+def _is_own(block: Item) -> bool:  # a text has no name
+    return bool(block.get("function", block).get("name", recall.TOOL_NAME) == recall.TOOL_NAME)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import uuid
 from contextvars import ContextVar
-from functools import partial
 from typing import Any
 
 from llama_index.core.agent.workflow import FunctionAgent
@@ -20,7 +19,6 @@ from hippocampus.integrations import adapter
 from hippocampus.memory import Hippocampus
 
 CURRENT: ContextVar[str] = ContextVar("hippocampus_session")
-MAKE = {role: partial(ChatMessage, role=role) for role in ("user", "assistant")}
 
 
 class HippocampusAgent(FunctionAgent):  # type: ignore[misc]
@@ -38,7 +36,9 @@ class HippocampusAgent(FunctionAgent):  # type: ignore[misc]
         schema = {"fn_schema": recall.RecallRequest, "async_fn": answer}
         tool = FunctionTool.from_defaults(None, recall.TOOL_NAME, recall.DESCRIPTION, **schema)
         super().__init__(**{**fields, "tools": [*(fields.get("tools") or []), tool]})
-        self._adapter = adapter.ConversationAdapter(hippocampus, _read, _edit, MAKE)
+        self._adapter = adapter.ConversationAdapter(
+            hippocampus, _read, _edit, lambda role, text: ChatMessage(text, role=role)
+        )
 
     async def _session_id(self, ctx: Any) -> str:
         known = await ctx.store.get(CURRENT.name, default=None) or uuid.uuid4().hex

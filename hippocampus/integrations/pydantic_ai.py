@@ -13,11 +13,6 @@ from hippocampus.formats.conversation import Item
 from hippocampus.integrations import adapter
 from hippocampus.memory import Hippocampus
 
-MAKE = {
-    "user": lambda text: of.ModelRequest([of.UserPromptPart(text)]),
-    "assistant": lambda text: of.ModelResponse([of.TextPart(text)]),
-}
-
 
 class HippocampusCapability(AbstractCapability[Any]):  # type: ignore[misc]
     """Sends the view of a conversation; the message history keeps all of it."""
@@ -25,7 +20,7 @@ class HippocampusCapability(AbstractCapability[Any]):  # type: ignore[misc]
     def __init__(self, memory: Hippocampus) -> None:
         """Take the memory; each `conversation_id` is one of its sessions."""
         super().__init__()
-        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, MAKE, "parts")
+        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, _make, "parts")
 
     async def prepare_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
         """Put the view in place of the messages of one request."""
@@ -39,6 +34,12 @@ class HippocampusCapability(AbstractCapability[Any]):  # type: ignore[misc]
             return await self._adapter.aanswer(str(ctx.conversation_id), arguments)
 
         return FunctionToolset([Tool.from_schema(answer, *adapter.RECALL, takes_ctx=True)])
+
+
+def _make(role: str, text: str) -> Any:
+    if role == "user":
+        return of.ModelRequest([of.UserPromptPart(text)])
+    return of.ModelResponse([of.TextPart(text)])
 
 
 def _read(message: Any) -> list[Item]:

@@ -79,7 +79,7 @@ def view_of(name: str, memory: Hippocampus) -> Callable[[str, list[Any]], list[A
     if name == "openai_agents":
         return memory.view
     adapter = importlib.import_module(f"hippocampus.integrations.{name}")
-    return ConversationAdapter(memory, adapter._read, adapter._edit, adapter.MAKE).view
+    return ConversationAdapter(memory, adapter._read, adapter._edit, adapter._make).view
 
 
 def measure(name: str, write: Callable[[Items], list[Any]], state: Path) -> list[float]:

@@ -34,10 +34,7 @@ def adapter(memory: Hippocampus) -> ConversationAdapter[Bundle]:
         memory,
         lambda message: list(message.items),
         edit,
-        {
-            "user": lambda text: Bundle(({"role": "user", "content": text},)),
-            "assistant": lambda text: Bundle(({"role": "assistant", "content": text},)),
-        },
+        lambda role, text: Bundle(({"role": role, "content": text},)),
         "items",
     )
 
@@ -74,7 +71,7 @@ def test_an_edited_copy_is_made_once(tmp_path: Path) -> None:
 def test_only_new_and_changed_messages_are_read(tmp_path: Path) -> None:
     memory, read = Hippocampus(tmp_path, policy=EAGER), []
     framework = ConversationAdapter[Bundle](
-        memory, lambda message: read.append(message) or list(message.items), edit, {}, "items"
+        memory, lambda message: read.append(message) or list(message.items), edit, None, "items"
     )
     messages = bundled(reading(6))
     framework.view("s", messages[:4])

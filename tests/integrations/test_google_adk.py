@@ -19,7 +19,7 @@ from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.apps import App
 from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import Runner
-from google.adk.sessions import InMemorySessionService
+from google.adk.sessions import InMemorySessionService, Session
 from google.adk.tools.agent_tool import AgentTool
 from google.genai import types
 from integrations import scenario
@@ -122,13 +122,17 @@ def test_a_stream_brings_its_tokens_and_its_recall(state: Path) -> None:
     memory.close()
 
 
-def test_a_new_memory_resumes_the_session(state: Path) -> None:
-    mind, sessions = scenario.mind(*scenario.TWO_RUNS), InMemorySessionService()
-    for _ in range(2):
-        memory = scenario.memory_in(state)
-        run(mind, memory, sessions)
-        memory.close()
-    scenario.check(mind, characters(sessions))
+def resume(state: Path, mind: Any) -> None:
+    memory, saved, sessions = scenario.memory_in(state), state / "session", InMemorySessionService()
+    if saved.exists():
+        sessions.sessions["orders"] = {"u": {"s": Session.model_validate_json(saved.read_text())}}
+    run(mind, memory, sessions)
+    saved.write_text(sessions.sessions["orders"]["u"]["s"].model_dump_json(), "utf-8")
+    memory.close()
+
+
+def test_a_new_process_resumes_the_session(state: Path) -> None:
+    scenario.check(scenario.resumed(__file__, state), scenario.CALLS * len(scenario.list_orders(0)))
 
 
 def test_an_agent_that_is_a_tool_is_a_session_of_its_own(state: Path) -> None:

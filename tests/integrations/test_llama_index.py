@@ -99,21 +99,23 @@ def test_a_stream_has_the_events_of_the_framework(state: Path) -> None:
     memory.close()
 
 
-@pytest.mark.filterwarnings("ignore:Skipping serialization")
-def test_a_new_memory_resumes_the_context(state: Path) -> None:
-    mind, kept, saved = scenario.mind(*scenario.TWO_RUNS), everything(), None
+def resume(state: Path, mind: Any) -> None:
+    memory, saved = scenario.memory_in(state), state / "context"
+    made = agent(mind, memory)
 
-    async def once(memory: Hippocampus) -> Any:
-        made = agent(mind, memory)
-        ctx = Context.from_dict(made, saved) if saved else Context(made)
-        await run(made, ctx, kept)
-        return ctx.to_dict()
+    async def once() -> Any:
+        kept = json.loads(saved.read_text("utf-8")) if saved.exists() else None
+        ctx = Context.from_dict(made, kept) if kept else Context(made)
+        await ctx.store.set("memory", await ctx.store.get("memory", default=everything()))
+        await run(made, ctx)
+        return ctx.to_dict(serializer=JsonSerializer())
 
-    for _ in range(2):
-        memory = scenario.memory_in(state)
-        saved = asyncio.run(once(memory))
-        memory.close()
-    scenario.check(mind, sum(len(each.content or "") for each in kept.get_all()))
+    saved.write_text(json.dumps(asyncio.run(once())), "utf-8")
+    memory.close()
+
+
+def test_a_new_process_resumes_the_context(state: Path) -> None:
+    scenario.check(scenario.resumed(__file__, state), scenario.CALLS * len(scenario.list_orders(0)))
 
 
 def test_an_agent_in_a_tool_is_a_session_of_its_own(state: Path) -> None:

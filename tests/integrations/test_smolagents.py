@@ -25,7 +25,7 @@ from smolagents.models import (
 )
 
 from hippocampus import Hippocampus
-from hippocampus.integrations.smolagents import HippocampusModel
+from hippocampus.integrations.smolagents import remember
 from hippocampus.testing import call
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
@@ -100,8 +100,8 @@ class Scripted(Model):
 
 
 def agent(mind: Any, memory: Hippocampus, session_id: str = "orders", **more: Any) -> Any:
-    model = HippocampusModel(Scripted(mind), memory, session_id)
-    tools = [list_orders, model.recall]
+    model, recall = remember(Scripted(mind), memory, session_id)
+    tools = [list_orders, recall]
     fields = {"max_steps": 100, "verbosity_level": LogLevel.OFF, "tools": tools, **more}
     return ToolCallingAgent(model=model, **fields)
 
@@ -165,8 +165,8 @@ def test_a_code_agent_calls_recall_in_its_code(state: Path) -> None:
             code = next(steps).format(found[-1])
             return ChatMessage(MessageRole.ASSISTANT, f"<code>\n{code}\n</code>")
 
-    model = HippocampusModel(Coder(), memory, "code")
-    made = CodeAgent([list_orders, model.recall], model, verbosity_level=LogLevel.OFF)
+    model, recall = remember(Coder(), memory, "code")
+    made = CodeAgent([list_orders, recall], model, verbosity_level=LogLevel.OFF)
     assert made.run(scenario.QUESTION) == "x"
     assert scenario.WANTED in seen[-1]
     assert scenario.list_orders(2) not in seen[-1]
