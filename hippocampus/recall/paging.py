@@ -9,6 +9,7 @@ from typing import Any
 from hippocampus.indexing import unwrap
 
 LONG_LINE_CHARACTERS = 400
+"""Of a longer line, a pattern returns only the text around a match; JSON on one is broken."""
 CACHED_TEXTS = 4
 """How many paged texts are cached: a model recalls the same one several times."""
 

@@ -14,6 +14,7 @@ import re2
 from hippocampus.errors import RecallError
 from hippocampus.policy.matching import searchable
 from hippocampus.recall.fitting import GAP, NumberedLine
+from hippocampus.recall.paging import LONG_LINE_CHARACTERS
 
 MAX_PATTERN_CHARACTERS = 2_000
 WHOLE_TEXT_SIGNS = re.compile(r"\\[AzQC]|\(\?[a-zA-Z]*-?[a-zA-Z]*[msU]")
@@ -25,8 +26,6 @@ MISSING = {
     "possessive or atomic groups": re.compile(r"\(\?>|[*+?}]\+"),
 }
 """What other engines have and RE2, which is linear, has not."""
-LONG_LINE_CHARACTERS = 400
-"""Of a longer line, only the text around a match is returned."""
 AROUND_CHARACTERS = 150
 MAX_CONTEXT_LINES = 50
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,6 @@ K1, B = 1.2, 0.75
 MIN_PASSAGE_CHARACTERS, MAX_PASSAGE_CHARACTERS = 240, 700
 """From the first size on a passage ends where a block starts; at the second it ends anywhere."""
 OPENINGS = ("{", "- ", "* ", "#", "<h", "<tr", "<li", "def ", "class ", "function ", "export ")
-MAX_PASSAGES = 200
 
 
 class LineSpan(NamedTuple):
@@ -65,7 +63,7 @@ def best_of(lines: Sequence[str], query: str, max_tokens: int) -> str:
     texts = ["\n".join(lines[span.first - 1 : span.last]) for span in spans]
     scored = scores(terms(query), texts)
     found = [at for at, score in enumerate(scored) if score > 0]
-    ranked = heapq.nsmallest(MAX_PASSAGES, found, key=lambda at: (-scored[at], at))
+    ranked = sorted(found, key=lambda at: (-scored[at], at))
     if not ranked:
         text = "no word of the query is in this content; try other words or a pattern"
         raise RecallError("no_match", text)
