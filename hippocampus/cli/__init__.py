@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -12,7 +13,7 @@ def main() -> None:
         from hippocampus.integrations import hooks
 
         hooks.main(sys.argv[2:])
-        return
+        os._exit(0)  # taking the vocabulary apart would cost the agent more time
     from hippocampus.cli.memory_retrieve import fast
 
     if fast(sys.argv[1:]):  # a hook runs it at each prompt

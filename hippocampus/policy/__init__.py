@@ -6,6 +6,7 @@ Reads policy files and resolves their rules for one entry; the plan decides on c
 from hippocampus.policy.consolidation import Consolidation
 from hippocampus.policy.fields import DECAY_RATES, Policy
 from hippocampus.policy.files import load, shipped, text_of
+from hippocampus.policy.new_entry import new_entry
 from hippocampus.policy.redaction import Redaction, redacted
 from hippocampus.policy.resolution import NO_RULES, Resolution, Subject, record_subject
 from hippocampus.policy.rules import Match, Refetch, Rule, RuleAction
@@ -25,6 +26,7 @@ __all__ = [
     "RuleAction",
     "Subject",
     "load",
+    "new_entry",
     "record_subject",
     "redacted",
     "shipped",

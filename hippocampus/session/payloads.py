@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.entries import decay
 from hippocampus.entries.entry import (
-    Decay,
     Entry,
-    Lifecycle,
-    Modifiers,
     Record,
     Source,
     Stage,
@@ -30,7 +27,7 @@ from hippocampus.formats.calls import file_of
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import asks_to_read
 from hippocampus.indexing.shapes import identifiers
-from hippocampus.policy import Policy, Redaction, Resolution, Subject
+from hippocampus.policy import Policy, Redaction, Resolution, Subject, new_entry
 from hippocampus.policy.words import EntryType
 from hippocampus.recall import pending
 from hippocampus.session import redactor
@@ -612,28 +609,9 @@ class _PayloadsDraft:
         is_words = part.kind == "text"
         source = "user" if is_words else policy.source_type_of(storable(part.tool), part.is_error)
         entry_type: EntryType = "message" if is_words else "tool_result"
-        expires = resolution.expires_after_turns
-        return Entry(
-            id=self._free_id(origin, content),
-            type=entry_type,
-            source=Source(type=source or "tool", ref=content, turn=turn),
-            summary="",
-            strength=policy.initial_strength,
-            decay=Decay(
-                rate=policy.decay_rate_of(entry_type, resolution, kind),
-                floor=resolution.floor or 0.0,
-                last_access=turn,
-            ),
-            modifiers=Modifiers(
-                priority=resolution.priority or "normal",
-                encoding=resolution.encoding or ("manual" if is_words else "auto"),
-            ),
-            lifecycle=Lifecycle(
-                created=turn,
-                expires=None if expires is None else turn + expires,
-                persist=bool(resolution.persist),
-            ),
-        )
+        found = Source(type=source or "tool", ref=content, turn=turn)
+        named = self._free_id(origin, content)
+        return new_entry(named, entry_type, found, policy, resolution, kind)
 
     def _free_id(self, origin: EntryOrigin, content: str) -> str:
         session, known = self._rules.session, (self._numbers, self._ids, self._noted_ids)

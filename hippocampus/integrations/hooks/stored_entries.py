@@ -6,24 +6,16 @@ A hook sees a result once, when it arrives: what a policy shows in full first st
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hippocampus import indexing, policy, prices
-from hippocampus.entries.entry import (
-    Decay,
-    Entry,
-    Record,
-    Source,
-    Stage,
-    content_key,
-    entry_id,
-    storable,
-)
+from hippocampus.entries.entry import Record, Source, Stage, content_key, entry_id, storable
 from hippocampus.entries.origin import PartOrigin
 from hippocampus.indexing import ExtractionContext, frame, price_of
 from hippocampus.integrations.hooks import noted
 from hippocampus.models import tokens
-from hippocampus.policy import Subject
+from hippocampus.policy import Subject, new_entry
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.ledger import Ledger
 
@@ -43,47 +35,51 @@ def stored(result: LargeResult, state: StateDir, policy_name: str, transcript: s
     rules = policy.load(policy_name)
     size, kind = tokens.count(result.text), indexing.kind_of(result.text)
     tool = storable(result.tool)
-    subject = Subject(
-        "tool_result", tool, text=result.text, tokens=size, kind=kind, arguments=result.arguments
+    resolution = rules.resolve(
+        Subject(
+            "tool_result",
+            tool,
+            text=result.text,
+            tokens=size,
+            kind=kind,
+            arguments=result.arguments,
+        )
     )
-    resolution = rules.resolve(subject)
-    is_due = rules.indexes(size, lambda: kind, resolution)
+    is_due = rules.indexes(size, lambda: kind, resolution) and not resolution.pin
     if not is_due or rules.fresh_turns_of(kind, size, resolution):
         return None
-    content = result.text.encode("utf-8", "surrogatepass")
+    text = resolution.redacted(result.text)
+    is_original = resolution.redact is None or not resolution.redact.original
+    content = (result.text if is_original else text).encode("utf-8", "surrogatepass")
     key = content_key(content)
     origin = PartOrigin("result", result.call_id, key, 0)
-    text, arguments = (
-        resolution.redacted(result.text),
-        storable(resolution.redacted_json(result.arguments)),
-    )
-    context = ExtractionContext(tool, arguments, content_tokens=size)
+    arguments = storable(resolution.redacted_json(result.arguments))
     table = prices.TABLES[rules.prices or "anthropic-5m"]
-    index = indexing.index(
-        text, context, price_of(kind, rules.compression_of(resolution), table, 0, 0)
-    )
-    entry = Entry(
-        id=entry_id(result.session, origin, key),
-        type="tool_result",
-        source=Source(type=rules.source_type_of(tool), ref=key, turn=0),
+    price = price_of(kind, rules.compression_of(resolution), table, 0, 0)
+    index = indexing.index(text, ExtractionContext(tool, arguments, content_tokens=size), price)
+    source = Source(type=rules.source_type_of(tool), ref=key, turn=0)
+    named = entry_id(result.session, origin, key)
+    entry = replace(
+        new_entry(named, "tool_result", source, rules, resolution, kind),
         summary=storable(resolution.redacted(index.summary)),
         key_data=resolution.redacted_data(index.key_data) or None,
-        decay=Decay(rate=rules.decay_rate_of("tool_result", resolution)),
     )
     lines = [
-        f"[{entry.id} · {frame.UNNAMED.sub('_', tool)} · {size} tokens · {kind}]",
+        f"[{named} · {frame.UNNAMED.sub('_', tool)} · {size} tokens · {kind}]",
         *map(resolution.redacted, index.lines),
-        frame.last_line(entry.id, index.selectors, result.text.count("\n") + 1),
+        frame.last_line(named, index.selectors, result.text.count("\n") + 1),
     ]
     shown = storable("\n".join(lines))
     weight = tokens.count(shown)
     if not rules.is_worth_shortening(size, weight):
         return None
     record = Record(entry, origin, key, "text", kind, tool, arguments, size, Stage.INDEXED, shown)
-    store = DiskStore(state.contents)
-    with contextlib.closing(store), contextlib.closing(Ledger(state, result.session)) as ledger:
+    with (
+        contextlib.closing(DiskStore(state.contents)) as store,
+        contextlib.closing(Ledger(state, result.session)) as ledger,
+    ):
         store.put(content)
         ledger.save(record)
-    edit = {"entry": entry.id, "tool": tool, "tokens": size, "shown": weight}
+    edit = {"entry": named, "tool": tool, "tokens": size, "shown": weight}
     noted(state, {**edit, "session": result.session, "transcript": transcript})
     return shown

@@ -159,6 +159,31 @@ def test_every_recorded_event_is_answered_with_nothing_by_an_empty_memory(
     assert asked(each["event"], state) is None
 
 
+def test_the_rules_of_a_policy_hold_for_what_a_hook_stores(state: Path, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(
+        "extends: default\nlifecycle_policies:\n"
+        "- {name: secrets, match: {tool: secrets}, action: {redact: {patterns: item-0007, original: true}}}\n"
+        "- {name: kept, match: {tool: kept}, action: {pin: true}}\n"
+        "- {name: noted, match: {tool: noted}, action: {priority: high, expires_after_turns: 9, floor: 0.3}}\n"
+    )
+
+    def given(tool: str) -> Any:
+        event = with_result(MCP, ROWS.replace("item", f"{tool}-item"), tool)
+        return answered({**event, "tool_use_id": tool}, StateDir(state), str(rules))
+
+    assert given("kept") is None
+    assert "item-0007" not in json.dumps(given("secrets"))
+    assert given("noted") is not None
+    [secrets, noted_] = content_of(state, MCP["session_id"])
+    assert "item-0007" not in secrets
+    assert "item-0007" in noted_
+    stored = next(ledger.stored_sessions(StateDir(state))).records
+    [entry] = [each.entry for each in stored if each.tool == "noted"]
+    assert entry.modifiers.priority == "high"
+    assert (entry.lifecycle.expires, entry.decay.floor) == (9, 0.3)
+
+
 def test_parallel_hooks_of_one_session_store_every_result(state: Path) -> None:
     events = [
         {

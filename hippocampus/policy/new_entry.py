@@ -1,0 +1,41 @@
+"""The entry of new content, as a policy and its rules have it. Pure."""
+
+from __future__ import annotations
+
+from hippocampus.entries.entry import Decay, Entry, Lifecycle, Modifiers, Source
+from hippocampus.policy.fields import Policy
+from hippocampus.policy.resolution import Resolution
+from hippocampus.policy.words import EntryType
+
+
+def new_entry(  # noqa: PLR0913, PLR0917 - what it is, and what the policy says of it
+    entry_id: str,
+    entry_type: EntryType,
+    source: Source,
+    policy: Policy,
+    resolution: Resolution,
+    kind: str = "",
+) -> Entry:
+    """Return the entry, without a summary; it is made and last accessed in the turn of its source."""
+    expires = resolution.expires_after_turns
+    usual = "manual" if entry_type == "message" else "auto"
+    return Entry(
+        id=entry_id,
+        type=entry_type,
+        source=source,
+        summary="",
+        strength=policy.initial_strength,
+        decay=Decay(
+            rate=policy.decay_rate_of(entry_type, resolution, kind),
+            floor=resolution.floor or 0.0,
+            last_access=source.turn,
+        ),
+        modifiers=Modifiers(
+            priority=resolution.priority or "normal", encoding=resolution.encoding or usual
+        ),
+        lifecycle=Lifecycle(
+            created=source.turn,
+            expires=None if expires is None else source.turn + expires,
+            persist=bool(resolution.persist),
+        ),
+    )
