@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,19 +52,36 @@ def hippocampus(home: Path, project: Path, *arguments: str) -> subprocess.Comple
 
 
 @contextmanager
-def claude_model(steps: list[Step]) -> Iterator[Server]:
-    """Serve Anthropic's API; requests without tools are side calls and take no step."""
+def _model(
+    steps: list[Step], path: str, messages: str, write: Callable[[dict[str, Any], Any], bytes]
+) -> Iterator[Server]:
+    """Serve a provider's API: requests to `path` with tools take a step each, others none."""
     left = list(steps)
 
     def answer(asked: Asked) -> Answer:
-        if asked.body is None or "/messages/" in asked.path:
-            return Answer({"input_tokens": 10})
-        text = json.dumps(asked.body["messages"], ensure_ascii=False)
+        if asked.body is None or not re.search(path, asked.path):
+            return Answer({"input_tokens": 10, "totalTokens": 10})
+        text = json.dumps(asked.body[messages], ensure_ascii=False)
         done = left.pop(0)(text) if left and asked.body.get("tools") else {"text": "ok"}
-        return Answer(_anthropic(done, asked.body), headers={"Content-Type": "text/event-stream"})
+        return Answer(write(done, asked.body), headers={"Content-Type": "text/event-stream"})
 
     with endpoint(answer) as server:
         yield server
+
+
+def claude_model(steps: list[Step]) -> AbstractContextManager[Server]:
+    """Serve Anthropic's API."""
+    return _model(steps, r"/messages($|\?)", "messages", _anthropic)
+
+
+def codex_model(steps: list[Step]) -> AbstractContextManager[Server]:
+    """Serve OpenAI's Responses API."""
+    return _model(steps, "/responses$", "input", _responses)
+
+
+def gemini_model(steps: list[Step]) -> AbstractContextManager[Server]:
+    """Serve Google's Gemini API."""
+    return _model(steps, "streamGenerateContent", "contents", _gemini)
 
 
 def _anthropic(done: dict[str, Any], body: dict[str, Any]) -> bytes:
@@ -104,48 +120,38 @@ def _stream(events: list[dict[str, Any]]) -> bytes:
 
 def claude(home: Path, project: Path, server: Server, prompt: str) -> dict[str, Any]:
     """Run Claude Code once; return what it reports."""
-    variables = {
-        "HOME": str(home),
-        "ANTHROPIC_BASE_URL": server.address.removesuffix("/v1"),
-        "ANTHROPIC_API_KEY": "unused",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_AUTOUPDATER": "1",
-    }
     tools = ["Bash", "Read", "mcp__hippocampus__recall"]
-    command = [str(shutil.which("claude")), "-p", prompt, "--output-format", "json"]
-    ended = subprocess.run(
-        [*command, "--allowedTools", *tools],
-        cwd=project,
-        env={**os.environ, **variables},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+    printed = _run(
+        ["claude", "-p", prompt, "--output-format", "json", "--allowedTools", *tools],
+        home,
+        project,
+        ANTHROPIC_BASE_URL=server.address.removesuffix("/v1"),
+        ANTHROPIC_API_KEY="unused",
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1",
+        DISABLE_AUTOUPDATER="1",
     )
-    assert ended.returncode == 0, ended.stderr + ended.stdout
-    found: dict[str, Any] = json.loads(ended.stdout)
+    found: dict[str, Any] = json.loads(printed)
     return found
 
 
-@contextmanager
-def codex_model(steps: list[Step]) -> Iterator[Server]:
-    """Serve OpenAI's Responses API."""
-    left = list(steps)
+def _run(command: list[str], home: Path, project: Path, **variables: str) -> str:
+    """Run an agent in a project, with a home of its own; return what it prints."""
+    ended = subprocess.run(
+        command,
+        cwd=project,
+        env={**os.environ, "HOME": str(home), **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    return ended.stdout
 
-    def answer(asked: Asked) -> Answer:
-        if asked.body is None or not asked.path.endswith("/responses"):
-            return Answer({})
-        text = json.dumps(asked.body["input"], ensure_ascii=False)
-        done = left.pop(0)(text) if left else {"text": "ok"}
-        place = len(asked.body["input"])
-        return Answer(_responses(done, place), headers={"Content-Type": "text/event-stream"})
 
-    with endpoint(answer) as server:
-        yield server
-
-
-def _responses(done: dict[str, Any], place: int) -> bytes:
+def _responses(done: dict[str, Any], body: dict[str, Any]) -> bytes:
+    place = len(body["input"])
     if "text" in done:
         text = {"type": "output_text", "text": done["text"], "annotations": []}
         item = {"type": "message", "role": "assistant", "id": f"m{place}", "content": [text]}
@@ -174,45 +180,21 @@ def codex(home: Path, project: Path, server: Server, prompt: str) -> str:
         f'base_url = "{server.address}"\nwire_api = "responses"\nenv_key = "LOCAL_KEY"\n\n'
     )
     settings.write_text(provider + own, "utf-8")
-    variables = {"HOME": str(home), "CODEX_HOME": str(home / ".codex"), "LOCAL_KEY": "unused"}
     flags = ["--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
     if path := os.environ.get(
         "PYTHONPATH"
     ):  # Codex hands servers no variable that it does not know
         flags += ["-c", f"mcp_servers.hippocampus.env={{PYTHONPATH={json.dumps(path)}}}"]
-    ended = subprocess.run(
-        [str(shutil.which("codex")), "exec", *flags, prompt],
-        cwd=project,
-        env={**os.environ, **variables},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr + ended.stdout
-    return ended.stdout
+    command = ["codex", "exec", *flags, prompt]
+    return _run(command, home, project, CODEX_HOME=str(home / ".codex"), LOCAL_KEY="unused")
 
 
-@contextmanager
-def gemini_model(steps: list[Step]) -> Iterator[Server]:
-    """Serve Google's Gemini API."""
-    left = list(steps)
-
-    def answer(asked: Asked) -> Answer:
-        if asked.body is None or "streamGenerateContent" not in asked.path:
-            return Answer({"totalTokens": 10})
-        text = json.dumps(asked.body["contents"], ensure_ascii=False)
-        done = left.pop(0)(text) if left and asked.body.get("tools") else {"text": "ok"}
-        call = {"functionCall": {"name": done.get("name"), "args": done.get("arguments")}}
-        part = {"text": done["text"]} if "text" in done else call
-        content = {"role": "model", "parts": [part]}
-        chunk = {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
-        stream = f"data: {json.dumps(chunk)}\r\n\r\n".encode()
-        return Answer(stream, headers={"Content-Type": "text/event-stream"})
-
-    with endpoint(answer) as server:
-        yield server
+def _gemini(done: dict[str, Any], _body: dict[str, Any]) -> bytes:
+    call = {"functionCall": {"name": done.get("name"), "args": done.get("arguments")}}
+    part = {"text": done["text"]} if "text" in done else call
+    content = {"role": "model", "parts": [part]}
+    chunk = {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
+    return f"data: {json.dumps(chunk)}\r\n\r\n".encode()
 
 
 def gemini(home: Path, project: Path, server: Server, prompt: str) -> str:
@@ -222,21 +204,11 @@ def gemini(home: Path, project: Path, server: Server, prompt: str) -> str:
     settings["security"] = {"auth": {"selectedType": "gemini-api-key"}}
     settings["mcpServers"]["hippocampus"]["env"] = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
     path.write_text(json.dumps(settings), "utf-8")
-    variables = {
-        "HOME": str(home),
-        "GEMINI_API_KEY": "unused",
-        "GOOGLE_GEMINI_BASE_URL": server.address.removesuffix("/v1"),
-        "GEMINI_CLI_TRUST_WORKSPACE": "true",
-    }
-    ended = subprocess.run(
-        [str(shutil.which("gemini")), "-p", prompt, "--yolo", "-m", "gemini-2.5-flash"],
-        cwd=project,
-        env={**os.environ, **variables},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
+    return _run(
+        ["gemini", "-p", prompt, "--yolo", "-m", "gemini-2.5-flash"],
+        home,
+        project,
+        GEMINI_API_KEY="unused",
+        GOOGLE_GEMINI_BASE_URL=server.address.removesuffix("/v1"),
+        GEMINI_CLI_TRUST_WORKSPACE="true",
     )
-    assert ended.returncode == 0, ended.stderr + ended.stdout
-    return ended.stdout
