@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hippocampus.cli.options import DEFAULT_STATE, StateOption
+from hippocampus.cli.options import DEFAULT_STATE, StateOption, fail
 
 if TYPE_CHECKING:
     from hippocampus.integrations.hooks.settings import SettingsChange
@@ -41,8 +42,11 @@ def install(
 ) -> None:
     """Add the hooks and the MCP server to the settings of a coding agent."""
     from hippocampus import policy as policies
+    from hippocampus.cli.mcp import INSTALL
     from hippocampus.integrations.hooks import settings
 
+    if find_spec("mcp") is None:  # without the server, nothing that a hook stores is recalled
+        fail(INSTALL)
     declared = str(Path(policy).resolve()) if Path(policy).is_file() else policy
     policies.load(declared)
     state = _state(project, state_dir)
@@ -59,14 +63,14 @@ def uninstall(host: Named, project: Project = False, dry_run: DryRun = False) ->
 
 
 def status(host: Named, project: Project = False, state_dir: State = None) -> None:
-    """Report whether the hooks run and whether their edits arrived; exit status 1 where not."""
+    """Report whether hooks and server run and whether edits arrived; exit status 1 where not."""
     from hippocampus.integrations.hooks import settings
     from hippocampus.integrations.hooks.status import report
     from hippocampus.storage.state_dir import StateDir
 
     found = report(settings.HOSTS[host], _root(project), StateDir(_state(project, state_dir)))
-    typer.echo(f"hooks    {found.hooks}: {found.probe}")
-    typer.echo(f"server   {found.servers}: {'installed' if found.has_server else 'not installed'}")
+    typer.echo(f"hooks    {found.hooks}: {found.hook}")
+    typer.echo(f"server   {found.servers}: {found.server}")
     seen = len(found.arrived) + len(found.dropped)
     gone = f"; {len(found.unknown)} without a transcript" if found.unknown else ""
     typer.echo(f"edits    {len(found.arrived)} of {seen} arrived{gone}")
@@ -74,7 +78,7 @@ def status(host: Named, project: Project = False, state_dir: State = None) -> No
         typer.echo(f"dropped  {entry_id}: the host kept the whole result")
     for failure in found.failures:
         typer.echo(f"failed   {failure}")
-    if not (found.works and found.has_server) or found.dropped:
+    if not found.works or found.dropped:
         raise typer.Exit(1)
 
 

@@ -224,8 +224,8 @@ def hook_command(host: Host, project: Path | None) -> str:
     return next(own, "")
 
 
-def has_server(host: Host, project: Path | None) -> bool:
-    """Return whether our MCP server is in the settings.
+def server_command(host: Host, project: Path | None) -> list[str]:
+    """Return the command line of our MCP server as a file has it; empty for none.
 
     Raises:
         StoreError: the file of settings cannot be read.
@@ -233,8 +233,11 @@ def has_server(host: Host, project: Path | None) -> bool:
     """
     path = servers_path(host, project)
     if path.suffix == ".toml":
-        return NAME in _parsed(path, _text(path)).get("mcp_servers", {})
-    return NAME in _read(path)[1].get("mcpServers", {})
+        servers = _parsed(path, _text(path)).get("mcp_servers", {})
+    else:
+        servers = _read(path)[1].get("mcpServers", {})
+    found = servers.get(NAME)
+    return [found["command"], *found.get("args", [])] if found else []
 
 
 def _changes(

@@ -1,4 +1,4 @@
-"""Whether the hooks of a coding agent work: are they installed, do they run, did their edits arrive.
+"""Whether the hooks of a coding agent work: do they and the server run, did their edits arrive.
 
 An edit has arrived where the transcript that the host wrote has our entry in the result of the tool.
 """
@@ -6,10 +6,12 @@ An edit has arrived where the transcript that the host wrote has our entry in th
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippocampus.errors import HippocampusError
 from hippocampus.formats import reader
@@ -21,6 +23,16 @@ if TYPE_CHECKING:
 NEWEST = 50
 """The edits that are looked for."""
 PROBE = {"hook_event_name": "Probe"}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "hippocampus status", "version": "1"},
+    },
+}
 PROBE_SECONDS = 15
 
 
@@ -28,13 +40,13 @@ class HostReport(NamedTuple):
     """The findings for one host."""
 
     hooks: Path
-    command: str
-    """The command line of our hook as the settings have it; empty where it is not installed."""
     servers: Path
-    has_server: bool
-    probe: str
-    """How long the command took to answer, or how it failed."""
+    hook: str
+    """How long our hook took to answer, or how it failed."""
+    server: str
+    """The same of our MCP server."""
     works: bool
+    """Whether both answered."""
     arrived: list[str]
     """The ids of entries that stand in a transcript."""
     dropped: list[str]
@@ -51,8 +63,9 @@ def report(host: settings.Host, project: Path | None, state: StateDir) -> HostRe
         StoreError: a file of settings cannot be read.
 
     """
-    command = settings.hook_command(host, project)
-    works, probe = _probed(command) if command else (False, "not installed")
+    hook, server = settings.hook_command(host, project), settings.server_command(host, project)
+    answers, hook_answer = _probed(hook, PROBE, b"")
+    serves, server_answer = _probed(shlex.join(server), INITIALIZE, b'"serverInfo"')
     events = log_of(state)
     edits = [event for event in events if "entry" in event][-NEWEST:]
     found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
@@ -66,11 +79,10 @@ def report(host: settings.Host, project: Path | None, state: StateDir) -> HostRe
         found[has_it].append(str(edit["entry"]))
     return HostReport(
         settings.hooks_path(host, project),
-        command,
         settings.servers_path(host, project),
-        settings.has_server(host, project),
-        probe,
-        works,
+        hook_answer,
+        server_answer,
+        answers and serves,
         found[True],
         found[False],
         found[None],
@@ -78,14 +90,16 @@ def report(host: settings.Host, project: Path | None, state: StateDir) -> HostRe
     )
 
 
-def _probed(command: str) -> tuple[bool, str]:
-    """Run a hook as its host does, with an event that nothing is done for."""
+def _probed(command: str, given: dict[str, Any], expected: bytes) -> tuple[bool, str]:
+    """Run a command as its host does; it must answer with no more than what is expected."""
+    if not command:
+        return False, "not installed"
     started = time.monotonic()
     try:
         ended = subprocess.run(  # noqa: S602 - the line of the settings, as the host runs it
             command,
             shell=True,
-            input=json.dumps(PROBE).encode(),
+            input=json.dumps(given).encode() + b"\n",
             capture_output=True,
             timeout=PROBE_SECONDS,
             check=False,
@@ -93,9 +107,10 @@ def _probed(command: str) -> tuple[bool, str]:
     except subprocess.TimeoutExpired:
         return False, f"no answer within {PROBE_SECONDS} seconds"
     spent = time.monotonic() - started
-    if ended.returncode or ended.stdout or ended.stderr:
-        said = (ended.stderr or ended.stdout).decode(errors="replace").strip().splitlines()
-        return False, f"exit status {ended.returncode}: {said[-1] if said else 'no output'}"
+    if ended.returncode or expected not in ended.stdout or (not expected and ended.stdout):
+        printed = (ended.stderr or ended.stdout).decode(errors="replace")
+        lines = re.findall(r"\w.*\w", printed) or ["no output"]
+        return False, f"exit status {ended.returncode}: {lines[-1]}"
     return True, f"answers in {spent * 1000:.0f} ms"
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -174,6 +176,28 @@ def test_status_reports_a_hook_that_is_missing_or_does_not_run(tmp_path: Path) -
     broken = CliRunner().invoke(app, ["status", "claude-code"])
     assert broken.exit_code == 1
     assert "exit status 2" in broken.output
+
+
+def test_status_reports_a_server_that_does_not_start(home: Path) -> None:
+    pytest.importorskip("mcp")
+    run("install", "gemini")
+    assert "server" in run("status", "gemini")
+    path = settings.servers_path(settings.HOSTS["gemini"], None)
+    path.write_text(path.read_text().replace('"mcp"', '"mpc"'))
+    broken = CliRunner().invoke(app, ["status", "gemini"])
+    assert broken.exit_code == 1
+    assert "No such command 'mpc'" in broken.output
+
+
+def test_nothing_is_installed_where_the_server_could_not_run(home: Path) -> None:
+    script = (
+        "import sys; sys.modules['mcp'] = None; sys.argv[1:] = ['install', 'gemini'];"
+        "from hippocampus.cli import main; main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert ended.returncode != 0
+    assert b'pip install "hippocampus-context[mcp]"' in ended.stderr
+    assert list(home.iterdir()) == []
 
 
 def test_status_names_an_edit_that_the_host_dropped(tmp_path: Path) -> None:
