@@ -1,4 +1,4 @@
-"""Listings keep every path and hash whole, grouped by folder, file or section, with true counts."""
+"""Listings keep every path and hash whole, files grouped by folder, with true counts."""
 
 from __future__ import annotations
 
@@ -127,39 +127,14 @@ def test_the_folders_counts_add_up() -> None:
     assert sum(line.count for line in extraction.lines) == len(paths)
 
 
-def test_numbered_names_are_told_as_a_range() -> None:
-    lines = reads("\n".join(f"img/shot_{number:03}.png" for number in range(200)))
-    assert "img/shot_000.png … shot_199.png: 200 alike" in lines
-
-
-def test_hits_are_grouped_by_file_with_their_lines() -> None:
-    assert reads(HITS) == [
-        "src/a.py: 12 40",
-        " 12 def load(path):",
-        " 40 load(x)",
-        "src/b.py:3: from a import load",
-    ]
-    assert reads(HEADED) == reads(HITS)
-
-
-def test_context_weighs_less_than_hits() -> None:
-    extraction = extraction_of(CONTEXT)
-    assert extraction.summary == "search: 2 hits in 2 files"
-    weights = {line.text.strip(): line.weight for line in extraction.lines}
-    assert weights["13 return path"] < weights["12 def load(path):"]
-
-
-def test_hits_of_one_file_need_no_name() -> None:
-    assert reads("9:\tnew Markdown(\n34:\tnew Markdown(\n54:\tnew Text(\n")[0] == " 9 new Markdown("
-
-
-def test_a_log_has_whole_hashes_next_to_their_subjects() -> None:
-    extraction = extraction_of(LOG)
-    assert "2 commits, Jan 4 09:00 to Jan 5 10:22 2024" in extraction.summary
-    assert extraction.lines[0].text == (
-        "4f1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c (HEAD -> main) Read files lazily (Ann, Jan 5 10:22)"
-    )
-    assert " files: src/a.py 12" in [line.text for line in extraction.lines]
+@pytest.mark.parametrize(
+    ("text", "kind"), [(HITS, "hits"), (CONTEXT, "hits"), (HEADED, "hits"), (LOG, "commits")]
+)
+def test_hits_and_commits_stand_as_their_own_lines(text: str, kind: str) -> None:
+    extraction = extraction_of(text)
+    assert extraction.kind == kind
+    shown = "\n".join(line.numbered() for line in extraction.lines)
+    assert shown.split("\n") == [line for line in text.split("\n") if line.strip()]
 
 
 def test_a_log_of_one_line_each_is_read() -> None:
@@ -203,29 +178,6 @@ def test_hostile_listings_are_survived(text: str) -> None:
 def test_prose_and_code_are_no_listing() -> None:
     assert listings.recognises("It was the best of times.\nIt was the worst of times.\n") == 0
     assert listings.recognises(inspect.getsource(argparse)) == 0
-
-
-def test_hits_under_spaced_headings_keep_their_file_and_text() -> None:
-    text = "Found 4 matches\n" + "".join(
-        f"/srv/my shop/file_{at}.js:\n  Line 7: const kite = {at};\n  Line 31: fly({at});\n\n"
-        for at in range(2)
-    )
-    extraction = listings.extract(text, NO_HINTS)
-    assert extraction is not None
-    assert extraction.summary == "search: 4 hits in 2 files"
-    lines = [line.text for line in extraction.lines]
-    assert lines.index("/srv/my shop/file_1.js: 7 31") + 1 == lines.index(" 7 const kite = 1;")
-
-
-def test_every_top_folder_of_a_search_has_its_count_and_a_drawn_line_weighs_least() -> None:
-    paths = [f"repo/part{at}/x/y.py:3:kite = {at}" for at in range(9)]
-    drawn = f"repo/part0/x/z.svg:1:<path d='{'M1 2 ' * 90}'/>\nrepo/part0/x/z.svg:9:kite"
-    extraction = listings.extract("\n".join([*paths, *paths, drawn]), NO_HINTS)
-    assert extraction is not None
-    shown = "\n".join(line.text for line in extraction.lines)
-    assert all(f"repo/part{at}/ " in shown for at in range(9))
-    weights = {line.text[:6]: line.weight for line in extraction.lines}
-    assert weights[" 1 <pa"] == min(weights.values())
 
 
 def test_a_tree_that_a_tool_filled_is_one_line_and_the_project_is_listed() -> None:

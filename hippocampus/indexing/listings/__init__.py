@@ -1,15 +1,19 @@
 """Listings: files and folders, search hits, commits.
 
-Decided from the lines themselves; no tool's name decides, and nothing is opened.
+Decided from the lines themselves; no tool's name decides, and nothing is opened. Hits and commits
+stand as their own lines: a grouping by file or a list of subjects answered no more in any measure.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 
 from hippocampus.indexing import plain
 from hippocampus.indexing.extraction import Extraction, ExtractionContext
-from hippocampus.indexing.listings import files, git, hits
+from hippocampus.indexing.listings import files
 from hippocampus.indexing.listings.folding import write_files
 from hippocampus.indexing.templates import alike
 
@@ -22,6 +26,23 @@ STATUS_OPENINGS = ("On branch ", "HEAD detached ")
 """The first line of a working tree's state, which is no source and stands as its own lines."""
 LEAST_NAMED = 0.25
 """The share of paths with a folder or an ending; bare words are any program's output."""
+DRIVE = r"[A-Za-z]:[\\/][^:\"'<>|\n]{1,290}"
+HIT = re.compile(
+    r"(?P<path>"
+    + DRIVE
+    + r"|(?=[^\s:\"'(){}<>,;=]{0,299}[./])(?!\w{1,9}://)[^\s:\"'(){}<>,;=]{2,300}):"
+    r"(?:(?P<line>\d{1,7}):(?:\d{1,5}:(?=.))?)?.*"
+)
+CONTEXT = re.compile(rf"(?:{DRIVE}?|(?=[^\s:]{{0,299}}[./])[^\s:\"'(){{}}]{{2,300}}?)-\d{{1,7}}-.*")
+NUMBERED = re.compile(r" {0,4}(?:[Ll]ine )?(?P<line>\d{1,7})(?P<mark>[:-]).*")
+HEADING = re.compile(
+    r"(?:(?=[^\s]*[./])[\w./@+~\\()\[\]-]{2,300}|\.{0,2}/[^:\n]{1,290}\.\w{1,10}):?"
+)
+ERROR = re.compile(r"\b(?:error|warning)\b(?: \w+)?:", re.IGNORECASE)
+COMMIT = re.compile(r"[*|\\/ ]{0,20}commit [0-9a-f]{7,64}(?: \([^)]*\))?\s*")
+ONE_LINE_COMMIT = re.compile(
+    r"[*|\\/ ]{0,20}(?=[0-9a-f]*\d)[0-9a-f]{7,40} (?:\([^)]{1,200}\) )?\S.*"
+)
 
 
 def recognises(text: str) -> float:
@@ -36,7 +57,11 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:  # noqa
         found = files.read_files(text, form)
         more = max(0, text.count("\n") + 1 - files.MOST_FILES)
         return write_files(found, more) if found else None
-    return WRITERS[form](text) if form in WRITERS else None
+    own = plain.extract(text, ExtractionContext()) if form else None
+    if own is None or form not in KINDS:
+        return own
+    lines = tuple(replace(line, form="") for line in own.lines)
+    return replace(own, kind=KINDS[form], lines=lines)
 
 
 def _form(text: str) -> tuple[str, float]:
@@ -47,7 +72,7 @@ def _form(text: str) -> tuple[str, float]:
         sample = sample[:-1]
     if len(sample) < 2:
         return "", 0.0
-    if git.COMMIT_LINE.fullmatch(sample[0]):
+    if COMMIT.fullmatch(sample[0]):
         return "log", 1.0
     if sample[0].startswith(STATUS_OPENINGS):
         return "status", 1.0
@@ -61,8 +86,8 @@ def _form(text: str) -> tuple[str, float]:
 def _may_be(form: str, sample: list[str]) -> bool:
     """Return whether a sample as a whole can be of a form."""
     if form == "headed hits":
-        numbered = sum(map(hits.numbered_line, sample))
-        return numbered >= LEAST_NAMED * len(sample) and not hits.is_numbered_file(sample)
+        numbered = sum(map(_numbered, sample))
+        return numbered >= LEAST_NAMED * len(sample) and not _is_numbered_file(sample)
     if form == "paths":
         named = sum("/" in line or files.SUFFIX.search(line) is not None for line in sample)
         return named >= LEAST_NAMED * len(sample)
@@ -94,22 +119,41 @@ def _tree(line: str) -> bool:
     return files.tree_line(line) or files.TOTAL.match(line) is not None or line == "."
 
 
+def _hit(line: str) -> bool:
+    """Return whether a line reads as a hit with its file and line."""
+    match = HIT.fullmatch(line)
+    if match and (match["line"] or "/" in match["path"]):
+        return not ERROR.search(line)
+    return CONTEXT.fullmatch(line) is not None or line == "--"
+
+
+def _numbered(line: str) -> bool:
+    """Return whether a line reads as a hit with its line only."""
+    return NUMBERED.fullmatch(line) is not None or line == "--"
+
+
 def _headed(line: str) -> bool:
-    return hits.numbered_line(line) or hits.HEADING.fullmatch(line) is not None
+    return _numbered(line) or HEADING.fullmatch(line) is not None
+
+
+def _is_numbered_file(sample: list[str]) -> bool:
+    """Return whether the numbers of some lines follow each other: a file with numbers, no search."""
+    found = [match for line in sample if (match := NUMBERED.fullmatch(line))]
+    numbers = [int(match["line"]) for match in found]
+    steps = sum(1 for before, after in pairwise(numbers) if after == before + 1)
+    return (
+        len(numbers) > 2 and steps > 0.7 * len(numbers) and not any(m["mark"] == "-" for m in found)
+    )
 
 
 FORMS: dict[str, Callable[[str], bool]] = {
     "long": _long,
     "tree": _tree,
-    "log": lambda line: git.ONE_LINE.fullmatch(line) is not None,
+    "log": lambda line: ONE_LINE_COMMIT.fullmatch(line) is not None,
     "paths": files.path_line,
-    "hits": hits.hit_line,
+    "hits": _hit,
     "headed hits": _headed,
 }
 """How the lines of each form are recognised; of two with an equal share the earlier one is taken."""
-WRITERS: dict[str, Callable[[str], Extraction | None]] = {
-    "log": git.write_log,
-    "status": lambda text: plain.extract(text, ExtractionContext()),
-    "hits": hits.write_hits,
-    "headed hits": hits.write_hits,
-}
+KINDS = {"log": "commits", "hits": "hits", "headed hits": "hits"}
+"""The kinds of the forms that stand as their own lines, without a number before the file's own."""

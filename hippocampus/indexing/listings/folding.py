@@ -19,19 +19,17 @@ MOST_GROUPS = 16
 FEW_TOP = 12
 FEW_FILES = 30
 """A listing of so few names needs no overview."""
-OVERVIEW, LARGEST, ALIKE = 14.0, 5.0, 2.0
+OVERVIEW, LARGEST = 14.0, 5.0
 MOST_NAMED = 5
 MADE_TREE = 20.0
 """The one line of a tree that a tool filled."""
 WEIGHT_BY_DEPTH = (2.0, 1.5, 1.2, 1.0, 0.8)
-MADE, MANY_ALIKE = 0.15, 0.25
+MADE = 0.15
 MADE_FOLDER = re.compile(
     r"(?:^|/)(?:node_modules|\.git|__pycache__|\.venv|venv|site-packages|dist-info|build|target|vendor|"
     r"dist|\.cache|\.[a-z]+_cache|coverage|\.idea|\.tox)/"
 )
 """Folders that tools fill."""
-LEAST_ALIKE = 12
-DIGITS = re.compile(r"\d+")
 EXTENSION = re.compile(r"[^./](\.[A-Za-z][\w+-]{0,9})\*?$")
 MOST_LINES = 5_000
 
@@ -106,19 +104,6 @@ def _add_folder(lines: list[EntryLine], folder: str, inside: list[ListedFile]) -
     apart = folder.endswith("\0")
     label = "" if apart or not folder else folder
     weight = _weight(inside[0].folder)
-    if len(inside) > 3 * LEAST_ALIKE:
-        templates = [_template(file) for file in inside]
-        alike = _alike(inside, templates)
-        for first, last, number in alike.values():
-            lines.append(
-                EntryLine(f"{label}{first} … {last}: {number} alike", ALIKE * weight / 2, count=0)
-            )
-        if alike:
-            pairs = list(zip(inside, templates, strict=True))
-            rest = [file for file, template in pairs if template not in alike]
-            inside = [file for file, template in pairs if template in alike]
-            _add_names(lines, label, rest, weight, apart=apart)
-            weight *= MANY_ALIKE
     _add_names(lines, label, inside, weight, apart=apart)
 
 
@@ -140,21 +125,6 @@ def _weight(folder: str) -> float:
         return MADE
     depth = folder.strip("./").count("/") + (1 if folder.strip("./") else 0)
     return WEIGHT_BY_DEPTH[min(depth, len(WEIGHT_BY_DEPTH) - 1)]
-
-
-def _template(file: ListedFile) -> str:
-    return DIGITS.sub("#", file.name)
-
-
-def _alike(inside: list[ListedFile], templates: list[str]) -> dict[str, tuple[str, str, int]]:
-    """Return the templates that many names follow, with the first and the last name and count."""
-    counts = Counter(templates)
-    found: dict[str, tuple[str, str, int]] = {}
-    for file, template in zip(inside, templates, strict=True):
-        if counts[template] >= LEAST_ALIKE and "#" in template:
-            first = found[template][0] if template in found else file.name
-            found[template] = (first, file.name, counts[template])
-    return found
 
 
 def _largest(plain: list[ListedFile]) -> Iterator[EntryLine]:

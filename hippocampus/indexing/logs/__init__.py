@@ -19,7 +19,7 @@ from hippocampus.indexing.lines import packed as packed
 from hippocampus.indexing.logs.places import Place, lines_of_places, places_of
 from hippocampus.indexing.logs.signs import ARROW, EXIT, FAILED, Sign, sign_of, signs_for
 from hippocampus.indexing.shapes import identifiers as identifiers
-from hippocampus.indexing.templates import Pattern, map_alike, masked, patterns_of
+from hippocampus.indexing.templates import map_alike, masked, patterns_of
 from hippocampus.indexing.thin import put, thinned
 
 
@@ -93,8 +93,8 @@ STAMPED_CHARACTERS = 60
 SHOWN_CHARACTERS = 240
 MASK_CHARACTERS = 300
 """Characters of a line that decide its sign and its pattern."""
-FEW_ALIKE, MANY_ALIKE = 3, 8
-"""Up to the first lines of a pattern all stand; from the second on lines of like words are one."""
+FEW_ALIKE = 3
+"""Up to here all lines of a pattern stand."""
 FIRST_ERRORS = 3
 MOST_KEPT, END_LINES, HEAD_LINES, TAIL_LINES = 4, 25, 3, 5
 MOST_NAMED = 50
@@ -263,7 +263,7 @@ def _lines(log: Log, written: set[int]) -> Iterator[tuple[int, EntryLine]]:
     errors = 0
     for sign, weight in WEIGHTS.sign:
         numbers = [at for at in log.of(sign) if at not in written and log.lines[at].strip()]
-        for pattern in _patterns(log, numbers, sign):
+        for pattern in patterns_of(log.masks, numbers, by_words=sign != "frame"):
             at = pattern.numbers[0]
             base = weight
             if sign == "plain":
@@ -274,7 +274,8 @@ def _lines(log: Log, written: set[int]) -> Iterator[tuple[int, EntryLine]]:
             is_many = len(pattern.numbers) > FEW_ALIKE
             shown = {at, pattern.numbers[-1]} if is_many else pattern.numbers
             for each in shown:
-                again = f" ×{len(pattern.numbers):,}" if is_many and each == at else ""
+                others = len(pattern.numbers) - 1
+                again = f" (and {others:,} lines like it)" if is_many and each == at else ""
                 share = WEIGHTS.again if each != at else 1.0
                 text = cut(log.text(each), LINE_CHARACTERS) + again
                 line = EntryLine(
@@ -289,20 +290,6 @@ def _lines(log: Log, written: set[int]) -> Iterator[tuple[int, EntryLine]]:
 
 def _indented(line: str, text: str) -> str:
     return "  " + text if line[:1] in " \t" else text
-
-
-def _patterns(log: Log, numbers: Sequence[int], sign: Sign) -> Iterator[Pattern]:
-    """Yield the patterns of some lines; lines of like words are one where they are many."""
-    if sign not in ("plain", "warning"):
-        yield from patterns_of(log.masks, numbers, merged=False)
-        return
-    few: list[int] = []
-    for pattern in patterns_of(log.masks, numbers):
-        if len(pattern.numbers) >= MANY_ALIKE:
-            yield pattern
-        else:
-            few += pattern.numbers
-    yield from patterns_of(log.masks, sorted(few), merged=False)
 
 
 def _weight(log: Log, number: int, weight: float, sign: Sign) -> float:

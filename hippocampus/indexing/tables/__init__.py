@@ -1,4 +1,4 @@
-"""Tables: CSV and its relatives, Markdown, and the aligned or boxed ones that databases print.
+"""Tables: CSV and its relatives, Markdown, and the boxed ones that databases print.
 
 A table is read into columns with their types and ranges, and into terse rows. Pure.
 """
@@ -29,8 +29,6 @@ CELL_CHARACTERS = 60
 MOST_CELLS = 14
 NOTE_CHARACTERS = 200
 MOST_NOTES = 40
-MARK = re.compile(r"[^\w\s]{0,3}|(?i:x|y|n|yes|no|n/a)")
-MATRIX_ROW = 6.0
 FILLER = re.compile(r"[\s|+=─━│┌┐└┘├┤┬┴┼╭╮╰╯-]*")
 
 
@@ -60,11 +58,8 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:
     columns = columns_of(grid.header, grid.rows)
     lines = list(_notes(grid))
     described = [each for each in columns if len(grid.rows) > FEW_ROWS or not each.varies]
-    marks = _is_matrix(grid)
-    lines += [
-        EntryLine(each.describe(), LIGHT if marks else each.weight, count=0) for each in described
-    ]
-    _put_rows(lines, grid, columns, marks=marks)
+    lines += [EntryLine(each.describe(), each.weight, count=0) for each in described]
+    _put_rows(lines, grid, columns)
     facts = {
         "rows": len(grid.rows),
         "columns": [cut(name, CELL_CHARACTERS) for name in grid.header[:50]],
@@ -97,20 +92,9 @@ def _notes(grid: Grid) -> Iterator[EntryLine]:
         yield EntryLine(f"… {counted(behind, 'line')} around it", LIGHT, count=behind)
 
 
-def _is_matrix(grid: Grid) -> bool:
-    """Return whether most columns hold marks alone: what a mark means is its row and its column."""
-    others = list(zip(*(row for row in grid.rows if len(row) == len(grid.header)), strict=True))[1:]
-    marked = sum(
-        any(cells) and all(MARK.fullmatch(cell.strip()) for cell in cells) for cells in others
-    )
-    return len(others) > 1 and 2 * marked > len(others)
-
-
-def _put_rows(
-    lines: list[EntryLine], grid: Grid, columns: Sequence[TableColumn], *, marks: bool
-) -> None:
-    """Write the rows under a line that names their cells; those of a matrix whole, in order."""
-    shown = list(range(len(columns))) if marks else _shown(columns)
+def _put_rows(lines: list[EntryLine], grid: Grid, columns: Sequence[TableColumn]) -> None:
+    """Write the rows under a line that names their cells."""
+    shown = _shown(columns)
     names = " | ".join(columns[at].name for at in shown)
     title = "rows:" if len(shown) == len(columns) and _is_whole(grid) else f"rows: {names}"
     parent = put(lines, EntryLine(title, 1.5, count=0))
@@ -122,8 +106,6 @@ def _put_rows(
         if at - before > 1:
             lines.append(_run(grid, columns, before + 1, at, parent))
         weight = 2.0 if at in odd else 1.2 if at in (0, total - 1) else 1.0
-        if marks:
-            weight = MATRIX_ROW * (1 - at / (2 * total))
         number = grid.numbers[at] if grid.numbers else None
         lines.append(
             EntryLine(_row(grid.rows[at], shown), weight, parent=parent, unit="rows", number=number)

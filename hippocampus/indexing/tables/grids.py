@@ -1,4 +1,4 @@
-"""Rows and cells of a table in text: separated, piped, boxed or aligned. Pure, linear."""
+"""Rows and cells of a table in text: separated, piped or boxed. Pure, linear."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from dataclasses import dataclass
 SEPARATORS = ("\t", ",", ";", "|")
 BARS = str.maketrans("│┃║", "|||")
 RULES = "|+-=: \t─━═┌┐└┘├┤┬┴┼╞╡╪│╔╗╚╝╠╣╦╩╬╭╮╰╯║┃"
-DASHES = re.compile(r"\s*-{2,}(?: +-{2,})*\s*")
-GAP = re.compile(r" {2,}|\t")
 TRAILER = re.compile(r"\(?\d+ rows?\)?[^|,]*")
 SAMPLE_LINES = 60
 MOST_COLUMNS = 2_000
@@ -154,7 +152,7 @@ def _read_separated(lines: Sequence[str], separator: str, width: int) -> Grid | 
         number += 1 + sum(cell.count("\n") for cell in row)
     if len(rows) < 2:
         return None
-    named = _names(rows[0], rows[1:SAMPLE_LINES])
+    named = _names(rows[0])
     header = rows[0] if named else [f"column {at}" for at in range(1, width + 1)]
     sure = 0.9 if width > 2 or separator == "\t" else 0.7
     lines_of_rows = numbers[named:]
@@ -172,56 +170,12 @@ def _clean(row: Sequence[str]) -> list[str]:
     return [cell.strip() for cell in row]
 
 
-def _names(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+def _names(header: Sequence[str]) -> bool:
     """Return whether a first row names columns: distinct, filled, no numbers, no dates."""
-    del rows
     plain = all(
         cell.strip() and len(cell) < 80 and not cell.strip()[:1].isdigit() for cell in header
     )
     return plain and len(set(header)) == len(header)
 
 
-def _ruled(lines: Sequence[str]) -> Grid | None:
-    """Read columns under a rule of dashes, as `sqlite3 -column` prints them."""
-    for at, line in enumerate(lines[1:6], 1):
-        if "--" in line and DASHES.fullmatch(line[:5_000]) and lines[at - 1].strip():
-            spans = [match.span() for match in re.finditer("-+", line[:5_000])]
-            if len(spans) > 1:
-                return _read_spans(lines, at, [start for start, _ in spans])
-    return None
-
-
-def _read_spans(lines: Sequence[str], rule: int, starts: Sequence[int]) -> Grid:
-    ends = [*starts[1:], None]
-    spans = list(zip(starts, ends, strict=True))
-    header = [lines[rule - 1][start:end].strip() for start, end in spans]
-    filled = [line for line in lines[rule + 1 :] if line.strip()]
-    notes = [line for line in filled if TRAILER.fullmatch(line.strip()[:200])]
-    rows = [
-        [line[start:end].strip() for start, end in spans]
-        for line in filled
-        if not notes or line not in notes
-    ]
-    return Grid(
-        header, rows, [*[line for line in lines[: rule - 1] if line.strip()], *notes], 0.9, rule
-    )
-
-
-def _aligned(lines: Sequence[str]) -> Grid | None:
-    """Read columns that are set apart by gaps, under a header that starts them."""
-    filled = [line for line in lines if line.strip()]
-    width = len(GAP.split(filled[0].strip())) if len(filled) > 3 else 0
-    if width < 3:
-        return None
-    sample = [GAP.split(line.strip()) for line in filled[:SAMPLE_LINES]]
-    same = sum(len(row) == width for row in sample)
-    if same < SAME_SHARE * len(sample) or not _names(sample[0], ()):
-        return None
-    rows = [[cell for cell in GAP.split(line.strip()) if cell] for line in filled[1:]]
-    even = [row for row in rows if len(row) == width]
-    odd = [line for line, row in zip(filled[1:], rows, strict=True) if len(row) != width]
-    header = [cell.strip() for cell in sample[0]]
-    return Grid(header, even, odd, 0.75, lines.index(filled[0]) + 1) if even else None
-
-
-READERS: tuple[Callable[[Sequence[str]], Grid | None], ...] = (_piped, _ruled, _separated, _aligned)
+READERS: tuple[Callable[[Sequence[str]], Grid | None], ...] = (_piped, _separated)
