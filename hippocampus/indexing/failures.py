@@ -10,6 +10,10 @@ from hippocampus.indexing.extraction import EntryLine, Extraction
 SAYS_SO = re.compile(
     r"(?i)\b(?:\w*error|\w*exception|fail(?:ed|ure)?|fatal|denied|not found|invalid)\b"
 )
+PASSED = re.compile(
+    r"(?i)^\W*(?:ok\b|pass|[✓✔]|Subtest:)|\bfail(?:ed|ures|ing)?:? 0\b|\b0 (?:fail|error)"
+)
+"""A passing test may be about an error, and a count of failures may be 0."""
 MOST_LINES = 8
 MESSAGE_CHARACTERS = 1_200
 """A line of a message is cut behind these; messages are short, dumps are not messages."""
@@ -36,7 +40,11 @@ def message_of(text: str) -> list[str]:
     lines = [line.strip() for line in text[:SCANNED_CHARACTERS].splitlines() if line.strip()]
     if not lines:
         return []
-    telling = [line for line in lines[1:-1] if SAYS_SO.search(line[:MESSAGE_CHARACTERS])]
+    telling = [
+        line
+        for line in lines[1:-1]
+        if SAYS_SO.search(line[:MESSAGE_CHARACTERS]) and not PASSED.search(line[:OPENING])
+    ]
     ends = lines[:1] if len(lines) == 1 else [lines[0], *telling[: MOST_LINES - 2], lines[-1]]
     return [_short(line) for line in dict.fromkeys(ends)]
 

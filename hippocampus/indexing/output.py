@@ -28,7 +28,7 @@ TAIL = re.compile(
     r"\n*\(End of file[^\n]{0,200}\))+\s*\Z"
 )
 TAIL_CHARACTERS = 6_000
-NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: |\| ?|:(?=\S)|:$|-)(.*)$")
+NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: |\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
 NUMBERED_SHARE = 0.9
 AROUND_LINES = 6
 """Up to here lines without a number may stand above and below numbered ones."""

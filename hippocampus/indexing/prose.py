@@ -116,7 +116,8 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:
     lines += ranked(packed(named, "outline", weight=WEIGHTS.outline, count=0))
     filled = [row for row in rows if not UNDERLINE.fullmatch(row.text[:LINE_CHARACTERS])]
     lines += excerpt(filled, _weigher(filled, headings, outlined), WEIGHTS.named)
-    title = headings[0].words if headings else rows[0].text
+    is_titled = headings and (headings[0].level == 1 or headings[0].number == rows[0].number)
+    title = headings[0].words if is_titled else rows[0].text
     title = clip(title, TITLE_CHARACTERS)
     total = lines_in(text)
     opening = f"“{title}”" if headings or total > LEAST_TITLED else "prose"

@@ -182,10 +182,12 @@ def ending(path: str, steps: int) -> str:
 
 
 def listed(name: str, records: Sequence[Any], weight: float, parent: int | None) -> list[EntryLine]:
-    """Return a list of records inside a record as lines: the label and the id of each."""
+    """Return a list of records inside a record as lines: the id of each and its labels."""
     rows = [read_row(record).cells for record in records[:MOST_NESTED]]
     columns = _worth(rows, _columns(rows))
-    named = sorted(columns, key=lambda each: not _is_label(each))[:NESTED_COLUMNS]
+    first = [each for each in columns if _is_key(each, len(rows))][:1]
+    rest = sorted(columns, key=lambda each: not _is_label(each))
+    named = [*first, *(each for each in rest if each not in first)][:NESTED_COLUMNS]
     items = [
         " ".join(cell(row[c.name]) for c in named if row.get(c.name) is not None) for row in rows
     ]

@@ -42,11 +42,11 @@ SMALLEST_INNER = 24
 
 
 def plain(text: str) -> str:
-    """Return a text without terminal colours, overwritten progress lines and an outer fence."""
+    """Return a text without terminal colours, carriage returns, overwritten progress lines and an outer fence."""
     if "\x1b" in text:
         text = ANSI.sub("", text)
     if "\r" in text:
-        text = PROGRESS.sub("", text)
+        text = PROGRESS.sub("", text.replace("\r\n", "\n"))
     fenced = FENCE.match(text) if text.lstrip()[:3] == "```" else None
     return fenced.group(1) if fenced else text
 

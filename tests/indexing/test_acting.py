@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from hippocampus.indexing import ExtractionContext, Price, arguments, index
+from hippocampus.indexing import ExtractionContext, Price, arguments, code, index
 from hippocampus.models import tokens
 
 LINES = inspect.getsource(textwrap).split("\n")
@@ -154,9 +154,11 @@ def test_a_call_is_no_definition_and_a_method_has_its_class() -> None:
     source = (
         "class Page {\n  render(data) {\n    handleData.resolve(data);\n    return 1;\n  }\n}\n" * 9
     )
-    shown = entry(source, {"path": "page.js"}, 0.5)
-    assert "class Page 1: render 2" in shown
-    assert "handleData.resolve " not in shown.replace("handleData.resolve(data)", "")
+    extraction = code.extract(source, ExtractionContext(arguments='{"path": "page.js"}'))
+    assert extraction is not None
+    names = [line.text for line in extraction.lines if line.number is None]
+    assert names[0].startswith("names: Page 1, Page.render 2, Page 7, ")
+    assert "resolve" not in "\n".join(names)
 
 
 def test_no_names_are_listed_as_used() -> None:
@@ -272,3 +274,40 @@ def test_what_all_records_share_is_no_boilerplate() -> None:
 def test_an_entry_is_shorter_than_half_of_its_content(share: float) -> None:
     for text in ("\n".join(LINES), pprint.pformat(dict(enumerate(LINES))), json.dumps(LINES)):
         assert tokens.count(entry(text, share=share)) <= 0.56 * tokens.count(text)
+
+
+def test_numbered_lines_with_carriage_returns_keep_the_numbers_of_their_file() -> None:
+    body = "".join(
+        f"{at}:{f'    kite_{at} = {at}' if at % 6 else ''}\r\n" for at in range(700, 790)
+    )
+    shown = entry(f"[File: sky.py (990 lines total)]\r\n(699 more lines above)\r\n{body}", {}, 0.5)
+    assert re.search(r"^7\d\d: +kite_7", shown, re.MULTILINE)
+    assert not re.search(r"\d: 7\d\d:", shown)
+
+
+def test_a_failed_run_opens_with_its_failures_and_not_with_tests_about_errors() -> None:
+    lines = [f"ok {at} - refuses a wrong password with an error" for at in range(40)]
+    text = "\n".join(
+        ["TAP version 13", *lines, "# fail 0", "not ok 41 - error: kite lost", "1..41"]
+    )
+    context = ExtractionContext(is_error=True, content_tokens=tokens.count(text))
+    shown = index(text, context, Price(1.25, 1500.0, 60, 60)).lines
+    assert shown[1:4] == ("TAP version 13", "not ok 41 - error: kite lost", "1..41")
+
+
+def test_a_merged_line_of_a_trace_is_only_one_that_differs_in_digits() -> None:
+    frames = [f"    at kite.Sky${at}.lift{at % 9} (Sky.java:{at})" for at in range(30)]
+    other = [f"    at wind.Gust${at}.blow{at % 9} (Gust.java:{at})" for at in range(30)]
+    shown = entry("\n".join(["rc=1", *frames, *other]), {}, 0.4)
+    assert shown.count("(and 29 lines like it)") == 0
+    assert "Sky" in shown
+    assert "Gust" in shown
+
+
+def test_records_inside_a_record_have_their_own_ids_first() -> None:
+    children = [
+        {"id": f"{at}:7", "name": f"kite {at}", "fontName": f"Sans{at}", "title": f"t{at}"}
+        for at in range(9)
+    ]
+    rows = [{"id": f"r{at}", "name": f"row {at}", "children": children} for at in range(5)]
+    assert "children[9]: 0:7 " in entry(json.dumps(rows), {}, 0.9)
