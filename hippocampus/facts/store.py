@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 from hippocampus.errors import HippocampusError, ProviderError
 from hippocampus.facts import memories, query, triples, upkeep
 from hippocampus.facts.blocks import Blocks
-from hippocampus.facts.conversations import Conversations
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.ids import MonotonicClock
@@ -72,7 +71,7 @@ class Facts:
 
     `path` may be `":memory:"`. `agent` is whose memory it is where a call names no other; one file
     holds many agents, and `"*"` asks for all. `messages_table` names a table of the user's in the
-    same file, which `conversations.search` then reads.
+    same file, which the tool `recall_conversation` then searches.
 
     Raises:
         StoreError: the file cannot be opened, is damaged, or is of a later version.
@@ -107,7 +106,7 @@ class Facts:
             self._database.close()
             raise
         self.blocks = Blocks(self._database, self.policy, ticking, agent)
-        self.conversations = Conversations(self._database, ticking, agent, messages_table)
+        self.messages_table = messages_table
 
     # Remembering --------------------------------------------------------------------------------
 
@@ -517,7 +516,7 @@ class Facts:
         """Return an agent's tools in a format: `openai`, `responses`, `anthropic`, `gemini` or `bedrock`."""
         from hippocampus.facts import tools
 
-        return tools.tools(format_name, conversation=self.conversations.table is not None)
+        return tools.tools(format_name, conversation=self.messages_table is not None)
 
     def call(
         self,

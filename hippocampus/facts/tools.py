@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from hippocampus.errors import HippocampusError, ProviderError, StoreError, nearest
+from hippocampus.facts.conversations import PastTurn, search
 from hippocampus.facts.errors import BlockError
 from hippocampus.facts.models import TYPES, Action, Item, Memory, Outcome, Recalled
 from hippocampus.facts.rendering import entry_line
@@ -23,7 +24,6 @@ from hippocampus.facts.timestamps import day
 from hippocampus.formats.writing import tool_definition
 
 if TYPE_CHECKING:
-    from hippocampus.facts.conversations import PastTurn
     from hippocampus.facts.store import Facts
 
 INSTRUCTIONS = (
@@ -311,8 +311,9 @@ class RecallConversation(Tool):
         "How many to return at most; 20 if left out.", default=20, ge=1, le=MOST_RESULTS
     )
 
-    def run(self, facts: Facts, reach: Reach) -> str:
-        found = facts.conversations.search(self.query, limit=self.limit, agent=reach.agent)
+    def run(self, facts: Facts, reach: Reach) -> str:  # noqa: ARG002 - the table has no agents
+        table = facts.messages_table
+        found = search(facts.tables.database, table, self.query, self.limit) if table else []
         return "\n".join(map(_message, found)) or "No message matches."
 
 

@@ -84,7 +84,6 @@ def test_forgetting_takes_one_embedding(facts: Facts, models: Counted) -> None:
 
 
 def test_blocks_and_conversations_ask_no_model(facts: Facts, models: Counted) -> None:
-    facts.conversations.archive("s", [(1, "user", "The boiler is in the cellar.")])
     call(facts, "append_memory_block", {"key": "persona", "content": "kind"})
     call(facts, "replace_memory_block", {"key": "persona", "old_text": "kind", "new_text": "mild"})
     call(facts, "recall_memory_block", {"key": "persona"})

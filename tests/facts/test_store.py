@@ -391,37 +391,17 @@ def test_blocks(facts):
     assert not blocks.delete("persona")
 
 
-@pytest.mark.parametrize("message", [{"role": "user", "content": "x"}, ("user", "x"), "x", 1])
-def test_what_is_archived_has_a_turn_a_role_and_a_text(facts, message):
-    with pytest.raises(ValueError, match=r"a message to archive is \(turn, role, text\)"):
-        facts.conversations.archive("s1", [(1, "user", "y"), message])
-    assert facts.conversations.search("y") == []
-
-
-def test_conversation_search_over_our_archive(facts):
-    said = [(0, "user", "Where did I park the car?"), (1, "assistant", "In the north garage.")]
-    assert facts.conversations.archive("s1", said) == 2
-    assert facts.conversations.archive("s1", said) == 0
-    assert facts.conversations.search("garage")[0].turn == 1
-    assert facts.conversations.search("") == []
-
-
-@pytest.mark.parametrize("indexed", [True, False])
-def test_conversation_search_over_a_table_of_the_users(opened, tmp_path, indexed):
+def test_messages_of_the_users_are_searched_by_their_words(opened, tmp_path):
     facts = opened(messages_table="messages")
     with sqlite3.connect(tmp_path / "facts.db") as db:
         db.execute("CREATE TABLE messages (id INTEGER PRIMARY KEY, role TEXT, content TEXT)")
         db.execute(
-            "INSERT INTO messages VALUES (1, 'user', 'the garage is north'), (2, 'user', 'no')"
+            "INSERT INTO messages VALUES (1, 'user', 'the garage is north'), (2, 'user', 'no garage')"
         )
-        if indexed:
-            db.execute(
-                "CREATE VIRTUAL TABLE messages_fts USING fts5(content, content='messages', content_rowid='id')"
-            )
-            db.execute("INSERT INTO messages_fts (messages_fts) VALUES ('rebuild')")
     db.close()
-    found = facts.conversations.search("north garage")
-    assert [(said.turn, said.content) for said in found] == [(1, "the garage is north")]
+    found = facts.call("recall_conversation", {"query": "north garage"}).splitlines()
+    assert found == ["- [user] the garage is north", "- [user] no garage"]
+    assert facts.call("recall_conversation", {"query": "zebra"}) == "No message matches."
 
 
 def test_stats_and_listing(facts):

@@ -155,12 +155,6 @@ def test_a_call_reaches_its_own_agent_and_scopes_alone(facts: Facts) -> None:
     assert facts.count(agent="ann") == 2
 
 
-def test_messages_are_searched(facts: Facts) -> None:
-    facts.conversations.archive("s", [(1, "user", "The launch code is on the blue card.")])
-    assert "blue card" in call(facts, "recall_conversation", {"query": "launch code"})
-    assert call(facts, "recall_conversation", {"query": "zebra"}) == "No message matches."
-
-
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
