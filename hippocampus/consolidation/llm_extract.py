@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import logging
 import re
-import threading
 from collections.abc import Callable, Iterator, Sequence
 
 from hippocampus.consolidation.caution import ORDERS, speaks_of_secret
 from hippocampus.consolidation.extract import Extracted, key_of
 from hippocampus.consolidation.transcript import Utterance
 from hippocampus.entries.entry import storable
+from hippocampus.facts.bounded import within
 from hippocampus.facts.models import TYPES
 from hippocampus.session.ports import KeptItem
 
@@ -52,8 +52,12 @@ def asked(
         f"{number}. {storable(each.text[:MESSAGE_CHARACTERS])}"
         for number, each in enumerate(chosen, start=1)
     )
-    answer = within(seconds, complete, PROMPT.format(types=", ".join(TYPES), messages=numbered))
-    return None if answer is None else validated(session, answer, chosen)
+    try:
+        answer = within(seconds, complete, PROMPT.format(types=", ".join(TYPES), messages=numbered))
+    except Exception:  # the model is the user's code, and consolidation works without it
+        LOG.warning("no facts from the model: the rules' stand", exc_info=True)
+        return None
+    return None if answer is None else validated(session, str(answer), chosen)
 
 
 def _fitting(said: Sequence[Utterance]) -> list[Utterance]:
@@ -66,24 +70,6 @@ def _fitting(said: Sequence[Utterance]) -> list[Utterance]:
             break
         chosen.append(each)
     return chosen[::-1]
-
-
-def within(seconds: float, complete: Complete, prompt: str) -> str | None:
-    """Return the answer if it comes in time; a call under way is not waited for any longer."""
-    answers: list[str] = []
-
-    def ask() -> None:
-        try:
-            answers.append(str(complete(prompt)))
-        except Exception:  # the model is the user's code, and consolidation works without it
-            LOG.warning("no facts from the model: the rules' stand", exc_info=True)
-
-    asking = threading.Thread(target=ask, name="hippocampus-consolidation-model", daemon=True)
-    asking.start()
-    asking.join(seconds)
-    if not answers:
-        LOG.warning("no facts from the model within %.3g seconds: the rules' stand", seconds)
-    return answers[0] if answers else None
 
 
 def validated(session: str, answer: str, said: Sequence[Utterance]) -> list[Extracted] | None:

@@ -118,8 +118,6 @@ class Action(StrEnum):
     """It was there already; its intensity and its count of encounters moved."""
     SUPERSEDED = "superseded"
     """It stands in the place of `others`, which are kept as history."""
-    MERGED = "merged"
-    """It states the same as a stored one, in other or more words; the fuller one stands."""
     KEPT_APART = "kept_apart"
     """It is close to `others` but states something else; both are true."""
     REFUSED = "refused"

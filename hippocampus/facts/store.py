@@ -393,10 +393,6 @@ class Facts:
             limit=limit,
         )
 
-    def search(self, text: str, *, agent: str = EVERY_AGENT, **filters: Any) -> list[Memory]:
-        """Return the memories that contain a text, whatever its case, of all agents."""
-        return self.memories(containing=text, agent=agent, **filters)
-
     def history(self, memory_id: str) -> list[Memory]:
         """Return a memory and all that it superseded, newest first."""
         return upkeep.history(self.tables, memory_id)
