@@ -169,6 +169,7 @@ en | Lena works at Siemens > Lena lives in Ulm now
 de | Mein Büro ist im zweiten Stock > mein Büro hat jetzt einen neuen Drucker
 ru | Наш офис на Тверской > в офисе теперь есть кофемашина
 hi | मेरी टीचर रीना मैम हैं > मेरी टीचर अब ऑनलाइन पढ़ाती हैं
+en | I live in Bergen > We moved to Postgres
 """
 
 

@@ -49,10 +49,6 @@ RULES = {
             r"(?P<subject>.+?)\s(?:wohn|leb)(?:e|t|en|st)?\s(?:jetzt\s|nun\s|inzwischen\s|mittlerweile\s|wieder\s|seit\s\w+\s)*in\s(?P<object>.+)",
         ),
         (
-            "lives_in",
-            r"(?P<subject>.+?)\s(?:bin|ist|sind)\s(?:jetzt\s|endlich\s|wieder\s|zurück\s|letzte\w*\s\w+\s)*nach\s(?P<object>.+?)\s(?:um|zurück)?gezogen",
-        ),
-        (
             "works_at",
             r"(?P<subject>.+?)\s(?:arbeite[tn]?)\s(?:jetzt\s|nun\s|inzwischen\s|wieder\s)*(?:bei|für)\s(?P<object>.+)",
         ),

@@ -59,10 +59,6 @@ RULES = {
             r"(?P<subject>.+?)\s(?:now\s|currently\s|still\s|actually\s)?(?:lives?|(?:(?:am|is|are)\s)?(?:now\s)?(?:living|based)|resides?)\s(?:now\s|back\s)?in\s(?P<object>.+)",
         ),
         (
-            "lives_in",
-            r"(?P<subject>.+?)\s(?:have\s|has\s|just\s|recently\s|finally\s)*(?:moved|relocated)\s(?:back\s)?to\s(?P<object>.+)",
-        ),
-        (
             "works_at",
             r"(?P<subject>.+?)\s(?:now\s|currently\s|still\s)?works?\s(?:now\s)?(?:at|for)\s(?P<object>.+)",
         ),

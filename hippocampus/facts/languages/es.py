@@ -44,10 +44,6 @@ RULES = {
             r"(?:(?P<subject>.+?)\s)?(?:ahora\s|ya\s)?(?:viv(?:o|e|imos|en)|resid\w+)\s(?:ahora\s|de\snuevo\s|otra\svez\s)*en\s(?P<object>.+)",
         ),
         (
-            "lives_in",
-            r"(?:(?P<subject>.+?)\s)?(?:me|nos|se)\s(?:he\s|hemos\s|ha\s)?mud(?:é|amos|ó|ado)\sa\s(?P<object>.+)",
-        ),
-        (
             "works_at",
             r"(?:(?P<subject>.+?)\s)?(?:ahora\s)?trabaj(?:o|a|amos|an)\s(?:ahora\s)?(?:en|para)\s(?P<object>.+)",
         ),

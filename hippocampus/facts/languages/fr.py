@@ -44,10 +44,6 @@ RULES = {
             r"(?P<subject>.+?)(?:\s|(?<='))(?:habit(?:e|ons|ent)|vi(?:s|t|vons|vent))\s(?:maintenant\s|désormais\s|à\snouveau\s|de\snouveau\s)*(?:à|au|en|dans)\s(?P<object>.+)",
         ),
         (
-            "lives_in",
-            r"(?P<subject>.+?)(?:\s|(?<='))(?:ai|a|avons|viens\sde|venons\sde)\s(?:enfin\s|récemment\s)?déménag(?:é|er)\s(?:à|au|en)\s(?P<object>.+)",
-        ),
-        (
             "works_at",
             r"(?P<subject>.+?)\s(?:travaill(?:e|ons|ent)|bosse)\s(?:maintenant\s|désormais\s)*(?:chez|pour|à)\s(?P<object>.+)",
         ),
