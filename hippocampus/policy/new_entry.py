@@ -5,7 +5,7 @@ from __future__ import annotations
 from hippocampus.entries.entry import Decay, Entry, Lifecycle, Modifiers, Source
 from hippocampus.policy.fields import Policy
 from hippocampus.policy.resolution import Resolution
-from hippocampus.policy.words import EntryType
+from hippocampus.policy.words import Encoding, EntryType
 
 
 def new_entry(  # noqa: PLR0913, PLR0917 - what it is, and what the policy says of it
@@ -18,7 +18,7 @@ def new_entry(  # noqa: PLR0913, PLR0917 - what it is, and what the policy says 
 ) -> Entry:
     """Return the entry, without a summary; it is made and last accessed in the turn of its source."""
     expires = resolution.expires_after_turns
-    usual = "manual" if entry_type == "message" else "auto"
+    usual: Encoding = "manual" if entry_type == "message" else "auto"
     return Entry(
         id=entry_id,
         type=entry_type,
