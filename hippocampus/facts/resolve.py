@@ -97,11 +97,19 @@ def _by_denial(denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
     there = [
         (share, Ending(row, sentence, "", "it is so no longer"))
         for row, sentence, _ in said
-        if (share := _share(what, sentence)) >= MOST and (not subject or holds(sentence, subject))
+        if (share := _share(what, sentence)) >= MOST
+        and (not subject or holds(sentence, subject))
+        and _same_person(f"{denial.subject} {denial.what}", sentence)
     ]
     best = max((share for share, _ in there), default=0.0)
     there = [each for each in there if each[0] == best]
     return [ending for _, ending in there] if len(what) > 1 or len(there) == 1 else []
+
+
+def _same_person(clause: str, sentence: str) -> bool:
+    """Return whether a clause may be about the person that a sentence is about."""
+    ours, theirs = persons(clause), persons(sentence)
+    return ours == theirs or (ours < theirs and not is_own(clause))
 
 
 def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownStatement]) -> list[Ending]:

@@ -170,6 +170,8 @@ de | Mein Büro ist im zweiten Stock > mein Büro hat jetzt einen neuen Drucker
 ru | Наш офис на Тверской > в офисе теперь есть кофемашина
 hi | मेरी टीचर रीना मैम हैं > मेरी टीचर अब ऑनलाइन पढ़ाती हैं
 en | I live in Bergen > We moved to Postgres
+en | My sister is vegan > I am no longer vegan
+en | I eat meat > My sister no longer eats meat
 """
 
 
