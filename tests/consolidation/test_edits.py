@@ -218,7 +218,7 @@ def test_what_a_model_worded_is_found_in_the_message_of_its_turn(make: Make) -> 
 def test_a_message_does_not_stand_beside_what_superseded_its_fact(memory: Hippocampus) -> None:
     """Neither in a context load nor in a recall; history has what was said."""
     with memory.session("two") as session:
-        session([user("I moved to Munich.")])
+        session([user("I live in Munich now.")])
     told = opening(memory, "three")
     assert "I prefer tabs." in told
     assert "I live in Berlin" not in told

@@ -122,12 +122,12 @@ def test_a_fact_that_is_replaced_is_replaced_in_its_line(tmp_path: Path, facts: 
     file.sync(facts, [old])
     file.path.write_text(file.path.read_text() + "\nMy own words.\n")
     [outcome] = facts.remember_many(
-        [Item("I moved to Oslo.", "fact", origin=Origin(role="user"), at=AT + 86_400)]
+        [Item("I live in Oslo now.", "fact", origin=Origin(role="user"), at=AT + 86_400)]
     )
     file.sync(facts)
     assert not is_current(by_ids(facts.tables, [old])[old])
     assert "Rome" not in file.path.read_text()
-    assert "- [2026-02-10] I moved to Oslo." in file.path.read_text()
+    assert "- [2026-02-10] I live in Oslo now." in file.path.read_text()
     assert file.path.read_text().endswith("\nMy own words.\n")
     assert outcome.memory
 
@@ -369,7 +369,7 @@ def test_a_tools_word_that_stands_for_an_assistants_moves_to_the_tools(
 ) -> None:
     said = [
         Item("Ann lives in Rome.", "fact", origin=Origin("s", 1, "", "assistant"), at=AT),
-        Item("Ann moved to Oslo.", "fact", origin=Origin("s", 2, "", "assistant"), at=AT + 86_400),
+        Item("Ann lives in Oslo now.", "fact", origin=Origin("s", 2, "", "assistant"), at=AT + 86_400),
     ]
     [old] = remembered(facts, said[:1])
     file = MemoryFile(StateDir(tmp_path))
@@ -379,7 +379,7 @@ def test_a_tools_word_that_stands_for_an_assistants_moves_to_the_tools(
     file.sync(facts)
     text = file.path.read_text()
     assert "Rome" not in text
-    assert text.index("## From tool results") < text.index("Ann moved to Oslo. · tool")
+    assert text.index("## From tool results") < text.index("Ann lives in Oslo now. · tool")
 
 
 def test_each_agent_has_a_file_of_its_own(tmp_path: Path, facts: Facts) -> None:
