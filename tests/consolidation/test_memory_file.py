@@ -369,7 +369,9 @@ def test_a_tools_word_that_stands_for_an_assistants_moves_to_the_tools(
 ) -> None:
     said = [
         Item("Ann lives in Rome.", "fact", origin=Origin("s", 1, "", "assistant"), at=AT),
-        Item("Ann lives in Oslo now.", "fact", origin=Origin("s", 2, "", "assistant"), at=AT + 86_400),
+        Item(
+            "Ann lives in Oslo now.", "fact", origin=Origin("s", 2, "", "assistant"), at=AT + 86_400
+        ),
     ]
     [old] = remembered(facts, said[:1])
     file = MemoryFile(StateDir(tmp_path))

@@ -93,7 +93,9 @@ def test_empty_long_and_secret_texts_are_refused(opened):
 
 
 def test_a_batch_sees_its_own_earlier_items(facts):
-    outcomes = facts.remember_many(["User lives in Rome", "User lives in Rome.", "I live in Oslo now"])
+    outcomes = facts.remember_many(
+        ["User lives in Rome", "User lives in Rome.", "I live in Oslo now"]
+    )
     assert [o.action for o in outcomes] == [Action.ADDED, Action.STRENGTHENED, Action.SUPERSEDED]
     assert contents(facts.recall("", limit=-1)) == ["I live in Oslo now"]
 
