@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 import re
+from array import array
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from operator import itemgetter
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from hippocampus.entries.entry import Record
 from hippocampus.indexing.shapes import identifiers
@@ -26,9 +29,29 @@ CLEAR_RATIO = 2.0
 MAX_HOLDERS = 3
 """A name that more payloads have points at none of them."""
 
+MAX_UNPACKED = 2_000
+"""A part of an index with more names is packed."""
+
 V = TypeVar("V", int, tuple[int, ...])
 Holders = dict[str, tuple[int, ...]]
 """By a name or a word, the numbers of the payloads that have it."""
+
+
+class _Packed(NamedTuple):
+    """The values of many keys in two columns: 16 bytes each, where a dict of texts has about 150."""
+
+    keys: array[int]
+    """The hash of each key, in ascending order; one key may have several rows."""
+    values: array[int]
+
+    def rows(self, key: str) -> array[int]:
+        """Return the values of a key, older ones first."""
+        wanted = hash(key)
+        start = bisect.bisect_left(self.keys, wanted)
+        return self.values[start : bisect.bisect_right(self.keys, wanted, start)]
+
+
+_Part = Mapping[str, Any] | _Packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,32 +59,60 @@ class Sums(Generic[V]):
     """A mapping whose values are summed as it grows: a value, so that an older version stays.
 
     It is held in parts of doubling size, newest last, so that an addition to a mapping of any size costs
-    its size alone (log-structured merge).
+    its size alone (log-structured merge). Large parts are packed.
     """
 
-    parts: tuple[Mapping[str, V], ...] = ()
+    parts: tuple[_Part, ...] = ()
 
     def plus(self, added: Mapping[str, V]) -> Sums[V]:
         """Return the mapping with values added to those it has."""
         if not added:
             return self
-        layers: list[Mapping[str, V]] = list(self.parts)
-        last = added
-        while layers and len(layers[-1]) <= 2 * len(last):
-            merged = dict(layers.pop())
-            for key, value in last.items():
-                merged[key] = merged[key] + value if key in merged else value
-            last = merged
-        layers.append(last)
-        return Sums(tuple(layers))
+        layers: list[_Part] = list(self.parts)
+        last: _Part = added
+        while layers and _size(layers[-1]) <= 2 * _size(last):
+            last = _merged(layers.pop(), last)
+        return Sums((*layers, last))
 
     def get(self, key: str, default: V) -> V:
         """Return the sum of the values of a key."""
         total = default
         for part in self.parts:
-            if key in part:
+            if isinstance(part, _Packed):
+                rows = part.rows(key)
+                total = total + (tuple(rows) if isinstance(total, tuple) else sum(rows))
+            elif key in part:
                 total = total + part[key]
         return total
+
+
+def _size(part: _Part) -> int:
+    return len(part.keys) if isinstance(part, _Packed) else len(part)
+
+
+def _merged(older: _Part, newer: _Part) -> _Part:
+    """Return two parts as one, packed where it is large."""
+    if not isinstance(older, _Packed) and not isinstance(newer, _Packed):
+        merged = dict(older)
+        for key, value in newer.items():
+            merged[key] = merged[key] + value if key in merged else value
+        return _packed(merged) if len(merged) > MAX_UNPACKED else merged
+    import numpy as np
+
+    one, other = (each if isinstance(each, _Packed) else _packed(each) for each in (older, newer))
+    keys, values = (np.concatenate(columns) for columns in zip(one, other, strict=True))
+    order = keys.argsort(kind="stable")
+    return _Packed(array("q", keys[order].tobytes()), array("q", values[order].tobytes()))
+
+
+def _packed(part: Mapping[str, V]) -> _Packed:
+    rows = [
+        (hash(key), each)
+        for key, value in part.items()
+        for each in (value if isinstance(value, tuple) else (value,))
+    ]
+    rows.sort(key=itemgetter(0))
+    return _Packed(array("q", (key for key, _ in rows)), array("q", (each for _, each in rows)))
 
 
 @dataclass(frozen=True, slots=True)

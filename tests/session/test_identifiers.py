@@ -1,0 +1,44 @@
+"""The index of identifiers: sums over a mapping that grows, as a Counter has them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hippocampus.session import identifiers
+from hippocampus.session.identifiers import Sums
+
+NAMES = st.sampled_from([f"name_{number}" for number in range(12)])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _packs_early() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(identifiers, "MAX_UNPACKED", 4)
+        yield
+
+
+@given(st.lists(st.dictionaries(NAMES, st.integers(-3, 3), max_size=9)))
+def test_counts_are_summed_however_they_are_packed(added: list[dict[str, int]]) -> None:
+    sums: Sums[int] = Sums()
+    wanted: Counter[str] = Counter()
+    for each in added:
+        sums = sums.plus(each)
+        wanted.update(each)
+    assert all(sums.get(name, 0) == wanted[name] for name in [*wanted, "no such name"])
+
+
+@given(st.lists(st.dictionaries(NAMES, st.tuples(st.integers(0, 99)), max_size=9)))
+def test_numbers_stand_in_the_order_in_which_they_came(
+    added: list[dict[str, tuple[int, ...]]],
+) -> None:
+    sums: Sums[tuple[int, ...]] = Sums()
+    wanted: dict[str, tuple[int, ...]] = {}
+    for each in added:
+        sums = sums.plus(each)
+        wanted |= {name: (*wanted.get(name, ()), *own) for name, own in each.items()}
+    assert all(sums.get(name, ()) == own for name, own in wanted.items())
