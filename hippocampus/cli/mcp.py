@@ -44,7 +44,6 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
         facts = closing.enter_context(opened(state.facts, agent or OWN_AGENT, models=True))
         memory = Hippocampus(state_dir, policy=policy, agent=agent)
         tools = mcp_server.Tools(state, memory, facts, agent)
-        closing.callback(tools.close)
         closing.callback(memory.close)
         server = mcp_server.server(tools, profile)
         if transport == "stdio":

@@ -6,6 +6,7 @@ Which tools one server offers is decided here; `tools` has what a call does, `ht
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -129,4 +130,5 @@ def _reported(call: Callable[..., str]) -> Callable[..., str]:
         except HippocampusError as failure:
             raise ToolError(str(failure)) from failure
 
+    reported.__signature__ = inspect.signature(call, eval_str=True)  # type: ignore[attr-defined]
     return reported

@@ -6,10 +6,10 @@ Each public method is one of them: its parameters are the arguments, its docstri
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
-import threading
-from collections import Counter, OrderedDict
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hippocampus.memory import Hippocampus
     from hippocampus.session.session import Session
 
-MAX_OPEN_SESSIONS, MAX_LISTED = 32, 50
+MAX_LISTED = 50
 NO_SESSION = "this memory has no session yet: entries appear once a hook or an agent has stored one"
 SELECTORS: Mapping[str, Any] = definition.PARAMETERS["properties"]
 
@@ -38,43 +38,35 @@ Limit = Annotated[int, Field(ge=1, le=50, description="The most results.")]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
+def _with_selectors(recall: Callable[..., str]) -> Callable[..., str]:
+    """Return a method whose signature names what a recall may select, of any type."""
+    own = inspect.signature(recall, eval_str=True)
+    named = [each for each in own.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    selectors = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
+        for name in SELECTORS
+    ]
+    recall.__signature__ = own.replace(parameters=[named[0], *selectors, *named[1:]])  # type: ignore[attr-defined]
+    return recall
+
+
 class Tools:
-    """The functions behind the tools, with the sessions that recalls have opened."""
+    """The functions behind the tools."""
 
     def __init__(self, state: StateDir, memory: Hippocampus, facts: Facts, agent: str = "") -> None:
         self._state = state
         self._memory = memory
         self._facts = facts
         self._agent = agent
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def close(self) -> None:
-        """Close the sessions; close the memory first, so that none of them is consolidated here."""
-        with self._lock:
-            while self._sessions:
-                self._sessions.popitem()[1].close()
 
     # Stored payloads
 
-    def recall(  # noqa: PLR0913, PLR0917 - each is one way to name a slice
-        self,
-        entry_id: Any = None,
-        lines: Any = None,
-        pattern: Any = None,
-        context: Any = None,
-        path: Any = None,
-        query: Any = None,
-        head: Any = None,
-        tail: Any = None,
-        max_tokens: Any = None,
-        session_id: SessionId = "",
-        agent_id: AgentId = "",
-    ) -> str:
+    @_with_selectors
+    def recall(self, *, session_id: SessionId = "", agent_id: AgentId = "", **given: Any) -> str:
         """Return a part of a stored payload; what a model writes as text or number is both read."""
-        given = {name: value for name, value in locals().items() if name in SELECTORS}
-        name = self._name(session_id, agent_id, str(entry_id or ""))
-        return self._session(name).answer(given)
+        name = self._name(session_id, agent_id, str(given.get("entry_id") or ""))
+        with self._session(name) as session:
+            return session.answer(given)
 
     def session_status(self, session_id: SessionId = "", agent_id: AgentId = "") -> str:
         """Return the figures of a session as JSON: tokens, costs, entries with the newest first."""
@@ -99,7 +91,8 @@ class Tools:
     def entry(self, entry_id: str) -> str:
         """Return the whole text of an entry."""
         try:
-            return self._session(self._name("", "", entry_id)).text(entry_id)
+            with self._session(self._name("", "", entry_id)) as session:
+                return session.text(entry_id)
         except (RecallError, ToolError) as missing:
             raise ResourceNotFoundError(str(missing)) from missing
 
@@ -118,13 +111,14 @@ class Tools:
             raise ToolError(f"session {name!r} belongs to another agent; name it as agent_id")
         return name
 
-    def _session(self, name: str) -> Session:
-        with self._lock:
-            found = self._sessions.pop(name, None)
-            self._sessions[name] = found or self._memory.session(name, agent="")
-            if len(self._sessions) > MAX_OPEN_SESSIONS:
-                self._sessions.popitem(last=False)[1].close()
-            return self._sessions[name]
+    @contextlib.contextmanager
+    def _session(self, name: str) -> Iterator[Session]:
+        """Return a session for a `with` block: it is another process that ends it."""
+        session = self._memory.session(name, agent="")
+        try:
+            yield session
+        finally:
+            session.release()
 
     # Long-term memory
 

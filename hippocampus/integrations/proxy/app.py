@@ -246,7 +246,7 @@ class Proxy:
         return _response(response, Response(content))
 
     async def _next(self, request: Request, exchange: Exchange) -> httpx.Response:
-        """ModelAnswer the calls of recall, and send the request with which the answer goes on."""
+        """Answer the calls of recall, and send the request with which the answer goes on."""
         content = await run_in_threadpool(exchange.next_request)
         return await self._send(request, content, is_read=True)
 

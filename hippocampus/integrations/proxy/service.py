@@ -117,13 +117,13 @@ class Exchange:
         return self.content
 
     def results(self) -> list[ToolResult]:
-        """ModelAnswer the calls of recall of the present round."""
+        """Answer the calls of recall of the present round."""
         self.recalls += len(self.answer.calls)
         answer = self.conversation.session.answer
         return [ToolResult(each.call_id, answer(each.arguments)) for each in self.answer.calls]
 
     def next_request(self) -> bytes:
-        """ModelAnswer the present round, and return the request with which the answer goes on.
+        """Answer the present round, and return the request with which the answer goes on.
 
         Raises:
             TooManyRoundsError: the model has called recall too often.
@@ -188,7 +188,7 @@ class Service:
         exchange = Exchange(
             conversation,
             body,
-            [*request["tools"], _definition(conversation.session, answers.ADAPTER.NAME, tool)],
+            [*request["tools"], *conversation.session.tools(answers.ADAPTER.NAME, tool)],
             self._conversations.restored(answers, chains, items),
             chains,
             answers(tool, request),
@@ -289,18 +289,6 @@ def _listed(items: Any) -> list[Item]:
 def _tool_name(tools: Sequence[Any]) -> str:
     names = {(each.get("function") or each).get("name") for each in tools if isinstance(each, dict)}
     return OTHER_NAME if recall.TOOL_NAME in names else recall.TOOL_NAME
-
-
-def _definition(session: Session, format_name: str, name: str) -> Item:
-    [tool] = session.tools(format_name)
-    return {
-        **tool,
-        **(
-            {"function": {**tool["function"], "name": name}}
-            if "function" in tool
-            else {"name": name}
-        ),
-    }
 
 
 def _prices(model: str) -> Prices:
