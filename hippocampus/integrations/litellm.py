@@ -50,15 +50,15 @@ class HippocampusCallback(CustomLogger):  # type: ignore[misc]
 
     async def async_should_run_agentic_loop(self, response: Any, *_: Any, **given: Any) -> Any:
         """Return whether an answer has recalls, and the message that has only these."""
-        asked = _recalls(response) if given["kwargs"].get(SESSION) else None
-        return asked is not None, asked
+        recalls = _recalls(response) if given["kwargs"].get(SESSION) else None
+        return recalls is not None, recalls
 
     async def async_build_agentic_loop_plan(
         self, tools: Item, messages: list[Any], kwargs: Mapping[str, Any], **_: Any
     ) -> of.AgenticLoopPlan:
         """Return the next call: its messages end with the recalls and what they found."""
         found: list[ToolResult] = []
-        for call_id, _, arguments in unanswered([tools]):
+        for call_id, _name, arguments in unanswered([tools]):
             text = await self._adapter.aanswer(kwargs[SESSION], arguments)
             found.append(ToolResult(call_id, text))
         more = [*messages, tools, *writing.tool_results([tools], found)]

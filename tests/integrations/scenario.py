@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -107,6 +108,42 @@ def run_page(name: str, model: Any, written: str) -> dict[str, Any]:
     path.write_text(f"{before}scripted_model{after}", "utf-8")
     exec(compile(path.read_text("utf-8"), path, "exec"), names)
     return names
+
+
+def delegating(asked: Any) -> ScriptedModel:
+    """Return the scripted model of an agent that calls another one, and recalls its own result."""
+    return mind(
+        call("list_orders", page=99),
+        asked,
+        lambda view: call("recall", entry_id=entry_of_page(view, 99), path=f"$[{WANTED_ROW}]"),
+        DONE,
+    )
+
+
+def check_delegated(
+    memory: Hippocampus, outer: ScriptedModel, inner: ScriptedModel, *, share: float = 0.5
+) -> None:
+    """Check that the two agents were sessions of their own; close the memory."""
+    check(inner, CALLS * len(list_orders(0)), share=share)
+    assert order(99, WANTED_ROW)["id"] in text_of(outer.requests[-1][-1])
+    assert len(memory.unconsolidated()) == 2
+    memory.close()
+
+
+def failed(state: Path) -> tuple[Hippocampus, ScriptedModel]:
+    """Return a memory that can open no session, and the scripted model of an agent that recalls."""
+    memory = memory_in(state)
+    memory.close()
+    shutil.rmtree(state)
+    state.write_text("no directory")
+    return memory, mind(call("list_orders", page=1), call("recall", entry_id="kq3v7a2c"), DONE)
+
+
+def check_failed(model: ScriptedModel) -> None:
+    """Check that the model was sent the result as it is, and why recall has no answer."""
+    shown, answer = [text_of(each) for each in model.requests[-1] if each["role"] == "tool"]
+    assert shown.endswith(list_orders(1))
+    assert "recall failed" in answer
 
 
 def memory_in(state: os.PathLike[str]) -> Hippocampus:

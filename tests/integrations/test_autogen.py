@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -142,39 +141,18 @@ def test_a_new_process_resumes_the_state(state: Path) -> None:
 
 def test_an_agent_that_is_a_tool_is_a_session_of_its_own(state: Path) -> None:
     memory, inner = scenario.memory_in(state), scenario.mind()
-    outer = scenario.mind(
-        call("list_orders", page=99),
-        call("helper", task=scenario.QUESTION),
-        lambda view: call("recall", entry_id=scenario.entry_of_page(view, 99), path="$[41]"),
-        scenario.DONE,
-    )
+    outer = scenario.delegating(call("helper", task=scenario.QUESTION))
     helper = agent(inner, memory, "orders/helper", name="helper", description="Looks for orders.")
     run(agent(outer, memory, tools=[AgentTool(helper)]))
-    scenario.check(inner, scenario.CALLS * len(scenario.list_orders(0)))
-    assert scenario.order(99, 41)["id"] in outer.requests[-1][-1]["content"]
-    assert len(memory.unconsolidated()) == 2
-    memory.close()
+    scenario.check_delegated(memory, outer, inner)
 
 
 def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
-    memory = scenario.memory_in(state)
-    memory.close()
-    shutil.rmtree(state)
-    state.write_text("no directory")
-    mind = scenario.mind(
-        call("list_orders", page=1), call("recall", entry_id="kq3v7a2c"), scenario.DONE
-    )
+    memory, mind = scenario.failed(state)
     assert run(agent(mind, memory)) == scenario.DONE
-    assert mind.requests[-1][3]["content"] == scenario.list_orders(1)
-    assert "recall failed" in mind.requests[-1][-1]["content"]
+    scenario.check_failed(mind)
 
 
-def test_the_program_of_the_page_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    mind = scenario.mind(*scenario.PAGE_SCRIPT)
+def test_the_program_of_the_page_runs(run_page: Any) -> None:
     client = 'OpenAIChatCompletionClient(model="gpt-5.4-mini")'
-    scenario.run_page("autogen.md", Scripted(mind), client)
-    assert "Order A-417 is late." in capsys.readouterr().out
-    assert "A-417" in mind.requests[-1][-1]["content"]
+    run_page("autogen.md", Scripted, client)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -103,16 +102,13 @@ def test_a_new_process_resumes_the_messages(state: Path) -> None:
 
 def test_a_coworker_is_a_session_of_its_own(state: Path) -> None:
     memory, inner = scenario.memory_in(state), scenario.mind()
-    outer = scenario.mind(
-        call("list_orders", page=99),
+    outer = scenario.delegating(
         call(
             "delegate_work_to_coworker",
             task=scenario.QUESTION,
             context="None.",
             coworker="helper",
-        ),
-        lambda view: call("recall", entry_id=scenario.entry_of_page(view, 99), path="$[41]"),
-        scenario.DONE,
+        )
     )
     helper = agent(inner, memory, "orders/helper", role="helper")
     clerk = agent(outer, memory, allow_delegation=True)
@@ -125,23 +121,10 @@ def test_a_coworker_is_a_session_of_its_own(state: Path) -> None:
 
 
 def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
-    memory = scenario.memory_in(state)
-    memory.close()
-    shutil.rmtree(state)
-    state.write_text("no directory")
-    mind = scenario.mind(
-        call("list_orders", page=1), call("recall", entry_id="kq3v7a2c"), scenario.DONE
-    )
+    memory, mind = scenario.failed(state)
     assert crew(agent(mind, memory)).kickoff().raw == scenario.DONE
-    assert mind.requests[-1][3]["content"] == scenario.list_orders(1)
-    assert "recall failed" in mind.requests[-1][-1]["content"]
+    scenario.check_failed(mind)
 
 
-def test_the_program_of_the_page_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    mind = scenario.mind(*scenario.PAGE_SCRIPT)
-    scenario.run_page("crewai.md", Scripted(mind), 'LLM("openai/gpt-5.4-mini")')
-    assert "Order A-417 is late." in capsys.readouterr().out
-    assert "A-417" in mind.requests[-1][-1]["content"]
+def test_the_program_of_the_page_runs(run_page: Any) -> None:
+    run_page("crewai.md", Scripted, 'LLM("openai/gpt-5.4-mini")')

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -211,16 +210,9 @@ def test_conversations_at_once_are_sessions_of_their_own(state: Path) -> None:
 
 
 def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
-    memory = scenario.memory_in(state)
-    memory.close()
-    shutil.rmtree(state)
-    state.write_text("no directory")
-    mind = scenario.mind(
-        call("list_orders", page=1), call("recall", entry_id="kq3v7a2c"), scenario.DONE
-    )
+    memory, mind = scenario.failed(state)
     assert run(memory, mind, asked()) == scenario.DONE
-    assert mind.requests[-1][2]["content"] == scenario.list_orders(1)
-    assert "recall failed" in mind.requests[-1][-1]["content"]
+    scenario.check_failed(mind)
 
 
 def test_the_program_of_the_page_runs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -101,16 +101,16 @@ def test_a_stream_has_the_events_of_the_framework(state: Path) -> None:
 
 def resume(state: Path, mind: Any) -> None:
     memory, saved = scenario.memory_in(state), state / "context"
-    made = agent(mind, memory)
+    made, kept = agent(mind, memory), everything()
+    before = pickle.loads(saved.read_bytes()) if saved.exists() else {}
+    kept.set(before.get("messages", []))
 
     async def once() -> Any:
-        kept = json.loads(saved.read_text("utf-8")) if saved.exists() else None
-        ctx = Context.from_dict(made, kept) if kept else Context(made)
-        await ctx.store.set("memory", await ctx.store.get("memory", default=everything()))
-        await run(made, ctx)
-        return ctx.to_dict(serializer=JsonSerializer())
+        ctx = Context.from_dict(made, before["context"]) if before else Context(made)
+        await run(made, ctx, kept)
+        return ctx.to_dict()
 
-    saved.write_text(json.dumps(asyncio.run(once())), "utf-8")
+    saved.write_bytes(pickle.dumps({"context": asyncio.run(once()), "messages": kept.get_all()}))
     memory.close()
 
 
@@ -120,35 +120,20 @@ def test_a_new_process_resumes_the_context(state: Path) -> None:
 
 def test_an_agent_in_a_tool_is_a_session_of_its_own(state: Path) -> None:
     memory, inner = scenario.memory_in(state), scenario.mind()
-    outer = scenario.mind(
-        call("list_orders", page=99),
-        call("clerk"),
-        lambda view: call("recall", entry_id=scenario.entry_of_page(view, 99), path="$[41]"),
-        scenario.DONE,
-    )
+    outer = scenario.delegating(call("clerk"))
 
     async def clerk() -> str:
         """Look for orders."""
         return await run(agent(inner, memory))
 
     asyncio.run(run(agent(outer, memory, tools=[scenario.list_orders, clerk])))
-    scenario.check(inner, scenario.CALLS * len(scenario.list_orders(0)))
-    assert scenario.order(99, 41)["id"] in outer.requests[-1][-1]["content"]
-    assert len(memory.unconsolidated()) == 2
-    memory.close()
+    scenario.check_delegated(memory, outer, inner)
 
 
 def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
-    memory = scenario.memory_in(state)
-    memory.close()
-    shutil.rmtree(state)
-    state.write_text("no directory")
-    mind = scenario.mind(
-        call("list_orders", page=1), call("recall", entry_id="kq3v7a2c"), scenario.DONE
-    )
+    memory, mind = scenario.failed(state)
     assert asyncio.run(run(agent(mind, memory))) == scenario.DONE
-    assert mind.requests[-1][2]["content"] == scenario.list_orders(1)
-    assert "recall failed" in mind.requests[-1][-1]["content"]
+    scenario.check_failed(mind)
 
 
 def test_edits_are_made_in_copies() -> None:
@@ -162,11 +147,5 @@ def test_edits_are_made_in_copies() -> None:
     assert block.tool_kwargs == {"x": "long"}
 
 
-def test_the_program_of_the_page_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    mind = scenario.mind(*scenario.PAGE_SCRIPT)
-    scenario.run_page("llama-index.md", scripted(mind), "Settings.llm")
-    assert "Order A-417 is late." in capsys.readouterr().out
-    assert "A-417" in mind.requests[-1][-1]["content"]
+def test_the_program_of_the_page_runs(run_page: Any) -> None:
+    run_page("llama-index.md", scripted, "Settings.llm")

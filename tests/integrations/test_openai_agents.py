@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -126,31 +124,16 @@ def test_a_new_process_resumes_the_session(state: Path) -> None:
 
 def test_an_agent_that_is_a_tool_is_a_session_of_its_own(state: Path) -> None:
     memory, inner = scenario.memory_in(state), scenario.mind()
-    outer = scenario.mind(
-        call("list_orders", page=99),
-        call("clerk", input=scenario.QUESTION + " All of them."),
-        lambda view: call("recall", entry_id=scenario.entry_of_page(view, 99), path="$[41]"),
-        scenario.DONE,
-    )
+    outer = scenario.delegating(call("clerk", input=scenario.QUESTION + " All of them."))
     clerk = agent(inner).as_tool("clerk", "Looks for orders.", max_turns=100)
     run(agent(outer, tools=[LIST_ORDERS, clerk, recall_tool]), memory)
-    scenario.check(inner, scenario.CALLS * len(scenario.list_orders(0)))
-    assert scenario.order(99, 41)["id"] in outer.requests[-1][-1]["content"]
-    assert len(memory.unconsolidated()) == 2
-    memory.close()
+    scenario.check_delegated(memory, outer, inner)
 
 
 def test_a_memory_that_fails_lets_the_run_go_on(state: Path) -> None:
-    memory = scenario.memory_in(state)
-    memory.close()
-    shutil.rmtree(state)
-    state.write_text("no directory")
-    mind = scenario.mind(
-        call("list_orders", page=1), call("recall", entry_id="kq3v7a2c"), scenario.DONE
-    )
+    memory, mind = scenario.failed(state)
     assert run(agent(mind), memory).final_output == scenario.DONE
-    assert mind.requests[-1][2]["content"] == scenario.list_orders(1)
-    assert "recall failed" in json.dumps(mind.requests[-1][-1])
+    scenario.check_failed(mind)
 
 
 def test_the_program_of_the_page_runs(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import pickle
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -138,18 +137,10 @@ def test_a_new_process_resumes_the_agent(state: Path) -> None:
 
 def test_a_managed_agent_is_a_session_of_its_own(state: Path) -> None:
     memory, inner = scenario.memory_in(state), scenario.mind()
-    outer = scenario.mind(
-        call("list_orders", page=99),
-        call("clerk", task=scenario.QUESTION),
-        lambda view: call("recall", entry_id=scenario.entry_of_page(view, 99), path="$[41]"),
-        scenario.DONE,
-    )
+    outer = scenario.delegating(call("clerk", task=scenario.QUESTION))
     clerk = agent(inner, memory, "orders/clerk", name="clerk", description="Looks for orders.")
     agent(outer, memory, managed_agents=[clerk]).run(scenario.QUESTION)
-    scenario.check(inner, scenario.CALLS * len(scenario.list_orders(0)), share=JOINED)
-    assert scenario.order(99, 41)["id"] in outer.requests[-1][-1]["content"]
-    assert len(memory.unconsolidated()) == 2
-    memory.close()
+    scenario.check_delegated(memory, outer, inner, share=JOINED)
 
 
 def test_a_code_agent_calls_recall_in_its_code(state: Path) -> None:
@@ -174,23 +165,10 @@ def test_a_code_agent_calls_recall_in_its_code(state: Path) -> None:
 
 
 def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
-    memory = scenario.memory_in(state)
-    memory.close()
-    shutil.rmtree(state)
-    state.write_text("no directory")
-    mind = scenario.mind(
-        call("list_orders", page=1), call("recall", entry_id="kq3v7a2c"), scenario.DONE
-    )
+    memory, mind = scenario.failed(state)
     assert agent(mind, memory).run(scenario.QUESTION) == scenario.DONE
-    assert mind.requests[-1][3]["content"] == "Observation:\n" + scenario.list_orders(1)
-    assert "recall failed" in mind.requests[-1][-1]["content"]
+    scenario.check_failed(mind)
 
 
-def test_the_program_of_the_page_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    mind = scenario.mind(*scenario.PAGE_SCRIPT)
-    scenario.run_page("smolagents.md", Scripted(mind), 'OpenAIModel("gpt-5.4-mini")')
-    assert "Order A-417 is late." in capsys.readouterr().out
-    assert "A-417" in mind.requests[-1][-1]["content"]
+def test_the_program_of_the_page_runs(run_page: Any) -> None:
+    run_page("smolagents.md", Scripted, 'OpenAIModel("gpt-5.4-mini")')
