@@ -69,13 +69,24 @@ PROVIDERS = {
     "docs/providers/openai-responses.md": "responses",
     "docs/providers/anthropic.md": "anthropic",
     "docs/providers/local.md": "openai",
+    "docs/providers/bedrock.md": "bedrock",
+    "docs/providers/gemini.md": "gemini",
+}
+SDKS = {"anthropic": "anthropic", "bedrock": "boto3", "gemini": "google.genai"}
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "unused",
+    "AWS_SECRET_ACCESS_KEY": "unused",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "ANTHROPIC_API_KEY": "unused",
+    "GEMINI_API_KEY": "unused",
+    "OPENAI_API_KEY": "unused",
 }
 LOCAL_SERVER = "http://localhost:11434/v1"
 
 
 def answered(format_name: str, body: Any, items: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the items of an answer as the body that a provider's server sends."""
-    whole = {"id": "answer", "model": body["model"]}
+    whole = {"id": "answer", "model": body.get("model")}
     if format_name == "openai":
         reason = "tool_calls" if "tool_calls" in items[0] else "stop"
         choice = {"index": 0, "finish_reason": reason, "message": items[0]}
@@ -87,36 +98,70 @@ def answered(format_name: str, body: Any, items: list[dict[str, Any]]) -> dict[s
         ]
         more = {"created_at": 0, "parallel_tool_calls": True, "tool_choice": "auto"}
         return {**whole, **more, "object": "response", "output": output, "tools": []}
+    calls = [each["function"] for each in items[0].get("tool_calls", ())]
+    if format_name == "bedrock":
+        uses = [
+            {
+                "toolUseId": f"use_{place}",
+                "name": each["name"],
+                "input": json.loads(each["arguments"]),
+            }
+            for place, each in enumerate(calls)
+        ]
+        content = [{"toolUse": each} for each in uses] or [{"text": items[0]["content"]}]
+        message = {"role": "assistant", "content": content}
+        return {
+            "output": {"message": message},
+            "stopReason": "end_turn",
+            "usage": {},
+            "metrics": {},
+        }
+    if format_name == "gemini":
+        parts: list[Any] = [
+            {"functionCall": {"name": each["name"], "args": json.loads(each["arguments"])}}
+            for each in calls
+        ]
+        content = {"role": "model", "parts": parts or [{"text": items[0]["content"]}]}
+        return {"candidates": [{"content": content}]}
     usage = {"input_tokens": 1, "output_tokens": 1}
     more = {"type": "message", "role": "assistant", "stop_reason": None, "stop_sequence": None}
     return {**whole, **more, "content": items[0]["content"], "usage": usage}
+
+
+def offered_in(body: Any) -> list[Any]:
+    """Return the tools of a request, each with its name."""
+    if "toolConfig" in body:
+        return [each["toolSpec"] for each in body["toolConfig"]["tools"]]
+    return [own for each in body["tools"] for own in each.get("functionDeclarations", [each])]
 
 
 @pytest.mark.parametrize("page", PROVIDERS)
 def test_the_program_of_a_provider_page_runs_with_its_sdk(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("anthropic" if "anthropic" in page else "openai")
+    pytest.importorskip(SDKS.get(PROVIDERS[page], "openai"))
     model = ScriptedModel(
         call("list_modules"),
         lambda view: call("recall", entry_id=entry_ids(view)[0], pattern='"textwrap"'),
         call("recall", entry_id="nosuchid"),
         "It is small.",
-        format_name=PROVIDERS[page],
+        format_name="openai" if PROVIDERS[page] in {"bedrock", "gemini"} else PROVIDERS[page],
     )
 
     def answer(asked: Asked) -> Answer:
-        request = asked.body.get("messages") or asked.body["input"]
-        return Answer(answered(PROVIDERS[page], asked.body, model(request, asked.body["tools"])))
+        body = asked.body
+        request = body.get("messages") or body.get("contents") or body["input"]
+        return Answer(answered(PROVIDERS[page], body, model(request, offered_in(body))))
 
     monkeypatch.chdir(tmp_path)
     [program] = PYTHON.findall(TEXTS[ROOT / page])
     with endpoint(answer) as server:
         address = server.address.removesuffix("/v1")
-        for name in ("OPENAI", "ANTHROPIC"):
-            monkeypatch.setenv(f"{name}_API_KEY", "unused")
+        for name, value in CREDENTIALS.items():
+            monkeypatch.setenv(name, value)
         monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
+        for name in ("ANTHROPIC_BASE_URL", "AWS_ENDPOINT_URL", "GOOGLE_GEMINI_BASE_URL"):
+            monkeypatch.setenv(name, address)
         names: dict[str, Any] = {}
         exec(program.replace(LOCAL_SERVER, f"{address}/v1"), names)
         names["client"].close()
