@@ -30,7 +30,7 @@ class DocumentWeights:
 
 
 WEIGHTS = DocumentWeights()
-MOST_VALUES = 60_000
+MOST_VALUES = 20_000
 """Values behind these are counted and not read."""
 MOST_DEPTH = 12
 MINOR: tuple[Shape, ...] = ("flag", "url", "empty")

@@ -45,9 +45,9 @@ LINE_CHARACTERS = 400
 """A longer line is divided into sentences or pieces, and each of them clipped to this."""
 LONGEST_VALUE = 2_000
 MOST_PIECES = 400
-MOST_ROWS = 12_000
+MOST_ROWS = 6_000
 """Of more lines the first and the last are read, and the others counted only."""
-TAIL_ROWS = 2_000
+TAIL_ROWS = 1_000
 WORDLESS = re.compile(r"[\W_]*")
 RESULT = re.compile(
     r"=>|->\s|\b(?:total|result|summary|passed|failed|fail|error|warning|exception|denied|not found|"
@@ -91,14 +91,17 @@ def excerpt(
     rows: Sequence[TextRow],
     weigh: Callable[[TextRow], float | None] | None = None,
     named: float = WEIGHTS.named,
+    *,
+    has_statements: bool = True,
 ) -> Iterator[EntryLine]:
     """Yield every line with its weight; `weigh` returns the weight where the kind knows better.
 
-    The lines of one statement are one, so that no half of a condition stands alone.
+    Where a text may have statements, the lines of one are one, so that no half of a condition stands
+    alone.
     """
     seen: set[str] = set()
     forms: dict[str, int] = {}
-    rows = list(_statements(rows))
+    rows = list(_statements(rows)) if has_statements else rows
     masks = masked("\n".join(row.text.partition("\n")[0] for row in rows)) if rows else []
     last = len(rows) - WEIGHTS.tail
     for at, (row, mask) in enumerate(zip(rows, masks, strict=True)):

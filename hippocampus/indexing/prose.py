@@ -115,7 +115,9 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:
     named = [f"{each.number} {clip(each.words, OUTLINE_CHARACTERS)}" for each in outlined]
     lines += ranked(packed(named, "outline", weight=WEIGHTS.outline, count=0))
     filled = [row for row in rows if not UNDERLINE.fullmatch(row.text[:LINE_CHARACTERS])]
-    lines += excerpt(filled, _weigher(filled, headings, outlined), WEIGHTS.named)
+    lines += excerpt(
+        filled, _weigher(filled, headings, outlined), WEIGHTS.named, has_statements=False
+    )
     is_titled = headings and (headings[0].level == 1 or headings[0].number == rows[0].number)
     title = headings[0].words if is_titled else rows[0].text
     title = clip(title, TITLE_CHARACTERS)
