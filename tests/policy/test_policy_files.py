@@ -174,7 +174,7 @@ def test_a_chain_and_a_shipped_name_are_followed_and_a_cycle_is_told(tmp_path: P
     write(tmp_path, "one", "extends: two.yaml\nstrong: 0.6")
     write(tmp_path, "two", "extends: coding")
     policy = load(tmp_path / "one.yaml")
-    assert (policy.strong, policy.fresh_turns["code"]) == (0.6, 25)
+    assert (policy.strong, policy.source_types["read"]) == (0.6, "file.read")
     write(tmp_path, "two", "extends: ./one.yaml")
     with pytest.raises(PolicyError, match=r"extend itself: one\.yaml → two\.yaml → one"):
         load(tmp_path / "one.yaml")
