@@ -195,6 +195,8 @@ class Digest(NamedTuple):
     span: Span
     record: Record
     original: bytes
+    parts: tuple[str, ...]
+    """The keys of the payloads in these messages."""
 
 
 def digests_of(  # noqa: PLR0913, PLR0917 - a view, what is known of it, and what to replace
@@ -233,7 +235,9 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, what is known of it, and wha
             )
         counts.replace(span, record.shown)
         taken.add(record.entry.id)
-        found.append(Digest(span, record, original))
+        inside = payloads.records_in(span, records, view.history)
+        parts = tuple(each.content for _, each in inside)
+        found.append(Digest(span, record, original, parts))
     return found
 
 

@@ -205,13 +205,21 @@ class Payloads:
     ) -> dict[str, list[str]]:
         """Return the ids of the entries in a span by their calls: of its arguments, of its result."""
         found: dict[str, list[str]] = {}
+        for call_id, record in self.records_in(span, records, history):
+            if record.stage is not Stage.FULL:
+                found.setdefault(call_id, []).append(record.entry.id)
+        return found
+
+    def records_in(
+        self, span: Span, records: Mapping[EntryOrigin, Record], history: History
+    ) -> Iterator[tuple[str, Record]]:
+        """Yield the entries in a span, each with the id of its call."""
         for number in range(span.start, span.end):
             for at, part in enumerate(history.raw[number].parts):
                 origin = self.origins.get((number, at))
                 record = records.get(origin) if origin else None
-                if record and record.stage is not Stage.FULL:
-                    found.setdefault(part.call_id, []).append(record.entry.id)
-        return found
+                if record:
+                    yield part.call_id, record
 
     def original(self, payload: Payload, history: History) -> bytes:
         """Return the bytes to keep of a payload: as the message holds it."""

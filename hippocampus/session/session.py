@@ -384,7 +384,7 @@ class Session:
     def _commit(self, turn: Turn) -> None:
         """Put on disk what a turn decided, and go on from its state; a failure leaves the old one."""
         for original in turn.originals:
-            self._resources.store.put(original)
+            self._resources.store.put(*original)
         state, before = turn.state, self._state.history
         keys, stored = state.history.keys, state.stored_keys
         measures = self._new_measures(turn)

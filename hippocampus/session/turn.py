@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from hippocampus.entries import decay
 from hippocampus.entries.decision import Decision
@@ -34,6 +35,13 @@ RISKY_TURNS = 30
 """The turns in which a payload is taken to have the strength that it has now."""
 
 
+class Original(NamedTuple):
+    """Bytes for the store, and the keys of the payloads that they repeat."""
+
+    content: bytes
+    parts: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """What a turn decided, and the state after it."""
@@ -45,7 +53,7 @@ class Turn:
     decisions: Sequence[Decision]
     records: Sequence[Record]
     """The entries that changed, for the ledger."""
-    originals: Sequence[bytes]
+    originals: Sequence[Original]
     """The contents that left the view, for the store."""
     again: Sequence[Reactivation]
     compacted: bool
@@ -63,7 +71,7 @@ class _Changes:
     """The payloads that became shorter, as they stand since."""
     folds: tuple[Decision, ...] = ()
     digests: tuple[Record, ...] = ()
-    originals: tuple[bytes, ...] = ()
+    originals: tuple[Original, ...] = ()
     """What left the view: the bytes of payloads and of the messages that digests replace."""
     named: tuple[tuple[Record, bytes], ...] = ()
     """Results that an entry names and that stand in full, so that their ids are known."""
@@ -111,7 +119,7 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
             *changes.digests,
             *(record for record, _ in noted),
         ],
-        [*changes.originals, *(original for _, original in noted)],
+        [*(Original(original) for _, original in noted), *changes.originals],
         changes.again,
         any(each.reason == LIMIT_REASON for each in changes.folds),
     )
@@ -216,7 +224,10 @@ def _with_edits(
         payloads=payloads,
         edits=(*changes.edits, *decisions),
         entries=(*changes.entries, *(each.record for each in moved)),
-        originals=(*changes.originals, *(payloads.original(each, history) for each in moved)),
+        originals=(
+            *changes.originals,
+            *(Original(payloads.original(each, history)) for each in moved),
+        ),
         named=(*changes.named, *named),
     )
 
@@ -251,7 +262,10 @@ def _with_digests(
         payloads=changes.payloads.collapsed(texts, view, rules),
         folds=(*changes.folds, *decisions),
         digests=(*changes.digests, *(each.record for each in digests)),
-        originals=(*changes.originals, *(each.original for each in digests)),
+        originals=(
+            *changes.originals,
+            *(Original(each.original, each.parts) for each in digests),
+        ),
     )
 
 

@@ -11,7 +11,7 @@ import re
 import sqlite3
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -29,6 +29,11 @@ MIN_FILE_BYTES = 1 << 15
 """Packed payloads of this size and more are files of their own next to the database."""
 LEVEL = 3
 """How hard a payload is packed: a turn waits for it."""
+WITH_PARTS = b"hippocampus-parts1"
+"""What a payload begins with that repeats others: their number in 4 bytes, their keys, and a frame."""
+KEY_BYTES = 32
+MAX_PARTS_BYTES = 1 << 24
+"""Payloads that another one repeats are unpacked together when it is read."""
 FILE_NAME = re.compile(r"[0-9a-f]{2}[/\\][0-9a-f]{2}[/\\][0-9a-f]{28}\.val")
 """The names that diskcache makes; a database may hold any."""
 
@@ -45,13 +50,18 @@ class StoredPayload(NamedTuple):
     packed_bytes: int
     put_at: float
     """When it was last put, in seconds since 1970."""
+    parts: tuple[str, ...] = ()
+    """The keys of the payloads without which it cannot be read."""
 
 
 class ContentStore(Protocol):
     """Where payloads wait to be recalled. Any thread may call it; failures are `StoreError`."""
 
-    def put(self, content: bytes) -> str:
-        """Store a payload and return its key, `content_key(content)`; again renews its `put_at`."""
+    def put(self, content: bytes, parts: Iterable[str] = ()) -> str:
+        """Store a payload and return its key, `content_key(content)`; again renews its `put_at`.
+
+        `parts` are keys of payloads that it repeats: a store may refer to them instead.
+        """
 
     def get(self, key: str) -> bytes | None:
         """Return the payload of a key, byte for byte, or None; a damaged one is a `StoreError`."""
@@ -164,8 +174,8 @@ class DiskStore:
                     disk_min_file_size=MIN_FILE_BYTES,
                 )
 
-    def put(self, content: bytes) -> str:
-        """Store a payload and return its key.
+    def put(self, content: bytes, parts: Iterable[str] = ()) -> str:
+        """Store a payload and return its key; of `parts`, which it repeats, it has the keys only.
 
         Raises:
             StoreError: the disk is full, locked, not writable or gone.
@@ -175,13 +185,18 @@ class DiskStore:
         with _as_store_error(self._folder):
             cache = self._cache
             self._database.stat()  # SQLite would go on writing into a file that was removed
-            packed = zstandard.ZstdCompressor(level=LEVEL).compress(content)
+            head, texts = self._parts(parts) if len(content) < MAX_PARTS_BYTES else (b"", b"")
+            packed = (
+                packing.packed_with(content, texts, LEVEL)
+                if texts
+                else zstandard.ZstdCompressor(level=LEVEL).compress(content)
+            )
             if len(content) > packing.max_bytes(len(packed)):
                 raise StoreError(
                     f"content store {self._folder}: a payload of {len(content):,} bytes packs into "
                     f"{len(packed):,}, and could not be distinguished from a decompression bomb"
                 )
-            packed = encryption.sealed(packed, key)
+            packed = head + encryption.sealed(packed, key)
             with self._writing, cache.transact(retry=True):
                 if cache.get(key) == packed:
                     cache.touch(key, expire=NEVER_SECONDS)
@@ -201,11 +216,42 @@ class DiskStore:
         if packed is None:
             return None
         try:
-            content = packing.unpacked(encryption.unsealed(packed, key))
+            parts, sealed = _without_parts(packed)
+            texts = packing.dictionary(self._part(each) for each in parts)
+            content = packing.unpacked(encryption.unsealed(sealed, key), texts)
         except packing.DamagedError:
             content = None
         if content is None or content_key(content) != key:
             raise StoreError(f"content {key[:12]} in {self._folder} is damaged")
+        return content
+
+    def _parts(self, keys: Iterable[str]) -> tuple[bytes, bytes]:
+        """Return the head of a payload that repeats others, and their texts; those that are stored.
+
+        One that repeats others itself is none: no chain of them has to be read.
+        """
+        found: dict[str, bytes] = {}
+        size = 0
+        for key in dict.fromkeys(keys):
+            stored = self._stored(key)
+            if stored is not None and not stored.parts:
+                with contextlib.suppress(StoreError):
+                    text = self._part(key)
+                    size += len(text)
+                    if size > MAX_PARTS_BYTES:
+                        break
+                    found[key] = text
+        if not found:
+            return b"", b""
+        head = WITH_PARTS + len(found).to_bytes(4) + b"".join(map(bytes.fromhex, found))
+        return head, packing.dictionary(found.values())
+
+    def _part(self, key: str) -> bytes:
+        """Return a payload that another one repeats, and that repeats none."""
+        packed = self._cache.get(key) or b""
+        content = b"" if packed.startswith(WITH_PARTS) else self.get(key)
+        if not content:
+            raise packing.DamagedError(f"content {key[:12]}, which it repeats, is gone")
         return content
 
     def delete(self, key: str, put_before: float = float("inf")) -> bool:
@@ -243,7 +289,8 @@ class DiskStore:
             packed, until = self._cache.get(key, expire_time=True)
         if packed is None:
             return None
-        return StoredPayload(key, len(packed), (until or NEVER_SECONDS) - NEVER_SECONDS)
+        put_at = (until or NEVER_SECONDS) - NEVER_SECONDS
+        return StoredPayload(key, len(packed), put_at, _without_parts(packed)[0])
 
     def check(self) -> list[str]:
         """Return a sentence for each damaged, lost or stray object; empty when all is well."""
@@ -269,6 +316,19 @@ class DiskStore:
         """Close the database."""
         if self._opened is not None:
             self._opened.close()
+
+
+def _without_parts(packed: bytes) -> tuple[tuple[str, ...], bytes]:
+    """Return the keys of the payloads that a stored one repeats, and the rest of it."""
+    if not packed.startswith(WITH_PARTS):
+        return (), packed
+    start = len(WITH_PARTS) + 4
+    end = start + KEY_BYTES * int.from_bytes(packed[len(WITH_PARTS) : start])
+    keys = packed[start:end]
+    return (
+        tuple(keys[at : at + KEY_BYTES].hex() for at in range(0, len(keys), KEY_BYTES)),
+        packed[end:],
+    )
 
 
 def damage(store: ContentStore, key: str) -> str:

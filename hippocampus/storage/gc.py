@@ -69,6 +69,8 @@ class Holding(NamedTuple):
     packed_bytes: int
     put_at: float
     references: tuple[Reference, ...]
+    parts: tuple[str, ...] = ()
+    """The keys of the payloads without which it cannot be read."""
 
     @property
     def active_at(self) -> float:
@@ -168,7 +170,8 @@ def _over_size(
     if rules.max_bytes is None:
         return
     left = sum(each.packed_bytes for each in holdings if each.key not in gone)
-    for each in sorted(free, key=lambda holding: (holding.active_at, holding.key)):
+    # A payload goes before those without which it cannot be read.
+    for each in sorted(free, key=lambda held: (held.active_at, not held.parts, held.key)):
         if left <= rules.max_bytes:
             return
         if each.key not in gone and each.references:
@@ -227,7 +230,7 @@ def collect_files(removals: Iterable[FileRemoval], started: float) -> list[FileR
 
 
 def holdings(state: StateDir, store: ContentStore) -> list[Holding]:
-    """Return every stored payload with all entries that refer to it.
+    """Return every stored payload with all entries that refer to it, or to one that repeats it.
 
     Raises:
         StoreError: the store or a ledger cannot be read; then nothing may be removed.
@@ -238,7 +241,15 @@ def holdings(state: StateDir, store: ContentStore) -> list[Holding]:
     for session in stored_sessions(state):
         for each in references(session):
             by_key.setdefault(each.content, []).append(each)
-    return [Holding(*each, references=tuple(by_key.get(each.key, ()))) for each in stored]
+    for held in stored:
+        for part in held.parts:
+            by_key.setdefault(part, []).extend(by_key.get(held.key, ()))
+    return [
+        Holding(
+            held.key, held.packed_bytes, held.put_at, tuple(by_key.get(held.key, ())), held.parts
+        )
+        for held in stored
+    ]
 
 
 def references(session: StoredSession) -> list[Reference]:

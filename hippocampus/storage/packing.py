@@ -1,11 +1,13 @@
-"""Bytes packed with zstandard or gzip, and unpacked in small steps within a bound.
+"""Bytes packed with zstandard or gzip, alone or with texts that they repeat, and unpacked within a bound.
 
 Bytes in, bytes out; which file they are in is not known here.
 """
 
 from __future__ import annotations
 
+import json
 import zlib
+from collections.abc import Iterable
 
 import zstandard
 
@@ -21,6 +23,20 @@ STEP_BYTES = 512
 """Packed bytes a step: one zstandard step yields at most 16 MiB, as 4 bytes can repeat 128 KiB."""
 
 
+RAW_WINDOW_BITS = -15
+"""zlib's number for no header and the largest window."""
+WORDS_OF_ENTRIES = (
+    "expires retrievable associations critical manual memory message markdown command digest "
+    " lines, records, fields, more values \u2026 recall: path= query= "
+    ' lines=[1, ] | pattern="(?i)error|fail") turn tokens \u00b7 log] \u00b7 json] \u00b7 code] \u00b7 text]\n'
+    '{"id": "", "type": "tool_result", "source": {"type": "", "ref": "", "turn": 1, "retrievable": '
+    'true}, "summary": "", "key_data": {"lines": 1, "span": ""}, "strength": 1.0, "decay": {"rate": '
+    '0.1, "floor": 0.0, "last_access": 1}, "modifiers": {"priority": "normal", "encoding": "auto", '
+    '"associations": []}, "lifecycle": {"created": 1, "expires": null, "persist": false}}'
+)
+"""What short texts are packed with. They are read with it: it may never change."""
+
+
 class DamagedError(ValueError):
     """Packed bytes end early, were altered, or unpack to more than their bound."""
 
@@ -34,13 +50,72 @@ def packed(content: bytes, level: int) -> bytes:
     return zstandard.ZstdCompressor(level=level, write_checksum=True).compress(content)
 
 
+def packed_with(content: bytes, parts: bytes, level: int) -> bytes:
+    """Return bytes as a frame that refers to `parts`, of `dictionary`, for what it repeats of them.
+
+    >>> parts = dictionary([b"one line" * 9])
+    >>> unpacked(packed_with(b"one line" * 9, parts, 3), parts) == b"one line" * 9
+    True
+    """
+    parameters = zstandard.ZstdCompressionParameters.from_level(
+        level, source_size=len(content), dict_size=len(parts), write_checksum=True
+    )
+    return zstandard.ZstdCompressor(compression_params=parameters, dict_data=_raw(parts)).compress(
+        content
+    )
+
+
+def dictionary(parts: Iterable[bytes]) -> bytes:
+    """Return payloads as they may be repeated: as they are, and as strings of JSON.
+
+    Stored frames are read with it: what it returns may never change.
+    """
+    found = bytearray()
+    for each in parts:
+        text = each.decode("utf-8", "surrogatepass")
+        found += each + json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return bytes(found)
+
+
+def packed_text(text: str, near: str = "") -> bytes:
+    """Return a short text packed with the words of entries, and with `near`, which it may repeat.
+
+    >>> text_of(packed_text("2 lines of abcd2345", "abcd2345"), "abcd2345")
+    '2 lines of abcd2345'
+    """
+    packer = zlib.compressobj(9, wbits=RAW_WINDOW_BITS, zdict=(WORDS_OF_ENTRIES + near).encode())
+    return packer.compress(text.encode()) + packer.flush()
+
+
+def text_of(content: bytes, near: str = "") -> str:
+    """Return the text that `packed_text` was given.
+
+    Raises:
+        DamagedError: the bytes are damaged, or unpack to more than `MAX_SMALL_BYTES`.
+
+    """
+    unpacker = zlib.decompressobj(RAW_WINDOW_BITS, (WORDS_OF_ENTRIES + near).encode())
+    try:
+        text = unpacker.decompress(content, MAX_SMALL_BYTES)
+    except zlib.error as failure:
+        raise DamagedError(str(failure)) from failure
+    if not unpacker.eof:
+        raise DamagedError("it is cut short, or unpacks to over 64 MiB")
+    return text.decode()
+
+
+def _raw(parts: bytes) -> zstandard.ZstdCompressionDict | None:
+    kind = zstandard.DICT_TYPE_RAWCONTENT
+    return zstandard.ZstdCompressionDict(parts, dict_type=kind) if parts else None
+
+
 def max_bytes(packed_bytes: int) -> int:
     """Return the bytes that a file of this size may unpack to."""
     return max(MAX_SMALL_BYTES, MAX_RATIO * packed_bytes)
 
 
-def unpacked(content: bytes) -> bytes:
-    """Return the bytes of all zstandard frames or gzip members.
+def unpacked(content: bytes, parts: bytes = b"") -> bytes:
+    """Return the bytes of all zstandard frames or gzip members; `parts` as they were packed with.
 
     Raises:
         DamagedError: one is cut short or damaged, or they unpack to more than `max_bytes`.
@@ -52,7 +127,7 @@ def unpacked(content: bytes) -> bytes:
             unpacker = (
                 zlib.decompressobj(GZIP_WINDOW_BITS)
                 if content.startswith(GZIP)
-                else zstandard.ZstdDecompressor().decompressobj()
+                else zstandard.ZstdDecompressor(dict_data=_raw(parts)).decompressobj()
             )
             while not unpacker.eof:
                 step, rest = rest[:STEP_BYTES], rest[STEP_BYTES:]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import pickle
+import random
 import sqlite3
 import stat
 import time
@@ -142,3 +144,20 @@ def test_a_removed_folder_is_no_place_to_put_things(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         store.put(b"x")
     store.close()
+
+
+def test_a_payload_that_repeats_others_is_small_and_comes_back(tmp_path: Path) -> None:
+    results = [random.Random(number).randbytes(9_000).hex() for number in range(3)]
+    whole = json.dumps([{"role": "tool", "content": each} for each in results]).encode()
+    with contextlib.closing(DiskStore(tmp_path)) as store:
+        parts = [store.put(each.encode()) for each in results]
+        key = store.put(whole, [*parts, content_key(b"never stored")])
+        [found] = [each for each in store.stored() if each.key == key]
+        assert found.parts == tuple(parts)
+        assert found.packed_bytes < 500
+        assert store.put(whole) == key  # again, without its parts: it is stored whole
+        assert store.get(key) == whole
+        store.put(whole, parts)
+        store.delete(parts[1])
+        with pytest.raises(StoreError, match="damaged"):
+            store.get(key)

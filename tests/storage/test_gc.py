@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sqlite3
 import threading
@@ -17,7 +18,15 @@ from typer.testing import CliRunner
 
 from hippocampus import Hippocampus, RecallError
 from hippocampus.cli import app
-from hippocampus.entries.entry import Entry, Lifecycle, Modifiers, Record, Source, Stage
+from hippocampus.entries.entry import (
+    Entry,
+    Lifecycle,
+    Modifiers,
+    Record,
+    Source,
+    Stage,
+    content_key,
+)
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
 from hippocampus.integrations.proxy.apis.answer import Round
@@ -26,16 +35,17 @@ from hippocampus.storage import archive, gc, proxy, tombstones
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.gc import DAY_SECONDS, GcRules, Holding, Reference
 from hippocampus.storage.ledger import Ledger, ModelCall
+from hippocampus.storage.packing import packed_text
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
 NOW = 1_000_000_000.0
 
 
-def put(state: Path, session: str, content: bytes, entry_id: str, **more) -> str:
+def put(state: Path, session: str, content: bytes, entry_id: str, parts=(), **more) -> str:
     """Put a content away as a session does: into the store first, then into its ledger."""
     store = DiskStore(state / "contents")
-    key = store.put(content)
+    key = store.put(content, parts)
     store.close()
     entry = Entry(
         id=entry_id,
@@ -229,8 +239,8 @@ def test_verify_names_what_cannot_be_opened_and_who_loses_by_it(state: Path) -> 
     assert "content store" in told
 
 
-@pytest.mark.parametrize("written", ["{}", "[]", "no JSON", '{"id": 3}'])
-def test_a_damaged_entry_is_named_and_stops_every_removal(state: Path, written: str) -> None:
+@pytest.mark.parametrize("written", [b"", *map(packed_text, ["{}", "[]", "no JSON", '{"id": 3}'])])
+def test_a_damaged_entry_is_named_and_stops_every_removal(state: Path, written: bytes) -> None:
     put(state, "s", b"one", "aaaa1111")
     put(state, "s", b"two", "bbbb2222")
     [ledger] = (state / "sessions").glob("s-*.sqlite3")
@@ -353,3 +363,12 @@ def test_a_conversation_that_sends_again_meanwhile_stays(tmp_path: Path) -> None
     assert set(gc.plan_conversations(state, GcRules(7), NOW + 8 * DAY_SECONDS)) == {"old"}
     assert proxy.remove(state, ["old"], NOW - 1) == []
     assert set(proxy.sent(state)) == {"old"}
+
+
+def test_a_payload_stays_while_one_that_repeats_it_is_pinned(state: Path) -> None:
+    part = put(state, "s", b"a result of some length " * 99, "aaaa1111")
+    whole = b"[" + json.dumps("a result of some length " * 99).encode() + b"]"
+    put(state, "s", whole, "bbbb2222", [part], modifiers=Modifiers(priority="critical"))
+    assert run(state, GcRules(max_age_days=0, max_bytes=0)) == []
+    with contextlib.closing(DiskStore(state / "contents")) as store:
+        assert store.get(content_key(whole)) == whole
