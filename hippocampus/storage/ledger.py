@@ -20,6 +20,7 @@ from hippocampus.entries.origin import ADOPTED, STATE, parsed
 from hippocampus.errors import StoreError
 from hippocampus.storage import entry_index
 from hippocampus.storage.migrations import Migration, Schema, applied, migrate
+from hippocampus.storage.packing import packed_text, text_of
 from hippocampus.storage.sqlite import connected, reading, transaction, written_at_ns
 from hippocampus.storage.state_dir import StateDir
 
@@ -119,6 +120,30 @@ SCHEMA = Schema(
             """,
         ),
         Migration("marks", "ALTER TABLE call ADD COLUMN marks TEXT NOT NULL DEFAULT ''"),
+        Migration(
+            "packed",
+            """
+            CREATE TABLE packed_entry (
+                id TEXT PRIMARY KEY,
+                place TEXT NOT NULL UNIQUE,
+                content TEXT NOT NULL,
+                form TEXT NOT NULL,
+                kind TEXT NOT NULL,
+                tool TEXT NOT NULL,
+                arguments TEXT NOT NULL,
+                tokens INTEGER NOT NULL,
+                stage TEXT NOT NULL,
+                shown BLOB NOT NULL,
+                entry BLOB NOT NULL
+            ) STRICT;
+            INSERT INTO packed_entry
+                SELECT id, place, content, form, kind, tool, arguments, tokens, stage,
+                    packed_text(shown, id || tool), packed_text(entry, id || tool || content)
+                FROM entry ORDER BY rowid;
+            DROP TABLE entry;
+            ALTER TABLE packed_entry RENAME TO entry
+            """,
+        ),
     ),
 )
 PAGE_BYTES = 1_024
@@ -571,7 +596,8 @@ def _name(db: sqlite3.Connection) -> str:
     return str(db.execute("SELECT name FROM session").fetchone()[0])
 
 
-def _row(record: Record) -> tuple[str | int, ...]:
+def _row(record: Record) -> tuple[str | int | bytes, ...]:
+    near = record.entry.id + record.tool
     return (
         record.entry.id,
         str(record.origin),
@@ -582,16 +608,18 @@ def _row(record: Record) -> tuple[str | int, ...]:
         record.arguments,
         record.tokens,
         record.stage,
-        record.shown,
-        json.dumps(record.entry.fields()),  # pydantic's own writes no lone surrogates
+        packed_text(record.shown, near),
+        # pydantic's own JSON writes no lone surrogates
+        packed_text(json.dumps(record.entry.fields()), near + record.content),
     )
 
 
-def _record(row: tuple[str, str, str, str, str, str, str, int, str, str, str]) -> Record:
+def _record(row: tuple[str, str, str, str, str, str, str, int, str, bytes, bytes]) -> Record:
     entry_id, place, content, form, kind, tool, arguments, tokens, stage, shown, entry = row
+    near = entry_id + tool
     try:
         return Record(
-            Entry.parsed(json.loads(entry)),
+            Entry.parsed(json.loads(text_of(entry, near + content))),
             parsed(place),
             content,
             form,
@@ -600,7 +628,7 @@ def _record(row: tuple[str, str, str, str, str, str, str, int, str, str, str]) -
             arguments,
             tokens,
             Stage(stage),
-            shown,
+            text_of(shown, near),
         )
     except ValueError as failure:
         raise StoreError(f"entry {entry_id} of a ledger is damaged: {failure}") from failure

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hippocampus.errors import StoreError
+from hippocampus.storage.packing import packed_text
 from hippocampus.storage.sqlite import connected, transaction
 
 TableColumns = Mapping[str, tuple[str, ...]]
@@ -135,6 +136,7 @@ def _foreign(path: str, schema: Schema) -> StoreError:
 
 
 def _run(db: sqlite3.Connection, script: str) -> None:
+    db.create_function("packed_text", 2, packed_text, deterministic=True)
     for statement in script.split(";"):  # `executescript` would commit what came before it
         db.execute(statement)
 

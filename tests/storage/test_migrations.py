@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hippocampus.entries.entry import Entry, Source
 from hippocampus.errors import StoreError
 from hippocampus.facts.database import Database
 from hippocampus.facts.schema import SCHEMA as FACTS
@@ -82,6 +84,30 @@ def test_a_file_of_each_earlier_version_gets_what_came_later(kind: str, tmp_path
             assert layout(db) == layout(fresh)
             names = db.execute("SELECT name FROM migration ORDER BY number").fetchall()
             assert names == [(each.name,) for each in schema.migrations]
+
+
+def test_the_entries_of_an_earlier_ledger_come_back_as_they_were(tmp_path: Path) -> None:
+    state = StateDir(tmp_path)
+    state.sessions.mkdir()
+    entries = [
+        Entry(id=name, type="message", source=Source(type="t", ref=name * 8, turn=1), summary=text)
+        for name, text in (("zzzz2222", "first"), ("aaaa1111", "\u65e5\u672c\ud800"))
+    ]
+    with closing(sqlite3.connect(state.ledger("s"), isolation_level=None)) as old:
+        for each in LEDGER.migrations[:9]:
+            _run(old, each.script)
+        old.execute("INSERT INTO session (name) VALUES ('s')")
+        for each in entries:
+            written = json.dumps(each.model_dump())
+            fields = (each.id, f"memory:{each.id}", each.source.ref, "text", "json", "run", "{}", 9)
+            row = (*fields, "indexed", f"[{each.id}] \u2026 9 lines", written)
+            old.execute(f"INSERT INTO entry VALUES ({', '.join('?' * len(row))})", row)
+        old.execute("INSERT INTO decision VALUES (1, 'zzzz2222', 1, 'indexed', 'why', 5, 0.5)")
+    with closing(Ledger(state, "s")) as ledger:
+        found = ledger.records()
+        assert [each.entry for each in found] == entries
+        assert [each.shown for each in found] == [f"[{each.id}] \u2026 9 lines" for each in entries]
+        assert ledger.check() == []
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
