@@ -8,6 +8,7 @@ become facts only when a person adopts them.
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import secrets
@@ -126,11 +127,13 @@ class MemoryFile:
         if not self._is_kept:
             return Synced()
         ids = list(kept)
-        max_seconds = files.MAX_QUEUE_SECONDS if ids else None  # edits are read where a turn waits
+        max_seconds = files.MAX_QUEUE_SECONDS if ids else 0.0
         try:
             with files.held(self._lock, max_seconds):
                 return self._synced(facts, ids, frozenset(without), adopt=adopt)
         except OSError as failure:
+            if failure.errno == errno.EAGAIN and not ids:
+                return Synced()  # the process that holds the lock brings the file up to date
             raise StoreError(f"memory file {self.path}: {failure}") from failure
 
     def _synced(
