@@ -8,19 +8,13 @@ from hippocampus.indexing.lines import counted, lines_in
 from hippocampus.indexing.thin import thinned
 
 
-def extract(
-    text: str,
-    context: ExtractionContext,
-    first_number: int = 1,
-    *,
-    has_statements: bool = True,
-) -> Extraction | None:
+def extract(text: str, context: ExtractionContext, first_number: int = 1) -> Extraction | None:
     """Read any text into its lines."""
     del context
     if not text.strip():
         return None
     total = lines_in(text)
-    lines = list(excerpt(rows_of(text, first_number), has_statements=has_statements))
+    lines = list(excerpt(rows_of(text, first_number)))
     last = first_number + total - 1
     data = {"lines": total, "characters": len(text)}
     summary = f"{counted(total, 'line')}, {counted(len(text), 'character')}"

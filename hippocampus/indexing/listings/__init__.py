@@ -57,7 +57,7 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:  # noqa
         found = files.read_files(text, form)
         more = max(0, text.count("\n") + 1 - files.MOST_FILES)
         return write_files(found, more) if found else None
-    own = plain.extract(text, ExtractionContext(), has_statements=False) if form else None
+    own = plain.extract(text, ExtractionContext()) if form else None
     if own is None or form not in KINDS:
         return own
     lines = tuple(replace(line, form="") for line in own.lines)
