@@ -27,10 +27,11 @@ from hippocampus.entries.entry import (
     Record,
     Source,
     Stage,
+    content_key,
     storable,
 )
 from hippocampus.entries.entry import entry_id as make_id
-from hippocampus.entries.origin import StateOrigin
+from hippocampus.entries.origin import MessageOrigin, StateOrigin
 from hippocampus.errors import MessagesError, RecallError, StoreError
 from hippocampus.formats import passing, plain, reader
 from hippocampus.formats.conversation import Item, Message
@@ -39,7 +40,7 @@ from hippocampus.models import tokens
 from hippocampus.recall import answers, pending, retrieval, versions
 from hippocampus.recall.fitting import MIN_TOKENS
 from hippocampus.recall.refetch import Refetcher, RefetchPorts
-from hippocampus.session import digest, report, tool_cache
+from hippocampus.session import compaction, digest, report, tool_cache
 from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.changes import Change, changes_between, changes_of
 from hippocampus.session.costs import Costs, raw_call
@@ -52,12 +53,16 @@ from hippocampus.session.resources import Resources, SessionInfo
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, keys_of, read
 from hippocampus.session.turn import Turn, take_turn
-from hippocampus.storage import archive, ledger
+from hippocampus.storage import archive, ledger, tombstones
+from hippocampus.storage.content_store import damage
 from hippocampus.storage.ledger import Ledger, Measure, ModelCall
 
 LOG = logging.getLogger("hippocampus")
 MAX_RECALL_FACTOR = 4
 """A model may ask for this many times the tokens that one recall returns by the policy."""
+MIN_CHECKED = 20
+"""The payloads of a continued list, newest first, that are looked for at least; each in a tenth of a
+millisecond. Where the last of them is lost, the earlier ones are looked for too."""
 EXCESS = "the view passes its limit, and nothing more may be shortened"
 T = TypeVar("T")
 
@@ -317,10 +322,41 @@ class Session:
         rules = replace(self._rules_of_turn(), standing_tokens=self._standing(history, items))
         turn = take_turn(self._state, history, costs, rules, opening, cold=cold)
         marks = self._marks_of(turn, idle_seconds)
+        is_continued = bool(self._state.records) and not before.raw
         self._commit(replace(turn, call=replace(turn.call, marks=marks)))
+        if is_continued:
+            self._store_lost()
         self._warn_of_excess()
         self._consolidate_beside(before, compacted=turn.compacted)
         return True
+
+    def _store_lost(self) -> None:
+        """Store what the list has and the store lost: a power cut takes the payloads that came last."""
+        state = self._state
+        for number, each in enumerate(reversed(state.payloads.items)):
+            if self._is_lost(each.record.content):
+                self._resources.store.put(state.payloads.original(each, state.history))
+            elif number >= MIN_CHECKED:
+                break
+        for span in state.view.folds:
+            original = compaction.original_of(state.view, span)
+            if self._is_lost(content_key(original)):
+                self._resources.store.put(original)
+        kept = {
+            each.content
+            for each in state.records.values()
+            if isinstance(each.origin, MessageOrigin) and self._is_lost(each.content)
+        }
+        if kept:
+            for text in (part.text for each in state.history.raw for part in each.parts):
+                original = text.encode("utf-8", "surrogatepass")
+                if content_key(original) in kept:
+                    self._resources.store.put(original)
+
+    def _is_lost(self, key: str) -> bool:
+        """Return whether a payload is damaged or gone, and no garbage collection removed it."""
+        is_damaged = bool(damage(self._resources.store, key))
+        return is_damaged and tombstones.tombstone(self._resources.state, key) is None
 
     def _is_sent(self, history: History) -> bool:
         """Return whether the view of just this list is the last request, so that it is sent again."""
