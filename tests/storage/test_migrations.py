@@ -98,7 +98,7 @@ def test_the_entries_of_an_earlier_ledger_come_back_as_they_were(tmp_path: Path)
             _run(old, each.script)
         old.execute("INSERT INTO session (name) VALUES ('s')")
         for each in entries:
-            written = json.dumps(each.model_dump())
+            written = json.dumps(each.fields())
             fields = (each.id, f"memory:{each.id}", each.source.ref, "text", "json", "run", "{}", 9)
             row = (*fields, "indexed", f"[{each.id}] \u2026 9 lines", written)
             old.execute(f"INSERT INTO entry VALUES ({', '.join('?' * len(row))})", row)
