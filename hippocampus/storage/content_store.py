@@ -185,7 +185,7 @@ class DiskStore:
         with _as_store_error(self._folder):
             cache = self._cache
             self._database.stat()  # SQLite would go on writing into a file that was removed
-            head, texts = self._parts(parts) if len(content) < MAX_PARTS_BYTES else (b"", b"")
+            head, texts = self._parts(key, parts) if len(content) < MAX_PARTS_BYTES else (b"", b"")
             packed = (
                 packing.packed_with(content, texts, LEVEL)
                 if texts
@@ -217,7 +217,7 @@ class DiskStore:
             return None
         try:
             parts, sealed = _without_parts(packed)
-            texts = packing.dictionary(self._part(each) for each in parts)
+            texts = packing.dictionary(self._all(parts))
             content = packing.unpacked(encryption.unsealed(sealed, key), texts)
         except packing.DamagedError:
             content = None
@@ -225,11 +225,14 @@ class DiskStore:
             raise StoreError(f"content {key[:12]} in {self._folder} is damaged")
         return content
 
-    def _parts(self, keys: Iterable[str]) -> tuple[bytes, bytes]:
+    def _parts(self, own: str, keys: Iterable[str]) -> tuple[bytes, bytes]:
         """Return the head of a payload that repeats others, and their texts; those that are stored.
 
-        One that repeats others itself is none: no chain of them has to be read.
+        One that repeats others itself is none of them, and one that is stored whole stays so: no
+        chain of them has to be read.
         """
+        if not (self._cache.get(own) or WITH_PARTS).startswith(WITH_PARTS):
+            return b"", b""
         found: dict[str, bytes] = {}
         size = 0
         for key in dict.fromkeys(keys):
@@ -245,6 +248,15 @@ class DiskStore:
             return b"", b""
         head = WITH_PARTS + len(found).to_bytes(4) + b"".join(map(bytes.fromhex, found))
         return head, packing.dictionary(found.values())
+
+    def _all(self, keys: Iterable[str]) -> Iterator[bytes]:
+        left = MAX_PARTS_BYTES
+        for key in keys:
+            text = self._part(key)
+            left -= len(text)
+            if left < 0:
+                raise packing.DamagedError(f"it repeats more than {MAX_PARTS_BYTES:,} bytes")
+            yield text
 
     def _part(self, key: str) -> bytes:
         """Return a payload that another one repeats, and that repeats none."""

@@ -23,6 +23,8 @@ STEP_BYTES = 512
 """Packed bytes a step: one zstandard step yields at most 16 MiB, as 4 bytes can repeat 128 KiB."""
 
 
+MAX_TEXT_CHARACTERS = 1 << 18
+"""A longer text is not packed small, so that no text of a damaged ledger unpacks to much more."""
 RAW_WINDOW_BITS = -15
 """zlib's number for no header and the largest window."""
 WORDS_OF_ENTRIES = (
@@ -72,8 +74,8 @@ def dictionary(parts: Iterable[bytes]) -> bytes:
     """
     found = bytearray()
     for each in parts:
-        text = each.decode("utf-8", "surrogatepass")
-        found += each + json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        text = each.decode("utf-8", "replace")
+        found += each + json.dumps(text, ensure_ascii=False).encode()
     return bytes(found)
 
 
@@ -83,7 +85,10 @@ def packed_text(text: str, near: str = "") -> bytes:
     >>> text_of(packed_text("2 lines of abcd2345", "abcd2345"), "abcd2345")
     '2 lines of abcd2345'
     """
-    packer = zlib.compressobj(9, wbits=RAW_WINDOW_BITS, zdict=(WORDS_OF_ENTRIES + near).encode())
+    level = 9 if len(text) < MAX_TEXT_CHARACTERS else 0
+    packer = zlib.compressobj(
+        level, wbits=RAW_WINDOW_BITS, zdict=(WORDS_OF_ENTRIES + near).encode()
+    )
     return packer.compress(text.encode()) + packer.flush()
 
 
@@ -91,16 +96,17 @@ def text_of(content: bytes, near: str = "") -> str:
     """Return the text that `packed_text` was given.
 
     Raises:
-        DamagedError: the bytes are damaged, or unpack to more than `MAX_SMALL_BYTES`.
+        DamagedError: the bytes are damaged, or unpack to more than such a text has.
 
     """
+    most = max(4 * MAX_TEXT_CHARACTERS, len(content))
     unpacker = zlib.decompressobj(RAW_WINDOW_BITS, (WORDS_OF_ENTRIES + near).encode())
     try:
-        text = unpacker.decompress(content, MAX_SMALL_BYTES)
+        text = unpacker.decompress(content, most)
     except zlib.error as failure:
         raise DamagedError(str(failure)) from failure
     if not unpacker.eof:
-        raise DamagedError("it is cut short, or unpacks to over 64 MiB")
+        raise DamagedError("it is cut short, or unpacks to more than was packed")
     return text.decode()
 
 

@@ -21,6 +21,7 @@ from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
 from hippocampus.storage.content_store import (
     MIN_FILE_BYTES,
+    WITH_PARTS,
     ContentStore,
     DiskStore,
 )
@@ -155,9 +156,22 @@ def test_a_payload_that_repeats_others_is_small_and_comes_back(tmp_path: Path) -
         [found] = [each for each in store.stored() if each.key == key]
         assert found.parts == tuple(parts)
         assert found.packed_bytes < 500
-        assert store.put(whole) == key  # again, without its parts: it is stored whole
         assert store.get(key) == whole
-        store.put(whole, parts)
         store.delete(parts[1])
         with pytest.raises(StoreError, match="damaged"):
             store.get(key)
+        assert store.put(whole) == key  # again, without its parts: it is stored whole, and stays so
+        assert store.put(whole, parts) == key
+        assert store.get(key) == whole
+
+
+def test_a_row_that_names_payloads_without_end_is_damaged(tmp_path: Path) -> None:
+    large, own = content_key(b"a" * (1 << 22)), content_key(b"own")
+    with contextlib.closing(DiskStore(tmp_path)) as store:
+        store.put(b"a" * (1 << 22))
+        for names in ([own], [large] * 100_000, [own[:7]], ["ff" * 32]):
+            keys = b"".join(bytes.fromhex(each[: len(each) // 2 * 2]) for each in names)
+            for count in (len(names), (1 << 32) - 1):
+                store._cache.set(own, WITH_PARTS + count.to_bytes(4) + keys + b"frame")
+                with pytest.raises(StoreError, match="damaged"):
+                    store.get(own)

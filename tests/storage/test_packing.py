@@ -6,6 +6,7 @@ import gzip
 import sqlite3
 import subprocess
 import sys
+import zlib
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
 from hippocampus.storage import packing
 from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.packing import DamagedError, packed_text, text_of
 
 PACKERS = {"zstd": lambda content: packing.packed(content, 3), "gzip": gzip.compress}
 BOMBS = {
@@ -108,3 +110,15 @@ def test_a_planted_name_reaches_no_file_outside(tmp_path: Path, name: str) -> No
             db.execute("DELETE FROM Cache")
         store._cache.disk.remove(planted)
     assert target.read_bytes() == b"theirs"
+
+
+@pytest.mark.parametrize("text", ["", "a" * 5_000_000, "日本語 " * 400_000, "one line\n"])
+def test_a_text_of_any_length_comes_back(text: str) -> None:
+    assert text_of(packed_text(text, "near"), "near") == text
+
+
+def test_a_short_row_does_not_unpack_to_a_large_text() -> None:
+    packer = zlib.compressobj(9, wbits=-15)
+    bomb = packer.compress(b"a" * (1 << 26)) + packer.flush()
+    with pytest.raises(DamagedError):
+        text_of(bomb)
