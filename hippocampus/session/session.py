@@ -314,15 +314,17 @@ class Session:
         if reason:
             self._say_once(f"sending the messages as they are: {reason}")
             return False
+        is_continued = bool(self._state.records) and not before.raw
         if self._is_sent(history) and not cold:
             self._stand_again(history, items)
+            if is_continued:
+                self._store_lost()
             return True
         costs = self._costs_before(history.turn)
         opening = self._opening_of(history)
         rules = replace(self._rules_of_turn(), standing_tokens=self._standing(history, items))
         turn = take_turn(self._state, history, costs, rules, opening, cold=cold)
         marks = self._marks_of(turn, idle_seconds)
-        is_continued = bool(self._state.records) and not before.raw
         self._commit(replace(turn, call=replace(turn.call, marks=marks)))
         if is_continued:
             self._store_lost()

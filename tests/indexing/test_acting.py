@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from hippocampus.indexing import ExtractionContext, Price, arguments, code, index
+from hippocampus.indexing import ExtractionContext, Price, arguments, index
 from hippocampus.models import tokens
 
 LINES = inspect.getsource(textwrap).split("\n")
@@ -154,11 +154,9 @@ def test_a_call_is_no_definition_and_a_method_has_its_class() -> None:
     source = (
         "class Page {\n  render(data) {\n    handleData.resolve(data);\n    return 1;\n  }\n}\n" * 9
     )
-    extraction = code.extract(source, ExtractionContext(arguments='{"path": "page.js"}'))
-    assert extraction is not None
-    names = [line.text for line in extraction.lines if line.number is None]
-    assert names[0].startswith("names: Page 1, Page.render 2, Page 7, ")
-    assert "resolve" not in "\n".join(names)
+    shown = entry(source, {"path": "page.js"}, 0.5)
+    assert "class Page 1: render 2" in shown
+    assert "handleData.resolve " not in shown.replace("handleData.resolve(data)", "")
 
 
 def test_no_names_are_listed_as_used() -> None:

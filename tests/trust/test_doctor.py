@@ -84,12 +84,12 @@ def test_a_lost_payload_is_damage_that_no_one_can_mend(state):
 
 
 def test_a_damaged_vocabulary_is_unpacked_anew(state):
-    tokens._load("o200k_base")
+    tokens._vocabulary.__wrapped__("o200k_base")
     path = tokens.own_cache() / tokens._name_of("o200k_base")
     path.write_bytes(b"damaged")
     assert [str(path) in each.text for each in mend(examine(state))] == []
     path.write_bytes(b"damaged")
-    assert tokens._load("o200k_base").encode("tea")
+    assert tokens._vocabulary.__wrapped__("o200k_base").encode("tea")
 
 
 def test_a_policy_that_cannot_be_read_is_a_finding(state, tmp_path):

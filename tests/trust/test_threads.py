@@ -62,4 +62,4 @@ def test_the_host_is_still_warned(tmp_path):
 
 def test_a_vocabulary_is_loaded_in_every_thread(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    in_threads(lambda: tokens._load("cl100k_base").encode("tea"))
+    in_threads(lambda: tokens._vocabulary.__wrapped__("cl100k_base").encode("tea"))

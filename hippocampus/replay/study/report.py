@@ -58,7 +58,7 @@ Figure = tuple[float, ...]
 """A value, with the ends of its interval where it has one."""
 
 
-class Step(NamedTuple):
+class ReadStep(NamedTuple):
     """One reading of a case, with the verdicts on it, one a pass."""
 
     name: str
@@ -71,10 +71,10 @@ class JudgedMoment(NamedTuple):
     """A moment with its steps; those of the whole list are the first."""
 
     title: str
-    steps: list[Step]
+    steps: list[ReadStep]
     missing: list[str]
 
-    def under(self, condition: str) -> list[Step]:
+    def under(self, condition: str) -> list[ReadStep]:
         """Return the steps under a condition."""
         return [each for each in self.steps if condition in each.case.costs]
 
@@ -159,7 +159,7 @@ class StudyReport(NamedTuple):
 
 def _moment(folder: StudyFolder, settings: StudySettings, moment: Moment) -> JudgedMoment:
     steps = [
-        Step(name, case, folder.answers[name], []) for name, case in folder.readings(moment).items()
+        ReadStep(name, case, folder.answers[name], []) for name, case in folder.readings(moment).items()
     ]
     by_name = {each.name: each for each in steps}
     for judgement in moment.judgements():
@@ -175,7 +175,7 @@ def _moment(folder: StudyFolder, settings: StudySettings, moment: Moment) -> Jud
     return JudgedMoment(title, steps, missing)
 
 
-def _numbers(steps: Sequence[Step], condition: str, prices: Prices) -> dict[str, float]:
+def _numbers(steps: Sequence[ReadStep], condition: str, prices: Prices) -> dict[str, float]:
     """Return the numbers of a moment under a condition: the mean of its readings."""
     case, verdicts = steps[0].case, [verdict for step in steps for verdict in step.verdicts]
     recalled = [each["tokens"] for step in steps for each in step.answers.recall]

@@ -319,7 +319,7 @@ def test_a_transcript_is_consolidated_once(state: Path, tmp_path: Path) -> None:
     for _ in range(2):
         transcripts.consolidate(StateDir(state), "default", "s1", transcript)
     memory = Hippocampus(state)
-    assert len(memory.facts.search("metric units")) == 1
+    assert len(memory.facts.memories(containing="metric units")) == 1
     assert ledger.unconsolidated(StateDir(state)) == []
     memory.close()
 
@@ -347,8 +347,8 @@ def test_of_a_transcript_the_last_context_counts_and_no_sub_agent(
     transcript.write_text("\n".join(map(json.dumps, lines)))
     transcripts.consolidate(StateDir(state), "default", "s1", transcript)
     memory = Hippocampus(state)
-    assert memory.facts.search("metric units")
-    assert not memory.facts.search("capital letters")
+    assert memory.facts.memories(containing="metric units")
+    assert not memory.facts.memories(containing="capital letters")
     memory.close()
 
 
