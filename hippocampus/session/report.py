@@ -1,4 +1,4 @@
-"""The figures of a session that its state has: tokens, costs, entries, strengths, and what is too large. Pure."""
+"""The figures of a session that its state has: tokens, costs, entries, strengths, and the largest messages. Pure."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
 
 
 def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Changes:
-    """Return the changes of a turn: digests that pay, edits, what the limit forces, what is shown again."""
+    """Return the changes of a turn: digests that pay, edits, what the limit forces, and reloaded texts."""
     view, policy, prices = state.view, rules.policy, rules.prices
     changes = _Changes(view, state.payloads)
     given = PlanInput(

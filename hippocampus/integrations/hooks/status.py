@@ -91,7 +91,7 @@ def report(host: settings.Host, project: Path | None, state: StateDir) -> HostRe
 
 
 def _probed(command: str, given: dict[str, Any], expected: bytes) -> tuple[bool, str]:
-    """Run a command as its host does; it must answer with no more than what is expected."""
+    """Run a command as its host does; it must answer with the expected text alone."""
     if not command:
         return False, "not installed"
     started = time.monotonic()

@@ -159,7 +159,8 @@ class StudyReport(NamedTuple):
 
 def _moment(folder: StudyFolder, settings: StudySettings, moment: Moment) -> JudgedMoment:
     steps = [
-        ReadStep(name, case, folder.answers[name], []) for name, case in folder.readings(moment).items()
+        ReadStep(name, case, folder.answers[name], [])
+        for name, case in folder.readings(moment).items()
     ]
     by_name = {each.name: each for each in steps}
     for judgement in moment.judgements():
