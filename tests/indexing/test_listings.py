@@ -127,12 +127,26 @@ def test_the_folders_counts_add_up() -> None:
     assert sum(line.count for line in extraction.lines) == len(paths)
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"), [(HITS, "hits"), (CONTEXT, "hits"), (HEADED, "hits"), (LOG, "commits")]
-)
-def test_hits_and_commits_stand_as_their_own_lines(text: str, kind: str) -> None:
+def test_a_log_has_whole_hashes_next_to_their_subjects() -> None:
+    extraction = extraction_of(LOG)
+    assert "2 commits, Jan 4 09:00 to Jan 5 10:22 2024" in extraction.summary
+    assert extraction.lines[0].text == (
+        "4f1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c (HEAD -> main) Read files lazily (Ann, Jan 5 10:22)"
+    )
+    assert " files: src/a.py 12" in [line.text for line in extraction.lines]
+
+
+def test_a_hit_below_a_heading_needs_the_name_of_its_file() -> None:
+    lines = extraction_of(HEADED).lines
+    files = [line.parent for line in lines if line.parent is not None]
+    assert files
+    assert {lines[each].text.rstrip(":") for each in files} == {"src/a.py", "src/b.py"}
+
+
+@pytest.mark.parametrize("text", [HITS, CONTEXT, HEADED])
+def test_hits_stand_as_their_own_lines(text: str) -> None:
     extraction = extraction_of(text)
-    assert extraction.kind == kind
+    assert extraction.kind == "hits"
     shown = "\n".join(line.numbered() for line in extraction.lines)
     assert shown.split("\n") == [line for line in text.split("\n") if line.strip()]
 

@@ -1,7 +1,7 @@
 """Listings: files and folders, search hits, commits.
 
-Decided from the lines themselves; no tool's name decides, and nothing is opened. Hits and commits
-stand as their own lines: a grouping by file or a list of subjects answered no more in any measure.
+Decided from the lines themselves; no tool's name decides, and nothing is opened. Hits stand
+as their own lines: a grouping by file answered no more in any measure.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from hippocampus.indexing import plain
-from hippocampus.indexing.extraction import Extraction, ExtractionContext
-from hippocampus.indexing.listings import files
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
+from hippocampus.indexing.listings import files, git
 from hippocampus.indexing.listings.folding import write_files
 from hippocampus.indexing.templates import alike
 
@@ -39,10 +39,6 @@ HEADING = re.compile(
     r"(?:(?=[^\s]*[./])[\w./@+~\\()\[\]-]{2,300}|\.{0,2}/[^:\n]{1,290}\.\w{1,10}):?"
 )
 ERROR = re.compile(r"\b(?:error|warning)\b(?: \w+)?:", re.IGNORECASE)
-COMMIT = re.compile(r"[*|\\/ ]{0,20}commit [0-9a-f]{7,64}(?: \([^)]*\))?\s*")
-ONE_LINE_COMMIT = re.compile(
-    r"[*|\\/ ]{0,20}(?=[0-9a-f]*\d)[0-9a-f]{7,40} (?:\([^)]{1,200}\) )?\S.*"
-)
 
 
 def recognises(text: str) -> float:
@@ -57,11 +53,19 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:  # noqa
         found = files.read_files(text, form)
         more = max(0, text.count("\n") + 1 - files.MOST_FILES)
         return write_files(found, more) if found else None
+    if form == "log":
+        return git.write_log(text)
     own = plain.extract(text, ExtractionContext()) if form else None
-    if own is None or form not in KINDS:
+    if own is None or form not in HITS:
         return own
-    lines = tuple(replace(line, form="") for line in own.lines)
-    return replace(own, kind=KINDS[form], lines=lines)
+    lines: list[EntryLine] = []
+    file: int | None = None
+    for at, line in enumerate(own.lines):
+        if form == "headed hits" and not _numbered(line.text):
+            file = at
+        parent = None if file == at else file
+        lines.append(replace(line, form="", parent=parent))  # the file's numbers are the line's own
+    return replace(own, kind="hits", lines=tuple(lines))
 
 
 def _form(text: str) -> tuple[str, float]:
@@ -72,7 +76,7 @@ def _form(text: str) -> tuple[str, float]:
         sample = sample[:-1]
     if len(sample) < 2:
         return "", 0.0
-    if COMMIT.fullmatch(sample[0]):
+    if git.COMMIT_LINE.fullmatch(sample[0]):
         return "log", 1.0
     if sample[0].startswith(STATUS_OPENINGS):
         return "status", 1.0
@@ -149,11 +153,10 @@ def _is_numbered_file(sample: list[str]) -> bool:
 FORMS: dict[str, Callable[[str], bool]] = {
     "long": _long,
     "tree": _tree,
-    "log": lambda line: ONE_LINE_COMMIT.fullmatch(line) is not None,
+    "log": lambda line: git.ONE_LINE.fullmatch(line) is not None,
     "paths": files.path_line,
     "hits": _hit,
     "headed hits": _headed,
 }
 """How the lines of each form are recognised; of two with an equal share the earlier one is taken."""
-KINDS = {"log": "commits", "hits": "hits", "headed hits": "hits"}
-"""The kinds of the forms that stand as their own lines, without a number before the file's own."""
+HITS = ("hits", "headed hits")
