@@ -161,7 +161,6 @@ class Edges:
         self._events = [each for each in found if each["hook_event_name"] not in ENDS]
 
     def close(self) -> None:
-        self._tools.close()
         self._service.close()
         self._session.close()
         self._memory.close()
