@@ -377,7 +377,10 @@ class Session:
         self._standing(history, items)
         state = read(self._state, history, opening, self._rules_of_turn()).state
         self._state = replace(state, view=replace(state.view, sent=len(history.raw)))
-        self._last_call = self._ledger.last_call()
+        self._last_call = call = self._ledger.last_call()
+        name = history.reading.adapter.NAME
+        if call is not None:  # a process that died behind its commit has archived nothing
+            self._archive(lambda journal: journal.append(self._messages(), 0, name, call, (), ()))
 
     def _costs_before(self, turn: int) -> Costs:
         """Return the sums before a turn; a list that is shorter than it was goes on with all of them."""

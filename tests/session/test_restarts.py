@@ -241,7 +241,7 @@ def test_of_two_processes_the_second_sends_what_the_first_has_committed(tmp_path
 
 def test_a_list_that_another_process_sends_again_has_the_same_view(tmp_path: Path) -> None:
     """All is weak at once under this policy, so that another turn would shorten it further."""
-    weak = {"fade_below": 1.0, "sleep_below": 1.0, "sleep_over_tokens": 5, "fade_view_tokens": 0}
+    weak = {"fade_below": 1.0, "sleep_below": 1.0, "fade_view_tokens": 0}
     policy = EAGER.model_copy(update={**weak, "fresh_turns": {}, "read_turns": 0})
     items = [each for n in range(10) for each in reading(1, 30 + 10 * n, start=n)]
     for end in range(3, len(items) + 1, 2):

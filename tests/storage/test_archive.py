@@ -203,6 +203,22 @@ def test_a_damaged_archive_is_set_aside_and_archiving_goes_on(
         caplog.clear()
 
 
+def test_a_list_sent_again_writes_what_a_dead_process_did_not(tmp_path: Path) -> None:
+    """The process died between its commit and the line of the archive."""
+    items, journal = reading(3), StateDir(tmp_path).journal("s")
+    dead = Hippocampus(tmp_path, policy=EAGER)
+    with no_fallback():
+        dead.session("s")(items[:5])
+        written = journal.read_bytes()
+        dead.session("s")(items)
+        journal.write_bytes(written)
+        memory = Hippocampus(tmp_path, policy=EAGER)
+        memory.session("s")(items)
+    assert conversation(tmp_path, "s").items == items
+    memory.close()
+    dead.close()
+
+
 TURNS = 30
 AGENT = f"""
 import json, sys
