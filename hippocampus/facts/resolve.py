@@ -5,7 +5,9 @@ Where that is not certain, both stand, newest first, dated.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from hippocampus.facts.models import TRUSTED_ROLES, Memory
@@ -21,13 +23,19 @@ from hippocampus.facts.statements import (
     read,
     sentences,
     topic,
+    uncorrected,
 )
-from hippocampus.facts.words import normalised, words
+from hippocampus.facts.words import UNSPACED, normalised, words
 
 OVERLAP = 0.34
 """The share of a statement's words that a correction of it has, where other statements have some too."""
 MOST = 0.6
 """The share of a denied clause that what it ends has, and of a statement that a bare `no` corrects."""
+
+VALUE_WORDS = 2
+"""The most words of a value, or of a subject, that a correction puts in the place of another."""
+RECENT_SECONDS = 3600
+"""How long after a statement a bare correction may mean it."""
 
 
 class Ending(NamedTuple):
@@ -64,7 +72,9 @@ def endings(
     for swap in new.swaps:
         found += _by_swap(new, swap, said)
     if not found and new.corrects:
-        found = _by_overlap(new, said)
+        row, newest = candidates[0] if candidates else (None, memory)
+        is_recent = 0 <= memory.valid_from - newest.valid_from <= RECENT_SECONDS
+        found = _by_overlap(new, said, row if is_recent else None)
     return list({(each.row, each.sentence): each for each in found}.values())
 
 
@@ -94,10 +104,12 @@ def _by_denial(denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
     Of one word that names it, only where a single statement has it.
     """
     what, subject = topic(denial.what) or frozenset(words(denial.what)), topic(denial.subject)
+    last = next((word for word in reversed(words(denial.what)) if word in what), "")
     there = [
         (share, Ending(row, sentence, "", "it is so no longer"))
         for row, sentence, _ in said
         if (share := _share(what, sentence)) >= MOST
+        and (not last or holds(sentence, frozenset({last})))
         and (not subject or holds(sentence, subject))
         and _same_person(f"{denial.subject} {denial.what}", sentence)
     ]
@@ -166,16 +178,41 @@ def _modifier(word: str, text: str) -> str:
     return found[place - 1] if place and found[place - 1] in topic(text) else ""
 
 
-def _by_overlap(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
-    """Return the sentence that a correction is about: the one that shares most of its words, or alone shares any."""
-    shares = [
-        (share, row, sentence)
-        for row, sentence, _ in said
-        if 0 < (share := _share(topic(sentence), new.text)) < 1
-    ]
+def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | None) -> list[Ending]:
+    """Return the sentence that a correction is about: it shares most words, or alone shares any, or is recent.
+
+    Of the recent memory the correction has all words but those of one value.
+    """
+    reason = "it corrects what was said"
+    shares = []
+    for row, sentence, _ in said:
+        changes = _changes(sentence, new.text)
+        values = [change for change in changes if len(change[0]) == len(change[1]) <= VALUE_WORDS]
+        if row == recent and 0 < len(words(sentence)) > len(changes) == len(values) == 1:
+            return [Ending(row, sentence, " ".join(values[0][0]), reason)]
+        if len(values) < 2 and 0 < (share := _share(topic(sentence), new.text)) < 1:
+            shares.append((share, row, sentence))
     share, row, sentence = max(shares, key=lambda each: each[0], default=(0.0, 0, ""))
     if (new.certain and len(shares) == 1) or share >= (OVERLAP if new.certain else MOST):
         shared = [word for word in topic(sentence) if holds(new.text, frozenset({word}))]
         first = min(shared, key=normalised(sentence).find)
-        return [Ending(row, sentence, first, "it corrects what was said")]
+        return [Ending(row, sentence, first, reason)]
     return []
+
+
+def _changes(sentence: str, text: str) -> list[tuple[list[str], list[str]]]:
+    """Return the words of a sentence that a correction leaves out, each with those in their place.
+
+    >>> _changes("the port of web is 80", "Wrong, the port of api is 8080")
+    [(['web'], ['api']), (['80'], ['8080'])]
+    """
+    old, new = (_SPELLED.findall(normalised(each)) for each in (sentence, uncorrected(text)))
+    alike = SequenceMatcher(None, [each[:4] for each in old], [each[:4] for each in new])
+    changes = [(old[a:b], new[c:d]) for tag, a, b, c, d in alike.get_opcodes() if tag != "equal"]
+    return [change for change in changes if any(topic(" ".join(side)) for side in change)]
+
+
+_SPELLED = re.compile(
+    f"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\\W_]|[\u0300-\u036f\u064b-\u0655\u0900-\u0903\u093a-\u094f])+"
+)
+"""A word, or a character of a script without spaces."""

@@ -144,6 +144,19 @@ def read(text: str) -> Statement:
     )
 
 
+def uncorrected(text: str) -> str:
+    """Return a sentence without the clauses that only call an earlier one wrong.
+
+    >>> uncorrected("No, sorry: the port is 80")
+    'the port is 80'
+    """
+    rules = language_of(text, words(text)).rules
+    clauses = filter(None, _CLAUSE.split(text))
+    return " ".join(
+        each for each in clauses if not (rules and pattern(rules.correction).search(f"{each},"))
+    )
+
+
 _INTERJECTION = re.compile(
     r"^(?:\W*(?:no+|nope|nah|oh+|ah+|hm+|ugh|argh|oops|well|actually|nein|ne+|nö|ach|äh|non|nan|euh|ay|uy|нет|ой|не-а|不是|哦不?|啊不?|لا|كلا|أوه|नहीं|ना|न|अरे|ओह)(?!\w)\W*)+",
     re.IGNORECASE,

@@ -314,3 +314,48 @@ def test_what_was_printed_and_then_used_is_confirmed():
     used = facts.used(f"where is the boiler?\n{printed}", "It is down in the cellar.")
     assert facts.confirm(used) == 1
     assert facts.memories()[0].accesses == 1
+
+
+BOTH_TRUE = """
+I drink coffee > I stopped drinking coffee after 5pm
+I eat meat > I don't eat meat on Fridays anymore
+I play tennis > I stopped playing tennis with Oskar
+The build takes 5 minutes > I said the tests take 9 minutes but it's fine
+The port of web is 80 > Wrong, the port of api is 8080
+We use tabs in Python > No, we use spaces in YAML
+We use tabs > We use spaces
+Der Port von web ist 80 > Falsch, der Port von api ist 8080
+El puerto de web es 80 > Mal, el puerto de api es 8080
+Le port de web est 80 > Faux, le port de api est 8080
+web的端口是80 > 不对，api的端口是8080
+منفذ web هو 80 > خطأ، منفذ api هو 8080
+web का पोर्ट 80 है > ग़लत, api का पोर्ट 8080 है
+"""
+BARE_CORRECTIONS = """
+We use tabs > No, we use spaces
+Wir benutzen Tabs > Nein, wir benutzen Leerzeichen
+Nous utilisons des tabulations > Non, nous utilisons des espaces
+Usamos tabuladores > No, usamos espacios
+Мы используем табы > Нет, мы используем пробелы
+نستخدم المسافات > لا، نستخدم الجدولة
+हम टैब इस्तेमाल करते हैं > नहीं, हम स्पेस इस्तेमाल करते हैं
+"""
+
+
+@pytest.mark.parametrize("pair", BOTH_TRUE.strip().splitlines())
+def test_a_limit_or_a_correction_of_another_subject_ends_nothing(pair):
+    first, second = pair.split(" > ")
+    with Facts(":memory:") as facts:
+        facts.remember(first)
+        facts.remember(second)
+        assert {memory.content for memory in facts.memories()} == {first, second}
+
+
+@pytest.mark.parametrize("pair", BARE_CORRECTIONS.strip().splitlines())
+@pytest.mark.parametrize(("seconds", "ends"), [(60, True), (86_400, False)])
+def test_a_bare_correction_ends_only_what_came_right_before(pair, seconds, ends):
+    first, second = pair.split(" > ")
+    with Facts(":memory:") as facts:
+        facts.remember(first, at=1e9)
+        facts.remember(second, at=1e9 + seconds)
+        assert (first in [memory.content for memory in facts.memories()]) is not ends
