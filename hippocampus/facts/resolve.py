@@ -32,8 +32,6 @@ OVERLAP = 0.34
 MOST = 0.6
 """The share of a denied clause that what it ends has, and of a statement that a bare `no` corrects."""
 
-VALUE_WORDS = 2
-"""The most words of a value, or of a subject, that a correction puts in the place of another."""
 RECENT_SECONDS = 3600
 """How long after a statement a bare correction may mean it."""
 
@@ -187,10 +185,12 @@ def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | No
     shares = []
     for row, sentence, _ in said:
         changes = _changes(sentence, new.text)
-        values = [change for change in changes if len(change[0]) == len(change[1]) <= VALUE_WORDS]
-        if row == recent and 0 < len(words(sentence)) > len(changes) == len(values) == 1:
-            return [Ending(row, sentence, " ".join(values[0][0]), reason)]
-        if len(values) < 2 and 0 < (share := _share(topic(sentence), new.text)) < 1:
+        values = [change for change in changes if len(change[0]) == len(change[1]) == 1]
+        if len(values) > 1 or (values and values[0][0] == words(sentence)[:1]):
+            continue
+        if row == recent and values and len(changes) == 1:
+            return [Ending(row, sentence, values[0][0][0], reason)]
+        if 0 < (share := _share(topic(sentence), new.text)) < 1:
             shares.append((share, row, sentence))
     share, row, sentence = max(shares, key=lambda each: each[0], default=(0.0, 0, ""))
     if (new.certain and len(shares) == 1) or share >= (OVERLAP if new.certain else MOST):

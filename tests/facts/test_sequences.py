@@ -324,6 +324,8 @@ The build takes 5 minutes > I said the tests take 9 minutes but it's fine
 The port of web is 80 > Wrong, the port of api is 8080
 We use tabs in Python > No, we use spaces in YAML
 We use tabs > We use spaces
+Ann likes tea > No, Bob likes tea
+I have a cat > No, I have two dogs
 Der Port von web ist 80 > Falsch, der Port von api ist 8080
 El puerto de web es 80 > Mal, el puerto de api es 8080
 Le port de web est 80 > Faux, le port de api est 8080
