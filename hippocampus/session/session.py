@@ -52,9 +52,9 @@ from hippocampus.session.redactor import redacted_list, redacted_text
 from hippocampus.session.resources import Resources, SessionInfo
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, keys_of, read
-from hippocampus.session.turn import Turn, take_turn
+from hippocampus.session.turn import Original, Turn, take_turn
 from hippocampus.storage import archive, ledger, tombstones
-from hippocampus.storage.content_store import damage
+from hippocampus.storage.content_store import DiskStore, damage
 from hippocampus.storage.ledger import Ledger, Measure, ModelCall
 
 LOG = logging.getLogger("hippocampus")
@@ -425,7 +425,7 @@ class Session:
     def _commit(self, turn: Turn) -> None:
         """Put on disk what a turn decided, and go on from its state; a failure leaves the old one."""
         for original in turn.originals:
-            self._resources.store.put(*original)
+            self._put(original)
         state, before = turn.state, self._state.history
         keys, stored = state.history.keys, state.stored_keys
         measures = self._new_measures(turn)
@@ -450,6 +450,14 @@ class Session:
                 turn.records,
             )
         )
+
+    def _put(self, original: Original) -> None:
+        """Store bytes; the store of a state directory refers to the payloads that they repeat."""
+        store = self._resources.store
+        if isinstance(store, DiskStore):
+            store.put(original.content, original.parts)
+        else:
+            store.put(original.content)
 
     def _new_measures(self, turn: Turn) -> list[Measure]:
         """Return the measures of the long texts that a turn brought, and that are not written down."""

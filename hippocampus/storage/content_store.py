@@ -57,11 +57,8 @@ class StoredPayload(NamedTuple):
 class ContentStore(Protocol):
     """Where payloads wait to be recalled. Any thread may call it; failures are `StoreError`."""
 
-    def put(self, content: bytes, parts: Iterable[str] = ()) -> str:
-        """Store a payload and return its key, `content_key(content)`; again renews its `put_at`.
-
-        `parts` are keys of payloads that it repeats: a store may refer to them instead.
-        """
+    def put(self, content: bytes) -> str:
+        """Store a payload and return its key, `content_key(content)`; again renews its `put_at`."""
 
     def get(self, key: str) -> bytes | None:
         """Return the payload of a key, byte for byte, or None; a damaged one is a `StoreError`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from hippocampus.entries.entry import content_key
 from hippocampus.storage.content_store import StoredPayload
@@ -15,7 +15,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._contents: dict[str, tuple[bytes, float]] = {}
 
-    def put(self, content: bytes, parts: Iterable[str] = ()) -> str:
+    def put(self, content: bytes) -> str:
         """Store a payload and return its key."""
         key = content_key(content)
         self._contents[key] = content, time.time()
