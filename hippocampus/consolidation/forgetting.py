@@ -20,7 +20,6 @@ from hippocampus.facts import erasure
 from hippocampus.facts.store import Facts
 from hippocampus.storage import entry_index, gc, proxy
 from hippocampus.storage.content_store import ContentStore, DiskStore
-from hippocampus.storage.ledger import stored_sessions
 from hippocampus.storage.sqlite import connected, is_open, log_name
 from hippocampus.storage.state_dir import StateDir
 
@@ -32,7 +31,7 @@ class Forgotten:
     payloads: tuple[str, ...]
     """Keys of payloads that no other session refers to."""
     shared: tuple[str, ...]
-    """Keys of payloads that another session refers to: they stay."""
+    """Keys of payloads that another session refers to, or whose payloads repeat them: they stay."""
     facts: tuple[str, ...]
     """Ids of memories."""
     files: tuple[Path, ...]
@@ -50,19 +49,19 @@ def traces(state: StateDir, session: str, store: ContentStore, facts: Facts | No
 
     """
     path = state.ledger(session)
-    own: set[str] = set()
-    others: set[str] = set()
-    for each in stored_sessions(state):
-        mine = each.ledger == path
-        (own if mine else others).update(found.content for found in gc.references(each))
-    kept = {found.key for found in store.stored()}
+    payloads: list[str] = []
+    shared: list[str] = []
+    for held in gc.holdings(state, store):
+        owners = {state.ledger(each.session) for each in held.references}
+        if path in owners:
+            (payloads if owners == {path} else shared).append(held.key)
     made = erasure.of_session(facts.tables, session) if facts else []
     stem = path.stem
     folders = (state.sessions, state.archive, state.search)
     found_files = (each for folder in folders for each in folder.glob(f"{stem}.*"))
     return Forgotten(
-        tuple(sorted((own - others) & kept)),
-        tuple(sorted(own & others & kept)),
+        tuple(payloads),
+        tuple(shared),
         tuple(each.id for each in made),
         tuple(sorted(each for each in found_files if not each.name.endswith(("-wal", "-shm")))),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+from dataclasses import replace
 
 import pytest
 import zstandard
@@ -14,6 +15,7 @@ from hippocampus.cli import app
 from hippocampus.consolidation import forgetting
 from hippocampus.integrations.proxy.apis.answer import Round
 from hippocampus.integrations.proxy.conversations import KnownConversations
+from hippocampus.prices import TABLES
 from hippocampus.storage.state_dir import StateDir
 
 SECRET, OTHER = "zanzibar", "quokka"
@@ -123,3 +125,31 @@ def test_what_another_session_shares_stays(tmp_path):
         assert found.payloads == ()
         with memory.session("two") as session:
             assert all(session.text(each.id) for each in session.entries())
+
+
+def test_what_a_shared_digest_repeats_stays_with_it(tmp_path):
+    """A digest stores what it repeats by reference: without those results it could not be read."""
+    items = [{"role": "user", "content": "Count what is in each room."}]
+    window = replace(TABLES["anthropic-5m"], window_tokens=30_000)
+    with contextlib.closing(Hippocampus(tmp_path, prices=window)) as memory:
+        with memory.session("one") as session:
+            for number in range(70):
+                rows = "\n".join(f"door_{number} {row}: {row * number}" for row in range(200))
+                call = {"name": "look", "arguments": f'{{"room": {number}}}'}
+                calls = [{"id": f"c{number}", "type": "function", "function": call}]
+                items += [
+                    {"role": "assistant", "content": None, "tool_calls": calls},
+                    {"role": "tool", "tool_call_id": f"c{number}", "content": rows},
+                ]
+                session(items)
+            digests = [each for each in session.records() if each.kind == "digest"]
+            texts = {each.entry.id: session.text(each.entry.id) for each in digests}
+        stored = {each.key: each.parts for each in memory._store.stored()}
+        adopted = next(each for each in digests if stored[each.content])
+        with memory.session("two") as session:
+            session(items[:1])
+            session.adopt(adopted.entry.id)
+        found = forgetting.forget(StateDir(tmp_path), "one", memory._store, lambda: memory.facts)
+        assert found.payloads
+        with memory.session("two") as session:
+            assert session.text(adopted.entry.id) == texts[adopted.entry.id]
