@@ -26,8 +26,10 @@ from hippocampus.formats.writing import tool_definition
 TOOL_NAME = "recall"
 DESCRIPTION = (
     "Read stored content. Entries in this conversation that start with [<id> · …] replace longer "
-    "content that is stored in full; request the part you need by line numbers, by a regular "
-    "expression, by a path or by words. Without entry_id, query searches everything that is stored."
+    "content that is stored in full. Call this where your next step needs something that neither an "
+    "entry nor the rest of the conversation shows, and request that part: by line numbers, by a "
+    "regular expression, by a path or by words. Without entry_id, query searches everything that is "
+    "stored."
 )
 RENAMED = 'Where an entry ends with recall("<id>", …), call this tool with these arguments.'
 """Added to the description of a tool of another name."""

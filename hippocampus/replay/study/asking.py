@@ -70,8 +70,8 @@ Append one line of JSON to {answers} in the folder of this file:
 {{"case": "{name}", "text": "…", "calls": [{{"tool": "…", "arguments": {{…}}}}]}}
 """
 RECALL = """
-The tool `recall` is real: use it as often as you need before you answer, and leave it out of your
-answer. Run for example
+The tool `recall` is real. For an agent each recall is a call more, which costs money and time: make
+those that your message needs before you answer, and leave them out of it. Run for example
 hippocampus study recall {path} {example}
 """
 RUBRIC = """You judge next steps of an agent. You get its whole conversation up to a moment, the step

@@ -61,8 +61,9 @@ RECALL_TOKENS = 2_000
 """The slice of one recall of an offloaded result."""
 OFFLOADED = (
     "Read stored content. A tool result that ends with [offloaded: …] is the beginning of a longer "
-    "one, which is stored in full; request the part you need by the id of its call as entry_id, "
-    "and by line numbers, by a regular expression, by a path or by words."
+    "one, which is stored in full. Call this where your next step needs something that the "
+    "conversation does not show, with the id of its call as entry_id, and request that part: by "
+    "line numbers, by a regular expression, by a path or by words."
 )
 
 
