@@ -97,7 +97,8 @@ class Policy(Declared):
     smallest_gain_tokens: Count = 100
     """An edit that saves fewer tokens is not made; 0 makes every edit that saves any."""
     smallest_gain_share: Share = 0.5
-    """Nor one that saves a smaller share: what keeps most of a text breaks it up for little."""
+    """Nor one that saves a smaller share, but where a rule sets `index: true`: what keeps most of a
+    text breaks it up for little."""
     fresh_turns: dict[Kind, Count] = Field(default_factory=lambda: dict(FRESH_TURNS))
     """By kind of content, for how many calls it stays in full; 0 shortens it on arrival."""
     fresh_up_to_tokens: Count = 4_000
@@ -241,10 +242,17 @@ class Policy(Declared):
             return not resolution.shrink_arguments
         return self.compression_of(resolution) == "none"
 
-    def is_worth_shortening(self, full_tokens: int, shorter_tokens: int) -> bool:
-        """Return whether a shorter text saves enough of the one that stands."""
-        least = max(1, self.smallest_gain_tokens, self.smallest_gain_share * full_tokens)
-        return full_tokens - shorter_tokens >= least
+    def is_worth_shortening(
+        self, full_tokens: int, shorter_tokens: int, *, by_rule: bool = False
+    ) -> bool:
+        """Return whether a shorter text saves enough of the one that stands.
+
+        `by_rule` is whether a rule sets `index: true` for it: then any share will do.
+        """
+        share = 0.0 if by_rule else self.smallest_gain_share
+        return full_tokens - shorter_tokens >= max(
+            1, self.smallest_gain_tokens, share * full_tokens
+        )
 
     def fresh_turns_of(
         self, kind: str, tokens: int, resolution: Resolution = NO_RULES, *, asked: bool = False
