@@ -16,11 +16,10 @@ from typing import Any
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Record
 from hippocampus.errors import StoreError
-from hippocampus.formats.conversation import Message
+from hippocampus.formats.conversation import Item, Message
 from hippocampus.storage import files, packing
 from hippocampus.storage.archive import records
 from hippocampus.storage.archive.reader import set_aside, written
-from hippocampus.storage.archive.records import Fingerprint, WrittenMessage
 from hippocampus.storage.ledger import ModelCall
 from hippocampus.storage.state_dir import StateDir
 
@@ -44,7 +43,8 @@ class Journal:
         self._descriptor: int | None = None
         self._end = 0
         self._part = 0
-        self._fingerprints: list[Fingerprint] = []
+        self._messages: list[Sequence[Item]] = []
+        """The items of each message as the archive has them; those of the caller, once written."""
         self._same = 0
 
     def append(  # noqa: PLR0913, PLR0917 - each is one field of the record
@@ -84,28 +84,29 @@ class Journal:
         self._same = min(self._same, kept)
         with self._held() as descriptor:
             start = self._same
-            new = [records.written(each.raw) for each in messages[start:]]
+            new = [each.raw for each in messages[start:]]
             written = [*self._lines(start, new), records.line(record)]
             self._append(descriptor, b"".join(written))
-            self._fingerprints[start:] = [each.fingerprint for each in new]
-            self._same = len(self._fingerprints)
+            self._messages[start:] = new
+            self._same = len(self._messages)
 
     def _append(self, descriptor: int, content: bytes) -> None:
         if (done := os.write(descriptor, content)) < len(content):
             raise OSError(f"{done} of {len(content)} bytes could be written")
         self._end += done
 
-    def _lines(self, start: int, new: Sequence[WrittenMessage]) -> list[bytes]:
+    def _lines(self, start: int, new: Sequence[Sequence[Item]]) -> list[bytes]:
         """Return the lines that turn the written list into these messages."""
         lines: list[bytes] = []
-        known = self._fingerprints[start:]
-        for at, each in enumerate(new):
+        known = self._messages[start:]
+        for at, items in enumerate(new):
             before = known[at] if at < len(known) else None
-            if before is not None and before.words != each.fingerprint.words:
+            if before is not None and records.is_same(before, items):
+                continue
+            if before is not None and not records.is_same_without_marks(before, items):
                 lines.append(records.cut_line(start + at))
                 known = []
-            if before is None or before.whole != each.fingerprint.whole:
-                lines.append(each.line(start + at))
+            lines.append(records.message_line(start + at, items))
         if len(known) > len(new):
             lines.append(records.cut_line(start + len(new)))
         return lines
@@ -135,7 +136,7 @@ class Journal:
         if self._descriptor is not None:
             os.close(self._descriptor)
         self._descriptor = None
-        self._fingerprints, self._same, self._end = [], 0, 0
+        self._messages, self._same, self._end = [], 0, 0
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[int]:
@@ -199,15 +200,15 @@ class Journal:
             return b""
 
     def _take(self, content: bytes) -> None:
-        for record in records.summarised(content):
+        for record in records.parsed(content):
             match record:
                 case {"type": "archive", "part": int(part)}:
                     self._part = part
-                case {"type": "message", "at": int(at), "fingerprint": fingerprint}:
-                    self._fingerprints[at : at + 1] = [fingerprint]
+                case {"type": "message", "at": int(at), "items": list(items)}:
+                    self._messages[at : at + 1] = [tuple(items)]
                     self._same = min(self._same, at)
                 case {"type": "cut", "at": int(at)}:
-                    del self._fingerprints[at:]
+                    del self._messages[at:]
                     self._same = min(self._same, at)
 
     def _open_part(self, descriptor: int) -> None:

@@ -11,13 +11,10 @@ Pure: lines in, conversations out; which file they stand in is not known here.
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item
@@ -27,14 +24,6 @@ MARK = "cache_control"
 """The field that hosts move from message to message between calls; it changes no message."""
 LISTED = ("call", "end")
 """Records behind which the list stands as its host handed it over."""
-
-
-class Fingerprint(NamedTuple):
-    """Hashes by which two messages are compared without storing them."""
-
-    whole: bytes
-    words: bytes
-    """Without the marks for a provider's cache."""
 
 
 def line(record: dict[str, Any]) -> bytes:
@@ -51,36 +40,19 @@ def cut_line(at: int) -> bytes:
     return line({"type": "cut", "at": at})
 
 
-MESSAGE_LINE = re.compile(rb'\{"type":"message","at":(?P<at>\d+),"items":(?P<items>\[.*\])\}')
-"""A line as `WrittenMessage.line` writes it."""
+def message_line(at: int, items: Sequence[Item]) -> bytes:
+    """Return the line that puts a message at a place."""
+    return line({"type": "message", "at": at, "items": list(items)})
 
 
-class WrittenMessage(NamedTuple):
-    """A message as it is written, and its fingerprint."""
-
-    items: bytes
-    fingerprint: Fingerprint
-
-    def line(self, at: int) -> bytes:
-        """Return the line that puts it at a place."""
-        return b'{"type":"message","at":%d,"items":%s}\n' % (at, self.items)
+def is_same(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Return whether two messages are written alike; a value that is no JSON is compared as its text."""
+    return one == other or _json(list(one)) == _json(list(other))
 
 
-def written(items: Sequence[Item]) -> WrittenMessage:
-    """Return a message's items as they are written."""
-    content = _json(list(items))
-    return WrittenMessage(content, _fingerprint(content))
-
-
-def _fingerprint(content: bytes) -> Fingerprint:
-    whole = _digest(content)
-    if MARK.encode() not in content:
-        return Fingerprint(whole, whole)
-    return Fingerprint(whole, _digest(_json(_without_marks(json.loads(content)))))
-
-
-def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=16).digest()
+def is_same_without_marks(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Return whether two messages differ by nothing but the marks for a provider's cache."""
+    return is_same(_without_marks(list(one)), _without_marks(list(other)))
 
 
 def _without_marks(value: Any) -> Any:
@@ -94,21 +66,6 @@ def _without_marks(value: Any) -> Any:
 def parsed(content: bytes) -> Iterator[dict[str, Any]]:
     """Yield the records of a file's bytes; a last line that a crash has torn is left out."""
     return (record for each in _lines(content) if (record := _parsed(each)))
-
-
-def summarised(content: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the records of a file's bytes, each message with its fingerprint instead of its items.
-
-    The bytes of a message are hashed as they stand: they are not parsed and written again.
-    """
-    for each in _lines(content):
-        message = MESSAGE_LINE.fullmatch(each)
-        if message is None:
-            yield _parsed(each)
-            continue
-        with contextlib.suppress(ValueError):
-            print_ = _fingerprint(message["items"])
-            yield {"type": "message", "at": int(message["at"]), "fingerprint": print_}
 
 
 def _lines(content: bytes) -> list[bytes]:
