@@ -451,7 +451,7 @@ class _PayloadsDraft:
     def _take_result(self, number: int, at: int, part: Part) -> None:
         rules = self._rules
         site = self._calls.get(part.call_id)
-        named = replace(part, tool=part.tool or (site.call.tool if site else part.tool))
+        named = replace(part, tool=site.call.tool) if site and not part.tool else part
         argued = site.call.text if site else ""
         name, known = rules.recall_name, self._ids.__contains__
         if pending.is_named(named.tool, name):
@@ -462,11 +462,9 @@ class _PayloadsDraft:
         resolution = rules.policy.resolve(subject)
         kind = rules.kind_of
         large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), resolution)
-        sources = self._in_order(self._index.cited_by([argued]))
         held = self._hold(number, at, named, argued, large=large, resolution=resolution)
         if held is not None:
             self._supersede(held, named.tool, argued)
-            self._join(held, sources)
         if site is None:
             return
         large = rules.policy.shortens_arguments(rules.count_tokens(site.call.text), resolution)
@@ -498,7 +496,7 @@ class _PayloadsDraft:
             number, part, argued, origin, resolution
         )
         full = record.stage is Stage.FULL
-        if full:
+        if full and record.shown != part.text:
             record = replace(record, shown=part.text)
         weight = record.tokens if full else rules.count_tokens(record.shown)
         asked = large and part.kind == "result" and asks_to_read(part.tool, argued)
@@ -534,12 +532,6 @@ class _PayloadsDraft:
             self._rules.summaries.ask(name, text)
         return own
 
-    def _join(self, held: int, others: Iterable[int]) -> None:
-        """Associate a result with those that led to it: what its call names is from them."""
-        for other in others:
-            self.items[held] = self.items[held].associated([self.items[other].id])
-            self.items[other] = self.items[other].associated([self.items[held].id])
-
     def _supersede(self, held: int, tool: str, argued: str) -> None:
         """Let an older result be due that this one replaces: by default, one of the same call."""
         own = self.items[held]
@@ -566,9 +558,7 @@ class _PayloadsDraft:
             for earlier in self._reads.pop(name, ()):
                 self.items[earlier] = self.items[earlier].marked(f"stale: written at turn {turn}")
         elif held is not None:
-            reads = self._reads.get(name, ())
-            self._join(held, reads[-1:])
-            self._reads[name] = (*reads, held)
+            self._reads[name] = (*self._reads.get(name, ()), held)
 
     # Its record
 
@@ -579,11 +569,13 @@ class _PayloadsDraft:
         about; of the same text under the same call id (old formats have none) the rank counts.
         """
         text_key = content_key(part.text.encode("utf-8", "surrogatepass"))
-        first = PartOrigin(part.kind, storable(part.call_id), text_key, 0)
-        rank = self._ranks.get(first, 0)
-        self._ranks[first] = rank + 1
-        self._origins[number, at] = replace(first, rank=rank)
-        return self._origins[number, at]
+        origin = PartOrigin(part.kind, storable(part.call_id), text_key, 0)
+        rank = self._ranks.get(origin, 0)
+        self._ranks[origin] = rank + 1
+        if rank:
+            origin = replace(origin, rank=rank)
+        self._origins[number, at] = origin
+        return origin
 
     def _new_record(
         self, number: int, part: Part, argued: str, origin: PartOrigin, resolution: Resolution

@@ -444,23 +444,6 @@ def test_a_restart_changes_no_turn_in_which_something_happened(tmp_path: Path) -
     memory.close()
 
 
-def test_a_result_is_associated_with_those_that_its_call_names(tmp_path: Path) -> None:
-    items = [
-        {"role": "user", "content": "Which orders?"},
-        call(1, "orders", page="1"),
-        result(1, rows(0)),
-        call(2, "order", id="order-12"),
-        result(2, json.dumps({"lines": [f"line-{n} of it" for n in range(90)]})),
-    ]
-    memory = opened(tmp_path)
-    with memory.session("s") as session:
-        grow(session, items)
-        first, second = (held.record.entry for held in session._state.payloads.items)
-        assert first.modifiers.associations == [second.id]
-        assert second.modifiers.associations == [first.id]
-    memory.close()
-
-
 def test_successive_reads_of_a_file_are_associated(tmp_path: Path) -> None:
     source = inspect.getsource(textwrap)
     items = [
