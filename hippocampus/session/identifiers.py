@@ -133,7 +133,7 @@ class IdentifierIndex:
     holders: Sums[tuple[int, ...]] = Sums()
     words: Sums[tuple[int, ...]] = Sums()
     described: int = 0
-    """How many payloads have words: results do."""
+    """How many results have words, which are noted once a user asks."""
 
     def plus(self, names: Holders, words: Holders, described: int) -> IdentifierIndex:
         """Return the index with the names and the words of more payloads, as `describe` adds them."""

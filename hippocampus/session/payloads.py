@@ -79,6 +79,8 @@ class Payloads:
     reads: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """By file name, the results of calls that named it since it was written."""
     index: IdentifierIndex = field(default_factory=IdentifierIndex)
+    undescribed: Sequence[int] = ()
+    """The results whose words the index does not have yet."""
     named: Sums[int] = field(default_factory=Sums)
     """How many texts of the view have an identifier; large results in full do not count."""
     due_turns: Floats | None = None
@@ -176,18 +178,45 @@ class Payloads:
         changed = replace(self.changed(moved, rules), named=self.named.plus(names))
         return changed, list(moved.values())
 
-    def collapsed(self, spans: Sequence[tuple[Span, str]], before: View, rules: Rules) -> Payloads:
-        """Return the payloads once digests of these texts replace spans of a view as it was before."""
+    def counted(
+        self, history: History, first: int, known: int, spans: Sequence[tuple[Span, str]]
+    ) -> Payloads:
+        """Return the payloads with the names in new messages counted, but where digests replace these.
+
+        `first` is the number of the first new message, and `known` that of the first new payload.
+        """
+        new = {(each.message, each.part): each for each in self.items[known:]}
+        hidden = {number for span, _ in spans for number in range(*span)}
+        names: Counter[str] = Counter()
+        for number in range(first, len(history.raw)):
+            for at, part in enumerate(history.raw[number].parts if number not in hidden else ()):
+                own = new.get((number, at))
+                names.update(names_of(own, history) if own else identifiers(part.text))
+        for own in new.values():
+            if own.message < first and not own.stands_full:  # of a call whose result came later
+                text = history.raw[own.message].parts[own.part].text
+                names.subtract(identifiers(text))
+                names.update(names_of(own, history))
+        return replace(self, named=self.named.plus(names))
+
+    def collapsed(
+        self, spans: Sequence[tuple[Span, str]], before: View, rules: Rules, end: int | None = None
+    ) -> Payloads:
+        """Return the payloads once digests of these texts replace spans of a view as it was before.
+
+        The names of the messages from `end` on were not counted.
+        """
         names: Counter[str] = Counter()
         gone: dict[int, Payload] = {}
+        hidden = {number for span, _ in spans for number in range(*span)}
         inside = {
             (each.message, each.part): number
             for number, each in enumerate(self.items)
-            if not each.collapsed
-            and any(span.start <= each.message < span.end for span, _ in spans)
+            if each.message in hidden and not each.collapsed
         }
         for span, text in spans:
-            for at, message in enumerate(before.shown[span.start : span.end], span.start):
+            last = span.end if end is None else min(span.end, end)
+            for at, message in enumerate(before.shown[span.start : last], span.start):
                 for part_number, part in enumerate(message.parts):
                     number = inside.get((at, part_number))
                     own = None if number is None else self.items[number]
@@ -318,7 +347,7 @@ class _PayloadsDraft:
         self._words: dict[str, tuple[int, ...]] = {}
         self._index = payloads.index.growing(self._names, self._words)
         self._described = payloads.index.described
-        self._counts: Counter[str] = Counter()
+        self._undescribed = list(payloads.undescribed)
         self._touched: set[int] = set()
         self._noted: list[tuple[Record, bytes]] = []
         self._accessed: set[int] = set()
@@ -329,6 +358,8 @@ class _PayloadsDraft:
         import numpy as np
 
         before = self._before
+        if self._rules.policy.reactivate_tokens:
+            self._describe()
         first_new = len(before.items)
         due_turns = np.full(len(self.items), np.inf)
         cold_turns = np.full(len(self.items), np.inf)
@@ -354,7 +385,8 @@ class _PayloadsDraft:
             self._latest,
             self._reads,
             before.index.plus(self._names, self._words, self._described),
-            before.named.plus(self._counts),
+            self._undescribed,
+            before.named,
             due_turns,
             cold_turns,
             messages,
@@ -399,14 +431,13 @@ class _PayloadsDraft:
                 self._take_result(number, at, part)
             elif part.kind == "text" and message.role == "user":
                 self._take_words(number, at, part)
-            if (number, at) not in self._origins:
-                self._counts.update(identifiers(part.text))
 
     def _see_accesses(self, message: Message, turn: int) -> None:
         """Reset the strength of the payloads that a message points at, and associate these."""
         said = [part.text for part in message.parts if part.kind != "result"]
         cited = self._in_order(self._index.cited_by(said))
         if message.role == "user" and said:
+            self._describe()
             meant = self._index.meant_by(" ".join(said), self._described)
             if meant is not None and meant not in cited:
                 cited.append(meant)
@@ -416,6 +447,15 @@ class _PayloadsDraft:
         for each in cited:
             payload = self.items[each].accessed(turn, policy.mention_strength, policy.exponent)
             self._put(each, payload.associated(ids) if len(ids) > 1 else payload)
+
+    def _describe(self) -> None:
+        """Note the words of the results that have come since a user asked last."""
+        for number in self._undescribed:
+            payload = self.items[number]
+            part = self._history.raw[payload.message].parts[payload.part]
+            describe(self._words, number, payload.record, part.text)
+        self._described += len(self._undescribed)
+        self._undescribed.clear()
 
     def _in_order(self, numbers: Iterable[int]) -> list[int]:
         return sorted(numbers, key=lambda n: (self.items[n].message, self.items[n].part))
@@ -515,18 +555,13 @@ class _PayloadsDraft:
         return next(each for each in self._records.values() if each.entry.id == entry_id)
 
     def _add(self, payload: Payload, part: Part) -> int:
-        """Number a payload, and count the names that it has."""
+        """Number a payload, and note the names that it has."""
         own = len(self.items)
         self.items.append(payload)
         self._numbers[payload.id] = own
         add_holder(self._names, own, identifiers(part.text) | {payload.id})
         if part.kind == "result":
-            self._described += 1
-            describe(self._words, own, payload.record, part.text)
-        if part.kind == "call" and not payload.stands_full:
-            self._counts.subtract(identifiers(part.text))
-        if part.kind != "call" or not payload.stands_full:
-            self._counts.update(names_of(payload, self._history))
+            self._undescribed.append(own)
         if self._rules.summaries and part.kind == "result" and payload.stands_full:
             name, text = str(payload.record.origin), payload.resolution.redacted(part.text)
             self._rules.summaries.ask(name, text)

@@ -340,10 +340,12 @@ class Session:
                 self._resources.store.put(state.payloads.original(each, state.history))
             elif number >= MIN_CHECKED:
                 break
-        for span in state.view.folds:
-            original = compaction.original_of(state.view, span)
-            if self._is_lost(content_key(original)):
-                self._resources.store.put(original)
+        for record in reversed(list(state.records.values())):
+            span = compaction.span_of(record) if record.kind == compaction.KIND else None
+            if span in state.view.folds:
+                if not self._is_lost(record.content):
+                    break
+                self._resources.store.put(compaction.original_of(state.view, span))
         kept = {
             each.content
             for each in state.records.values()

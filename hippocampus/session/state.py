@@ -140,7 +140,8 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     view = replace(view, history=arrival.history).with_texts(arrival.rendered)
     view = view.with_appended(_again(state, arrival.history, kept))
     digests = _digests(state, replace(view, history=arrival.history), kept)
-    payloads = arrival.payloads.collapsed(digests, view, rules) if digests else arrival.payloads
+    payloads = arrival.payloads.counted(arrival.history, start, len(payloads.items), digests)
+    payloads = payloads.collapsed(digests, view, rules, start) if digests else payloads
     view = replace(view.with_digests(digests), unchanged=sent)
     return ReadList(
         replace(

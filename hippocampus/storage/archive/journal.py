@@ -200,7 +200,7 @@ class Journal:
             return b""
 
     def _take(self, content: bytes) -> None:
-        for record in records.parsed(content):
+        for record in records.parsed_messages(content):
             match record:
                 case {"type": "archive", "part": int(part)}:
                     self._part = part

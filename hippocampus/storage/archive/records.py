@@ -22,6 +22,7 @@ from hippocampus.formats.conversation import Item
 VERSION = 1
 MARK = "cache_control"
 """The field that hosts move from message to message between calls; it changes no message."""
+CALL_LINE = b'{"type":"call"'
 LISTED = ("call", "end")
 """Records behind which the list stands as its host handed it over."""
 
@@ -66,6 +67,12 @@ def _without_marks(value: Any) -> Any:
 def parsed(content: bytes) -> Iterator[dict[str, Any]]:
     """Yield the records of a file's bytes; a last line that a crash has torn is left out."""
     return (record for each in _lines(content) if (record := _parsed(each)))
+
+
+def parsed_messages(content: bytes) -> Iterator[dict[str, Any]]:
+    """Yield what `parsed` does, but for the records of calls, which change no message."""
+    lines = (each for each in _lines(content) if not each.startswith(CALL_LINE))
+    return (record for each in lines if (record := _parsed(each)))
 
 
 def _lines(content: bytes) -> list[bytes]:
