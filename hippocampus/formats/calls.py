@@ -15,10 +15,13 @@ WRITTEN_CHARACTERS = 80
 """A call with a file's name and an argument longer than this writes the file."""
 
 
+_written_sorted = json.JSONEncoder(sort_keys=True).encode
+
+
 def normal(arguments: str) -> str:
     """Return arguments with their keys sorted, so that equal arguments are equal texts."""
     try:
-        return json.dumps(json.loads(arguments), sort_keys=True)
+        return _written_sorted(json.loads(arguments))
     except json_text.UNREADABLE:
         return arguments
 

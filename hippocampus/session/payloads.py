@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.entries import decay
 from hippocampus.entries.entry import (
+    ARGUMENTS,
     Entry,
     Record,
     Source,
@@ -53,12 +54,12 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 
-class CallSite(NamedTuple):
-    """Where a tool call stands, and the call as it may be quoted."""
+class PartSite(NamedTuple):
+    """A part of a message, and where it stands; calls as they may be quoted."""
 
     message: int
-    part: int
-    call: Part
+    at: int
+    part: Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Payloads:
     """By message and part, the origin of the payload that stands there."""
     ranks: Mapping[PartOrigin, int] = field(default_factory=dict)
     """How many parts have the same content under the same call id."""
-    calls: Mapping[str, CallSite] = field(default_factory=dict)
+    calls: Mapping[str, PartSite] = field(default_factory=dict)
     redactions: Mapping[tuple[int, int], Redaction] = field(default_factory=dict)
     latest: Mapping[tuple[str, ...], int] = field(default_factory=dict)
     """By what results have in common that supersede each other, the newest one."""
@@ -406,7 +407,7 @@ class _PayloadsDraft:
         if not self._rules.redacts:
             return
         message = self._history.raw[number]
-        call_of = {key: site.call for key, site in self._calls.items()}.get
+        call_of = {key: site.part for key, site in self._calls.items()}.get
         found = redactor.redactions(message, call_of, self._rules)
         self._redactions.update({(number, at): redaction for at, (redaction, _) in found.items()})
         texts = {at: text for at, (_, text) in found.items() if text != message.parts[at].text}
@@ -426,9 +427,9 @@ class _PayloadsDraft:
         for at, part in enumerate(message.parts):
             if part.kind == "call":
                 quoted = self._history.quotable(number).parts[at]
-                self._calls[part.call_id] = CallSite(number, at, quoted)
+                self._calls[part.call_id] = PartSite(number, at, quoted)
             elif part.kind == "result":
-                self._take_result(number, at, part)
+                self._take_result(PartSite(number, at, part))
             elif part.kind == "text" and message.role == "user":
                 self._take_words(number, at, part)
 
@@ -472,7 +473,7 @@ class _PayloadsDraft:
         resolution = rules.policy.resolve(said)
         kind = rules.kind_of
         if resolution.index and rules.policy.indexes(weight, lambda: kind(part.text), resolution):
-            self._hold(number, at, part, "", large=True, resolution=resolution)
+            self._hold(PartSite(number, at, part), "", "", weight, resolution, large=True)
             return
         if not resolution.persist:
             return
@@ -481,70 +482,72 @@ class _PayloadsDraft:
         origin = MessageOrigin(number, key)
         if origin in self._records:
             return
-        entry = self._new_entry(number, part, origin, key, resolution)
+        entry = self._new_entry(number, part, "", origin, key, resolution)
         text = self._history.quotable(number).parts[at].text
         quoted = replace(entry, summary=storable(text[:200]))
         record = Record(quoted, origin, key, "text", "message", "user", "", weight, Stage.FULL, "")
         self._noted.append((record, original))
         self._noted_ids.add(record.entry.id)
 
-    def _take_result(self, number: int, at: int, part: Part) -> None:
-        rules = self._rules
-        site = self._calls.get(part.call_id)
-        named = replace(part, tool=site.call.tool) if site and not part.tool else part
-        argued = site.call.text if site else ""
-        name, known = rules.recall_name, self._ids.__contains__
-        if pending.is_named(named.tool, name):
-            asked = replace(named, text=argued)
-            if pending.is_answer(asked, part.text, name, known):
+    def _take_result(self, site: PartSite) -> None:
+        rules, part = self._rules, site.part
+        called = self._calls.get(part.call_id)
+        call = called.part if called else None
+        tool = part.tool or (call.tool if call else "")
+        argued = call.text if call else ""
+        if pending.is_named(tool, rules.recall_name):
+            asked = replace(part, tool=tool, text=argued)
+            if pending.is_answer(asked, part.text, rules.recall_name, self._ids.__contains__):
                 return
-        subject = redactor.result_subject(named, site.call if site else None, rules.count_tokens)
+        subject = redactor.result_subject(part, call, rules.count_tokens)
         resolution = rules.policy.resolve(subject)
         kind = rules.kind_of
         large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), resolution)
-        held = self._hold(number, at, named, argued, large=large, resolution=resolution)
+        held = self._hold(site, tool, argued, subject.tokens, resolution, large=large)
         if held is not None:
-            self._supersede(held, named.tool, argued)
-        if site is None:
+            self._supersede(held, tool, argued)
+        if called is None:
             return
-        large = rules.policy.shortens_arguments(rules.count_tokens(site.call.text), resolution)
+        weight = rules.count_tokens(argued)
+        large = rules.policy.shortens_arguments(weight, resolution)
         kept = False if rules.policy.keeps_arguments(resolution) else None
-        own = Resolution(redact=self._redactions.get((site.message, site.part)), index=kept)
-        self._hold(site.message, site.part, site.call, "", large=large, resolution=own)
-        self._outdate_files(site.call, held, self._history.turns[number])
+        own = Resolution(redact=self._redactions.get((called.message, called.at)), index=kept)
+        self._hold(called, called.part.tool, "", weight, own, large=large)
+        self._outdate_files(argued, held, self._history.turns[site.message])
 
-    def _hold(  # noqa: PLR0913 - a part, where it stands, and what is known of it
+    def _hold(  # noqa: PLR0913 - a part, and what is known of it
         self,
-        number: int,
-        at: int,
-        part: Part,
+        site: PartSite,
+        tool: str,
         argued: str,
+        weight: int,
+        resolution: Resolution,
         *,
         large: bool,
-        resolution: Resolution,
     ) -> int | None:
         """Follow a part from now on; return the number of its payload."""
-        rules = self._rules
+        number, at, part = site
+        policy = self._rules.policy
         bound = resolution.pin or resolution.index is False or resolution.compression == "none"
-        followed = large or bound or rules.count_tokens(part.text) > rules.policy.fade_over_tokens
+        followed = large or bound or weight > policy.fade_over_tokens
         if not followed or (number, at) in self._origins:
             return None
-        if is_entry(part, self._record_of, rules.count_tokens(part.text)):
+        if is_entry(part, self._record_of, weight):
             return None
         origin = self._origin(number, at, part)
-        record = self._records.get(origin) or self._new_record(
-            number, part, argued, origin, resolution
-        )
+        record = self._records.get(origin)
+        if record is None:
+            record = self._new_record(site, tool, argued, weight, origin, resolution)
         full = record.stage is Stage.FULL
         if full and record.shown != part.text:
             record = replace(record, shown=part.text)
-        weight = record.tokens if full else rules.count_tokens(record.shown)
-        asked = large and part.kind == "result" and asks_to_read(part.tool, argued)
-        fresh = rules.policy.fresh_turns_of(record.kind, record.tokens, resolution, asked=asked)
-        if part.kind == "call" and record.tokens <= rules.policy.newest_arguments_tokens:
+        asked = large and part.kind == "result" and asks_to_read(tool, argued)
+        fresh = policy.fresh_turns_of(record.kind, record.tokens, resolution, asked=asked)
+        if part.kind == "call" and record.tokens <= policy.newest_arguments_tokens:
             fresh = max(1, fresh)
         due_turn = self._history.turns[number] + (fresh if large else 0)
-        payload = Payload(record, number, at, weight, due_turn, large, resolution)
+        shown_weight = record.tokens if full else self._rules.count_tokens(record.shown)
+        payload = Payload(record, number, at, shown_weight, due_turn, large, resolution)
         if not full:
             self.rendered.append(Rendered(number, at, record.shown))
         return self._add(payload, part)
@@ -584,9 +587,9 @@ class _PayloadsDraft:
             self._put(number, before.superseded(note))
         self.items[held] = own.associated([before.id])
 
-    def _outdate_files(self, call: Part, held: int | None, turn: int) -> None:
-        """Mark earlier reads of a file that a call has written since."""
-        name, written = file_of(call.text)
+    def _outdate_files(self, argued: str, held: int | None, turn: int) -> None:
+        """Mark earlier reads of a file that a call of these arguments has written since."""
+        name, written = file_of(argued)
         if not name:
             return
         if written:
@@ -612,21 +615,28 @@ class _PayloadsDraft:
         self._origins[number, at] = origin
         return origin
 
-    def _new_record(
-        self, number: int, part: Part, argued: str, origin: PartOrigin, resolution: Resolution
+    def _new_record(  # noqa: PLR0913, PLR0917 - a part, and what is known of it
+        self,
+        site: PartSite,
+        tool: str,
+        argued: str,
+        weight: int,
+        origin: PartOrigin,
+        resolution: Resolution,
     ) -> Record:
+        number, _, part = site
         form, original = original_of(self._history.raw[number], part)
         content = content_key(original)
-        kind = "arguments" if part.kind == "call" else self._rules.kind_of(part.text)
+        kind = ARGUMENTS if part.kind == "call" else self._rules.kind_of(part.text)
         return Record(
-            entry=self._new_entry(number, part, origin, content, resolution, kind),
+            entry=self._new_entry(number, part, tool, origin, content, resolution, kind),
             origin=origin,
             content=content,
             form=form,
             kind=kind,
-            tool=storable(part.tool),
+            tool=storable(tool),
             arguments=storable(argued),
-            tokens=self._rules.count_tokens(part.text),
+            tokens=weight,
             stage=Stage.FULL,
             shown=part.text,
         )
@@ -635,6 +645,7 @@ class _PayloadsDraft:
         self,
         number: int,
         part: Part,
+        tool: str,
         origin: EntryOrigin,
         content: str,
         resolution: Resolution,
@@ -642,7 +653,7 @@ class _PayloadsDraft:
     ) -> Entry:
         turn, policy = self._history.turns[number], self._rules.policy
         is_words = part.kind == "text"
-        source = "user" if is_words else policy.source_type_of(storable(part.tool), part.is_error)
+        source = "user" if is_words else policy.source_type_of(storable(tool), part.is_error)
         entry_type: EntryType = "message" if is_words else "tool_result"
         found = Source(type=source or "tool", ref=content, turn=turn)
         named = self._free_id(origin, content)
