@@ -5,9 +5,14 @@ An extractor writes an `Extraction` and does not choose; `select` chooses what f
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+SMALL_CHARACTERS = 16_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +77,28 @@ class ExtractionContext:
 
 Extractor = Callable[[str, ExtractionContext], Extraction | None]
 """Reads a text that it recognises, or returns nothing; never raises, linear in its length."""
+
+
+_FORGET: list[Callable[[], None]] = []
+
+
+def forget_readings() -> None:
+    """Forget the readings that are kept, as a process that starts has none."""
+    for each in _FORGET:
+        each()
+
+
+def kept(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
+    """Return a reading of texts that is done once: for the kind, the entry and the shorter entry.
+
+    Those of small texts are kept for as many turns as it takes them to fade; that of a large text
+    may take many times its size, and few are kept.
+    """
+    small, large = (functools.lru_cache(maxsize=size)(read) for size in (128, 4))
+    _FORGET.extend((small.cache_clear, large.cache_clear))
+
+    def once(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        reading: Callable[..., T] = small if len(text) <= SMALL_CHARACTERS else large
+        return reading(text, *args, **kwargs)
+
+    return once

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from hippocampus.indexing.excerpt import excerpt, rows_of
-from hippocampus.indexing.extraction import Extraction, ExtractionContext
+from hippocampus.indexing.extraction import Extraction, ExtractionContext, kept
 from hippocampus.indexing.lines import counted, lines_in
 from hippocampus.indexing.thin import thinned
 
 
-def extract(text: str, context: ExtractionContext, first_number: int = 1) -> Extraction | None:
+def extract(text: str, _context: ExtractionContext, first_number: int = 1) -> Extraction | None:
     """Read any text into its lines."""
-    del context
+    return _extracted(text, first_number)
+
+
+@kept
+def _extracted(text: str, first_number: int) -> Extraction | None:
     if not text.strip():
         return None
     total = lines_in(text)

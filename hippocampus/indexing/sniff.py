@@ -28,7 +28,13 @@ from hippocampus.indexing import (
 )
 from hippocampus.indexing.documents import JsonReading
 from hippocampus.indexing.excerpt import is_notice
-from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext, Extractor
+from hippocampus.indexing.extraction import (
+    EntryLine,
+    Extraction,
+    ExtractionContext,
+    Extractor,
+    kept,
+)
 from hippocampus.indexing.lines import clip, counted
 from hippocampus.indexing.logs.signs import EXIT
 from hippocampus.indexing.output import NamedPart, output_of, parts_of
@@ -39,8 +45,6 @@ NOTE_CHARACTERS, MOST_NOTES, MOST_NAMED = 220, 12, 12
 DOMINANT_SHARE = 0.5
 """A text inside a JSON document that is this much of it is read as what it is."""
 DOMINANT_CHARACTERS = 1_500
-SMALL_CHARACTERS = 16_000
-"""Extractions of contents up to this size are kept for as many turns as it takes them to fade."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,13 +84,8 @@ def kind_of(text: str) -> str:
     return _read(text, "", "").kind
 
 
+@kept
 def _read(text: str, tool: str, arguments: str) -> Extraction:
-    """Read a text once for its arrival, its entry and the shorter entry many turns later."""
-    read = _read_small if len(text) <= SMALL_CHARACTERS else _read_large
-    return read(text, tool, arguments)
-
-
-def _extraction(text: str, tool: str, arguments: str) -> Extraction:
     context = ExtractionContext(tool=tool, arguments=arguments)
     found = _document_of(text)
     if isinstance(found, str):
@@ -94,12 +93,7 @@ def _extraction(text: str, tool: str, arguments: str) -> Extraction:
     return _extract_document(found, len(text), context)
 
 
-_read_small = functools.lru_cache(maxsize=128)(_extraction)
-_read_large = functools.lru_cache(maxsize=4)(_extraction)
-"""A large content's extraction may take many times its size; few of them are kept."""
-
-
-@functools.lru_cache(maxsize=4)
+@kept
 def _document_of(text: str) -> str | JsonReading:
     """Return the document of a JSON text, else the text; the arguments of the call do not matter."""
     value, words = unwrap.json_and_words(text)
@@ -212,14 +206,14 @@ def _extract_body(text: str, context: ExtractionContext, first_number: int) -> E
         elif reader.kind == "text":
             extraction = plain.extract(text, context, first_number)
         else:
-            extraction = _extracted_once(reader, text)
+            extraction = _extracted(text, reader)
         if extraction is not None:
             return extraction
     return Extraction("empty", "empty", ())
 
 
-@functools.lru_cache(maxsize=8)
-def _extracted_once(reader: _KindReader, text: str) -> Extraction | None:
+@kept
+def _extracted(text: str, reader: _KindReader) -> Extraction | None:
     return reader.extract(text, ExtractionContext())
 
 

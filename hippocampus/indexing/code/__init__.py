@@ -7,10 +7,11 @@ answered no more in any measure. Nothing is run and no file is opened.
 from __future__ import annotations
 
 from hippocampus.indexing.code import keywords
+from hippocampus.indexing.code.languages import Language
 from hippocampus.indexing.code.outline import Outline
 from hippocampus.indexing.code.recognition import read_language
 from hippocampus.indexing.code.writing import write_outline, write_settings
-from hippocampus.indexing.extraction import Extraction, ExtractionContext
+from hippocampus.indexing.extraction import Extraction, ExtractionContext, kept
 
 __all__ = ["extract", "outline_of", "recognises"]
 
@@ -42,12 +43,22 @@ def extract(text: str, context: ExtractionContext, first_line: int = 1) -> Extra
         return None
     if reading.language is None:
         return write_settings(text, first_line)
-    outline = keywords.outline(text, reading.language, first_line)
+    outline = _outline(text, reading.language, first_line)
     is_sure = reading.confidence >= SURE and reading.language.name not in SIGNS_IN_OUTPUT
     is_sure = is_sure or reading.is_named
     if not is_sure and not _names_enough(outline, text):
         return None
-    return write_outline(text, outline, first_line)
+    return _written(text, reading.language, first_line)
+
+
+@kept
+def _outline(text: str, language: Language, first_line: int) -> Outline:
+    return keywords.outline(text, language, first_line)
+
+
+@kept
+def _written(text: str, language: Language, first_line: int) -> Extraction:
+    return write_outline(text, _outline(text, language, first_line), first_line)
 
 
 def _names_enough(outline: Outline, text: str) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from time import perf_counter
 
 from hippocampus.indexing import ExtractionContext, Price, index, sniff
+from hippocampus.indexing.extraction import forget_readings
 from hippocampus.indexing.worth import FRAME_TOKENS
 from hippocampus.models import tokens
 from tests.bench.compression import corpus
@@ -64,20 +65,10 @@ def bound_tokens(kind: str, level: str) -> int:
     return PROTOCOL_TOKENS.get(kind, OTHER_TOKENS) * LEVELS[level]
 
 
-READ_ONCE = (
-    sniff._read_small,
-    sniff._read_large,
-    sniff._document_of,
-    sniff._extracted_once,
-    sniff._confidence_without_hints,
-)
-"""A session reads a content once for several questions; here each run reads it."""
-
-
 def entry_text(content: str, budget_tokens: int) -> str:
     """What stands in the view for a content: the one place that knows how an index is made."""
-    for kept in READ_ONCE:
-        kept.cache_clear()
+    forget_readings()  # a session reads a content once for several questions; here each run does
+    sniff._confidence_without_hints.cache_clear()
     context = ExtractionContext(content_tokens=tokens.count(content))
     room = budget_tokens - FRAME_TOKENS
     price = Price(carry=CARRY, recall=RECALL, least_tokens=room, most_tokens=room)
