@@ -21,9 +21,8 @@ from hippocampus.consolidation.memory_lines import mark_of, shown
 from hippocampus.consolidation.usage_stats import Pruning
 from hippocampus.entries.entry import Record
 from hippocampus.errors import StoreError
-from hippocampus.facts.models import EVERY_AGENT, Compaction, Item, Memory, Origin
+from hippocampus.facts.models import EVERY_AGENT, WRITTEN, Compaction, Item, Memory, Origin
 from hippocampus.facts.store import Facts
-from hippocampus.facts.upkeep import compact, next_row, written_since
 from hippocampus.policy import Policy
 from hippocampus.storage import files, gc
 from hippocampus.storage.content_store import ContentStore
@@ -172,9 +171,7 @@ def _plan(scope: _Scope, pruning: Pruning, now: float) -> _Plan:
         each.id for each in current if each.id in members and each.origin.role == "user"
     )
     compaction = (
-        compact(facts.tables, EVERY_AGENT, keep=keep, dry_run=True)
-        if facts is not None
-        else NOTHING
+        facts.compact(agent=EVERY_AGENT, keep=keep, dry_run=True) if facts is not None else NOTHING
     )
     going = {*compaction.removed, *compaction.merged}
     staying = [each for each in current if each.id not in going]
@@ -268,13 +265,12 @@ def _apply(scope: _Scope, plan: _Plan, now: float) -> set[str]:
 def _consolidate(state: StateDir, facts: Facts, file: MemoryFile, plan: _Plan, undo: Undo) -> None:
     if plan.edits:
         _noted(state, undo, file.sync(facts))
-    first = next_row(facts.tables)
     outcomes = facts.store_many(plan.new)
     stored = [each.memory.id for each in outcomes if each.memory is not None]
-    undo.added += written_since(facts.tables, stored, first)
+    undo.added += [each.memory.id for each in outcomes if each.memory and each.action in WRITTEN]
     undo.promoted += stored
     defrag_journal.note(state, undo)
-    done = compact(facts.tables, EVERY_AGENT, keep=plan.keep | set(stored), dry_run=False)
+    done = facts.compact(agent=EVERY_AGENT, keep=plan.keep | set(stored))
     undo.removed = list(dict.fromkeys([*undo.removed, *done.removed, *done.merged]))
     defrag_journal.note(state, undo)
     if undo.promoted or undo.removed:

@@ -15,7 +15,6 @@ from typing import Any
 from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.errors import StoreError
 from hippocampus.facts.store import Facts
-from hippocampus.facts.upkeep import by_ids
 from hippocampus.storage import files, tombstones
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.gc import Removal
@@ -109,7 +108,7 @@ def take_back(
     _contents_back(state, store, undo.contents)
     if facts is not None:
         facts.delete(undo.added)
-        gone = by_ids(facts.tables, [*undo.removed, *undo.retired]).values()
+        gone = facts.by_ids([*undo.removed, *undo.retired]).values()
         facts.restore([each.id for each in gone if each.removed is not None])
         _file_back(state, undo, facts, file)
     state.undo_record.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.errors import StoreError
-from hippocampus.facts import erasure
+from hippocampus.facts import upkeep
 from hippocampus.facts.store import Facts
 from hippocampus.storage import entry_index, gc, proxy
 from hippocampus.storage.content_store import ContentStore, DiskStore
@@ -55,14 +55,14 @@ def traces(state: StateDir, session: str, store: ContentStore, facts: Facts | No
         owners = {state.ledger(each.session) for each in held.references}
         if path in owners:
             (payloads if owners == {path} else shared).append(held.key)
-    made = erasure.of_session(facts.tables, session) if facts else []
+    made = upkeep.of_session(facts.tables, session) if facts else {}
     stem = path.stem
     folders = (state.sessions, state.archive, state.search)
     found_files = (each for folder in folders for each in folder.glob(f"{stem}.*"))
     return Forgotten(
         tuple(payloads),
         tuple(shared),
-        tuple(each.id for each in made),
+        tuple(each.id for each in made.values()),
         tuple(sorted(each for each in found_files if not each.name.endswith(("-wal", "-shm")))),
     )
 
@@ -86,7 +86,7 @@ def forget(
     try:
         if known is not None:
             _without_lines(state, known, found.facts)
-            erasure.erase(known.tables, session)
+            upkeep.erase(known.tables, session)
         daily_log.remove(state, session)
         for key in found.payloads:
             store.delete(key)

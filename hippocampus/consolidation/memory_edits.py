@@ -14,9 +14,9 @@ from typing import NamedTuple
 from hippocampus.consolidation.memory_lines import FROM_TOOLS, Row, mark_of, marks_in, rows
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.markdown import item_of, type_of
-from hippocampus.facts.models import UNTRUSTED, Item, Memory, Origin
+from hippocampus.facts.models import UNTRUSTED, WRITTEN, Item, Memory, Origin
 from hippocampus.facts.store import Facts
-from hippocampus.facts.upkeep import by_ids, next_row, retire, withdraw, written_since
+from hippocampus.facts.upkeep import retire, withdraw
 
 BY_HAND = "struck out in the memory file"
 USER = Origin(role="user")
@@ -139,9 +139,8 @@ def known_in(path: Path) -> dict[str, Known]:
 
 def read_back(facts: Facts, agent: str, edits: Edits, known: dict[str, Known]) -> ReadBack:
     """Take edits into the fact store; return the fact of each row that a person wrote."""
-    first = next_row(facts.tables)
     reworded = dict(edits.changed)
-    before = by_ids(facts.tables, [*edits.struck, *reworded])
+    before = facts.by_ids([*edits.struck, *reworded])
     retired = retire(facts.tables, before, BY_HAND)
     messages = withdraw(facts.tables, list(before.values()), BY_HAND)
     for fact_id in [*edits.struck, *reworded]:
@@ -149,15 +148,17 @@ def read_back(facts: Facts, agent: str, edits: Edits, known: dict[str, Known]) -
     lines = [*reworded.values(), *edits.new]
     olds = [before.get(fact_id) for fact_id in reworded] + [None] * len(edits.new)
     items = [_item(row, old) for row, old in zip(lines, olds, strict=True)]
-    found = [each.memory for each in facts.remember_many(items, agent=agent)]
-    tools = [each.id for each in found if each is not None and each.origin.role == UNTRUSTED]
+    done = written = facts.remember_many(items, agent=agent)
+    tools = [
+        each.memory.id for each in done if each.memory and each.memory.origin.role == UNTRUSTED
+    ]
     if tools:  # they came from a tool; now they come from the user
         retired += retire(facts.tables, tools, BY_HAND)
-        found = [each.memory for each in facts.remember_many(items, agent=agent)]
-    adopted = {row.last: each for row, each in zip(lines, found, strict=True) if each is not None}
-    added = written_since(facts.tables, (each.id for each in adopted.values()), first)
+        done = facts.remember_many(items, agent=agent)
+    adopted = {row.last: each.memory for row, each in zip(lines, done, strict=True) if each.memory}
+    added = [each.memory.id for each in [*written, *done] if each.memory and each.action in WRITTEN]
     gone = (*(each.id for each in retired), *messages.retired)
-    return ReadBack(adopted, (*added, *messages.added), gone)
+    return ReadBack(adopted, (*dict.fromkeys(added), *messages.added), gone)
 
 
 def _item(row: Row, old: Memory | None) -> Item:

@@ -38,7 +38,7 @@ from hippocampus.consolidation.memory_lines import (
 from hippocampus.errors import StoreError
 from hippocampus.facts.models import Memory
 from hippocampus.facts.store import Facts
-from hippocampus.facts.upkeep import by_ids, successors
+from hippocampus.facts.upkeep import successors
 from hippocampus.storage import files
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
@@ -188,7 +188,7 @@ class MemoryFile:
         identity = facts.tables.database.meta(STORE_KEY)
         record = record_in(self._known_path)
         if record and not record.store and identity is None:  # of a version without identities
-            known = by_ids(facts.tables, [each.fact_id for each in record.lines.values()])
+            known = facts.by_ids(each.fact_id for each in record.lines.values())
             record = record if known else None
         elif record and record.store != identity:
             record = None

@@ -12,7 +12,6 @@ from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_file import MemoryFile, Synced
 from hippocampus.errors import HippocampusError
 from hippocampus.facts.store import Facts
-from hippocampus.facts.upkeep import by_ids
 from hippocampus.policy import Policy
 from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
@@ -38,7 +37,7 @@ def publish(  # noqa: PLR0913 - one parameter an input
     try:
         if policy.consolidation.memory_file:
             # The files of the store's own agent, and of each agent whose facts were kept.
-            kept = by_ids(facts.tables, (each.fact_id for each in outcome.kept if each.fact_id))
+            kept = facts.by_ids(each.fact_id for each in outcome.kept if each.fact_id)
             for agent in {facts.agent} | {each.agent for each in kept.values()}:
                 MemoryFile(state, agent).sync(facts, kept)
         if policy.consolidation.daily_logs:

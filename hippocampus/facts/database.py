@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ CACHE_KIB = 65_536
 MAPPED_BYTES = 1 << 28
 
 Row = tuple[Any, ...]
+Values = Sequence[Any] | Mapping[str, Any]
 
 
 class Database:
@@ -40,17 +41,19 @@ class Database:
                     "temp_store = MEMORY",
                 ):
                     self.connection.execute(f"PRAGMA {pragma}")
+                # The case of every script; SQLite's own functions know ASCII only.
+                self.connection.create_function("folded", 1, str.casefold, deterministic=True)
                 migrate(self.connection, self.path, SCHEMA)
             except BaseException:
                 self.connection.close()
                 raise
 
-    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+    def rows(self, sql: str, values: Values = ()) -> list[Row]:
         """Run one statement and return its rows."""
         with self.guarded():
             return self.connection.execute(sql, values).fetchall()
 
-    def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
+    def value(self, sql: str, values: Values = ()) -> Any:
         """Run one statement and return the first column of its first row, or nothing."""
         found = self.rows(sql, values)
         return found[0][0] if found else None
@@ -59,6 +62,11 @@ class Database:
         """Run one change and return how many rows it touched."""
         with self.guarded():
             return self.connection.execute(sql, values).rowcount
+
+    def insert(self, sql: str, values: Sequence[Any]) -> int:
+        """Write one row and return its number."""
+        with self.guarded():
+            return int(self.connection.execute(sql, values).lastrowid or 0)
 
     def run_many(self, sql: str, values: Sequence[Sequence[Any]]) -> None:
         """Run one change for each row of values."""

@@ -26,12 +26,11 @@ _FIRST = attrgetter("id", "kind", "type", "content", "intensity", "agent", "scop
 _ORIGIN = attrgetter("session", "turn", "entry_id", "role")
 _TIMES = attrgetter("created", "accessed", "accesses", "encounters", "valid_from")
 _LAST = attrgetter("known_until", "superseded_by", "removed", "embedding_model", "raw")
-_WRITTEN = f"{COLUMNS.replace(' until', ' valid_until')}, ended, indexed, hash"
-_INSERT = f"INSERT INTO memory ({_WRITTEN}) VALUES ({', '.join('?' * len(_WRITTEN.split(', ')))})"  # noqa: S608 - names of ours
-_INDEX = (
-    "INSERT INTO memory_text (rowid, body) SELECT row, body FROM memory_body"
-    " WHERE row IN (SELECT value FROM json_each(?))"
+_WRITTEN = (
+    COLUMNS.removeprefix("row, ").replace(" until", " valid_until") + ", ended, indexed, hash"
 )
+_INSERT = f"INSERT INTO memory ({_WRITTEN}) VALUES ({', '.join('?' * len(_WRITTEN.split(', ')))})"  # noqa: S608 - names of ours
+_INDEX = "INSERT INTO memory_text (rowid, body) VALUES (?, ?)"
 _UNINDEX = (
     "INSERT INTO memory_text (memory_text, rowid, body) SELECT 'delete', row, body FROM memory_body"
     " WHERE row IN (SELECT value FROM json_each(?))"
@@ -39,23 +38,45 @@ _UNINDEX = (
 AMONG = "row IN (SELECT value FROM json_each(?))"
 CURRENT = "removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?)"
 SHOWN_CHARACTERS = 100
+FADES = frozenset({"faded", "old"})
+"""The reasons of `compact` for which a memory is weak rather than untrue."""
+END_TRIPLES = (
+    "UPDATE triple SET ended = ?, known_until = ? WHERE memory = ? AND known_until IS NULL"
+)
 
 
-def next_row(db: Database) -> int:
-    """Return the number of the next row to be written; inside a transaction."""
-    return int(db.value("SELECT seq FROM sqlite_sequence WHERE name = 'memory'") or 0) + 1
+def insert(db: Database, memory: Memory, context: str = "") -> int:
+    """Write a memory, with words that only the text index has; return its row."""
+    body = indexed(memory.content)
+    if context:
+        body = f"{body or memory.content} {indexed(context) or context}"
+    replaced = memory.superseded_by is not None
+    values = (
+        *_FIRST(memory),
+        json.dumps(memory.tags),
+        *_ORIGIN(memory.origin),
+        *_TIMES(memory),
+        None if replaced else memory.valid_until,
+        *_LAST(memory),
+        json.dumps(dict(memory.metadata)),
+        memory.valid_until if replaced else None,
+        body,
+        hashed(memory.content, memory.kind),
+    )
+    row = db.insert(_INSERT, values)
+    db.run(_INDEX, (row, body or memory.content))
+    return row
 
 
-def insert(db: Database, new: Sequence[tuple[int, Memory, str]]) -> None:
-    """Write memories with their row numbers, each with words that only the text index has."""
-    db.run_many(_INSERT, [_values(row, memory, context) for row, memory, context in new])
-    db.run(_INDEX, (listed(row for row, _, _ in new),))
+def select(db: Database, rest: str, values: Sequence[Any] = ()) -> dict[int, Memory]:
+    """Return by row, in their order, the memories that the rest of a SELECT names."""
+    found = db.rows(f"SELECT {COLUMNS} FROM memory {rest}", values)  # noqa: S608 - names of ours
+    return {row[0]: _memory(row) for row in found}
 
 
 def by_row(db: Database, rows: Iterable[int]) -> dict[int, Memory]:
     """Return the memories of those rows that exist."""
-    found = db.rows(f"SELECT {COLUMNS} FROM memory WHERE {AMONG}", (listed(rows),))  # noqa: S608 - names of ours
-    return {row[0]: memory_of(row) for row in found}
+    return select(db, f"WHERE {AMONG}", (listed(rows),))
 
 
 def by_id(db: Database, ids: Iterable[str]) -> dict[str, tuple[int, Memory]]:
@@ -67,131 +88,56 @@ def by_id(db: Database, ids: Iterable[str]) -> dict[str, tuple[int, Memory]]:
     """
     if isinstance(ids, str):
         raise FactError(f"ids are a list of texts; {ids[:SHOWN_CHARACTERS]!r} is one text")
-    found = db.rows(
-        f"SELECT {COLUMNS} FROM memory WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608 - names of ours
-        (json.dumps(list(ids)),),
-    )
-    return {row[1]: (row[0], memory_of(row)) for row in found}
+    among = "WHERE id IN (SELECT value FROM json_each(?))"
+    found = select(db, among, (json.dumps(list(ids)),))
+    return {memory.id: (row, memory) for row, memory in found.items()}
 
 
 def matching(  # noqa: PLR0913, PLR0917 - each is one filter
     db: Database, match: str, agent: str, scope: str, now: float, most: int
 ) -> dict[int, Memory]:
-    """Return the newest current memories of an agent and scope that an FTS5 expression finds."""
-    found = db.rows(
-        f"SELECT {COLUMNS} FROM memory WHERE row IN (SELECT rowid FROM memory_text WHERE memory_text MATCH ?"  # noqa: S608 - names of ours
-        f" ORDER BY rowid DESC LIMIT ?) AND agent = ? AND scope = ? AND {CURRENT} ORDER BY valid_from DESC, row DESC",
-        (match, most, agent, scope, now),
+    """Return the current memories of an agent and scope that an FTS5 expression finds, best first."""
+    if not match:
+        return {}
+    ranked = db.rows(
+        "SELECT memory_text.rowid FROM memory_text JOIN memory ON row = memory_text.rowid WHERE memory_text MATCH ?"  # noqa: S608 - names of ours
+        f" AND agent = ? AND scope = ? AND {CURRENT} ORDER BY rank LIMIT ?",
+        (match, agent, scope, now, most),
     )
-    return {row[0]: memory_of(row) for row in found}
-
-
-def newest(db: Database, agent: str, scope: str, now: float, most: int) -> dict[int, Memory]:
-    """Return the newest current memories of an agent and scope."""
-    found = db.rows(
-        f"SELECT {COLUMNS} FROM memory WHERE agent = ? AND scope = ? AND {CURRENT} ORDER BY row DESC LIMIT ?",  # noqa: S608 - names of ours
-        (agent, scope, now, most),
-    )
-    return {row[0]: memory_of(row) for row in found}
-
-
-def with_hash(db: Database, content_hash: int, kind: Kind, agent: str, scope: str) -> list[int]:
-    """Return the current rows of a kind whose content has that hash, newest first."""
-    found = db.rows(
-        "SELECT row FROM memory WHERE hash = ? AND kind = ? AND agent = ? AND scope = ?"
-        " AND removed IS NULL AND known_until IS NULL ORDER BY row DESC",
-        (content_hash, kind, agent, scope),
-    )
-    return [row for (row,) in found]
-
-
-def hashes_among(db: Database, hashes: Iterable[int]) -> set[int]:
-    """Return those of the hashes that some row has."""
-    sql = "SELECT DISTINCT hash FROM memory WHERE hash IN (SELECT value FROM json_each(?))"
-    return {one for (one,) in db.rows(sql, (listed(hashes),))}
-
-
-def strengthen(db: Database, row: int, intensity: float, at: float) -> None:
-    """Count one more encounter."""
-    db.run(
-        "UPDATE memory SET intensity = ?, encounters = encounters + 1, accessed = max(accessed, ?) WHERE row = ?",
-        (intensity, at, row),
-    )
-
-
-def touch(db: Database, touched: Iterable[tuple[int, float]], at: float) -> None:
-    """Count one more access of rows, with the intensity that each then has."""
-    db.run_many(
-        "UPDATE memory SET accesses = accesses + 1, accessed = max(accessed, ?), intensity = ? WHERE row = ?",
-        [(at, intensity, row) for row, intensity in touched],
-    )
-
-
-def end(db: Database, row: int, by: str | None, until: float, known: float) -> None:
-    """Let a row stop being true at a time, and be known to since another."""
-    db.run(
-        "UPDATE memory SET superseded_by = ?, ended = ?, known_until = ? WHERE row = ?",
-        (by, until, known, row),
-    )
+    found = by_row(db, (row for (row,) in ranked))
+    return {row: found[row] for (row,) in ranked}
 
 
 def remove(db: Database, removed: Iterable[tuple[int, str, str | None]], at: float) -> None:
-    """Take rows away with the reason and what replaces them; `reopen` brings them back."""
-    db.run_many(
-        "UPDATE memory SET removed = ?, superseded_by = coalesce(?, superseded_by),"
-        " known_until = coalesce(known_until, ?) WHERE row = ?",
-        [(reason, by, at, row) for row, reason, by in removed],
-    )
-
-
-def reopen(db: Database, rows: Iterable[int]) -> None:
-    """Let rows be true and known again."""
-    db.run_many(
-        "UPDATE memory SET superseded_by = NULL, ended = NULL, known_until = NULL, removed = NULL WHERE row = ?",
-        [(row,) for row in rows],
-    )
+    """Take rows away with the reason and what replaces them; only what fades keeps its triples."""
+    for row, reason, by in removed:
+        db.run(
+            "UPDATE memory SET removed = ?, superseded_by = coalesce(?, superseded_by),"
+            " known_until = coalesce(known_until, ?) WHERE row = ?",
+            (reason, by, at, row),
+        )
+        if reason not in FADES:
+            db.run(END_TRIPLES, (at, at, row))
 
 
 def rewrite(db: Database, row: int, old: Memory, content: str) -> None:
     """Put another content in a row, in the text index too."""
     db.run(_UNINDEX, (listed([row]),))
     text = storable(content)
+    body = indexed(text)
     db.run(
         "UPDATE memory SET content = ?, indexed = ?, hash = ?, embedding_model = NULL WHERE row = ?",
-        (text, indexed(text), hashed(content, old.kind), row),
+        (text, body, hashed(text, old.kind), row),
     )
-    db.run(_INDEX, (listed([row]),))
-
-
-def embedded(db: Database, rows: Iterable[int], model: str | None) -> None:
-    """Note which model the vectors of rows are of."""
-    db.run_many(
-        "UPDATE memory SET embedding_model = ? WHERE row = ?", [(model, row) for row in rows]
-    )
-
-
-def superseded_by(db: Database, ids: Iterable[str]) -> list[int]:
-    """Return the rows that one of these memories replaces."""
-    sql = "SELECT row FROM memory WHERE superseded_by IN (SELECT value FROM json_each(?)) ORDER BY row"
-    return [row for (row,) in db.rows(sql, (json.dumps(list(ids)),))]
+    db.run(_INDEX, (row, body or text))
 
 
 def delete(db: Database, rows: Iterable[int]) -> None:
-    """Delete rows for good, from the text index too."""
+    """Delete rows for good with their triples, from the text index too."""
     numbers = listed(rows)
     db.run(_UNINDEX, (numbers,))
+    db.run("DELETE FROM triple WHERE memory IN (SELECT value FROM json_each(?))", (numbers,))
     db.run(f"DELETE FROM memory WHERE {AMONG}", (numbers,))  # noqa: S608 - names of ours
-
-
-def receipt(db: Database, key: str) -> tuple[str, str] | None:
-    """Return which memory was kept under a key that counts once, and what was done; or nothing."""
-    found = db.rows("SELECT memory, action FROM receipt WHERE key = ?", (key,))
-    return (found[0][0], found[0][1]) if found else None
-
-
-def give_receipt(db: Database, key: str, memory_id: str, action: str) -> None:
-    """Note that what counts once was kept."""
-    db.run("INSERT INTO receipt VALUES (?, ?, ?)", (key, memory_id, action))
 
 
 def check(db: Database) -> list[str]:
@@ -247,31 +193,10 @@ def hashed(content: str, kind: Kind) -> int:
     return int.from_bytes(digest, signed=True)
 
 
-def memory_of(row: Row) -> Memory:
-    """Return the memory of a row of `COLUMNS`."""
+def _memory(row: Row) -> Memory:
     tags, origin, metadata = tuple(json.loads(row[8])), Origin(*row[9:13]), json.loads(row[-1])
     fields: Row = (*row[1:8], tags, origin, *row[13:-1], metadata)
     return Memory(*fields)
-
-
-def _values(row: int, memory: Memory, context: str) -> tuple[Any, ...]:
-    body = indexed(memory.content)
-    if context:
-        body = f"{body or memory.content} {indexed(context) or context}"
-    replaced = memory.superseded_by is not None
-    return (
-        row,
-        *_FIRST(memory),
-        json.dumps(memory.tags),
-        *_ORIGIN(memory.origin),
-        *_TIMES(memory),
-        None if replaced else memory.valid_until,
-        *_LAST(memory),
-        json.dumps(dict(memory.metadata)),
-        memory.valid_until if replaced else None,
-        body,
-        hashed(memory.content, memory.kind),
-    )
 
 
 def for_agent(agent: str) -> tuple[str, tuple[str, ...]]:

@@ -96,7 +96,6 @@ class Triple:
     known_until: float | None
     memory_id: str
     """The fact that states it."""
-    negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +121,10 @@ class Action(StrEnum):
     """It is close to `others` but states something else; both are true."""
     REFUSED = "refused"
     """Nothing was written."""
+
+
+WRITTEN = frozenset({Action.ADDED, Action.SUPERSEDED, Action.KEPT_APART})
+"""The actions that made a memory."""
 
 
 @dataclass(frozen=True, slots=True)

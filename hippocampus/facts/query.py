@@ -15,7 +15,7 @@ from typing import Any
 from hippocampus.facts import memories, triples
 from hippocampus.facts.bounded import within
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import RANKINGS, Memory, Recalled, Score
+from hippocampus.facts.models import RANKINGS, Recalled, Score
 from hippocampus.facts.ranking import Matches, RankedRow, named, places, relevance, speakers
 from hippocampus.facts.recall_query import RecallQuery
 from hippocampus.facts.strength import DAY_SECONDS, boosted, fading, recency
@@ -85,7 +85,7 @@ def recall(  # noqa: PLR0913 - each is one property of a recall
         found = _fitting(tables, text, found, budget)
         found = found[:limit] if limit > 0 else found
     if tables.policy.reinforce == "returned":
-        confirm(tables, [result.memory for result in found], query.now)
+        confirm(tables, [result.memory.id for result in found], query.now)
     return found
 
 
@@ -111,14 +111,15 @@ def relevant(
     ]
 
 
-def confirm(tables: FactTables, used: Iterable[Memory], at: float) -> int:
-    """Count an access of each memory, and strengthen it a little."""
-    ids = {memory.id: memory for memory in used}
+def confirm(tables: FactTables, ids: Iterable[str], at: float) -> int:
+    """Count an access of each memory, and strengthen it a little; return how many exist."""
     with tables.database.transaction():
-        rows = memories.by_id(tables.database, ids)
-        touched = [(row, boosted(tables.policy, memory.intensity)) for row, memory in rows.values()]
-        memories.touch(tables.database, touched, at)
-    return len(touched)
+        found = memories.by_id(tables.database, ids)
+        tables.database.run_many(
+            "UPDATE memory SET accesses = accesses + 1, accessed = max(accessed, ?), intensity = ? WHERE row = ?",
+            [(at, boosted(tables.policy, each.intensity), row) for row, each in found.values()],
+        )
+    return len(found)
 
 
 # Finding

@@ -127,6 +127,15 @@ ALTER TABLE memory DROP COLUMN signature
 FORGOTTEN = "CREATE TABLE forgotten (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID"
 """The ids of memories that were deleted for good: an id in no table belongs to another store."""
 
+AFFIRMED = """
+DELETE FROM triple WHERE negated;
+ALTER TABLE triple DROP COLUMN negated;
+DROP TABLE said_text;
+DROP VIEW said_body;
+DROP TABLE said
+"""
+"""A denial is kept in its own words, and a conversation is searched in the caller's table."""
+
 SCHEMA = Schema(
     "fact store",
     (
@@ -135,5 +144,6 @@ SCHEMA = Schema(
         Migration("receipt", RECEIPT),
         Migration("plain", PLAIN),
         Migration("forgotten", FORGOTTEN),
+        Migration("affirmed", AFFIRMED),
     ),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
@@ -37,6 +37,7 @@ from hippocampus.facts.models import (
 )
 from hippocampus.facts.recall_query import RecallQuery
 from hippocampus.facts.rendering import rendered
+from hippocampus.facts.strength import due_for_pruning
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, optional_seconds, seconds
 from hippocampus.facts.triples import predicate_of
@@ -177,15 +178,31 @@ class Facts:
         """Put another content in a memory's place, with its vector and triples, in one transaction.
 
         Raises:
-            FactError: there is no memory of that id, or the content is empty.
+            FactError: there is no memory of that id, or the content cannot be kept.
 
         """
-        return upkeep.update(self.tables, memory_id, content)
+        db, tables = self._database, self.tables
+        if why := tables.refusal(content):
+            raise FactError(f"the new content cannot be kept: {why}")
+        vectors = tables.embedded([content])
+        with db.transaction():
+            found = memories.by_id(db, [memory_id])
+            if not found:
+                raise FactError(f"there is no memory {memory_id!r}")
+            row, old = found[memory_id]
+            memories.rewrite(db, row, old, content)
+            if tables.has_vectors:
+                tables.vectors.drop([row])
+            if vectors is not None:
+                tables.put_vectors({row: vectors[0]})
+            memory = memories.by_row(db, [row])[row]
+            db.run("DELETE FROM triple WHERE memory = ?", (row,))
+            upkeep.relate(tables, row, memory)
+        return memory
 
     def confirm(self, memory_ids: Iterable[str]) -> int:
         """Count recalled memories as used: they fade from now, a little stronger; return how many exist."""
-        found = upkeep.by_ids(self.tables, memory_ids)
-        return query.confirm(self.tables, found.values(), self.tables.clock())
+        return query.confirm(self.tables, memory_ids, self.tables.clock())
 
     def used(self, printed: str, said: str, *, agent: str | None = None) -> list[str]:
         """Return the ids of the memories that a `<memory>` text or a recall printed and a later text uses."""
@@ -197,7 +214,10 @@ class Facts:
 
     def delete(self, memory_ids: Iterable[str]) -> list[Memory]:
         """Delete for good, bring back what these had superseded, and return what was deleted."""
-        return upkeep.delete(self.tables, memory_ids)
+        with self._database.transaction():
+            gone = dict(memories.by_id(self._database, memory_ids).values())
+            self.tables.delete(gone)
+        return list(gone.values())
 
     def forget(  # noqa: PLR0913 - each is one property of a request
         self,
@@ -217,14 +237,41 @@ class Facts:
         if max_deleted < 0:
             raise FactError(f"max_deleted is {max_deleted}; it is 0 or more")
         asked = self._asked(agent, scopes=scopes)
-        found = upkeep.matching(self.tables, query, asked, threshold)[:max_deleted]
+        found = upkeep.meant(self.tables, query, asked, threshold)[:max_deleted]
         if not dry_run:
             self.delete([result.memory.id for result in found])
         return found
 
-    def compact(self, *, dry_run: bool = False, agent: str | None = None) -> Compaction:
-        """Remove faded and duplicate memories; restorable until `purge`."""
-        return upkeep.compact(self.tables, agent or self.agent, dry_run=dry_run)
+    def compact(
+        self, *, dry_run: bool = False, agent: str | None = None, keep: Collection[str] = ()
+    ) -> Compaction:
+        """Remove faded and duplicate memories; restorable until `purge`.
+
+        The ids in `keep` do not fade, and neither does a preference.
+        """
+        db, now = self._database, self.tables.clock()
+        condition, values = memories.for_agent(agent or self.agent)
+        current = memories.select(
+            db, f"WHERE {memories.CURRENT} AND {condition} ORDER BY row", (now, *values)
+        )
+        pruned = {
+            row: reason
+            for row, each in current.items()
+            if each.id not in keep and (reason := due_for_pruning(self.policy, each, now))
+        }
+        left = {row: memory for row, memory in current.items() if row not in pruned}
+        merged = upkeep.twins(self.tables, left)
+        if not dry_run:
+            with db.transaction():
+                gone = [(row, reason, None) for row, reason in pruned.items()]
+                twins = [(row, "merged", left[winner].id) for row, winner in merged.items()]
+                memories.remove(db, [*gone, *twins], now)
+        return Compaction(
+            tuple(current[row].id for row in pruned),
+            tuple(left[row].id for row in merged),
+            len(current) - len(pruned) - len(merged),
+            dry_run,
+        )
 
     def restore(self, memory_ids: Iterable[str]) -> list[Memory]:
         """Bring back what was superseded, or removed by `compact`."""
@@ -239,14 +286,14 @@ class Facts:
     ) -> list[Memory]:
         """Delete superseded and removed memories for good, and return them."""
         condition, values = memories.for_agent(agent or self.agent)
-        sql = (
-            f"SELECT {memories.COLUMNS} FROM memory WHERE (superseded_by IS NOT NULL"  # noqa: S608 - names of ours
-            f" OR removed IS NOT NULL) AND {condition} AND (? IS NULL OR created < ?)"
-        )
         limit = optional_seconds(before)
         with self._database.transaction():
-            rows = self._database.rows(sql, (*values, limit, limit))
-            gone = {row[0]: memories.memory_of(row) for row in rows}
+            gone = memories.select(
+                self._database,
+                "WHERE (superseded_by IS NOT NULL OR removed IS NOT NULL)"
+                f" AND {condition} AND (? IS NULL OR created < ?)",
+                (*values, limit, limit),
+            )
             if not dry_run:
                 self.tables.delete(gone)
         return list(gone.values())
@@ -368,7 +415,12 @@ class Facts:
 
     def get(self, memory_id: str) -> Memory | None:
         """Return the memory of an id, superseded or removed ones too."""
-        return upkeep.by_ids(self.tables, [memory_id]).get(memory_id)
+        return self.by_ids([memory_id]).get(memory_id)
+
+    def by_ids(self, memory_ids: Iterable[str]) -> dict[str, Memory]:
+        """Return the memories of those ids that exist, whatever became of them."""
+        found = memories.by_id(self._database, memory_ids)
+        return {memory_id: memory for memory_id, (_, memory) in found.items()}
 
     def memories(  # noqa: PLR0913 - each is one filter
         self,
@@ -382,24 +434,40 @@ class Facts:
         limit: int = -1,
     ) -> list[Memory]:
         """List memories, newest first, those that contain a text in any case; `superseded` and `removed` add those."""
-        return upkeep.listed(
-            self.tables,
-            agent or self.agent,
-            kind=kind,
-            superseded=superseded,
-            removed=removed,
-            before=optional_seconds(before),
-            containing=containing,
-            limit=limit,
-        )
+        condition, values = memories.for_agent(agent or self.agent)
+        parts = [condition, "(? IS NULL OR kind = ?)", "(? IS NULL OR created < ?)"]
+        if not superseded:
+            parts.append("(known_until IS NULL OR removed IS NOT NULL)")
+        if not removed:
+            parts.append("removed IS NULL")
+        if containing:
+            parts.append("instr(folded(content), folded(?)) > 0")
+        limits = (*values, kind, kind, *[optional_seconds(before)] * 2, *filter(None, [containing]))
+        order = "ORDER BY created DESC, row DESC LIMIT ?"
+        where = f"WHERE {' AND '.join(parts)} {order}"
+        return list(memories.select(self._database, where, (*limits, limit)).values())
 
     def history(self, memory_id: str) -> list[Memory]:
         """Return a memory and all that it superseded, newest first."""
-        return upkeep.history(self.tables, memory_id)
+        past = (
+            "WHERE id IN (WITH RECURSIVE past(id) AS (SELECT ? UNION SELECT memory.id FROM memory"
+            " JOIN past ON superseded_by = past.id) SELECT id FROM past)"
+            " ORDER BY valid_from DESC, row DESC"
+        )
+        return list(memories.select(self._database, past, (memory_id,)).values())
 
     def returning(self, memory_ids: Iterable[str]) -> list[Memory]:
         """Return what would be true again if these memories were deleted, since they superseded it."""
-        return upkeep.returning(self.tables, memory_ids)
+        gone = self.by_ids(memory_ids)
+        below = {each.id: each for memory_id in gone for each in self.history(memory_id)}
+        freed = []
+        for each in below.values():
+            heir = each.superseded_by
+            while heir in gone:
+                heir = gone[heir].superseded_by
+            if heir is None and each.id not in gone:
+                freed.append(each)
+        return freed
 
     def triples(  # noqa: PLR0913 - each is one filter
         self,

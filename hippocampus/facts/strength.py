@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from hippocampus.facts.models import FactPolicy
+from hippocampus.facts.models import FactPolicy, Memory
 
 DAY_SECONDS = 86_400.0
 
@@ -71,14 +71,12 @@ def recency(age_days: float, span_days: float = 100.0) -> float:
     return math.exp(-max(0.0, age_days) / span_days)
 
 
-def due_for_pruning(  # noqa: PLR0913, PLR0917 - each is one thing to say
-    policy: FactPolicy, type_name: str, intensity: float, accesses: int, accessed: float, at: float
-) -> str | None:
+def due_for_pruning(policy: FactPolicy, memory: Memory, at: float) -> str | None:
     """Return why a memory would be pruned, `old` or `faded`, or nothing."""
-    age_days = (at - accessed) / DAY_SECONDS
+    age_days = (at - memory.accessed) / DAY_SECONDS
     if policy.prune_after_days and age_days > policy.prune_after_days:
         return "old"
-    if math.isinf(half_life_days(policy, type_name)):
+    if math.isinf(half_life_days(policy, memory.type)):
         return None
-    left = fading(policy, at)(type_name, intensity, accesses, accessed)
+    left = fading(policy, at)(memory.type, memory.intensity, memory.accesses, memory.accessed)
     return "faded" if left < policy.prune_below else None

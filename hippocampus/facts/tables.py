@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hippocampus.facts import memories, triples
+from hippocampus.facts import memories
 from hippocampus.facts.bounded import within
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
@@ -106,37 +106,50 @@ class FactTables:
             return
         self.vectors.lock(self.embed_model, len(next(iter(vectors.values()))))
         self.vectors.put(vectors)
-        memories.embedded(self.database, vectors, self.embed_model)
+        self.database.run_many(
+            "UPDATE memory SET embedding_model = ? WHERE row = ?",
+            [(self.embed_model, row) for row in vectors],
+        )
 
     def end(self, row: int, by: str, *, until: float, known: float) -> None:
-        """Let a memory and its triples stop being true, another replacing it."""
-        memories.end(self.database, row, by, until, known)
-        triples.end(self.database, row, until, known)
+        """Let a memory and its triples stop being true at a time, and be known to since another."""
+        self.database.run(
+            "UPDATE memory SET superseded_by = ?, ended = ?, known_until = ? WHERE row = ?",
+            (by, until, known, row),
+        )
+        self.database.run(memories.END_TRIPLES, (until, known, row))
 
     def reopen(self, rows: Iterable[int]) -> None:
-        """Let memories and their triples be true again."""
-        numbers = list(rows)
-        memories.reopen(self.database, numbers)
-        triples.reopen(self.database, numbers)
+        """Let memories and their triples be true and known again."""
+        for row in rows:
+            self.database.run(
+                "UPDATE memory SET superseded_by = NULL, ended = NULL, known_until = NULL, removed = NULL"
+                " WHERE row = ?",
+                (row,),
+            )
+            self.database.run(
+                "UPDATE triple SET ended = NULL, known_until = NULL WHERE memory = ?", (row,)
+            )
 
     def delete(self, gone: Mapping[int, Memory]) -> None:
         """Delete memories with all that belongs to them, and bring back what they had superseded.
 
         What a deleted one had superseded is superseded by its successor, where it has one.
         """
+        db = self.database
         for memory in gone.values():
-            below = memories.superseded_by(self.database, [memory.id])
-            heir = memory.superseded_by
-            if heir is None:
-                self.reopen(below)
+            below = db.rows(
+                "SELECT row FROM memory WHERE superseded_by = ? ORDER BY row", (memory.id,)
+            )
+            if memory.superseded_by is None:
+                self.reopen(row for (row,) in below)
             else:
-                self.database.run_many(
-                    "UPDATE memory SET superseded_by = ? WHERE row = ?",
-                    [(heir, old) for old in below],
+                db.run(
+                    "UPDATE memory SET superseded_by = ? WHERE superseded_by = ?",
+                    (memory.superseded_by, memory.id),
                 )
         ids = [(memory.id,) for memory in gone.values()]
-        self.database.run_many("INSERT OR IGNORE INTO forgotten VALUES (?)", ids)
-        triples.delete(self.database, gone)
+        db.run_many("INSERT OR IGNORE INTO forgotten VALUES (?)", ids)
         if self.has_vectors:
             self.vectors.drop(gone)
-        memories.delete(self.database, gone)
+        memories.delete(db, gone)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from hippocampus.facts.database import Database, Row
+from hippocampus.facts.database import Database
 from hippocampus.facts.languages import word_set
+from hippocampus.facts.memories import listed
 from hippocampus.facts.models import EVERY_AGENT, Memory, Triple
 from hippocampus.facts.names import Relation, key
 
 COLUMNS = """
     SELECT triple.id, s.name, triple.predicate, o.name, triple.valid_from, triple.until,
-        triple.known_from, triple.known_until, memory.id, triple.negated, triple.memory
+        triple.known_from, triple.known_until, memory.id, triple.memory
     FROM triple JOIN entity s ON s.id = triple.subject JOIN entity o ON o.id = triple.object
         JOIN memory ON memory.row = triple.memory
 """
@@ -24,9 +25,9 @@ SINGLE = word_set(
 )
 """Relations that a caller names and that have one value at a time."""
 ADD = """
-    INSERT INTO triple (subject, predicate, object, negated, scope, memory, valid_from, valid_until,
+    INSERT INTO triple (subject, predicate, object, scope, memory, valid_from, valid_until,
         ended, known_from, known_until)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 KNOWN = """
     triple.known_from <= :known AND triple.valid_from <= :at AND (
@@ -40,15 +41,10 @@ KNOWN = """
 def entity(db: Database, agent: str, name: str) -> int:
     """Return the number of an entity of that name or alias; make it where there is none."""
     found = known_entity(db, agent, name)
-    if found is not None:
-        return found
-    with db.guarded():
-        added = db.connection.execute(
-            "INSERT INTO entity (agent, name) VALUES (?, ?)", (agent, name.strip())
-        )
-        number = int(added.lastrowid or 0)
-    db.run("INSERT INTO entity_name VALUES (?, ?, ?)", (agent, key(name), number))
-    return number
+    if found is None:
+        found = db.insert("INSERT INTO entity (agent, name) VALUES (?, ?)", (agent, name.strip()))
+        db.run("INSERT INTO entity_name VALUES (?, ?, ?)", (agent, key(name), found))
+    return found
 
 
 def known_entity(db: Database, agent: str, name: str) -> int | None:
@@ -57,22 +53,6 @@ def known_entity(db: Database, agent: str, name: str) -> int | None:
         "SELECT entity FROM entity_name WHERE agent = ? AND key = ?", (agent, key(name))
     )
     return found
-
-
-def resolved(db: Database, agent: str, relation: Relation) -> Relation:
-    """Return a relation with its entities under the names that they go by."""
-    return relation._replace(
-        subject=_name(db, agent, relation.subject), object=_name(db, agent, relation.object)
-    )
-
-
-def _name(db: Database, agent: str, name: str) -> str:
-    found: str | None = db.value(
-        "SELECT name FROM entity_name JOIN entity ON id = entity"
-        " WHERE entity_name.agent = ? AND key = ?",
-        (agent, key(name)),
-    )
-    return found or name
 
 
 def alias(db: Database, agent: str, name: str, other: str) -> None:
@@ -88,77 +68,52 @@ def alias(db: Database, agent: str, name: str, other: str) -> None:
         db.run("DELETE FROM entity WHERE id = ?", (gone,))
 
 
-def add(db: Database, row: int, memory: Memory, relation: Relation) -> None:
-    """Write a triple that a memory states, for as long as the memory is true."""
-    superseded = memory.superseded_by is not None
-    subject = entity(db, memory.agent, relation.subject)
-    db.run(
-        ADD,
+def add(db: Database, row: int, memory: Memory, stated: Relation | Triple) -> None:
+    """Write a relation that a memory states, for as long as the memory is true, or as a triple has it."""
+    times: Memory | Triple = memory
+    known = memory.created
+    if isinstance(stated, Triple):
+        times, known = stated, stated.known_from
+    replaced = memory.superseded_by is not None
+    values = (
+        entity(db, memory.agent, stated.subject),
+        stated.predicate,
+        entity(db, memory.agent, stated.object),
+        memory.scope,
+        row,
+        times.valid_from,
+        None if replaced else times.valid_until,
+        times.valid_until if replaced else None,
+        known,
+        times.known_until,
+    )
+    db.run(ADD, values)
+
+
+def rivals(db: Database, agent: str, scope: str, relation: Relation) -> list[int]:
+    """Return the current rows that give another value for the same subject and predicate."""
+    found = db.rows(
+        "SELECT memory FROM triple WHERE subject = ? AND scope = ? AND predicate = ? AND object IS NOT ?"
+        " AND known_until IS NULL ORDER BY id DESC LIMIT 200",
         (
-            subject,
+            known_entity(db, agent, relation.subject),
+            scope,
             relation.predicate,
-            entity(db, memory.agent, relation.object),
-            0,
-            memory.scope,
-            row,
-            memory.valid_from,
-            None if superseded else memory.valid_until,
-            memory.valid_until if superseded else None,
-            memory.created,
-            memory.known_until,
+            known_entity(db, agent, relation.object),
         ),
     )
+    return [row for (row,) in found]
 
 
-def rivals(db: Database, memory: Memory, relation: Relation) -> list[tuple[int, str]]:
-    """Return the current rows that give a value for the same subject and predicate, with that value."""
-    subject = known_entity(db, memory.agent, relation.subject)
-    if subject is None:
-        return []
-    return [
-        (row, value)
-        for row, value in db.rows(
-            "SELECT triple.memory, o.name FROM triple JOIN entity o ON o.id = triple.object"
-            " WHERE subject = ? AND scope = ? AND predicate = ? AND known_until IS NULL"
-            " ORDER BY triple.id DESC LIMIT 200",
-            (subject, memory.scope, relation.predicate),
-        )
-    ]
-
-
-def end(db: Database, row: int, until: float, known: float) -> None:
-    """Close the triples of a memory."""
-    db.run(
-        "UPDATE triple SET ended = ?, known_until = ? WHERE memory = ? AND known_until IS NULL",
-        (until, known, row),
-    )
-
-
-def reopen(db: Database, rows: Iterable[int]) -> None:
-    """Open the triples of memories again."""
-    db.run_many(
-        "UPDATE triple SET ended = NULL, known_until = NULL WHERE memory = ?",
-        [(row,) for row in rows],
-    )
-
-
-def delete(db: Database, rows: Iterable[int]) -> None:
-    """Delete the triples of memories for good."""
-    db.run_many("DELETE FROM triple WHERE memory = ?", [(row,) for row in rows])
-
-
-def of_rows(db: Database, rows: Sequence[int]) -> dict[int, tuple[Triple, ...]]:
+def of_rows(db: Database, rows: Iterable[int]) -> dict[int, tuple[Triple, ...]]:
     """Return the triples of memories, by row."""
-    if not rows:
-        return {}
-    listed = f"[{','.join(map(str, rows))}]"
     found = db.rows(
         f"{COLUMNS} WHERE triple.memory IN (SELECT value FROM json_each(?)) ORDER BY triple.id",  # noqa: S608 - names of ours
-        (listed,),
+        (listed(rows),),
     )
     by_row: dict[int, tuple[Triple, ...]] = {}
-    for row in found:
-        by_row[row[-1]] = (*by_row.get(row[-1], ()), _triple(row))
+    for *fields, row in found:
+        by_row[row] = (*by_row.get(row, ()), Triple(*fields))
     return by_row
 
 
@@ -166,27 +121,25 @@ def find(  # noqa: PLR0913 - each is one property
     db: Database, agent: str, entity: str, predicate: str, *, at: float, known: float, history: bool
 ) -> list[Triple]:
     """Return triples, newest first: of an entity, of a predicate, true and known at times."""
-    conditions, values = ["1" if history else KNOWN], {"at": at, "known": known}
-    found_values: dict[str, object] = dict(values)
-    if agent != EVERY_AGENT:
-        conditions.append("s.agent = :agent")
-        found_values["agent"] = agent
-    if predicate:
-        conditions.append("triple.predicate = :predicate")
-        found_values["predicate"] = predicate
-    if entity:
-        conditions.append(
-            "EXISTS (SELECT 1 FROM entity_name n WHERE n.key = :entity AND n.agent = s.agent"
-            " AND n.entity IN (triple.subject, triple.object))"
-        )
-        found_values["entity"] = key(entity)
-    with db.guarded():
-        rows = db.connection.execute(
-            f"{COLUMNS} WHERE {' AND '.join(conditions)}"
-            " ORDER BY triple.valid_from DESC, triple.id DESC",
-            found_values,
-        ).fetchall()
-    return [_triple(row) for row in rows]
+    named = (
+        "EXISTS (SELECT 1 FROM entity_name n WHERE n.key = :entity AND n.agent = s.agent"
+        " AND n.entity IN (triple.subject, triple.object))"
+    )
+    found = db.rows(
+        f"{COLUMNS} WHERE (:history OR {KNOWN}) AND (:every OR s.agent = :agent)"
+        f" AND (:predicate = '' OR triple.predicate = :predicate) AND (:entity = '' OR {named})"
+        " ORDER BY triple.valid_from DESC, triple.id DESC",
+        {
+            "history": history,
+            "at": at,
+            "known": known,
+            "every": agent == EVERY_AGENT,
+            "agent": agent,
+            "predicate": predicate,
+            "entity": key(entity) if entity else "",
+        },
+    )
+    return [Triple(*fields) for *fields, _ in found]
 
 
 def check(db: Database) -> list[str]:
@@ -196,23 +149,6 @@ def check(db: Database) -> list[str]:
         " OR subject NOT IN (SELECT id FROM entity) OR object NOT IN (SELECT id FROM entity)"
     )
     return [f"triple {number} hangs loose" for (number,) in loose]
-
-
-def _triple(row: Row) -> Triple:
-    number, subject, predicate, value, *times, memory_id, negated, _ = row
-    valid_from, valid_until, known_from, known_until = times
-    return Triple(
-        number,
-        subject,
-        predicate,
-        value,
-        valid_from,
-        valid_until,
-        known_from,
-        known_until,
-        memory_id,
-        bool(negated),
-    )
 
 
 def predicate_of(name: str) -> str:

@@ -1,28 +1,20 @@
-"""Keeping a store in order: changes by id, what compaction takes away, what comes back, lists and counts."""
+"""Keeping a store in order: what a person strikes out, what is meant by a description, twins, imports, erasing."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from hippocampus.entries.text import storable
 from hippocampus.facts import memories, triples
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.ids import new_id
-from hippocampus.facts.memories import COLUMNS, CURRENT, for_agent, memory_of
-from hippocampus.facts.models import (
-    Action,
-    Compaction,
-    Kind,
-    Memory,
-    Outcome,
-    Recalled,
-    Score,
-)
+from hippocampus.facts.models import Action, Kind, Memory, Outcome, Recalled, Score
 from hippocampus.facts.query import find
 from hippocampus.facts.recall_query import RecallQuery
-from hippocampus.facts.strength import due_for_pruning
+from hippocampus.facts.statements import holds, read, sentences, without_sentence
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day, optional_seconds, within_dates
 from hippocampus.facts.words import content_words, words
@@ -30,6 +22,8 @@ from hippocampus.facts.words import content_words, words
 if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
 
+LEAST_WORDS = 2
+"""Of a message of which a sentence was struck out, fewer words are not kept."""
 MOST_STEPS = 100
 """How many times a memory may have been superseded."""
 SURE_COSINE = 0.85
@@ -45,16 +39,6 @@ class Rewritten(NamedTuple):
     """Those of which nothing was left."""
 
 
-# By id
-
-
-def by_ids(tables: FactTables, ids: Iterable[str]) -> dict[str, Memory]:
-    """Return the memories of those ids that exist, whatever became of them."""
-    return {
-        memory_id: memory for memory_id, (_, memory) in memories.by_id(tables.database, ids).items()
-    }
-
-
 def is_current(memory: Memory) -> bool:
     """Return whether nothing replaces a memory and no one took it away."""
     return memory.removed is None and memory.superseded_by is None and memory.known_until is None
@@ -63,17 +47,20 @@ def is_current(memory: Memory) -> bool:
 def successors(tables: FactTables, ids: Iterable[str]) -> dict[str, Memory | None]:
     """Return for each id that exists, or did, the current memory that it is or that replaces it, or nothing."""
     wanted_ids = list(ids)
-    known = by_ids(tables, wanted_ids)
+    found = memories.by_id(tables.database, wanted_ids)
     gone = tables.database.rows(
         "SELECT id FROM forgotten WHERE id IN (SELECT value FROM json_each(?))",
         (json.dumps(wanted_ids),),
     )
+    known = {each: memory for each, (_, memory) in found.items()}
     asked = [*known, *(memory_id for (memory_id,) in gone)]
-    for _ in range(MOST_STEPS):
-        wanted = {each.superseded_by for each in known.values() if each.superseded_by} - set(known)
-        if not wanted:
+    while wanted := {each.superseded_by for each in known.values() if each.superseded_by} - {
+        *known
+    }:
+        more = memories.by_id(tables.database, wanted)
+        if not more:
             break
-        known |= by_ids(tables, wanted)
+        known |= {each: memory for each, (_, memory) in more.items()}
     return {memory_id: _last(known, memory_id) for memory_id in asked}
 
 
@@ -86,45 +73,13 @@ def _last(known: Mapping[str, Memory], memory_id: str) -> Memory | None:
     return memory if memory is not None and is_current(memory) else None
 
 
-def delete(tables: FactTables, ids: Iterable[str]) -> list[Memory]:
-    """Delete for good, and bring back what these had superseded."""
-    with tables.database.transaction():
-        gone = dict(memories.by_id(tables.database, ids).values())
-        tables.delete(gone)
-    return list(gone.values())
-
-
-def update(tables: FactTables, memory_id: str, content: str) -> Memory:
-    """Put another content in a memory's place."""
-    db = tables.database
-    if why := tables.refusal(content):
-        raise FactError(f"the new content cannot be kept: {why}")
-    vectors = tables.embedded([content])
-    with db.transaction():
-        found = memories.by_id(db, [memory_id])
-        if not found:
-            raise FactError(f"there is no memory {memory_id!r}")
-        row, old = found[memory_id]
-        memories.rewrite(db, row, old, content)
-        if tables.has_vectors:
-            tables.vectors.drop([row])
-        if vectors is not None:
-            tables.put_vectors({row: vectors[0]})
-        memory = memories.by_row(db, [row])[row]
-        triples.delete(db, [row])
-        _relate(tables, {row: memory})
-    return memory
-
-
 def retire(tables: FactTables, ids: Iterable[str], reason: str) -> list[Memory]:
     """Take current memories away and return them; `restore` brings them back."""
     db = tables.database
     with db.transaction():
         found = [pair for pair in memories.by_id(db, ids).values() if is_current(pair[1])]
         now = tables.clock()
-        memories.remove(db, ((row, reason, None) for row, _ in found), now)
-        for row, _ in found:
-            triples.end(db, row, now, now)
+        memories.remove(db, [(row, reason, None) for row, _ in found], now)
     return [memory for _, memory in found]
 
 
@@ -134,19 +89,40 @@ def withdraw(tables: FactTables, gone: Sequence[Memory], reason: str) -> Rewritt
     Where no sentence of a fact's own turn has its words, since a model worded it, the one with most of
     them goes. What a message said before is history; of fewer than two words nothing stays.
     """
-    from hippocampus.facts.statements import without_sentence
-
-    shorter: dict[str, str] = {}
-    for agent in {each.agent for each in gone}:
-        for message in listed(tables, agent, kind="memory"):
+    added: dict[int, str] = {}
+    empty = []
+    with tables.database.transaction():
+        said = (
+            "WHERE kind = 'memory' AND type = 'event' AND known_until IS NULL AND removed IS NULL"
+        )
+        now = tables.clock()
+        for row, message in memories.select(tables.database, f"{said} ORDER BY row").items():
             left = message.content
-            for fact in (each for each in gone if each.agent == agent):
+            for fact in (each for each in gone if each.agent == message.agent):
                 before, left = left, without_sentence(left, fact.content)
                 if left == before and _is_source(message, fact):
                     left = without_sentence(left, _closest(left, fact.content))
-            if left != message.content and message.type == "event":
-                shorter[message.id] = left if len(words(left)) >= 2 else ""
-    return _rewrite(tables, shorter, reason)
+            if left == message.content:
+                continue
+            if len(words(left)) < LEAST_WORDS:
+                empty.append(message.id)
+            else:
+                memory = replace(
+                    message,
+                    id=new_id(tables.clock()),
+                    content=left,
+                    created=now,
+                    embedding_model=None,
+                )
+                added[memories.insert(tables.database, memory)] = memory.id
+                tables.end(row, memory.id, until=memory.valid_from, known=now)
+        retired = retire(tables, empty, reason)
+    texts = [each.content for each in memories.by_row(tables.database, added).values()]
+    vectors = tables.embedded(texts)
+    if vectors is not None:
+        with tables.database.transaction():
+            tables.put_vectors(dict(zip(sorted(added), vectors, strict=True)))
+    return Rewritten(tuple(added.values()), tuple(each.id for each in retired))
 
 
 def _is_source(message: Memory, fact: Memory) -> bool:
@@ -160,51 +136,10 @@ def _is_source(message: Memory, fact: Memory) -> bool:
 
 def _closest(text: str, claim: str) -> str:
     """Return the sentence that has most of a claim's words, where that is a third of them."""
-    from hippocampus.facts.statements import sentences
-
     wanted = content_words(claim)
     shares = {each: coverage(wanted, each) for each in sentences(text)}
     best = max(shares, key=lambda each: shares[each], default="")
     return best if best and shares[best] >= 1 / 3 else ""
-
-
-def _rewrite(tables: FactTables, shorter: Mapping[str, str], reason: str) -> Rewritten:
-    db = tables.database
-    texts = {each: text for each, text in shorter.items() if text}
-    vectors = tables.embedded(list(texts.values()))
-    with db.transaction():
-        found, now = memories.by_id(db, texts), tables.clock()
-        fresh = {
-            each: replace(
-                memory,
-                id=new_id(tables.clock()),
-                content=texts[each],
-                created=now,
-                embedding_model=None,
-            )
-            for each, (_, memory) in found.items()
-        }
-        known = (
-            {}
-            if vectors is None
-            else dict(zip((fresh[each].id for each in texts), vectors, strict=True))
-        )
-        take_in(tables, fresh.values(), known, None)
-        for each, memory in fresh.items():
-            tables.end(found[each][0], memory.id, until=memory.valid_from, known=now)
-        gone = retire(tables, [each for each, text in shorter.items() if not text], reason)
-    return Rewritten(tuple(each.id for each in fresh.values()), tuple(each.id for each in gone))
-
-
-def next_row(tables: FactTables) -> int:
-    """Return the number of the row that is written next: older rows were there before."""
-    return memories.next_row(tables.database)
-
-
-def written_since(tables: FactTables, ids: Iterable[str], row: int) -> list[str]:
-    """Return those of some memories that were written at a row or later."""
-    found = memories.by_id(tables.database, ids)
-    return [memory_id for memory_id, (number, _) in found.items() if number >= row]
 
 
 def ended(tables: FactTables, texts: Iterable[str], agent: str, kind: Kind = "fact") -> list[str]:
@@ -221,7 +156,7 @@ def ended(tables: FactTables, texts: Iterable[str], agent: str, kind: Kind = "fa
 # By meaning
 
 
-def matching(tables: FactTables, text: str, query: RecallQuery, threshold: float) -> list[Recalled]:
+def meant(tables: FactTables, text: str, query: RecallQuery, threshold: float) -> list[Recalled]:
     """Return the memory of an id, or those that a description certainly means, closest first.
 
     Those are the ones that have all of its words, or a cosine as high as that; of several that
@@ -256,8 +191,6 @@ def coverage(wanted: Sequence[str], text: str) -> float:
     >>> coverage(["live", "berlin"], "She lives in Berlin")
     1.0
     """
-    from hippocampus.facts.statements import holds
-
     if not wanted:
         return 0.0
     return sum(holds(text, frozenset({word})) for word in wanted) / len(wanted)
@@ -266,50 +199,7 @@ def coverage(wanted: Sequence[str], text: str) -> float:
 # Compacting
 
 
-def compact(
-    tables: FactTables, agent: str, *, dry_run: bool, keep: Collection[str] = ()
-) -> Compaction:
-    """Remove faded and duplicate memories; they stay restorable until `purge`.
-
-    The ids in `keep` do not fade, and neither does a preference.
-    """
-    db, now = tables.database, tables.clock()
-    current = _current(tables, agent, now)
-    policy = tables.policy
-    pruned = {
-        row: reason
-        for row, m in current.items()
-        if m.id not in keep
-        and (reason := due_for_pruning(policy, m.type, m.intensity, m.accesses, m.accessed, now))
-    }
-    left = {row: memory for row, memory in current.items() if row not in pruned}
-    merged = _twins(tables, left)
-    if not dry_run:
-        with db.transaction():
-            memories.remove(db, ((row, reason, None) for row, reason in pruned.items()), now)
-            memories.remove(
-                db, ((row, "merged", left[winner].id) for row, winner in merged.items()), now
-            )
-            for row in merged:
-                triples.end(db, row, left[row].valid_from, now)
-    return Compaction(
-        tuple(current[row].id for row in pruned),
-        tuple(left[row].id for row in merged),
-        len(current) - len(pruned) - len(merged),
-        dry_run,
-    )
-
-
-def _current(tables: FactTables, agent: str, now: float) -> dict[int, Memory]:
-    condition, values = for_agent(agent)
-    rows = tables.database.rows(
-        f"SELECT {COLUMNS} FROM memory WHERE {CURRENT} AND {condition} ORDER BY row",  # noqa: S608 - names of ours
-        (now, *values),
-    )
-    return {row[0]: memory_of(row) for row in rows}
-
-
-def _twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
+def twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
     """Return the rows that repeat an earlier one word by word, with that row."""
     first: dict[tuple[object, ...], int] = {}
     losers: dict[int, int] = {}
@@ -346,43 +236,35 @@ def take_in(
     outcomes: list[Outcome] = []
     with db.transaction():
         known = set(memories.by_id(db, (memory.id for memory in taken)))
-        row, new = memories.next_row(db), dict[int, Memory]()
+        model = model or db.meta("embedding_model") or tables.embed_model
+        vectors = {}
         for memory in taken:
             if reason := _unfit(memory, known):
                 outcomes.append(Outcome(Action.REFUSED, reason, memory))
                 continue
             known.add(memory.id)
-            new[row + len(new)] = memory
+            vector = embeddings.get(memory.id)
+            row = memories.insert(
+                db, replace(memory, embedding_model=None if vector is None else model)
+            )
+            relate(tables, row, memory)
+            if vector is not None:
+                vectors[row] = vector
             outcomes.append(Outcome(Action.ADDED, "taken in", memory))
-        model = model or db.meta("embedding_model") or tables.embed_model
-        vectors = {
-            row: embeddings[memory.id] for row, memory in new.items() if memory.id in embeddings
-        }
-        memories.insert(
-            db,
-            [
-                (row, replace(memory, embedding_model=model if row in vectors else None), "")
-                for row, memory in new.items()
-            ],
-        )
-        _relate(tables, new)
         if vectors and model is not None:
             tables.vectors.lock(model, len(next(iter(vectors.values()))))
             tables.vectors.put(vectors)
     return outcomes
 
 
-def _relate(tables: FactTables, new: Mapping[int, Memory]) -> None:
-    """Write the relations that facts state."""
-    from hippocampus.facts.statements import read
-
-    for row, memory in new.items():
-        relation = read(memory.content).relation if memory.kind == "fact" else None
-        if relation is not None:
-            triples.add(tables.database, row, memory, relation)
+def relate(tables: FactTables, row: int, memory: Memory) -> None:
+    """Write the relation that a fact states."""
+    relation = read(memory.content).relation if memory.kind == "fact" else None
+    if relation is not None:
+        triples.add(tables.database, row, memory, relation)
 
 
-def _unfit(memory: Memory, known: Collection[str]) -> str:
+def _unfit(memory: Memory, known: set[str]) -> str:
     """Return why a memory cannot be taken in, or nothing."""
     if memory.id in known:
         return "that id is there already"
@@ -395,60 +277,32 @@ def _unfit(memory: Memory, known: Collection[str]) -> str:
     return ""
 
 
-# Looking
+# Erasing
 
 
-def listed(  # noqa: PLR0913 - each is one filter
-    tables: FactTables,
-    agent: str,
-    *,
-    kind: Kind | None = None,
-    superseded: bool = False,
-    removed: bool = False,
-    before: float | None = None,
-    limit: int = -1,
-    containing: str = "",
-) -> list[Memory]:
-    """List memories, newest first."""
-    condition, values = for_agent(agent)
-    parts = [condition, "(? IS NULL OR kind = ?)", "(? IS NULL OR created < ?)"]
-    if not superseded:
-        parts.append("(known_until IS NULL OR removed IS NOT NULL)")
-    if not removed:
-        parts.append("removed IS NULL")
-    if containing:
-        with tables.database.guarded():  # the case of every script; SQLite's own knows ASCII only
-            tables.database.connection.create_function(
-                "folded", 1, str.casefold, deterministic=True
-            )
-        parts.append("instr(folded(content), folded(?)) > 0")
-    rows = tables.database.rows(
-        f"SELECT {COLUMNS} FROM memory WHERE {' AND '.join(parts)} ORDER BY created DESC, row DESC LIMIT ?",  # noqa: S608 - names of ours
-        (*values, kind, kind, before, before, *([containing] if containing else []), limit),
-    )
-    return [memory_of(row) for row in rows]
+def of_session(tables: FactTables, session: str) -> dict[int, Memory]:
+    """Return every memory that a session made, whatever became of it, by row."""
+    return memories.select(tables.database, "WHERE session = ?", (storable(session),))
 
 
-def history(tables: FactTables, memory_id: str) -> list[Memory]:
-    """Return a memory and all that it superseded, newest first."""
-    rows = tables.database.rows(
-        "WITH RECURSIVE past(id) AS (SELECT ? UNION SELECT memory.id FROM memory JOIN past"  # noqa: S608 - names of ours
-        f" ON superseded_by = past.id) SELECT {COLUMNS} FROM memory WHERE id IN past ORDER BY valid_from DESC, row DESC",
-        (memory_id,),
-    )
-    return [memory_of(row) for row in rows]
+def erase(tables: FactTables, session: str) -> None:
+    """Delete the memories of a session, so that its words are nowhere in the file.
 
+    What these had superseded is current again. The file is rewritten: SQLite overwrites no deleted row.
 
-def returning(tables: FactTables, ids: Iterable[str]) -> list[Memory]:
-    """Return what would be true again if some memories were deleted, since they superseded it."""
-    gone = by_ids(tables, ids)
-    below = {each.id: each for memory_id in gone for each in history(tables, memory_id)}
-    return [each for each in below.values() if each.id not in gone and _is_freed(each, gone)]
+    Raises:
+        StoreError: the file cannot be written.
 
-
-def _is_freed(memory: Memory, gone: Mapping[str, Memory]) -> bool:
-    """Return whether all that replaces a memory is among what goes."""
-    heir = memory.superseded_by
-    while heir is not None and heir in gone:
-        heir = gone[heir].superseded_by
-    return heir is None
+    """
+    db = tables.database
+    with db.transaction():
+        gone = of_session(tables, session)
+        tables.delete(gone)
+        ids = [(each.id,) for each in gone.values()]
+        db.run_many("DELETE FROM receipt WHERE memory = ?", ids)
+        used = "SELECT subject FROM triple UNION SELECT object FROM triple"
+        db.run(f"DELETE FROM entity_name WHERE entity NOT IN ({used})")  # noqa: S608 - of ours
+        db.run(f"DELETE FROM entity WHERE id NOT IN ({used})")  # noqa: S608 - of ours
+    db.run("INSERT INTO memory_text (memory_text) VALUES ('optimize')")
+    db.run("VACUUM")
+    db.rows("PRAGMA wal_checkpoint(TRUNCATE)")

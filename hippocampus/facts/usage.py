@@ -47,12 +47,7 @@ def _printed(tables: FactTables, printed: str, agent: str) -> dict[str, Memory]:
         for text in texts:
             plain = re.sub(r" \((?:about: .*|until \d{4}-\d\d-\d\d)\)$", "", text)
             for kind in KINDS:
-                rows = db.rows(
-                    "SELECT id FROM memory WHERE hash = ? AND agent = ? AND known_until IS NULL",
-                    (memories.hashed(plain, kind), agent),
-                )
-                found |= {
-                    each.id: each
-                    for _, each in memories.by_id(db, [row for (row,) in rows]).values()
-                }
+                same = (memories.hashed(plain, kind), agent)
+                where = "WHERE hash = ? AND agent = ? AND known_until IS NULL"
+                found |= {each.id: each for each in memories.select(db, where, same).values()}
     return found

@@ -6,13 +6,13 @@ a failure stays done.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hippocampus.facts import judge, memories, triples
-from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.ids import new_id
 from hippocampus.facts.models import (
@@ -24,7 +24,7 @@ from hippocampus.facts.models import (
     Memory,
     Outcome,
 )
-from hippocampus.facts.names import Relation, key
+from hippocampus.facts.names import Relation
 from hippocampus.facts.resolve import Ending, endings
 from hippocampus.facts.statements import (
     Statement,
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 CHUNK = 1000
 SHORT = 5
+LEAST_WORDS = 2
+"""Of a text of which a sentence ended, fewer words are not kept."""
 NEWEST = 40
 """How many of the newest statements a new one that ends something is compared with, whatever their words."""
 COMPARED = 50
@@ -67,19 +69,6 @@ class Wanted:
     """Whether the relations' earlier values end, by the caller's word."""
     vector: Matrix | None = None
     decision: judge.Judgement | None = None
-
-
-@dataclass(slots=True)
-class Chunk:
-    """The texts of one transaction, and those of them that the file does not have yet."""
-
-    agent: str
-    next_row: int
-    hashes: set[int]
-    known: dict[str, int] = field(default_factory=dict)
-    """The rows that a model was shown, by the names under which it saw them."""
-    pending: list[tuple[int, Memory, str]] = field(default_factory=list)
-    vectors: dict[int, Matrix] = field(default_factory=dict)
 
 
 # What is wanted
@@ -166,48 +155,33 @@ def _intensity(tables: FactTables, item: Item) -> float:
 def keep(tables: FactTables, wanted: Iterable[Wanted], agent: str) -> list[Outcome]:
     """Write texts, a thousand to a transaction, each seeing those before it."""
     outcomes: list[Outcome] = []
-    chunk: list[Wanted] = []
-    for one in wanted:
-        chunk.append(one)
-        if len(chunk) == CHUNK:
-            outcomes += _keep_chunk(tables, chunk, agent)
-            chunk = []
-    return outcomes + (_keep_chunk(tables, chunk, agent) if chunk else [])
+    waiting = iter(wanted)
+    while chunk := list(itertools.islice(waiting, CHUNK)):
+        outcomes += _keep_chunk(tables, chunk, agent)
+    return outcomes
 
 
-def _keep_chunk(tables: FactTables, wanted: list[Wanted], agent: str) -> list[Outcome]:
-    refused: dict[int, Outcome] = {}
-    for place, one in enumerate(wanted):
+def _keep_chunk(tables: FactTables, chunk: list[Wanted], agent: str) -> list[Outcome]:
+    for one in chunk:
         if not 0 <= one.intensity <= 1:
             raise FactError(f"intensity {one.intensity} is not between 0 and 1")
         for at in (one.item.at, one.item.valid_from, one.item.valid_until):
             optional_seconds(at)
-        if reason := tables.refusal(one.item.content):
-            refused[place] = Outcome(Action.REFUSED, reason, None)
-    good = [one for place, one in enumerate(wanted) if place not in refused]
-    kept = iter(_write(tables, good, agent) if good else [])
-    return [refused[place] if place in refused else next(kept) for place in range(len(wanted))]
-
-
-def _write(tables: FactTables, wanted: list[Wanted], agent: str) -> list[Outcome]:
-    vectors = tables.embedded([_spoken(one.item) for one in wanted])
+    refusals = [tables.refusal(one.item.content) for one in chunk]
+    good = [one for one, refusal in zip(chunk, refusals, strict=True) if not refusal]
+    vectors = tables.embedded([_spoken(one.item) for one in good])
     if vectors is not None:
-        wanted = [replace(one, vector=vectors[place]) for place, one in enumerate(wanted)]
-    known: dict[str, int] = {}
+        good = [replace(one, vector=vector) for one, vector in zip(good, vectors, strict=True)]
+    known: dict[str, str] = {}
     if tables.complete is not None:
-        wanted, known = _decided(tables, wanted, agent)
+        good, known = _decided(tables, good, agent)
+    writer = _Writer(tables, agent, known)
     with tables.database.transaction():
-        hashes = (memories.hashed(one.item.content, one.kind) for one in wanted)
-        chunk = Chunk(
-            agent,
-            memories.next_row(tables.database),
-            memories.hashes_among(tables.database, hashes),
-            known,
-        )
-        outcomes = [_once(tables, one, chunk, place) for place, one in enumerate(wanted)]
-        _flush(tables, chunk)
-        tables.put_vectors(chunk.vectors)
-    return outcomes
+        kept = iter([writer.keep(one, f"n{place}") for place, one in enumerate(good, 1)])
+        tables.put_vectors(writer.vectors)
+    return [
+        Outcome(Action.REFUSED, refusal, None) if refusal else next(kept) for refusal in refusals
+    ]
 
 
 def _spoken(item: Item) -> str:
@@ -217,135 +191,199 @@ def _spoken(item: Item) -> str:
     return rest if is_name and rest.strip() else item.content
 
 
-def _flush(tables: FactTables, chunk: Chunk) -> None:
-    if chunk.pending:
-        memories.insert(tables.database, chunk.pending)
-        chunk.pending.clear()
+class _Writer:
+    """Writes the texts of one transaction."""
 
+    def __init__(self, tables: FactTables, agent: str, known: dict[str, str]) -> None:
+        self._tables = tables
+        self._db = tables.database
+        self._agent = agent
+        self._known = known
+        """Ids of memories, by the names under which a model was shown them."""
+        self.vectors: dict[int, Matrix] = {}
 
-def _once(tables: FactTables, wanted: Wanted, chunk: Chunk, place: int) -> Outcome:
-    """Keep a text, but for one that counts once and has counted."""
-    chunk.known[f"n{place + 1}"] = chunk.next_row
-    once = wanted.item.once
-    if not once:
-        return _keep_one(tables, wanted, chunk)
-    receipt = memories.receipt(tables.database, once)
-    if receipt is None:
-        outcome = _keep_one(tables, wanted, chunk)
-        kept = outcome.memory.id if outcome.memory else ""
-        memories.give_receipt(tables.database, once, kept, outcome.action)
+    def keep(self, wanted: Wanted, name: str) -> Outcome:
+        """Keep a text, but for one that counts once and has counted."""
+        once, before = wanted.item.once, []
+        if once:
+            before = self._db.rows("SELECT memory, action FROM receipt WHERE key = ?", (once,))
+        for memory_id, action in before:
+            _, memory = memories.by_id(self._db, [memory_id]).get(memory_id, (0, None))
+            return Outcome(Action(action), "it was kept before", memory)
+        outcome = self._kept(wanted)
+        memory_id = outcome.memory.id if outcome.memory else ""
+        self._known[name] = memory_id
+        if once:
+            values = (once, memory_id, outcome.action)
+            self._db.run("INSERT INTO receipt VALUES (?, ?, ?)", values)
         return outcome
-    _flush(tables, chunk)
-    memory_id, action = receipt
-    found = memories.by_id(tables.database, [memory_id]).get(memory_id)
-    return Outcome(Action(action), "it was kept before", found[1] if found else None)
 
+    def _kept(self, wanted: Wanted) -> Outcome:
+        item, now = wanted.item, self._tables.clock()
+        at = now if item.at is None else item.at
+        same = self._db.value(
+            "SELECT max(row) FROM memory WHERE hash = ? AND kind = ? AND agent = ? AND scope = ?"
+            " AND removed IS NULL AND known_until IS NULL",
+            (memories.hashed(item.content, wanted.kind), wanted.kind, self._agent, item.scope),
+        )
+        if same is not None:
+            return self._strengthened(same, wanted, at, "the same text")
+        memory = memories.made(
+            item,
+            new_id(at),
+            wanted.kind,
+            self._agent,
+            at,
+            type_name=wanted.type,
+            intensity=wanted.intensity,
+            raw=wanted.raw,
+        )
+        if wanted.decision is not None:
+            return self._followed(wanted, wanted.decision, memory)
+        if (duplicate := self._in_band(wanted)) is not None:
+            return self._strengthened(duplicate, wanted, at, "it says the same")
+        return self._resolved(wanted, memory)
 
-def _keep_one(tables: FactTables, wanted: Wanted, chunk: Chunk) -> Outcome:
-    item, now = wanted.item, tables.clock()
-    at = now if item.at is None else item.at
-    number = memories.hashed(item.content, wanted.kind)
-    if number in chunk.hashes:
-        _flush(tables, chunk)
-        same = memories.with_hash(tables.database, number, wanted.kind, chunk.agent, item.scope)
-        if same:
-            return _strengthen(tables, same[0], wanted, at, "the same text")
-    chunk.hashes.add(number)
-    memory = memories.made(
-        item,
-        new_id(at),
-        wanted.kind,
-        chunk.agent,
-        at,
-        type_name=wanted.type,
-        intensity=wanted.intensity,
-        raw=wanted.raw,
-    )
-    if wanted.decision is not None:
-        return _follow(tables, wanted, memory, chunk)
-    if (duplicate := _in_band(tables, wanted, chunk)) is not None:
-        return _strengthen(tables, duplicate, wanted, at, "it says the same")
-    return _resolve(tables, wanted, memory, chunk)
+    def _in_band(self, wanted: Wanted) -> int | None:
+        """Return the row that is the same by the bands of a foreign store, where the policy has them."""
+        policy = self._tables.policy
+        if wanted.kind != "fact" or not (policy.duplicate_cosine or policy.duplicate_minhash):
+            return None
+        from hippocampus.facts.compat.bands import duplicate_of
 
+        return duplicate_of(
+            self._tables, wanted.item, wanted.type, wanted.vector, self._agent, self.vectors
+        )
 
-def _resolve(tables: FactTables, wanted: Wanted, memory: Memory, chunk: Chunk) -> Outcome:
-    """Add a memory, and end what its own words, or its caller, say it ends."""
-    if not wanted.relations and not (wanted.statement and wanted.statement.may_end):
-        return _added(tables, wanted, memory, chunk, Action.ADDED, "new")
-    _flush(tables, chunk)
-    ends = _ends(tables, wanted, memory)
-    olds = memories.by_row(tables.database, [each.row for each in ends]).values()
-    later = [old for old in olds if old.valid_from > memory.valid_from]
-    if later:
+    def _strengthened(self, row: int, wanted: Wanted, at: float, reason: str) -> Outcome:
+        old = memories.by_row(self._db, [row])[row]
+        intensity = running_mean(old.intensity, old.encounters, wanted.intensity)
+        self._db.run(
+            "UPDATE memory SET intensity = ?, encounters = encounters + 1, accessed = max(accessed, ?)"
+            " WHERE row = ?",
+            (intensity, at, row),
+        )
+        memory = memories.by_row(self._db, [row])[row]
+        return Outcome(Action.STRENGTHENED, reason, memory, others=(memory.id,))
+
+    def _added(
+        self,
+        wanted: Wanted,
+        memory: Memory,
+        reason: str = "new",
+        action: Action = Action.ADDED,
+        context: str = "",
+    ) -> Outcome:
+        row = memories.insert(self._db, memory, context)
+        if wanted.vector is not None:
+            self.vectors[row] = wanted.vector
+            memory = replace(memory, embedding_model=self._tables.embed_model)
+        for each in wanted.relations:
+            triples.add(self._db, row, memory, each)
+        stated = triples.of_rows(self._db, [row]).get(row, ()) if wanted.relations else ()
+        return Outcome(action, reason, memory, triples=stated)
+
+    def _resolved(self, wanted: Wanted, memory: Memory) -> Outcome:
+        """Add a memory, and end what its own words, or its caller, say it ends."""
+        ends = self._ends(wanted, memory)
+        olds = memories.by_row(self._db, [each.row for each in ends]).values()
+        later = [old for old in olds if old.valid_from > memory.valid_from]
+        if not later:
+            return self._superseding(wanted, memory, ends)
         first = min(later, key=lambda old: old.valid_from)
         past = replace(
             memory, valid_until=first.valid_from, superseded_by=first.id, known_until=memory.created
         )
-        outcome = _added(
-            tables, wanted, past, chunk, Action.ADDED, "it was true before what is known"
-        )
+        outcome = self._added(wanted, past, "it was true before what is known")
         return replace(outcome, others=(first.id,))
-    return _superseding(tables, wanted, memory, chunk, ends)
 
-
-def _ends(tables: FactTables, wanted: Wanted, memory: Memory) -> list[Ending]:
-    db, statement = tables.database, wanted.statement
-    rivals: dict[int, Memory] = {}
-    for each in wanted.relations:
-        resolved = triples.resolved(db, memory.agent, each)
-        found = triples.rivals(db, memory, resolved)
-        rivals |= memories.by_row(
-            db, [row for row, value in found if key(value) != key(resolved.object)]
-        )
-    if wanted.replaces:
-        return [
-            Ending(row, old.content, "", "the caller says that it changed")
-            for row, old in rivals.items()
+    def _ends(self, wanted: Wanted, memory: Memory) -> list[Ending]:
+        db, statement = self._db, wanted.statement
+        rows = [
+            row
+            for each in wanted.relations
+            for row in triples.rivals(db, memory.agent, memory.scope, each)
         ]
-    if statement is None or not statement.may_end:
-        return []
-    place = memory.agent, memory.scope, memory.created
-    newest = memories.newest(db, *place, NEWEST)
-    candidates = rivals | newest | _likely(db, memory.content, *place, COMPARED)
-    return endings(
-        statement,
-        memory,
-        sorted(candidates.items(), key=lambda each: (-each[1].valid_from, -each[0])),
-    )
+        rivals = memories.by_row(db, rows)
+        if wanted.replaces:
+            reason = "the caller says that it changed"
+            return [Ending(row, old.content, "", reason) for row, old in rivals.items()]
+        if statement is None or not statement.may_end:
+            return []
+        place = memory.agent, memory.scope, memory.created
+        newest = memories.select(
+            db,
+            f"WHERE agent = ? AND scope = ? AND {memories.CURRENT} ORDER BY row DESC LIMIT ?",
+            (*place, NEWEST),
+        )
+        likely = memories.matching(db, match_of(memory.content), *place, COMPARED)
+        return endings(
+            statement,
+            memory,
+            sorted(
+                (rivals | newest | likely).items(), key=lambda each: (-each[1].valid_from, -each[0])
+            ),
+        )
 
+    def _superseding(self, wanted: Wanted, memory: Memory, ends: Sequence[Ending]) -> Outcome:
+        if not ends:
+            return self._added(wanted, memory)
+        olds = memories.by_row(self._db, [each.row for each in ends])
+        context = " ".join(dict.fromkeys(_without_value(each) for each in ends)).strip()
+        corrects = wanted.statement is not None and wanted.statement.corrects
+        if corrects and (about := _about(ends[0])):
+            memory = replace(memory, metadata={**memory.metadata, "about": about})
+        outcome = self._added(wanted, memory, ends[0].reason, Action.SUPERSEDED, context)
+        for each in ends:
+            self._end_sentence(each.row, each.sentence, memory)
+        return replace(outcome, others=tuple(dict.fromkeys(olds[each.row].id for each in ends)))
 
-def _likely(  # noqa: PLR0913, PLR0917 - each is one filter
-    db: Database, text: str, agent: str, scope: str, now: float, most: int
-) -> dict[int, Memory]:
-    """Return the current facts and memories that share most of their words with a text."""
-    match = match_of(text)
-    if not match:
-        return {}
-    found = db.rows(
-        "SELECT memory_text.rowid FROM memory_text JOIN memory ON row = memory_text.rowid WHERE memory_text MATCH ?"  # noqa: S608 - names of ours
-        f" AND agent = ? AND scope = ? AND {memories.CURRENT} ORDER BY rank LIMIT ?",
-        (match, agent, scope, now, most),
-    )
-    ranked = [row for (row,) in found]
-    there = memories.by_row(db, ranked)
-    return {row: there[row] for row in ranked}
+    def _end_sentence(self, row: int, sentence: str, by: Memory) -> None:
+        """End a sentence wherever the agent's memories have it: a longer memory goes on without it."""
+        there = memories.by_row(self._db, [row])
+        match = " AND ".join(f"({term})" for term in query_terms(sentence).values())
+        there |= memories.matching(
+            self._db, match, by.agent, by.scope, self._tables.clock(), COMPARED
+        )
+        for number, old in there.items():
+            left = without_sentence(old.content, sentence)
+            is_meant = number == row or left != old.content
+            if old.id == by.id or old.known_until is not None or not is_meant:
+                continue
+            heir = by
+            if left != old.content and len(words(left)) >= LEAST_WORDS:
+                heir = replace(
+                    old, id=new_id(self._tables.clock()), content=left, embedding_model=None
+                )
+                memories.insert(self._db, heir)
+            until = max(by.valid_from, old.valid_from)
+            self._tables.end(number, heir.id, until=until, known=by.created)
 
-
-def _superseding(
-    tables: FactTables, wanted: Wanted, memory: Memory, chunk: Chunk, ends: Sequence[Ending]
-) -> Outcome:
-    if not ends:
-        return _added(tables, wanted, memory, chunk, Action.ADDED, "new")
-    olds = memories.by_row(tables.database, [each.row for each in ends])
-    context = " ".join(dict.fromkeys(_without_value(each) for each in ends)).strip()
-    about = _about(ends[0]) if wanted.statement is not None and wanted.statement.corrects else ""
-    if about:
-        memory = replace(memory, metadata={**memory.metadata, "about": about})
-    outcome = _added(tables, wanted, memory, chunk, Action.SUPERSEDED, ends[0].reason, context)
-    _flush(tables, chunk)
-    for each in ends:
-        end_sentence(tables, each.row, each.sentence, memory, chunk)
-    return replace(outcome, others=tuple(dict.fromkeys(olds[each.row].id for each in ends)))
+    def _followed(self, wanted: Wanted, decision: judge.Judgement, memory: Memory) -> Outcome:
+        """Do what a model decided; it ends nothing that a more trusted role said."""
+        ids = [self._known[name] for name in decision.known if name in self._known]
+        trusted = memory.origin.role in TRUSTED_ROLES
+        olds = {
+            row: old
+            for row, old in memories.by_id(self._db, ids).values()
+            if old.known_until is None and (trusted or old.origin.role == memory.origin.role)
+        }
+        if decision.action == "same" and olds:
+            reason = "a model says that it is the same"
+            return self._strengthened(next(iter(olds)), wanted, memory.created, reason)
+        if decision.action in {"update", "end"} and olds:
+            text = self._tables.without_secrets(decision.text)
+            if decision.action == "update" and text and not self._tables.refusal(text):
+                memory = replace(memory, content=text, raw=memory.raw or wanted.item.content)
+                wanted = replace(wanted, vector=None)
+            reason = f"a model says: {decision.action}"
+            ends = [Ending(row, old.content, "", reason) for row, old in olds.items()]
+            return self._superseding(wanted, memory, ends)
+        outcome = self._added(wanted, memory)
+        if decision.action == "keep" and olds:
+            others = tuple(old.id for old in olds.values())
+            outcome = replace(outcome, action=Action.KEPT_APART, others=others)
+        return outcome
 
 
 def _without_value(ending: Ending) -> str:
@@ -363,170 +401,55 @@ def _about(ending: Ending) -> str:
     return f"{before} …" if topic(before) else ""
 
 
-def end_sentence(
-    tables: FactTables, row: int, sentence: str, by: Memory, chunk: Chunk | None = None
-) -> None:
-    """End a sentence wherever the agent's memories have it: a longer memory goes on without it."""
-    db = tables.database
-    there = memories.by_row(db, [row])
-    phrase = " ".join(words(sentence))
-    if phrase:
-        match = " AND ".join(f"({term})" for term in query_terms(sentence).values())
-        there |= memories.matching(db, match, by.agent, by.scope, tables.clock(), COMPARED)
-    for number, old in there.items():
-        if old.id == by.id or old.known_until is not None:
-            continue
-        left = without_sentence(old.content, sentence)
-        if number != row and left == old.content:
-            continue
-        if left == old.content or len(words(left)) < 2:
-            tables.end(number, by.id, until=max(by.valid_from, old.valid_from), known=by.created)
-            continue
-        shorter = replace(old, id=new_id(tables.clock()), content=left, embedding_model=None)
-        new_row = memories.next_row(db)
-        memories.insert(db, [(new_row, shorter, "")])
-        if chunk is not None:
-            chunk.next_row = new_row + 1
-        tables.end(number, shorter.id, until=max(by.valid_from, old.valid_from), known=by.created)
-
-
-# What follows
-
-
-def _added(  # noqa: PLR0913, PLR0917 - each is one thing that is written
-    tables: FactTables,
-    wanted: Wanted,
-    memory: Memory,
-    chunk: Chunk,
-    action: Action,
-    reason: str,
-    context: str = "",
-) -> Outcome:
-    row, chunk.next_row = chunk.next_row, chunk.next_row + 1
-    if wanted.vector is not None:
-        chunk.vectors[row] = wanted.vector
-        memory = replace(memory, embedding_model=tables.embed_model)
-    chunk.pending.append((row, memory, context))
-    if not wanted.relations:
-        return Outcome(action, reason, memory)
-    _flush(tables, chunk)
-    for each in wanted.relations:
-        triples.add(
-            tables.database, row, memory, triples.resolved(tables.database, memory.agent, each)
-        )
-    return Outcome(
-        action, reason, memory, triples=triples.of_rows(tables.database, [row]).get(row, ())
-    )
-
-
-def _strengthen(tables: FactTables, row: int, wanted: Wanted, at: float, reason: str) -> Outcome:
-    old = memories.by_row(tables.database, [row])[row]
-    intensity = running_mean(old.intensity, old.encounters, wanted.intensity)
-    memories.strengthen(tables.database, row, intensity, at)
-    memory = memories.by_row(tables.database, [row])[row]
-    return Outcome(Action.STRENGTHENED, reason, memory, others=(memory.id,))
-
-
-def _in_band(tables: FactTables, wanted: Wanted, chunk: Chunk) -> int | None:
-    """Return the row that is the same by the bands of a foreign store, where the policy has them."""
-    policy = tables.policy
-    if wanted.kind != "fact" or not (policy.duplicate_cosine or policy.duplicate_minhash):
-        return None
-    from hippocampus.facts.compat.bands import duplicate_of
-
-    _flush(tables, chunk)
-    return duplicate_of(tables, wanted.item, wanted.type, wanted.vector, chunk.agent, chunk.vectors)
-
-
 # With a model
 
 
 def _decided(
     tables: FactTables, wanted: list[Wanted], agent: str
-) -> tuple[list[Wanted], dict[str, int]]:
+) -> tuple[list[Wanted], dict[str, str]]:
     """Ask once about all new facts that have stored ones on the same subject."""
     facts = [place for place, one in enumerate(wanted) if one.kind == "fact" and not one.replaces]
     shown: dict[int, Memory] = {}
     for place in facts:
         if len(shown) < judge.MOST_ASKED:
             shown |= _related(tables, wanted[place], agent)
-    known = {f"k{number}": row for number, row in enumerate(shown, 1)}
-    texts = {name: shown[row].content for name, row in known.items()}
-    if len(facts) > 1:
-        texts |= {f"n{place + 1}": wanted[place].item.content for place in facts[:-1]}
-    if not texts or not facts or tables.complete is None:
+    named = {f"k{number}": memory for number, memory in enumerate(shown.values(), 1)}
+    known = {name: memory.id for name, memory in named.items()}
+    texts = {name: memory.content for name, memory in named.items()}
+    texts |= {f"n{place + 1}": wanted[place].item.content for place in facts[:-1]}
+    if not texts or tables.complete is None:
         return wanted, known
     answers = judge.decided(tables.complete, [wanted[place].item.content for place in facts], texts)
     decided = list(wanted)
     for number, decision in answers.items():
+        place = facts[number]
         earlier = tuple(
-            each for each in decision.known if each[0] == "k" or int(each[1:]) - 1 < facts[number]
+            each for each in decision.known if each[0] == "k" or int(each[1:]) - 1 < place
         )
         if earlier or decision.action in {"add", "keep"}:
-            decided[facts[number]] = replace(
-                wanted[facts[number]], decision=decision._replace(known=earlier)
-            )
+            decided[place] = replace(wanted[place], decision=decision._replace(known=earlier))
     return decided, known
 
 
 def _related(tables: FactTables, wanted: Wanted, agent: str) -> dict[int, Memory]:
     """Return the stored facts that are about what a new one is about: by subject and relation, then by words."""
-    db, item = tables.database, wanted.item
-    probe = memories.made(item, "", "fact", agent, tables.clock(), type_name="", intensity=0)
-    rows: list[int] = []
-    for each in wanted.relations:
-        rows += [row for row, _ in triples.rivals(db, probe, triples.resolved(db, agent, each))]
-    found = memories.by_row(db, rows[: tables.policy.candidates])
-    by_words = _likely(db, item.content, agent, item.scope, probe.created, COMPARED)
-    facts = [(row, each) for row, each in by_words.items() if each.kind == "fact"]
-    likely = dict(facts[: tables.policy.candidates])
+    db, item, most = tables.database, wanted.item, tables.policy.candidates
+    rivals = [
+        row for each in wanted.relations for row in triples.rivals(db, agent, item.scope, each)
+    ]
+    found = memories.by_row(db, rivals[:most])
+    match = match_of(item.content)
+    likely = memories.matching(db, match, agent, item.scope, tables.clock(), COMPARED)
+    facts = [(row, each) for row, each in likely.items() if each.kind == "fact"]
+    found |= dict(facts[:most])
     if wanted.vector is not None and tables.has_vectors:
-        near = tables.vectors.nearest(wanted.vector, tables.policy.candidates)
+        near = tables.vectors.nearest(wanted.vector, most)
         close = [row for row, cosine in near.items() if cosine >= (tables.policy.new_cosine or 0.5)]
-        likely |= memories.by_row(db, close)
-    own = {
-        row: each for row, each in likely.items() if (each.agent, each.scope) == (agent, item.scope)
-    }
-    current = {
+        found |= memories.by_row(db, close)
+    meant = agent, item.scope, "fact", None
+    return {
         row: each
-        for row, each in (found | own).items()
-        if each.known_until is None and each.kind == "fact"
+        for row, each in found.items()
+        if (each.agent, each.scope, each.kind, each.known_until) == meant
+        and each.content != item.content
     }
-    return {row: each for row, each in current.items() if each.content != item.content}
-
-
-def _follow(tables: FactTables, wanted: Wanted, memory: Memory, chunk: Chunk) -> Outcome:
-    """Do what a model decided; it ends nothing that a more trusted role said."""
-    decision = wanted.decision
-    assert decision is not None
-    _flush(tables, chunk)
-    rows = [chunk.known[name] for name in decision.known if name in chunk.known]
-    olds = memories.by_row(tables.database, rows)
-    trusted = memory.origin.role in TRUSTED_ROLES
-    olds = {
-        row: old
-        for row, old in olds.items()
-        if old.known_until is None and (trusted or old.origin.role == memory.origin.role)
-    }
-    outcome: Outcome
-    if decision.action == "same" and olds:
-        return _strengthen(
-            tables, next(iter(olds)), wanted, memory.created, "a model says that it is the same"
-        )
-    if decision.action in {"update", "end"} and olds:
-        text = tables.without_secrets(decision.text) if decision.action == "update" else ""
-        if text and not tables.refusal(text):
-            memory = replace(memory, content=text, raw=memory.raw or wanted.item.content)
-            wanted = replace(wanted, vector=None)
-        ends = [
-            Ending(row, old.content, "", f"a model says: {decision.action}")
-            for row, old in olds.items()
-        ]
-        outcome = _superseding(tables, wanted, memory, chunk, ends)
-    else:
-        outcome = _added(tables, wanted, memory, chunk, Action.ADDED, "new")
-    if decision.action == "keep" and olds:
-        outcome = replace(
-            outcome, action=Action.KEPT_APART, others=tuple(old.id for old in olds.values())
-        )
-    return outcome

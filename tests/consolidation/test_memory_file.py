@@ -22,7 +22,7 @@ from hippocampus.consolidation.memory_lines import MemoryLine, rendered, rows, s
 from hippocampus.facts.exchange import import_file
 from hippocampus.facts.models import Item, Origin
 from hippocampus.facts.store import Facts
-from hippocampus.facts.upkeep import by_ids, is_current
+from hippocampus.facts.upkeep import is_current
 from hippocampus.storage.state_dir import StateDir
 
 AT = 1_770_595_200.0
@@ -125,7 +125,7 @@ def test_a_fact_that_is_replaced_is_replaced_in_its_line(tmp_path: Path, facts: 
         [Item("I live in Oslo now.", "fact", origin=Origin(role="user"), at=AT + 86_400)]
     )
     file.sync(facts)
-    assert not is_current(by_ids(facts.tables, [old])[old])
+    assert not is_current(facts.by_ids([old])[old])
     assert "Rome" not in file.path.read_text()
     assert "- [2026-02-10] I live in Oslo now." in file.path.read_text()
     assert file.path.read_text().endswith("\nMy own words.\n")

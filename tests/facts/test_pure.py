@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from hippocampus.facts.compat.bands import features, jaccard
 from hippocampus.facts.languages import CODES, language, language_of, pattern, template
-from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy
+from hippocampus.facts.memories import made
+from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy, Item
 from hippocampus.facts.ranking import Matches, RankedRow, by_others, neighbours, relevance, window
 from hippocampus.facts.statements import (
     holds,
@@ -92,7 +93,9 @@ def test_hippos_table_of_half_lives(accesses, days):
 )
 def test_pruning_follows_the_rules(type_name, intensity, days, pruned):
     policy = FactPolicy(resistance=0.0)
-    assert due_for_pruning(policy, type_name, intensity, 0, 0.0, days * DAY) == pruned
+    item = Item("text", type=type_name)
+    memory = made(item, "", "fact", "ann", 0.0, type_name=type_name, intensity=intensity)
+    assert due_for_pruning(policy, memory, days * DAY) == pruned
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))

@@ -48,9 +48,9 @@ def similarities(text: str, others: Mapping[int, Memory]) -> dict[int, float]:
 
 
 def candidates(tables: FactTables, text: str, agent: str, scope: str) -> dict[int, Memory]:
-    """Return the newest current memories that have a word of a text."""
+    """Return the current memories that have most words of a text."""
     match, now = match_of(text), tables.clock()
-    return memories.matching(tables.database, match, agent, scope, now, COMPARED) if match else {}
+    return memories.matching(tables.database, match, agent, scope, now, COMPARED)
 
 
 def duplicate_of(  # noqa: PLR0913, PLR0917 - each is one property of the new text

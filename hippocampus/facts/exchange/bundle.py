@@ -19,13 +19,12 @@ from pydantic import TypeAdapter
 from hippocampus.errors import MALFORMED
 from hippocampus.facts import memories, triples
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import Action, Block, Item, Memory, Triple
+from hippocampus.facts.models import WRITTEN, Action, Block, Item, Memory, Triple
 from hippocampus.facts.names import key
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
 
-WRITTEN = frozenset({Action.ADDED, Action.SUPERSEDED, Action.KEPT_APART})
 MEMORY = TypeAdapter(Memory)
 Record = TypeVar("Record")
 
@@ -139,24 +138,9 @@ def _put_triples(facts: Facts, stated: Sequence[Triple]) -> None:
     db = facts.tables.database
     known = memories.by_id(db, {each.memory_id for each in stated})
     with db.transaction():
-        triples.delete(db, [row for row, _ in known.values()])
+        db.run_many("DELETE FROM triple WHERE memory = ?", [(row,) for row, _ in known.values()])
         for triple in stated:
-            row, memory = known[triple.memory_id]
-            replaced = memory.superseded_by is not None
-            values = (
-                triples.entity(db, memory.agent, triple.subject),
-                triple.predicate,
-                triples.entity(db, memory.agent, triple.object),
-                int(triple.negated),
-                memory.scope,
-                row,
-                triple.valid_from,
-                None if replaced else triple.valid_until,
-                triple.valid_until if replaced else None,
-                triple.known_from,
-                triple.known_until,
-            )
-            db.run(triples.ADD, values)
+            triples.add(db, *known[triple.memory_id], triple)
 
 
 def _put_block(facts: Facts, block: Block) -> bool:
