@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from hippocampus.consolidation import llm_extract
-from hippocampus.consolidation.extract import Extracted, importance, key_of, worth_keeping
+from hippocampus.consolidation.extract import MESSAGE, importance, key_of, worth_keeping
 from hippocampus.consolidation.inputs import ConsolidationResources
 from hippocampus.consolidation.transcript import Transcript, Utterance, transcript_of
 from hippocampus.entries.entry import storable
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("hippocampus")
 READ_BY_MODEL = "asked"
 """The kind of an item that notes that a model has read a message; it is no fact."""
-MESSAGE = "event"
-"""The kind of a message that is stored verbatim."""
 CONFIRMED = "confirmed"
 """The outcome of an item that notes that a printed memory was used."""
 
@@ -57,7 +55,7 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an input
     found = worth_keeping(
         session.name, conversation, session.records, resources.policy, session.turn
     )
-    new = [_outbox_item(each) for each in found if each.key not in outbox]
+    new = [each for each in found if each.key not in outbox]
     known = outbox | {each.key: each for each in new}
     if resources.complete is not None:
         new += _found_by_model(session.name, conversation, known, resources.complete, model_seconds)
@@ -91,24 +89,11 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an input
     return outcome
 
 
-def _outbox_item(found: Extracted) -> OutboxItem:
-    kept = found.kept
-    return OutboxItem(
-        found.key,
-        kept.text,
-        kept.kind,
-        kept.origin,
-        kept.turn,
-        kept.entry_id,
-        int(found.word_by_word),
-    )
-
-
 def _found_by_model(
     session: str,
     conversation: Transcript,
     known: Mapping[str, OutboxItem],
-    complete: llm_extract.Complete,
+    complete: Callable[[str], str],
     model_seconds: float,
 ) -> list[OutboxItem]:
     """Return the items that a model finds in the messages that it has not read yet."""
@@ -124,7 +109,7 @@ def _found_by_model(
         OutboxItem(key, "", READ_BY_MODEL, "user", each.turn, None, 0, "", READ_BY_MODEL)
         for key, each in unread.items()
     ]
-    return [*(_outbox_item(each) for each in found if each.key not in known), *read]
+    return [*(each for each in found if each.key not in known), *read]
 
 
 def _stored(

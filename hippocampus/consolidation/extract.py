@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from hippocampus.consolidation.caution import (
     WORD,
@@ -17,15 +16,18 @@ from hippocampus.consolidation.caution import (
     speaks_of_secret,
     without_secrets,
 )
-from hippocampus.consolidation.transcript import Transcript, Utterance
+from hippocampus.consolidation.transcript import Transcript
 from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Record, content_key, storable
 from hippocampus.facts.statements import is_own, own_words, read, sentences, without_recalled
-from hippocampus.facts.wording import CORRECTION, DECISION, PREFERENCE, Wording, type_of
+from hippocampus.facts.wording import FORMS, Wording, type_of
 from hippocampus.policy import Policy, Subject
-from hippocampus.session.ports import KeptItem, Speaker
+from hippocampus.session.ports import Speaker
+from hippocampus.storage.ledger import OutboxItem
 
+MESSAGE = "event"
+"""The kind of a message that is stored verbatim."""
 SENTENCE_CHARACTERS = 1_000
 """A claim is cut behind these."""
 CLAIM_CHARACTERS = 300
@@ -72,15 +74,6 @@ _NO = re.compile(
 _LISTED = re.compile(r"(?:[-*•+]|\d+[.)]|[a-z][.)])\s+")
 
 
-@dataclass(frozen=True, slots=True)
-class Extracted:
-    """One thing worth keeping, and how."""
-
-    kept: KeptItem
-    key: str
-    word_by_word: bool
-
-
 def importance(origin: str, kind: str) -> float:
     """Return how much something matters, by its speaker and its type."""
     return IMPORTANCE.get((origin, kind), OTHER_IMPORTANCE)
@@ -91,98 +84,103 @@ def key_of(session: str, origin: str, text: str) -> str:
     return content_key(f"{session}\0{origin}\0{text}".encode("utf-8", "backslashreplace"))[:32]
 
 
+def outbox_item(  # noqa: PLR0913, PLR0917 - one parameter a field
+    session: str,
+    text: str,
+    kind: str,
+    origin: Speaker,
+    turn: int,
+    entry_id: str | None = None,
+    *,
+    word_by_word: bool = False,
+) -> OutboxItem:
+    """Return the item of a statement; a message is known apart from a claim of its words."""
+    text = storable(text).strip()
+    key = key_of(session, f"{origin} {kind == MESSAGE}", text)
+    return OutboxItem(key, text, kind, origin, turn, entry_id, int(word_by_word))
+
+
 def worth_keeping(
     session: str, transcript: Transcript, records: Sequence[Record], policy: Policy, turn: int
-) -> list[Extracted]:
+) -> list[OutboxItem]:
     """Return the statements that outlive a session, each text once, in their order."""
-    collector = _Collector(session, policy, ToolTexts(transcript.results))
+    tool_texts = ToolTexts(transcript.results)
     stored = {record.content: record.entry.id for record in records}
-    for utterance in transcript.utterances:
-        if utterance.role == "user":
-            key = content_key(utterance.text.encode("utf-8", "surrogatepass"))
-            collector.user(utterance, stored.get(key))
-        elif utterance.answers:
-            collector.assistant(utterance)
+    found: list[OutboxItem] = []
+    for each in transcript.utterances:
+        if each.role == "user":
+            entry_id = stored.get(content_key(each.text.encode("utf-8", "surrogatepass")))
+            found += [
+                outbox_item(session, text, kind, "user", each.turn, entry_id, word_by_word=verbatim)
+                for text, kind, verbatim in _of_user(own_words(each.text), policy)
+            ]
+        elif each.answers and (text := _of_assistant(each.text, tool_texts)):
+            found.append(
+                outbox_item(session, text, MESSAGE, "assistant", each.turn, word_by_word=True)
+            )
     for record in records:
-        if not is_adopted(record):
-            collector.entry(record, turn)
-    return list(collector.found.values())
+        text, entry = _of_record(record, policy, turn), record.entry
+        if text:
+            origin: Speaker = "host" if entry.type == "state" else "tool"
+            item = outbox_item(
+                session, text, "note", origin, entry.source.turn, entry.id, word_by_word=True
+            )
+            found.append(item)
+    first: dict[str, OutboxItem] = {}
+    for item in found:
+        if WORD.search(item.text):
+            first.setdefault(item.key, item)
+    return list(first.values())
 
 
-class _Collector:
-    """Gathers the statements, by key."""
-
-    def __init__(self, session: str, policy: Policy, tool_texts: ToolTexts) -> None:
-        self._session = session
-        self._policy = policy
-        self._tool_texts = tool_texts
-        self.found: dict[str, Extracted] = {}
-
-    def user(self, utterance: Utterance, entry_id: str | None) -> None:
-        """Take the claims of a message of the user, and the message."""
-        text = own_words(utterance.text)
-        if self._is_instruction(text):
-            sentences_asked = [one for one in _with_lists(text) if self._is_instruction(one)]
-            # The whole text, where the policy's words are in no sentence of it.
-            for sentence in sentences_asked or [" ".join(text.split())]:
-                if NO_REQUEST.search(sentence) or read(sentence).hearsay:
-                    continue
+def _of_user(text: str, policy: Policy) -> Iterator[tuple[str, str, bool]]:
+    """Yield the claims of a user's own words and the words, each with its kind and whether it is kept verbatim."""
+    kinds: dict[str, str] = {}
+    if _is_instruction(text, policy):
+        asked = [one for one in _with_lists(text) if _is_instruction(one, policy)]
+        # The whole text, where the policy's words are in no sentence of it.
+        for sentence in asked or [" ".join(text.split())]:
+            if not NO_REQUEST.search(sentence) and not read(sentence).hearsay:
                 kind = type_of(sentence)
-                kind = kind if kind in {"correction", "decision", "error"} else "preference"
-                self._claim(sentence, kind, utterance.turn, entry_id)
-        whole = without_secrets(text[:USER_CHARACTERS])
-        for sentence, kind in _claims(whole):
-            self._claim(sentence, kind, utterance.turn, entry_id)
-        claimed = key_of(self._session, "user False", " ".join(whole.split())) in self.found
-        if len(WORD.findall(text[:200])) >= MIN_WORDS and not claimed:
-            self._add(whole, "event", "user", utterance.turn, entry_id, word_by_word=True)
+                is_other = kind in {"correction", "decision", "error"}
+                kinds.setdefault(_claim(sentence), kind if is_other else "preference")
+    whole = without_secrets(text[:USER_CHARACTERS])
+    for sentence, kind in _claims(whole):
+        kinds.setdefault(_claim(sentence), kind)
+    yield from ((claim, kind, speaks_of_secret(claim)) for claim, kind in kinds.items())
+    if len(WORD.findall(text[:200])) >= MIN_WORDS and " ".join(whole.split()) not in kinds:
+        yield whole, MESSAGE, True
 
-    def _is_instruction(self, text: str) -> bool:
-        subject = Subject("message", source_type="user", text=text, tokens=max(1, len(text) // 4))
-        return bool(self._policy.resolve(subject).persist)
 
-    def _claim(self, sentence: str, kind: str, turn: int, entry_id: str | None) -> None:
-        text = without_secrets(" ".join(sentence.split())[:SENTENCE_CHARACTERS])
-        self._add(text, kind, "user", turn, entry_id, word_by_word=speaks_of_secret(text))
+def _claim(sentence: str) -> str:
+    return without_secrets(" ".join(sentence.split())[:SENTENCE_CHARACTERS])
 
-    def assistant(self, utterance: Utterance) -> None:
-        """Take an answer as it was given, without what it has from elsewhere."""
-        text = without_secrets(without_recalled(utterance.text)[:ASSISTANT_CHARACTERS])
-        if self._tool_texts.any:
-            text = " ".join(each for each in sentences(text) if self._tool_texts.allow(each))
-        if len(WORD.findall(text[:200])) >= MIN_WORDS:
-            self._add(text, "event", "assistant", utterance.turn, None, word_by_word=True)
 
-    def entry(self, record: Record, turn: int) -> None:
-        """Take a state of the task, and a result that persists and is strong by then."""
-        entry, policy = record.entry, self._policy
-        if entry.type == "state":
-            text = without_secrets(entry.summary)
-            self._add(text, "note", "host", entry.source.turn, entry.id, word_by_word=True)
-        elif (
-            entry.type == "tool_result"
-            and entry.lifecycle.persist
-            and strength(entry, turn, policy.exponent, policy.initial_strength) >= policy.strong
-        ):
-            named = f"{record.tool} {' '.join(record.arguments.split())[:120]}".strip()
-            text = without_secrets(f"{named}: {record.kind}, {record.tokens} tokens")
-            self._add(text, "note", "tool", entry.source.turn, entry.id, word_by_word=True)
+def _is_instruction(text: str, policy: Policy) -> bool:
+    subject = Subject("message", source_type="user", text=text, tokens=max(1, len(text) // 4))
+    return bool(policy.resolve(subject).persist)
 
-    def _add(  # noqa: PLR0913 - one parameter a field
-        self,
-        text: str,
-        kind: str,
-        origin: Speaker,
-        turn: int,
-        entry_id: str | None,
-        *,
-        word_by_word: bool,
-    ) -> None:
-        text = storable(text).strip()
-        key = key_of(self._session, f"{origin} {kind == 'event'}", text)
-        if WORD.search(text) and key not in self.found:
-            kept = KeptItem(text, kind, origin, self._session, turn, entry_id)
-            self.found[key] = Extracted(kept, key, word_by_word)
+
+def _of_assistant(text: str, tool_texts: ToolTexts) -> str:
+    """Return an answer as it was given, without what it has from elsewhere; empty where that is all."""
+    text = without_secrets(without_recalled(text)[:ASSISTANT_CHARACTERS])
+    if tool_texts.any:
+        text = " ".join(each for each in sentences(text) if tool_texts.allow(each))
+    return text if len(WORD.findall(text[:200])) >= MIN_WORDS else ""
+
+
+def _of_record(record: Record, policy: Policy, turn: int) -> str:
+    """Return the text of a state of the task, or of a result that persists and is strong by then."""
+    entry = record.entry
+    if is_adopted(record):
+        return ""
+    if entry.type == "state":
+        return without_secrets(entry.summary)
+    lasts = entry.type == "tool_result" and entry.lifecycle.persist
+    if not lasts or strength(entry, turn, policy.exponent, policy.initial_strength) < policy.strong:
+        return ""
+    named = f"{record.tool} {' '.join(record.arguments.split())[:120]}".strip()
+    return without_secrets(f"{named}: {record.kind}, {record.tokens} tokens")
 
 
 def _with_lists(text: str) -> Iterator[str]:
@@ -221,14 +219,8 @@ def _kind_of(sentence: str) -> str:
     statement = read(sentence)
     if statement.hearsay:
         return ""
-    forms = (("correction", CORRECTION), ("decision", DECISION), ("preference", PREFERENCE))
-    kind = next((name for name, form in forms if form.search(sentence)), "")
-    if kind:
-        return kind
-    lasts = (
-        statement.relation is not None
-        or statement.swaps
-        or statement.ended
-        or _LASTING.search(sentence)
-    )
+    for kind, form in FORMS:
+        if form.search(sentence):
+            return kind
+    lasts = statement.may_end or _LASTING.search(sentence)
     return "fact" if lasts and is_own(sentence) else ""

@@ -101,6 +101,7 @@ CORRECTION = Wording(
 )
 """That what was said or done before is not so."""
 
+FORMS = (("correction", CORRECTION), ("decision", DECISION), ("preference", PREFERENCE))
 _OF_OTHERS = re.compile(
     r"^(?:the )?(?:user|[A-Z][\w-]+) (?:really |always |strongly )*(?:prefers?|likes?|loves?|hates?|dislikes?|enjoys?|does(?:n't| not) like)\b"
 )
@@ -113,8 +114,9 @@ def type_of(sentence: str) -> str:
     >>> type_of("I prefer tabs"), type_of("User prefers dark mode"), type_of("Ann lives in Rome")
     ('preference', 'preference', 'fact')
     """
-    forms = (("correction", CORRECTION), ("decision", DECISION), ("preference", PREFERENCE))
-    kind = next((name for name, form in forms if form.search(sentence)), "")
-    if not kind and _OF_OTHERS.search(sentence):
+    for kind, form in FORMS:
+        if form.search(sentence):
+            return kind
+    if _OF_OTHERS.search(sentence):
         return "preference"
-    return kind or ("error" if _ERROR.search(sentence) else "fact")
+    return "error" if _ERROR.search(sentence) else "fact"

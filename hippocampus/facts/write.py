@@ -82,7 +82,7 @@ def wanted_of(tables: FactTables, item: Item) -> list[Wanted]:
     """
     text = tables.without_secrets(item.content)
     if tables.complete is not None and item.origin.role in TRUSTED_ROLES:
-        drafts = judge.extracted(tables.complete, own_words(text) or text)
+        drafts = judge.extracted(tables.complete, [own_words(text) or without_recalled(text)])
         if drafts is not None:
             return [_of_draft(tables, item, draft, text) for draft in drafts]
     own = own_words(text)
@@ -137,7 +137,7 @@ def _of_draft(tables: FactTables, item: Item, draft: judge.Draft, text: str) -> 
     return Wanted(
         plain,
         "fact",
-        item.type or draft.type,
+        item.type or draft.type or type_of(draft.content),
         tables.policy.importance if intensity is None else intensity,
         text,
         statement,
