@@ -222,5 +222,6 @@ def _kind_of(sentence: str) -> str:
     for kind, form in FORMS:
         if form.search(sentence):
             return kind
-    lasts = statement.may_end or _LASTING.search(sentence)
+    ends = statement.relation or statement.swaps or statement.ended
+    lasts = ends or _LASTING.search(sentence)
     return "fact" if lasts and is_own(sentence) else ""

@@ -9,15 +9,14 @@ import json
 import logging
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hippocampus.facts import memories, triples
 from hippocampus.facts.bounded import within
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import RANKINGS, Recalled, Score
+from hippocampus.facts.models import HEARSAY, RANKINGS, Kind, Recalled, Score
 from hippocampus.facts.ranking import Matches, RankedRow, named, places, relevance, speakers
-from hippocampus.facts.recall_query import RecallQuery
 from hippocampus.facts.strength import DAY_SECONDS, boosted, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day
@@ -57,6 +56,71 @@ LIGHT = (
     " instr(content, '?') OR instr(content, '？'), rtrim(content) LIKE '%?',"
     f" substr(content, 1, max(0, instr(substr(content, 1, {NAME_CHARACTERS}), ': ') - 1))"
 )
+CONDITION = """
+    removed IS NULL AND (:superseded OR (created <= :known AND valid_from <= :at
+        AND (until IS NULL OR until > :at OR known_until > :known)))
+    AND (:agent = '*' OR agent = :agent)
+    AND (:scopes IS NULL OR scope IN (SELECT value FROM json_each(:scopes)))
+    AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
+    AND type NOT IN (SELECT value FROM json_each(:other_types))
+    AND (:roles IS NULL OR role IN (SELECT value FROM json_each(:roles)))
+    AND role NOT IN (SELECT value FROM json_each(:other_roles))
+    AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
+    AND (:tags IS NULL OR NOT EXISTS (SELECT value FROM json_each(:tags) EXCEPT SELECT value FROM json_each(tags)))
+    AND (:hearsay OR NOT EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :reported))
+    AND (:since IS NULL OR valid_from >= :since) AND (:until IS NULL OR valid_from < :until)
+"""
+"""Which rows of `memory` a `RecallQuery` is about; its values are `RecallQuery.values`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallQuery:
+    """What a recall asks for, besides its words."""
+
+    agent: str
+    at: float
+    known: float
+    now: float
+    scopes: Sequence[str] | None = None
+    types: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    kinds: Sequence[Kind] = ()
+    roles: Sequence[str] = ()
+    since: float | None = None
+    until: float | None = None
+    include_superseded: bool = False
+    hearsay: bool = True
+    """Whether what the user reports of others, or supposes, is returned too."""
+
+    @property
+    def seen_from(self) -> float:
+        """Return from when strength and recency count: as of a date, nothing has faded since."""
+        return min(self.now, self.at, self.known)
+
+    def values(self, **others: Any) -> dict[str, Any]:
+        """Return the values of `CONDITION`, and others."""
+
+        def listed(names: Sequence[str]) -> str | None:
+            return json.dumps(list(names)) if names else None
+
+        found = {
+            "superseded": self.include_superseded,
+            "known": self.known,
+            "at": self.at,
+            "agent": self.agent,
+            "scopes": None if self.scopes is None else json.dumps(list(self.scopes)),
+            "kinds": listed(self.kinds),
+            "tags": listed(self.tags),
+            "hearsay": self.hearsay,
+            "reported": HEARSAY,
+            "since": self.since,
+            "until": self.until,
+        }
+        for column, names in (("types", self.types), ("roles", self.roles)):
+            found[column] = listed([name for name in names if not name.startswith("!")])
+            unwanted = [name[1:] for name in names if name.startswith("!")]
+            found[f"other_{column}"] = json.dumps(unwanted)
+        return found | others
 
 
 def recall(  # noqa: PLR0913 - each is one property of a recall
@@ -74,19 +138,62 @@ def recall(  # noqa: PLR0913 - each is one property of a recall
         raise FactError(f"unknown preset {ranking!r}; known are {', '.join(RANKINGS)}")
     if limit == 0 or (query.scopes is not None and not query.scopes):
         return []
-    most = None if limit < 0 else limit if budget is None else RERANKED * limit
-    scores = (
-        _scores(tables, text, query, ranking, seconds)
-        if text.strip()
-        else _strongest(tables, query)
-    )
-    found = _results(tables, scores[:most])
+    scores = _scores(tables, text, query, ranking, seconds)
+    best = sorted(scores, key=lambda row: (-scores[row].total, -row))
+    if limit > 0:
+        best = best[: limit if budget is None else RERANKED * limit]
+    kept = memories.by_row(tables.database, best)
+    related = triples.of_rows(tables.database, best)
+    found = [
+        Recalled(kept[row], scores[row], day(kept[row].valid_from), related.get(row, ()))
+        for row in best
+        if row in kept
+    ]
     if budget is not None:
-        found = _fitting(tables, text, found, budget)
+        if tables.rerank is not None and text.strip() and sum(map(_tokens, found)) > budget:
+            found = _reranked(tables, text, found)
+        found = within_budget(found, budget)
         found = found[:limit] if limit > 0 else found
     if tables.policy.reinforce == "returned":
         confirm(tables, [result.memory.id for result in found], query.now)
     return found
+
+
+def _scores(
+    tables: FactTables, text: str, query: RecallQuery, ranking: str, seconds: float
+) -> dict[int, Score]:
+    """Return the scores of the rows that are not too weak to be returned."""
+    if not text.strip():
+        rows = _rows(tables, f"FROM memory WHERE {CONDITION}", query.values())
+        return {
+            row: replace(each, total=each.strength + 0.5 * each.recency)
+            for row, each in _unfaded(tables, query, rows.values()).items()
+        }
+    found = find(tables, text, query, whole=ranking == "hippo", seconds=seconds)
+    if ranking != "ours":
+        from hippocampus.facts.compat.rankings import ranked_as
+
+        return ranked_as(ranking, tables, text, query, found)
+    scores = relevance(found, content_words(text))
+    kept = _unfaded(tables, query, (found.rows[row] for row in scores))
+    for row, faded in kept.items():
+        value, keyword = scores[row]
+        own = max(0.0, found.cosines.get(row, 0.0))
+        total = value + FADED * (faded.strength + faded.recency)
+        kept[row] = replace(faded, total=total, keyword=keyword, vector=own)
+    return kept
+
+
+def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[RankedRow]) -> dict[int, Score]:
+    """Return strength, recency and importance of the rows that are not too weak to be returned."""
+    strength = fading(tables.policy, query.seen_from)
+    kept = {}
+    for one in rows:
+        left = strength(one.type, one.intensity, one.accesses, one.accessed)
+        if left >= tables.policy.hide_below:
+            recent = recency((query.seen_from - one.created) / DAY_SECONDS)
+            kept[one.row] = Score(0.0, strength=left, recency=recent, importance=one.intensity)
+    return kept
 
 
 def relevant(
@@ -125,17 +232,6 @@ def confirm(tables: FactTables, ids: Iterable[str], at: float) -> int:
 # Finding
 
 
-def _scores(
-    tables: FactTables, text: str, query: RecallQuery, ranking: str, seconds: float
-) -> list[tuple[int, Score]]:
-    found = find(tables, text, query, whole=ranking == "hippo", seconds=seconds)
-    if ranking != "ours":
-        from hippocampus.facts.compat.rankings import ranked_as
-
-        return ranked_as(ranking, tables, text, query, found)
-    return _ours(tables, text, query, found)
-
-
 def find(
     tables: FactTables, text: str, query: RecallQuery, *, whole: bool = False, seconds: float
 ) -> Matches:
@@ -144,8 +240,7 @@ def find(
     Where the filters leave few of the best, both search again among the rows that pass. The vector is that of
     the `whole` text, or of the text without the names of who speaks, which a model takes for its subject.
     """
-    terms = query_terms(text)
-    having = _telling(tables, list(terms.values()))
+    having = _telling(tables, list(query_terms(text).values()))
     hits = _matched(tables, having)
     rows = _light(tables, hits, query)
     if len(hits) == MATCHED and _few(hits, rows):
@@ -153,62 +248,75 @@ def find(
         rows |= _light(tables, hits, query)
     cosines: dict[int, float] = {}
     distinct: dict[int, float] = {}
+    vectors = None
     if tables.embed is not None and tables.has_vectors:
-        asked = text if whole else _without_speakers(text, rows)
-        vectors = tables.embedded([asked], seconds)
-        if vectors is not None:
-            cosines = tables.vectors.nearest(vectors[0], NEAREST)
+        asked = content_words(text)
+        speaking = named(speakers(rows.values()), asked)
+        is_about = not whole and 0 < len(speaking) < len(asked)
+        vectors = tables.embedded([without(text, speaking) if is_about else text], seconds)
+    if vectors is None:
+        rows |= _next_to(tables, hits[:SPREAD], rows, query)
+    else:
+        cosines = tables.vectors.nearest(vectors[0], NEAREST)
+        rows |= _light(tables, cosines, query)
+        if len(cosines) == NEAREST and _few(cosines, rows):
+            cosines = _nearest_among(tables, vectors[0], query)
             rows |= _light(tables, cosines, query)
-            if len(cosines) == NEAREST and _few(cosines, rows):
-                cosines = _nearest_among(tables, vectors[0], query)
-                rows |= _light(tables, cosines, query)
-            rows |= _next_to(tables, [*list(hits)[:SPREAD], *list(cosines)[:SPREAD]], rows, query)
-            near = tables.vectors.cosines(vectors[0], rows.keys() - cosines.keys())
-            cosines = {row: value for row, value in (cosines | near).items() if row in rows}
-            alone = [row for row in cosines if not rows[row].is_turn]
-            distinct = tables.vectors.cosines(vectors[0], alone, without_mean=COMMON)
-    if not cosines:
-        rows |= _next_to(tables, list(hits)[:SPREAD], rows, query)
+        rows |= _next_to(tables, [*hits[:SPREAD], *list(cosines)[:SPREAD]], rows, query)
+        near = tables.vectors.cosines(vectors[0], rows.keys() - cosines.keys())
+        cosines = {row: value for row, value in (cosines | near).items() if row in rows}
+        alone = [row for row in cosines if not rows[row].is_turn]
+        distinct = tables.vectors.cosines(vectors[0], alone, without_mean=COMMON)
     held, weights = _held(tables, having, hits, rows)
     return Matches(rows, held, weights, cosines, distinct)
-
-
-def _without_speakers(text: str, rows: dict[int, RankedRow]) -> str:
-    asked = content_words(text)
-    speaking = named(speakers(rows.values()), asked)
-    return without(text, speaking) if 0 < len(speaking) < len(asked) else text
 
 
 def _telling(tables: FactTables, terms: Sequence[str]) -> dict[str, list[int]]:
     """Return the rows of each term that is not in a great many memories; of all, where every one is."""
     most = int(min(MOST_COMMON_ROWS, max(LEAST_COMMON_ROWS, COMMON_SHARE * _last_row(tables))))
-    having = {term: _rows_with(tables, term, most) for term in terms}
+    with_term = "SELECT rowid FROM memory_text WHERE memory_text MATCH ? LIMIT ?"
+    having = {
+        term: [row for (row,) in tables.database.rows(with_term, (term, most))] for term in terms
+    }
     rare = {term: there for term, there in having.items() if len(there) < most}
     return rare or {term: [] for term in terms}
-
-
-def _matched(tables: FactTables, having: Mapping[str, Sequence[int]]) -> dict[int, float]:
-    """Return BM25 by row, of the best."""
-    if not having:
-        return {}
-    joined = (
-        " OR ".join(having)
-        if any(having.values())
-        else " AND ".join(f"({term})" for term in having)
-    )
-    sql = "SELECT rowid, -rank FROM memory_text WHERE memory_text MATCH ? ORDER BY rank LIMIT ?"
-    return dict(tables.database.rows(sql, (joined, MATCHED)))
 
 
 def _last_row(tables: FactTables) -> int:
     return int(tables.database.value("SELECT max(row) FROM memory") or 0)
 
 
-def _rows_with(tables: FactTables, term: str, most: int) -> list[int]:
+def _matched(tables: FactTables, having: Mapping[str, Sequence[int]]) -> list[int]:
+    """Return the best rows by BM25."""
+    if not having:
+        return []
+    joined = (
+        " OR ".join(having)
+        if any(having.values())
+        else " AND ".join(f"({term})" for term in having)
+    )
+    best = "SELECT rowid FROM memory_text WHERE memory_text MATCH ? ORDER BY rank LIMIT ?"
+    return [row for (row,) in tables.database.rows(best, (joined, MATCHED))]
+
+
+def _matched_among(tables: FactTables, terms: Sequence[str], query: RecallQuery) -> list[int]:
+    """Return the best rows by BM25 of those that pass the filters."""
     found = tables.database.rows(
-        "SELECT rowid FROM memory_text WHERE memory_text MATCH ? LIMIT ?", (term, most)
+        "SELECT memory_text.rowid FROM memory_text CROSS JOIN memory ON memory.row = memory_text.rowid"  # noqa: S608 - names of ours
+        f" WHERE memory_text MATCH :match AND {CONDITION} ORDER BY bm25(memory_text) LIMIT :most",
+        query.values(match=" OR ".join(terms), most=MATCHED),
     )
     return [row for (row,) in found]
+
+
+def _nearest_among(tables: FactTables, vector: Any, query: RecallQuery) -> dict[int, float]:
+    """Return cosines by row, of the nearest that pass the filters."""
+    rows = tables.database.rows(
+        f"SELECT row FROM memory WHERE {CONDITION} ORDER BY row DESC LIMIT :most",  # noqa: S608 - names of ours
+        query.values(most=FEW),
+    )
+    found = tables.vectors.cosines(vector, [row for (row,) in rows])
+    return dict(sorted(found.items(), key=lambda pair: -pair[1])[:NEAREST])
 
 
 def _held(
@@ -231,41 +339,17 @@ def _held(
     return held, weights
 
 
-def _matched_among(
-    tables: FactTables, terms: Sequence[str], query: RecallQuery
-) -> dict[int, float]:
-    """Return BM25 by row, of the best that pass the filters."""
-    condition, values = query.condition()
-    return dict(
-        tables.database.rows(
-            "SELECT memory_text.rowid, -bm25(memory_text) AS score FROM memory_text"  # noqa: S608 - names of ours
-            " CROSS JOIN memory ON memory.row = memory_text.rowid"
-            f" WHERE memory_text MATCH ? AND {condition} ORDER BY score DESC LIMIT ?",
-            (" OR ".join(terms), *values, MATCHED),
-        )
-    )
-
-
-def _nearest_among(tables: FactTables, vector: Any, query: RecallQuery) -> dict[int, float]:
-    """Return cosines by row, of the nearest that pass the filters."""
-    condition, values = query.condition()
-    rows = tables.database.rows(
-        f"SELECT row FROM memory WHERE {condition} ORDER BY row DESC LIMIT ?",  # noqa: S608 - names of ours
-        (*values, FEW),
-    )
-    found = tables.vectors.cosines(vector, [row for (row,) in rows])
-    return dict(sorted(found.items(), key=lambda pair: -pair[1])[:NEAREST])
+def _rows(tables: FactTables, rest: str, values: Mapping[str, Any]) -> dict[int, RankedRow]:
+    """Return what ranking needs of the rows that the rest of a SELECT names."""
+    found = tables.database.rows(f"SELECT {LIGHT} {rest}", values)
+    return {row[0]: RankedRow(*row) for row in found}
 
 
 def _light(tables: FactTables, rows: Iterable[int], query: RecallQuery) -> dict[int, RankedRow]:
     """Return what ranking needs of those rows that pass the filters."""
-    condition, values = query.condition()
-    found = tables.database.rows(
-        "WITH wanted (number) AS (SELECT value FROM json_each(?))"  # noqa: S608 - names of ours
-        f" SELECT {LIGHT} FROM wanted CROSS JOIN memory ON row = number WHERE {condition}",
-        (memories.listed(rows), *values),
-    )
-    return {row[0]: RankedRow(*row) for row in found}
+    among = "FROM (SELECT value AS number FROM json_each(:rows)) CROSS JOIN memory ON row = number"
+    values = query.values(rows=memories.listed(rows))
+    return _rows(tables, f"{among} WHERE {CONDITION}", values)
 
 
 def _next_to(
@@ -275,15 +359,10 @@ def _next_to(
     wanted = places(rows[row] for row in hits if row in rows)
     if not wanted:
         return {}
-    condition, values = query.condition()
     turns = [(session, turn, at) for session, at in wanted for turn in {at, at // 2}]
-    found = tables.database.rows(
-        "WITH place AS (SELECT value ->> 0 AS s, value ->> 1 AS t, value ->> 2 AS p"  # noqa: S608 - names of ours
-        f" FROM json_each(?)) SELECT {LIGHT} FROM place CROSS JOIN memory"
-        f" ON session = s AND turn = t WHERE {PLACE} = p AND {condition}",
-        (json.dumps(turns), *values),
-    )
-    return {row[0]: RankedRow(*row) for row in found}
+    place = "SELECT value ->> 0 AS s, value ->> 1 AS t, value ->> 2 AS p FROM json_each(:turns)"
+    among = f"FROM ({place}) CROSS JOIN memory ON session = s AND turn = t WHERE {PLACE} = p AND {CONDITION}"
+    return _rows(tables, among, query.values(turns=json.dumps(turns)))
 
 
 def _few(found: Collection[int], rows: Collection[int]) -> bool:
@@ -291,66 +370,7 @@ def _few(found: Collection[int], rows: Collection[int]) -> bool:
     return sum(row in rows for row in found) < len(found) // 4
 
 
-# Ranking
-
-
-def _ours(
-    tables: FactTables, text: str, query: RecallQuery, found: Matches
-) -> list[tuple[int, Score]]:
-    scores = relevance(found, content_words(text))
-    kept = _unfaded(tables, query, (found.rows[row] for row in scores))
-    for row, faded in kept.items():
-        value, keyword = scores[row]
-        own = max(0.0, found.cosines.get(row, 0.0))
-        total = value + FADED * (faded.strength + faded.recency)
-        kept[row] = replace(faded, total=total, keyword=keyword, vector=own)
-    return _best_first(kept)
-
-
-def _strongest(tables: FactTables, query: RecallQuery) -> list[tuple[int, Score]]:
-    """Return every row that passes the filters, strongest and newest first."""
-    condition, values = query.condition()
-    found = tables.database.rows(f"SELECT {LIGHT} FROM memory WHERE {condition}", values)  # noqa: S608 - names of ours
-    kept = _unfaded(tables, query, (RankedRow(*row) for row in found))
-    return _best_first(
-        {row: replace(each, total=each.strength + 0.5 * each.recency) for row, each in kept.items()}
-    )
-
-
-def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[RankedRow]) -> dict[int, Score]:
-    """Return strength, recency and importance of the rows that are not too weak to be returned."""
-    strength = fading(tables.policy, query.seen_from)
-    kept = {}
-    for one in rows:
-        left = strength(one.type, one.intensity, one.accesses, one.accessed)
-        if left >= tables.policy.hide_below:
-            recent = recency((query.seen_from - one.created) / DAY_SECONDS)
-            kept[one.row] = Score(0.0, strength=left, recency=recent, importance=one.intensity)
-    return kept
-
-
-def _best_first(scores: dict[int, Score]) -> list[tuple[int, Score]]:
-    return sorted(scores.items(), key=lambda each: (-each[1].total, -each[0]))
-
-
 # Results
-
-
-def _results(tables: FactTables, scores: Sequence[tuple[int, Score]]) -> list[Recalled]:
-    kept = memories.by_row(tables.database, (row for row, _ in scores))
-    related = triples.of_rows(tables.database, [row for row, _ in scores])
-    return [
-        Recalled(kept[row], score, day(kept[row].valid_from), related.get(row, ()))
-        for row, score in scores
-        if row in kept
-    ]
-
-
-def _fitting(tables: FactTables, text: str, found: list[Recalled], budget: int) -> list[Recalled]:
-    """Return what fits a budget of tokens, chosen by the reranker where all does not fit."""
-    if tables.rerank is not None and text.strip() and sum(map(_tokens, found)) > budget:
-        found = _reranked(tables, text, found)
-    return within_budget(found, budget)
 
 
 def within_budget(found: Sequence[Recalled], budget: int) -> list[Recalled]:

@@ -35,7 +35,7 @@ from hippocampus.facts.models import (
     Stats,
     Triple,
 )
-from hippocampus.facts.recall_query import RecallQuery
+from hippocampus.facts.query import RecallQuery
 from hippocampus.facts.rendering import rendered
 from hippocampus.facts.strength import due_for_pruning
 from hippocampus.facts.tables import FactTables

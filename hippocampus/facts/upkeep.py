@@ -12,8 +12,7 @@ from hippocampus.facts import memories, triples
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.ids import new_id
 from hippocampus.facts.models import Action, Kind, Memory, Outcome, Recalled, Score
-from hippocampus.facts.query import find
-from hippocampus.facts.recall_query import RecallQuery
+from hippocampus.facts.query import RecallQuery, find
 from hippocampus.facts.statements import holds, read, sentences, without_sentence
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day, optional_seconds, within_dates

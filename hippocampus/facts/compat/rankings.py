@@ -5,8 +5,8 @@ from __future__ import annotations
 from hippocampus.facts import memories
 from hippocampus.facts.compat.bands import similarities
 from hippocampus.facts.models import Score
+from hippocampus.facts.query import RecallQuery
 from hippocampus.facts.ranking import Matches
-from hippocampus.facts.recall_query import RecallQuery
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
 from hippocampus.facts.tables import FactTables
 
@@ -16,8 +16,8 @@ SCRIPTLING_DAYS = 30.0
 
 def ranked_as(
     ranking: str, tables: FactTables, text: str, query: RecallQuery, found: Matches
-) -> list[tuple[int, Score]]:
-    """Return rows with scores, best first.
+) -> dict[int, Score]:
+    """Return the scores of rows.
 
     hippo: 0.6 · cosine (the share of the query's words where there is no vector) + 0.3 · strength + 0.1 · recency;
     scriptling: 0.3 · words + 0.3 · Jaccard + 0.2 · importance + 0.2 · recency.
@@ -26,7 +26,7 @@ def ranked_as(
     strength = fading(tables.policy, query.seen_from)
     alike = {} if hippo else similarities(text, memories.by_row(tables.database, found.rows))
     total = sum(found.weights) or 1.0
-    scored = []
+    scores = {}
     for row, one in found.rows.items():
         keyword = sum(found.weights[number] for number in found.words.get(row, ())) / total
         cosine = found.cosines.get(row)
@@ -42,6 +42,5 @@ def ranked_as(
         else:
             recent = max(0.0, 1.0 - max(0.0, age) / SCRIPTLING_DAYS)
             value = 0.3 * keyword + 0.3 * shared + 0.2 * one.intensity + 0.2 * recent
-        parts = Score(value, keyword, meaning, shared, left, recent, one.intensity)
-        scored.append((row, parts))
-    return sorted(scored, key=lambda each: (-each[1].total, -each[0]))
+        scores[row] = Score(value, keyword, meaning, shared, left, recent, one.intensity)
+    return scores
