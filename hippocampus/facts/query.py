@@ -171,7 +171,7 @@ def _scores(
         }
     found = find(tables, text, query, whole=ranking == "hippo", seconds=seconds)
     if ranking != "ours":
-        from hippocampus.facts.compat.rankings import ranked_as
+        from hippocampus.facts.compat.bands import ranked_as
 
         return ranked_as(ranking, tables, text, query, found)
     scores = relevance(found, content_words(text))

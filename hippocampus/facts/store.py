@@ -17,7 +17,6 @@ from hippocampus.facts import memories, query, triples, upkeep
 from hippocampus.facts.blocks import Blocks
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.ids import MonotonicClock
 from hippocampus.facts.models import (
     EVERY_AGENT,
     Clock,
@@ -39,7 +38,7 @@ from hippocampus.facts.query import RecallQuery
 from hippocampus.facts.rendering import rendered
 from hippocampus.facts.strength import due_for_pruning
 from hippocampus.facts.tables import FactTables
-from hippocampus.facts.timestamps import Moment, optional_seconds, seconds
+from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
 from hippocampus.facts.triples import predicate_of
 
 if TYPE_CHECKING:
@@ -206,9 +205,7 @@ class Facts:
 
     def used(self, printed: str, said: str, *, agent: str | None = None) -> list[str]:
         """Return the ids of the memories that a `<memory>` text or a recall printed and a later text uses."""
-        from hippocampus.facts import usage
-
-        return usage.used(self.tables, printed, said, agent or self.agent)
+        return upkeep.used(self.tables, printed, said, agent or self.agent)
 
     # Forgetting ---------------------------------------------------------------------------------
 

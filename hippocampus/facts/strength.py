@@ -10,22 +10,6 @@ from hippocampus.facts.models import FactPolicy, Memory
 DAY_SECONDS = 86_400.0
 
 
-def half_life_days(policy: FactPolicy, kind_of_memory: str) -> float:
-    """Return the days in which a memory of a type loses half its strength."""
-    return policy.half_life_days.get(kind_of_memory, policy.other_half_life_days)
-
-
-def strength(intensity: float, age_days: float, half_life: float, resistance: float) -> float:
-    """Return intensity * 2 ** (-age / (half-life * resistance)); age counts from the last access.
-
-    >>> round(strength(1.0, 28.881132523331054, 28.881132523331054, 1.0), 3)
-    0.5
-    """
-    if math.isinf(half_life):
-        return intensity
-    return intensity * math.exp2(-max(0.0, age_days) / (half_life * resistance))
-
-
 def resistance(accesses: int, share: float = 0.3) -> float:
     """Return 1 + share * ln(1 + accesses).
 
@@ -38,14 +22,19 @@ def resistance(accesses: int, share: float = 0.3) -> float:
 def fading(policy: FactPolicy, at: float) -> Callable[[str, float, int, float], float]:
     """Return the function for the strength of many memories at a time in seconds.
 
-    Its arguments are type, intensity, accesses and the time of the last access.
+    Its arguments are type, intensity, accesses and the time of the last access:
+    intensity * 2 ** (-age / (half-life * resistance)).
+
+    >>> fading(FactPolicy(), 90 * DAY_SECONDS)("fact", 1.0, 0, 0.0)
+    0.5
     """
     spans: dict[tuple[str, int], float] = {}
 
     def left(type_name: str, intensity: float, accesses: int, accessed: float) -> float:
         span = spans.get((type_name, accesses))
         if span is None:
-            days = half_life_days(policy, type_name) * resistance(accesses, policy.resistance)
+            half_life = policy.half_life_days.get(type_name, policy.other_half_life_days)
+            days = half_life * resistance(accesses, policy.resistance)
             span = spans[type_name, accesses] = days * DAY_SECONDS
         return intensity * math.exp2(min(0.0, (accessed - at) / span))
 
@@ -76,7 +65,5 @@ def due_for_pruning(policy: FactPolicy, memory: Memory, at: float) -> str | None
     age_days = (at - memory.accessed) / DAY_SECONDS
     if policy.prune_after_days and age_days > policy.prune_after_days:
         return "old"
-    if math.isinf(half_life_days(policy, memory.type)):
-        return None
     left = fading(policy, at)(memory.type, memory.intensity, memory.accesses, memory.accessed)
     return "faded" if left < policy.prune_below else None

@@ -3,22 +3,22 @@
 A call answers with text in every case; a wrong call gets JSON with the right one. What remembering and recalling mean is the store's to know.
 """
 
-# ruff: noqa: D102 - `Tool.run` says what each `run` does
+# ruff: noqa: A002 - arguments have the names that those stores gave them
 from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from hippocampus.errors import HippocampusError, ProviderError, StoreError, nearest
-from hippocampus.facts.conversations import PastTurn, search
+from hippocampus.facts.conversations import search
 from hippocampus.facts.errors import BlockError
-from hippocampus.facts.models import TYPES, Action, Item, Memory, Outcome, Recalled
+from hippocampus.facts.models import TYPES, Action, Item, Memory, Outcome
 from hippocampus.facts.rendering import entry_line
 from hippocampus.facts.timestamps import day
 from hippocampus.formats.writing import tool_definition
@@ -64,7 +64,7 @@ def tools(format_name: str, *, conversation: bool = False) -> list[dict[str, Any
 
     """
     return [
-        tool_definition(format_name, name, inspect.cleandoc(tool.__doc__ or ""), tool.schema())
+        tool_definition(format_name, name, inspect.cleandoc(tool.run.__doc__ or ""), tool.schema)
         for name, tool in TOOLS.items()
         if conversation or name != CONVERSATION
     ]
@@ -81,13 +81,13 @@ def call(
     try:
         given = json.loads(arguments) if isinstance(arguments, str) else arguments
         given = {key: value for key, value in dict(given).items() if value is not None}
-        return tool.model_validate(given).run(facts, reach or Reach())
+        return tool.run(facts, reach or Reach(), **dict(tool.arguments.model_validate(given)))
     except ValidationError as wrong:
         return _error(
-            "bad_arguments", "; ".join(map(_problem, wrong.errors())), expected=tool.schema()
+            "bad_arguments", "; ".join(map(_problem, wrong.errors())), expected=tool.schema
         )
     except (RecursionError, TypeError, ValueError):
-        return _error("bad_arguments", "the arguments are no JSON object", expected=tool.schema())
+        return _error("bad_arguments", "the arguments are no JSON object", expected=tool.schema)
     except BlockError as wrong:
         return _error(wrong.reason, str(wrong), key=wrong.key)
     except HippocampusError as failure:
@@ -121,54 +121,37 @@ def _told(outcome: Outcome) -> str:
     return f"{said}: {_short(outcome.memory)}{others}"
 
 
-def _listed(verb: str, memories: Sequence[Memory]) -> str:
-    if not memories:
-        return "Nothing matches closely enough; nothing was deleted."
-    return "\n".join([f"{verb} {len(memories)}:", *map(_short, memories)])
-
-
 def _short(memory: Memory) -> str:
     return f"{entry_line(memory)} (id {memory.id})"
 
 
-def _line(found: Recalled) -> str:
-    return f"{entry_line(found.memory)} (id {found.memory.id}, score {found.score.total:.2f})"
+def _recalled(facts: Facts, reach: Reach, query: str, limit: int, type_name: str) -> str:
+    found = facts.recall(
+        query,
+        limit=limit,
+        types=[type_name] if type_name else (),
+        agent=reach.agent,
+        scopes=reach.scopes,
+    )
+    lines = [
+        f"{entry_line(each.memory)} (id {each.memory.id}, score {each.score.total:.2f})"
+        for each in found
+    ]
+    return "\n".join(lines) or "Nothing is known about this."
 
 
-def _message(said: PastTurn) -> str:
-    when = "" if said.at is None else f"{day(said.at)} "
-    return f"- [{when}{said.role}] {said.content}"
+def _deleted(facts: Facts, ids: list[str]) -> str:
+    """Delete memories, and list them with those that are true again by that."""
+    returned = facts.returning(ids)
+    gone = facts.delete(ids)
+    if not gone:
+        return "Nothing matches closely enough; nothing was deleted."
+    lines = [f"Deleted {len(gone)}:", *map(_short, gone)]
+    lines += [f"True again {len(returned)}:", *map(_short, returned)] if returned else []
+    return "\n".join(lines)
 
 
-# The tools, in the order in which a model sees them: their arguments, and what a call does
-
-
-class Tool(BaseModel):
-    """One tool: its fields are the arguments of a call, its docstring what the model reads of it.
-
-    Numbers that a model writes as text are taken, unknown names are not.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-    name: ClassVar[str]
-
-    @classmethod
-    def schema(cls) -> dict[str, Any]:  # type: ignore[override]
-        """Return the JSON Schema of the arguments."""
-        found = cls.model_json_schema()
-        properties = {
-            name: {key: value for key, value in each.items() if key not in {"title", "default"}}
-            for name, each in found.get("properties", {}).items()
-        }
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": list(found.get("required", ())),
-        }
-
-    def run(self, facts: Facts, reach: Reach) -> str:
-        """Do what a call asks for, and return what the model reads."""
-        raise NotImplementedError
+# The arguments: numbers that a model writes as text are taken, unknown names are not
 
 
 def _said(text: str) -> str:
@@ -194,198 +177,202 @@ Limit = Annotated[
 ]
 
 
-class RememberFacts(Tool):
+# The tools, in the order in which a model sees them: their docstrings are what it reads
+
+
+def remember_facts(
+    facts: Facts, reach: Reach, text: Annotated[Words, _described("What to take facts from.")]
+) -> str:
     """Take the facts out of a text and keep each. Known facts are strengthened, and facts that end by the text's own words move to the past."""
-
-    name = "remember_facts"
-    text: Words = _described("What to take facts from.")
-
-    def run(self, facts: Facts, reach: Reach) -> str:
-        outcomes = facts.remember(self.text, agent=reach.agent, scope=reach.scope)
-        return "\n".join(map(_told, outcomes)) or "Nothing in this text is a fact to keep."
+    outcomes = facts.remember(text, agent=reach.agent, scope=reach.scope)
+    return "\n".join(map(_told, outcomes)) or "Nothing in this text is a fact to keep."
 
 
-class StoreMemory(Tool):
+def store_memory(
+    facts: Facts,
+    reach: Reach,
+    content: Annotated[Words, _described("The text to keep.")],
+    type: Type = "",
+    metadata: Annotated[dict[str, Any], _described("Anything to keep with it.")] = {},  # noqa: B006 - it is not changed
+) -> str:
     """Keep a text word by word: a document, a decision, an experience. The same text again only strengthens the first."""
-
-    name = "store_memory"
-    content: Words = _described("The text to keep.")
-    type: Type = ""
-    metadata: dict[str, Any] = Field(default={}, description="Anything to keep with it.")
-
-    def run(self, facts: Facts, reach: Reach) -> str:
-        return _told(
-            facts.store(
-                self.content,
-                type=self.type or None,
-                metadata=self.metadata,
-                agent=reach.agent,
-                scope=reach.scope,
-            )
+    return _told(
+        facts.store(
+            content, type=type or None, metadata=metadata, agent=reach.agent, scope=reach.scope
         )
+    )
 
 
-class AppendBlock(Tool):
+def append_memory_block(
+    facts: Facts, reach: Reach, key: Key, content: Annotated[Words, _described("The text to add.")]
+) -> str:
     """Add a line to a named block of text, which is made if it is missing."""
-
-    name = "append_memory_block"
-    key: Key
-    content: Words = _described("The text to add.")
-
-    def run(self, facts: Facts, reach: Reach) -> str:
-        block = facts.blocks.append(self.key, self.content, agent=reach.agent, scope=reach.scope)
-        return f"Block {block.key!r} has {len(block.value)} characters."
+    block = facts.blocks.append(key, content, agent=reach.agent, scope=reach.scope)
+    return f"Block {block.key!r} has {len(block.value)} characters."
 
 
-class ReplaceBlock(Tool):
+def replace_memory_block(
+    facts: Facts,
+    reach: Reach,
+    key: Key,
+    old_text: Annotated[Words, _described("The text that stands there, letter by letter.")],
+    new_text: Annotated[str, _described("What to put in its place; empty takes it out.")],
+) -> str:
     """Replace a text everywhere in a named block."""
-
-    name = "replace_memory_block"
-    key: Key
-    old_text: Words = _described("The text that stands there, letter by letter.")
-    new_text: str = _described("What to put in its place; empty takes it out.")
-
-    def run(self, facts: Facts, reach: Reach) -> str:
-        block = facts.blocks.replace(
-            self.key, self.old_text, self.new_text, agent=reach.agent, scope=reach.scope
-        )
-        return f"Block {block.key!r} has {len(block.value)} characters."
+    block = facts.blocks.replace(key, old_text, new_text, agent=reach.agent, scope=reach.scope)
+    return f"Block {block.key!r} has {len(block.value)} characters."
 
 
-class Forget(Tool):
+def forget_memory(
+    facts: Facts,
+    reach: Reach,
+    description: Annotated[
+        Words,
+        _described("What to forget, with all the words that name it, or the id of a memory."),
+    ],
+    threshold: Annotated[
+        Share, _described("How near a memory has to be; 0.7 if left out.")
+    ] = FORGET_THRESHOLD,
+    max_deleted: Annotated[
+        int, _described("The most to delete; 10 if left out.", ge=1, le=MOST_RESULTS)
+    ] = MOST_DELETED,
+) -> str:
     """Delete the memories that a description certainly means, for good, and list them."""
-
-    name = "forget_memory"
-    description: Words = _described(
-        "What to forget, with all the words that name it, or the id of a memory."
-    )
-    threshold: Share = _described(
-        "How near a memory has to be; 0.7 if left out.", default=FORGET_THRESHOLD
-    )
-    max_deleted: int = _described(
-        "The most to delete; 10 if left out.", default=MOST_DELETED, ge=1, le=MOST_RESULTS
-    )
-
-    def run(self, facts: Facts, reach: Reach) -> str:
-        found = facts.forget(
-            self.description,
-            threshold=self.threshold,
-            max_deleted=self.max_deleted,
-            dry_run=True,
-            agent=reach.agent,
-            scopes=reach.scopes,
-        )
-        return _deleted(facts, [each.memory.id for each in found])
-
-
-class Recall(Tool):
-    """Search what was remembered and stored, best first, with dates."""
-
-    name = "recall_memories"
-    query: Words = _described("What to look for.")
-    limit: Limit = 10
-    type: OneType = ""
-
-    def run(self, facts: Facts, reach: Reach) -> str:
-        return _recalled(facts, reach, self.query, self.limit, self.type)
-
-
-class RecallBlock(Tool):
-    """Read a named block of text; null if there is none."""
-
-    name = "recall_memory_block"
-    key: Key
-
-    def run(self, facts: Facts, reach: Reach) -> str:
-        block = facts.blocks.get(self.key, agent=reach.agent, scope=reach.scope)
-        missing = f"null (there is no block {self.key!r}; append_memory_block makes it)"
-        return missing if block is None else block.value
-
-
-class RecallConversation(Tool):
-    """Search the messages of earlier conversations by their words."""
-
-    name = CONVERSATION
-    query: Words = _described("The words to look for.")
-    limit: int = _described(
-        "How many to return at most; 20 if left out.", default=20, ge=1, le=MOST_RESULTS
-    )
-
-    def run(self, facts: Facts, reach: Reach) -> str:  # noqa: ARG002 - the table has no agents
-        table = facts.messages_table
-        found = search(facts.tables.database, table, self.query, self.limit) if table else []
-        return "\n".join(map(_message, found)) or "No message matches."
-
-
-class MemoryRemember(Tool):
-    """Keep one thing for later conversations."""
-
-    name = "memory_remember"
-    content: Words = _described("What to keep.")
-    type: Type = ""
-    importance: Annotated[
-        Share, _described("How much it matters, from 0 to 1; 0.5 if left out.")
-    ] = 0.5
-
-    def run(self, facts: Facts, reach: Reach) -> str:
-        kind = self.type or facts.policy.type
-        item = Item(self.content, type=kind, intensity=self.importance, scope=reach.scope)
-        return "\n".join(map(_told, facts.remember_many([item], agent=reach.agent)))
-
-
-class MemoryRecall(Tool):
-    """Search the memory; without arguments, preferences and what matters most."""
-
-    name = "memory_recall"
-    query: str = _described("What to look for.", default="")
-    limit: Limit = 10
-    type: OneType = ""
-
-    def run(self, facts: Facts, reach: Reach) -> str:
-        if self.query or self.type:
-            return _recalled(facts, reach, self.query, self.limit, self.type)
-        text = facts.context_load(
-            token_budget=CONTEXT_TOKENS,
-            limit=self.limit,
-            agent=reach.agent,
-            scopes=reach.scopes,
-        )
-        return text or "Nothing is known yet."
-
-
-class MemoryForget(Tool):
-    """Delete one memory for good, by its id."""
-
-    name = "memory_forget"
-    id: Words = _described("The id that memory_recall or memory_remember gave.")
-
-    def run(self, facts: Facts, reach: Reach) -> str:
-        known = facts.get(self.id)
-        outside = reach.scopes is not None and known is not None and known.scope not in reach.scopes
-        if known is None or known.agent != (reach.agent or facts.agent) or outside:
-            return _error("not_found", f"there is no memory {self.id!r}; memory_recall lists ids")
-        return _deleted(facts, [self.id])
-
-
-TOOLS: Mapping[str, type[Tool]] = MappingProxyType(
-    {tool.name: tool for tool in Tool.__subclasses__()}
-)
-"""By name, in the order in which a model sees them."""
-
-
-def _recalled(facts: Facts, reach: Reach, query: str, limit: int, type_name: str) -> str:
-    found = facts.recall(
-        query,
-        limit=limit,
-        types=[type_name] if type_name else (),
+    found = facts.forget(
+        description,
+        threshold=threshold,
+        max_deleted=max_deleted,
+        dry_run=True,
         agent=reach.agent,
         scopes=reach.scopes,
     )
-    return "\n".join(map(_line, found)) or "Nothing is known about this."
+    return _deleted(facts, [each.memory.id for each in found])
 
 
-def _deleted(facts: Facts, ids: list[str]) -> str:
-    """Delete memories, and list them with those that are true again by that."""
-    returned = facts.returning(ids)
-    gone = _listed("Deleted", facts.delete(ids))
-    return f"{gone}\n{_listed('True again', returned)}" if returned else gone
+def recall_memories(
+    facts: Facts,
+    reach: Reach,
+    query: Annotated[Words, _described("What to look for.")],
+    limit: Limit = 10,
+    type: OneType = "",
+) -> str:
+    """Search what was remembered and stored, best first, with dates."""
+    return _recalled(facts, reach, query, limit, type)
+
+
+def recall_memory_block(facts: Facts, reach: Reach, key: Key) -> str:
+    """Read a named block of text; null if there is none."""
+    block = facts.blocks.get(key, agent=reach.agent, scope=reach.scope)
+    missing = f"null (there is no block {key!r}; append_memory_block makes it)"
+    return missing if block is None else block.value
+
+
+def recall_conversation(
+    facts: Facts,
+    reach: Reach,  # noqa: ARG001 - the table has no agents
+    query: Annotated[Words, _described("The words to look for.")],
+    limit: Annotated[
+        int, _described("How many to return at most; 20 if left out.", ge=1, le=MOST_RESULTS)
+    ] = 20,
+) -> str:
+    """Search the messages of earlier conversations by their words."""
+    table = facts.messages_table
+    found = search(facts.tables.database, table, query, limit) if table else []
+    lines = (
+        f"- [{'' if each.at is None else f'{day(each.at)} '}{each.role}] {each.content}"
+        for each in found
+    )
+    return "\n".join(lines) or "No message matches."
+
+
+def memory_remember(
+    facts: Facts,
+    reach: Reach,
+    content: Annotated[Words, _described("What to keep.")],
+    type: Type = "",
+    importance: Annotated[
+        Share, _described("How much it matters, from 0 to 1; 0.5 if left out.")
+    ] = 0.5,
+) -> str:
+    """Keep one thing for later conversations."""
+    kind = type or facts.policy.type
+    item = Item(content, type=kind, intensity=importance, scope=reach.scope)
+    return "\n".join(map(_told, facts.remember_many([item], agent=reach.agent)))
+
+
+def memory_recall(
+    facts: Facts,
+    reach: Reach,
+    query: Annotated[str, _described("What to look for.")] = "",
+    limit: Limit = 10,
+    type: OneType = "",
+) -> str:
+    """Search the memory; without arguments, preferences and what matters most."""
+    if query or type:
+        return _recalled(facts, reach, query, limit, type)
+    text = facts.context_load(
+        token_budget=CONTEXT_TOKENS, limit=limit, agent=reach.agent, scopes=reach.scopes
+    )
+    return text or "Nothing is known yet."
+
+
+def memory_forget(
+    facts: Facts,
+    reach: Reach,
+    id: Annotated[Words, _described("The id that memory_recall or memory_remember gave.")],
+) -> str:
+    """Delete one memory for good, by its id."""
+    known = facts.get(id)
+    outside = reach.scopes is not None and known is not None and known.scope not in reach.scopes
+    if known is None or known.agent != (reach.agent or facts.agent) or outside:
+        return _error("not_found", f"there is no memory {id!r}; memory_recall lists ids")
+    return _deleted(facts, [id])
+
+
+class Tool(NamedTuple):
+    """One tool."""
+
+    run: Callable[..., str]
+    arguments: type[BaseModel]
+    schema: dict[str, Any]
+    """The JSON Schema of the arguments."""
+
+
+def _tool(run: Callable[..., str]) -> Tool:
+    """Return a function as a tool, whose arguments are what it takes after `facts` and `reach`."""
+    hints = get_type_hints(run, localns={"Facts": Any}, include_extras=True)
+    taken = list(inspect.signature(run).parameters.values())[2:]
+    fields: dict[str, Any] = {
+        each.name: (hints[each.name], ... if each.default is each.empty else each.default)
+        for each in taken
+    }
+    arguments = create_model(run.__name__, __config__=ConfigDict(extra="forbid"), **fields)
+    found = arguments.model_json_schema()
+    properties = {
+        name: {key: value for key, value in each.items() if key not in {"title", "default"}}
+        for name, each in found.get("properties", {}).items()
+    }
+    required = list(found.get("required", ()))
+    schema = {"type": "object", "properties": properties, "required": required}
+    return Tool(run, arguments, schema)
+
+
+TOOLS: Mapping[str, Tool] = MappingProxyType(
+    {
+        run.__name__: _tool(run)
+        for run in (
+            remember_facts,
+            store_memory,
+            append_memory_block,
+            replace_memory_block,
+            forget_memory,
+            recall_memories,
+            recall_memory_block,
+            recall_conversation,
+            memory_remember,
+            memory_recall,
+            memory_forget,
+        )
+    }
+)
+"""By name, in the order in which a model sees them."""

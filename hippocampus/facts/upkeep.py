@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,12 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from hippocampus.entries.text import storable
 from hippocampus.facts import memories, triples
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.ids import new_id
 from hippocampus.facts.models import Action, Kind, Memory, Outcome, Recalled, Score
 from hippocampus.facts.query import RecallQuery, find
-from hippocampus.facts.statements import holds, read, sentences, without_sentence
+from hippocampus.facts.statements import RECALLED, holds, read, sentences, without_sentence
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
-from hippocampus.facts.timestamps import day, optional_seconds, within_dates
+from hippocampus.facts.timestamps import day, new_id, optional_seconds, within_dates
 from hippocampus.facts.words import content_words, words
 
 if TYPE_CHECKING:
@@ -23,10 +23,18 @@ if TYPE_CHECKING:
 
 LEAST_WORDS = 2
 """Of a message of which a sentence was struck out, fewer words are not kept."""
-MOST_STEPS = 100
-"""How many times a memory may have been superseded."""
+LEAST_SHARE = 1 / 3
+"""The share of a struck fact's words that a sentence of its own turn has at least that goes with it."""
 SURE_COSINE = 0.85
 """From this cosine on a description certainly means a memory that lacks a word of it."""
+
+
+_ID = re.compile(r"\bid ([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})\b")
+_ENTRY = re.compile(r"^- \[(\d{4}-\d\d-\d\d) [^\]]*\] (.+)$", re.MULTILINE)
+_TRIPLE = re.compile(r"^- (.+) → (.+) → (.+) \(since \d{4}-\d\d-\d\d[^)]*\)$", re.MULTILINE)
+KINDS: tuple[Kind, ...] = ("fact", "memory")
+LEAST_TELLING = 2
+"""How many of a memory's words, which the question did not have, an answer has that uses it."""
 
 
 class Rewritten(NamedTuple):
@@ -45,31 +53,25 @@ def is_current(memory: Memory) -> bool:
 
 def successors(tables: FactTables, ids: Iterable[str]) -> dict[str, Memory | None]:
     """Return for each id that exists, or did, the current memory that it is or that replaces it, or nothing."""
-    wanted_ids = list(ids)
-    found = memories.by_id(tables.database, wanted_ids)
-    gone = tables.database.rows(
-        "SELECT id FROM forgotten WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(wanted_ids),),
+    db, wanted = tables.database, json.dumps(list(ids))
+    among = "IN (SELECT value FROM json_each(?))"
+    asked = db.rows(
+        f"SELECT id FROM memory WHERE id {among} UNION SELECT id FROM forgotten WHERE id {among}",  # noqa: S608 - names of ours
+        (wanted, wanted),
     )
-    known = {each: memory for each, (_, memory) in found.items()}
-    asked = [*known, *(memory_id for (memory_id,) in gone)]
-    while wanted := {each.superseded_by for each in known.values() if each.superseded_by} - {
-        *known
-    }:
-        more = memories.by_id(tables.database, wanted)
-        if not more:
-            break
-        known |= {each: memory for each, (_, memory) in more.items()}
-    return {memory_id: _last(known, memory_id) for memory_id in asked}
-
-
-def _last(known: Mapping[str, Memory], memory_id: str) -> Memory | None:
-    memory = known.get(memory_id)
-    for _ in range(MOST_STEPS):
-        if memory is None or memory.superseded_by is None:
-            break
-        memory = known.get(memory.superseded_by)
-    return memory if memory is not None and is_current(memory) else None
+    chains = db.rows(
+        "WITH RECURSIVE chain(first, last) AS (SELECT id, id FROM memory"  # noqa: S608 - names of ours
+        f" WHERE id {among} UNION SELECT first, superseded_by FROM chain JOIN memory ON id = last"
+        " WHERE superseded_by IS NOT NULL) SELECT first, last FROM chain",
+        (wanted,),
+    )
+    current = {
+        last: memory
+        for last, (_, memory) in memories.by_id(db, [last for _, last in chains]).items()
+        if is_current(memory)
+    }
+    found: dict[str, Memory | None] = {memory_id: None for (memory_id,) in asked}
+    return found | {first: current[last] for first, last in chains if last in current}
 
 
 def retire(tables: FactTables, ids: Iterable[str], reason: str) -> list[Memory]:
@@ -99,8 +101,15 @@ def withdraw(tables: FactTables, gone: Sequence[Memory], reason: str) -> Rewritt
             left = message.content
             for fact in (each for each in gone if each.agent == message.agent):
                 before, left = left, without_sentence(left, fact.content)
-                if left == before and _is_source(message, fact):
-                    left = without_sentence(left, _closest(left, fact.content))
+                one, other = message.origin, fact.origin
+                place = one.session, one.turn, one.role
+                if left == before and place == (other.session, other.turn, other.role):
+                    wanted = content_words(fact.content)
+                    closest = max(
+                        sentences(left), key=lambda each: coverage(wanted, each), default=""
+                    )
+                    if place[0] and coverage(wanted, closest) >= LEAST_SHARE:
+                        left = without_sentence(left, closest)
             if left == message.content:
                 continue
             if len(words(left)) < LEAST_WORDS:
@@ -122,23 +131,6 @@ def withdraw(tables: FactTables, gone: Sequence[Memory], reason: str) -> Rewritt
         with tables.database.transaction():
             tables.put_vectors(dict(zip(sorted(added), vectors, strict=True)))
     return Rewritten(tuple(added.values()), tuple(each.id for each in retired))
-
-
-def _is_source(message: Memory, fact: Memory) -> bool:
-    one, other = message.origin, fact.origin
-    return bool(other.session) and (one.session, one.turn, one.role) == (
-        other.session,
-        other.turn,
-        other.role,
-    )
-
-
-def _closest(text: str, claim: str) -> str:
-    """Return the sentence that has most of a claim's words, where that is a third of them."""
-    wanted = content_words(claim)
-    shares = {each: coverage(wanted, each) for each in sentences(text)}
-    best = max(shares, key=lambda each: shares[each], default="")
-    return best if best and shares[best] >= 1 / 3 else ""
 
 
 def ended(tables: FactTables, texts: Iterable[str], agent: str, kind: Kind = "fact") -> list[str]:
@@ -305,3 +297,37 @@ def erase(tables: FactTables, session: str) -> None:
     db.run("INSERT INTO memory_text (memory_text) VALUES ('optimize')")
     db.run("VACUUM")
     db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+# Using
+
+
+def used(tables: FactTables, printed: str, said: str, agent: str) -> list[str]:
+    """Return the ids of the memories of a printed text that what was said after it uses."""
+    asked = set(content_words(RECALLED.sub(" ", printed)))
+    answer = set(content_words(said))
+    found = []
+    for memory in _printed(tables, printed, agent).values():
+        telling = set(content_words(memory.content)) - asked
+        if len(telling & answer) >= min(LEAST_TELLING, len(telling)) > 0:
+            found.append(memory.id)
+    return found
+
+
+def _printed(tables: FactTables, printed: str, agent: str) -> dict[str, Memory]:
+    """Return the memories that a text shows, by the ids or the words in it."""
+    db = tables.database
+    found = {each.id: each for _, each in memories.by_id(db, _ID.findall(printed)).values()}
+    for frame in RECALLED.findall(printed):
+        texts = [text for _, text in _ENTRY.findall(frame)]
+        texts += [
+            f"{subject} {predicate.replace('_', ' ')} {value}"
+            for subject, predicate, value in _TRIPLE.findall(frame)
+        ]
+        for text in texts:
+            plain = re.sub(r" \((?:about: .*|until \d{4}-\d\d-\d\d)\)$", "", text)
+            for kind in KINDS:
+                same = (memories.hashed(plain, kind), agent)
+                where = "WHERE hash = ? AND agent = ? AND known_until IS NULL"
+                found |= {each.id: each for each in memories.select(db, where, same).values()}
+    return found

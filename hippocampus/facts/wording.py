@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
 
 
 class Wording:
@@ -13,28 +12,14 @@ class Wording:
     def __init__(self, *forms: str) -> None:
         self._forms = forms
 
-    @functools.cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        ways = [way for form in self._forms for way in _alternatives(form)]
-        words = [way.removeprefix(r"\b") for way in ways if way.startswith(r"\b")]
-        others = [way for way in ways if not way.startswith(r"\b")]
-        # Where no word starts, no way that starts with a word is tried.
-        return re.compile("|".join([rf"\b(?:{'|'.join(words)})", *others]), re.IGNORECASE)
-
     def search(self, sentence: str) -> bool:
         """Return whether a sentence is worded in one of these ways."""
-        return self._pattern.search(sentence) is not None
+        return _pattern(self._forms).search(sentence) is not None
 
 
-def _alternatives(form: str) -> Iterator[str]:
-    """Yield the alternatives of a pattern that are in no group."""
-    start = depth = 0
-    for at, sign in enumerate(form):
-        depth += (sign == "(") - (sign == ")")
-        if sign == "|" and not depth:
-            yield form[start:at]
-            start = at + 1
-    yield form[start:]
+@functools.cache
+def _pattern(forms: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(forms), re.IGNORECASE)
 
 
 PREFERENCE = Wording(

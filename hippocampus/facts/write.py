@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from hippocampus.facts import judge, memories, triples
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.ids import new_id
 from hippocampus.facts.models import (
     HEARSAY,
     TRUSTED_ROLES,
@@ -37,7 +36,7 @@ from hippocampus.facts.statements import (
 )
 from hippocampus.facts.strength import running_mean
 from hippocampus.facts.tables import FactTables
-from hippocampus.facts.timestamps import optional_seconds
+from hippocampus.facts.timestamps import new_id, optional_seconds
 from hippocampus.facts.wording import type_of
 from hippocampus.facts.words import UNSPACED, match_of, query_terms, words
 

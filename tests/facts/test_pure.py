@@ -26,10 +26,8 @@ from hippocampus.facts.statements import (
 from hippocampus.facts.strength import (
     due_for_pruning,
     fading,
-    half_life_days,
     resistance,
     running_mean,
-    strength,
 )
 from hippocampus.facts.vectors import bit_distances, unit
 from hippocampus.facts.words import content_words, indexed, match_of, query_terms, words
@@ -59,20 +57,17 @@ def test_examples_in_docstrings_run(name):
 
 @given(st.floats(0, 1), st.floats(0, 5000), st.floats(0, 5000), st.integers(0, 1000))
 def test_strength_never_rises_with_age_and_accesses_slow_it(intensity, one, other, accesses):
-    young, old = sorted((one, other))
-    slow = resistance(accesses)
-    assert strength(intensity, old, 30, slow) <= strength(intensity, young, 30, slow) <= intensity
-    assert strength(intensity, old, 30, slow) >= strength(intensity, old, 30, resistance(0))
+    young, old = (fading(FactPolicy(), at * DAY) for at in sorted((one, other)))
+    left = old("fact", intensity, accesses, 0.0)
+    assert left <= young("fact", intensity, accesses, 0.0) <= intensity
+    assert left >= old("fact", intensity, 0, 0.0)
 
 
 @given(st.floats(0, 1), st.floats(0, 400), st.integers(0, 50))
-def test_the_fast_strength_is_the_formula(intensity, days, accesses):
-    policy = POLICIES["hippo"]
-    fast = fading(policy, days * DAY)("fact", intensity, accesses, 0.0)
-    slow = strength(intensity, days, half_life_days(policy, "fact"), resistance(accesses))
+def test_strength_is_hippos_formula(intensity, days, accesses):
+    left = fading(POLICIES["hippo"], days * DAY)("fact", intensity, accesses, 0.0)
     hippos = intensity * math.exp(-0.001 / resistance(accesses) * days * 24)
-    assert fast == pytest.approx(slow)
-    assert slow == pytest.approx(hippos)
+    assert left == pytest.approx(hippos)
 
 
 @pytest.mark.parametrize(("accesses", "days"), [(0, 29), (5, 44), (20, 55), (100, 69)])

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from hippocampus.errors import StoreError
 from hippocampus.facts import BlockError, FactError, FactPolicy, Facts, Item, Origin, schema
-from hippocampus.facts.ids import MonotonicClock, new_id
 from hippocampus.facts.models import NEVER, POLICIES, Action
+from hippocampus.facts.timestamps import MonotonicClock, new_id
 
 
 def contents(results):

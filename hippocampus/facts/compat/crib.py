@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,84 +45,53 @@ def bundle(path: Path, agent: str) -> Bundle:
         StoreError: it cannot be read.
 
     """
-    with _opened(path) as db:
-        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
-        if not {"entries", "entities", "relations", "sources"} <= tables:
-            raise FactError(f"{path} is no database of crib")
-        entries = [_entry(row, agent) for row in db.execute(ENTRIES)]
-        relations: list[Relation] = db.execute(RELATIONS).fetchall()
-        vectors = "entries_vec" in tables
-    ids = {row[0]: _relation_id(row) for row in relations}
-    facts = [_fact(row, agent, ids) for row in relations]
-    triples = [_triple(row, ids) for row in relations]
-    left = [Skip("vectors", "of a model that the file does not name")] if vectors else []
-    return Bundle("crib", [*entries, *facts], triples=triples, skipped=left)
-
-
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with contextlib.closing(
             sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
         ) as db:
-            yield db
+            tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
+            if not {"entries", "entities", "relations", "sources"} <= tables:
+                raise FactError(f"{path} is no database of crib")
+            entries = [_entry(row, agent) for row in db.execute(ENTRIES)]
+            relations: list[Relation] = db.execute(RELATIONS).fetchall()
     except sqlite3.Error as failure:
         raise StoreError(f"{path}: {failure}") from failure
+    ids = {row[0]: steady_id(seconds(row[6]), "crib relation", *row[:4]) for row in relations}
+    stated = [_stated(row, agent, ids) for row in relations]
+    reason = "of a model that the file does not name"
+    return Bundle(
+        "crib",
+        [*entries, *(memory for memory, _ in stated)],
+        triples=[triple for _, triple in stated],
+        skipped=[Skip("vectors", reason)] if "entries_vec" in tables else [],
+    )
 
 
 def _entry(row: tuple[int, str, str, str], agent: str) -> Memory:
     number, type_name, content, created = row
-    at = seconds(created)
-    made = Item(content, scope="", metadata={"from": "crib"})
+    at, item = seconds(created), Item(content, metadata={"from": "crib"})
+    memory_id = steady_id(at, "crib entry", number, content)
     return memories.made(
-        made,
-        steady_id(at, "crib entry", number, content),
-        "memory",
-        agent,
-        at,
-        type_name=type_name,
-        intensity=INTENSITY,
+        item, memory_id, "memory", agent, at, type_name=type_name, intensity=INTENSITY
     )
 
 
-def _relation_id(row: Relation) -> str:
-    return steady_id(seconds(row[6]), "crib relation", *row[:4])
-
-
-def _fact(row: Relation, agent: str, ids: dict[int, str]) -> Memory:
-    _, subject, predicate, obj, valid_from, valid_until, created, raw, follower = row
-    content = f"{subject} {predicate.replace('_', ' ')} {obj}"
-    ended = optional_seconds(valid_until)
-    made = Item(
-        content, valid_from=seconds(valid_from), valid_until=ended, metadata={"from": "crib"}
+def _stated(row: Relation, agent: str, ids: dict[int, str]) -> tuple[Memory, Triple]:
+    """Return a relation as a fact and its triple."""
+    number, subject, predicate, obj, valid_from, valid_until, created, raw, follower = row
+    at, since, ended = seconds(created), seconds(valid_from), optional_seconds(valid_until)
+    item = Item(
+        f"{subject} {predicate.replace('_', ' ')} {obj}",
+        valid_from=since,
+        valid_until=ended,
+        metadata={"from": "crib"},
     )
     memory = memories.made(
-        made,
-        _relation_id(row),
-        "fact",
-        agent,
-        seconds(created),
-        type_name="fact",
-        intensity=INTENSITY,
-        raw=raw,
+        item, ids[number], "fact", agent, at, type_name="fact", intensity=INTENSITY, raw=raw
     )
     by = None if ended is None or follower is None else ids[follower]
-    return replace(memory, known_until=ended, superseded_by=by)
-
-
-def _triple(row: Relation, ids: dict[int, str]) -> Triple:
-    number, subject, predicate, obj, valid_from, valid_until, created, _, _ = row
-    return Triple(
-        id=number,
-        subject=subject,
-        predicate=predicate,
-        object=obj,
-        valid_from=seconds(valid_from),
-        valid_until=optional_seconds(valid_until),
-        known_from=seconds(created),
-        known_until=optional_seconds(valid_until),
-        memory_id=ids[number],
-    )
+    triple = Triple(number, subject, predicate, obj, since, ended, at, ended, ids[number])
+    return replace(memory, known_until=ended, superseded_by=by), triple
 
 
 def written(

@@ -10,7 +10,7 @@ import hashlib
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from hippocampus.errors import MALFORMED
 from hippocampus.facts import memories, triples
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import WRITTEN, Action, Block, Item, Memory, Triple
+from hippocampus.facts.models import WRITTEN, Block, Item, Memory, Triple
 from hippocampus.facts.names import key
 
 if TYPE_CHECKING:
@@ -39,21 +39,6 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
-class LineRelation:
-    """A relation that a line states."""
-
-    subject: str
-    predicate: str
-    object: str
-    at: float | None = None
-    """From when it is true; None is the clock's time."""
-
-    def __str__(self) -> str:
-        """Return it as it stands in a line."""
-        return f"{self.subject} → {self.predicate} → {self.object}"
-
-
-@dataclass(frozen=True, slots=True)
 class Bundle:
     """What one file holds."""
 
@@ -70,8 +55,8 @@ class Bundle:
     """Whose items and relations they are."""
     items: Sequence[Item] = ()
     """What has no id of its own and is remembered like anything said."""
-    relations: Sequence[LineRelation] = ()
-    """The same for relations."""
+    relations: Sequence[tuple[str, str, str, float | None]] = ()
+    """The same for relations: subject, predicate, object, and from when it is true."""
     skipped: Sequence[Skip] = ()
 
     @property
@@ -94,22 +79,30 @@ class Imported:
 
 def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
     """Write what a bundle holds and the store does not; with `agent`, as that agent's."""
-    bundle = bundle if agent is None else _owned(bundle, agent)
+    if agent is not None:
+        bundle = replace(
+            bundle,
+            agent=agent,
+            memories=[replace(each, agent=agent) for each in bundle.memories],
+            blocks=[replace(each, agent=agent) for each in bundle.blocks],
+            aliases=[(agent, name, other) for _, name, other in bundle.aliases],
+        )
+    db, skipped = facts.tables.database, list(bundle.skipped)
     outcomes = facts.import_memories(bundle.memories, bundle.embeddings, bundle.embedding_model)
-    added = {each.memory.id for each in outcomes if each.memory and each.action == Action.ADDED}
-    skipped = [
-        *bundle.skipped,
-        *(
-            Skip(each.memory.id, each.reason)
-            for each in outcomes
-            if each.memory and each.action == Action.REFUSED
-        ),
-    ]
+    added = {each.memory.id for each in outcomes if each.memory and each.action in WRITTEN}
+    refused = [each for each in outcomes if each.memory and each.memory.id not in added]
+    skipped += [Skip(each.memory.id, each.reason) for each in refused if each.memory]
+    # The triples of the file take the place of those that the texts gave.
     stated = [each for each in bundle.triples if each.memory_id in added]
-    _put_triples(facts, stated)
+    known = memories.by_id(db, {each.memory_id for each in stated})
+    with db.transaction():
+        db.run_many("DELETE FROM triple WHERE memory = ?", [(row,) for row, _ in known.values()])
+        for triple in stated:
+            triples.add(db, *known[triple.memory_id], triple)
     for owner, name, other in bundle.aliases:
         facts.alias(name, other, agent=owner)
-    held = [block for block in bundle.blocks if not _put_block(facts, block)]
+    put = "INSERT OR IGNORE INTO block (agent, scope, key, value, updated) VALUES (?, ?, ?, ?, ?)"
+    held = [each for each in bundle.blocks if not db.run(put, astuple(each))]
     skipped += [Skip(block.key, "a block of this name is there") for block in held]
     remembered = _remembered(facts, bundle, skipped)
     related = _related(facts, bundle, skipped)
@@ -123,33 +116,6 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
     )
 
 
-def _owned(bundle: Bundle, agent: str) -> Bundle:
-    return replace(
-        bundle,
-        agent=agent,
-        memories=[replace(each, agent=agent) for each in bundle.memories],
-        blocks=[replace(each, agent=agent) for each in bundle.blocks],
-        aliases=[(agent, name, other) for _, name, other in bundle.aliases],
-    )
-
-
-def _put_triples(facts: Facts, stated: Sequence[Triple]) -> None:
-    """Write the triples of memories that are there, in place of those that their texts gave."""
-    db = facts.tables.database
-    known = memories.by_id(db, {each.memory_id for each in stated})
-    with db.transaction():
-        db.run_many("DELETE FROM triple WHERE memory = ?", [(row,) for row, _ in known.values()])
-        for triple in stated:
-            triples.add(db, *known[triple.memory_id], triple)
-
-
-def _put_block(facts: Facts, block: Block) -> bool:
-    """Write a block with its date, where there is none of its name, and return whether it was written."""
-    sql = "INSERT OR IGNORE INTO block (agent, scope, key, value, updated) VALUES (?, ?, ?, ?, ?)"
-    values = (block.agent, block.scope, block.key, block.value, block.updated)
-    return bool(facts.tables.database.run(sql, values))
-
-
 def _remembered(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
     """Remember texts that no memory of the agent has word by word, and return how many were new."""
     if not bundle.items:
@@ -158,7 +124,7 @@ def _remembered(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
     known = {each.content for each in there}
     fresh = [item for item in bundle.items if item.content not in known]
     skipped += [
-        Skip(item.content, "the text is known") for item in bundle.items if item.content in known
+        Skip(each.content, "the text is known") for each in bundle.items if each not in fresh
     ]
     outcomes = facts.remember_many(fresh, agent=bundle.agent)
     left_out = [each for each in outcomes if each.action not in WRITTEN]
@@ -168,19 +134,15 @@ def _remembered(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
 
 def _related(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
     """Remember relations that the agent does not know and never knew, and return how many."""
-    known = 0
-    for said in bundle.relations:
-        past = facts.triples(
-            said.subject, predicate=said.predicate, agent=bundle.agent, history=True
-        )
-        if key(said.object) in {key(each.object) for each in past}:
-            skipped.append(Skip(str(said), "the relation is known"))
-            known += 1
+    agent, number = bundle.agent, 0
+    for subject, predicate, value, at in bundle.relations:
+        past = facts.triples(subject, predicate=predicate, agent=agent, history=True)
+        if key(value) in {key(each.object) for each in past}:
+            skipped.append(Skip(f"{subject} → {predicate} → {value}", "the relation is known"))
         else:
-            facts.remember_triple(
-                said.subject, said.predicate, said.object, at=said.at, agent=bundle.agent
-            )
-    return len(bundle.relations) - known
+            facts.remember_triple(subject, predicate, value, at=at, agent=agent)
+            number += 1
+    return number
 
 
 # For the readers of the forms

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.exchange.bundle import Bundle, LineRelation, Skip
+from hippocampus.facts.exchange.bundle import Bundle, Skip
 from hippocampus.facts.models import TYPES, Item, Origin
 from hippocampus.facts.timestamps import seconds
 
@@ -36,7 +36,7 @@ COMMENT = "comment"
 def bundle(text: str, agent: str) -> Bundle:
     """Return the lines of a MEMORY.md as texts and relations to remember."""
     items: dict[str, Item] = {}
-    relations: dict[str, LineRelation] = {}
+    relations: dict[str, tuple[str, str, str, float | None]] = {}
     skipped: list[Skip] = []
     for found in list_items(text):
         try:
@@ -49,7 +49,7 @@ def bundle(text: str, agent: str) -> Bundle:
             continue
         match ARROW.split(item.content):
             case [subject, predicate, obj]:
-                relations[item.content] = LineRelation(subject, predicate, obj, item.at)
+                relations[item.content] = (subject, predicate, obj, item.at)
             case _:
                 items[item.content] = item
     return Bundle(
