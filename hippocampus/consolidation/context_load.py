@@ -90,10 +90,23 @@ def opening(request: ContextLoadRequest, resources: ContextLoadResources) -> Con
     """
     from hippocampus.facts.timestamps import stamp
 
+    encoding = resources.encoding
     first = f'<memory context_time="{stamp(request.context_time)}">\n{HEADER}'
-    frame_tokens = tokens.count(f"{first}\n{FOOTER}\n\n", resources.encoding)
+    frame_tokens = tokens.count(f"{first}\n{FOOTER}\n\n", encoding)
     left = resources.policy.consolidation.context_load_tokens - frame_tokens
-    chosen = _filled(_parts(request, resources), left, resources.encoding)
+    chosen: list[LoadLine] = []
+    budget_tokens = 0.0
+    for name, lines in _parts(request, resources).items():
+        budget_tokens += SHARES[name] * left
+        spent, fitting = tokens.count(f"{TITLES[name]}\n", encoding), []
+        for line in lines:
+            weight = tokens.count(f"{line.text}\n", encoding)
+            if spent + weight <= budget_tokens:
+                spent += weight
+                fitting.append(line)
+        if fitting:
+            budget_tokens -= spent
+            chosen += [LoadLine(TITLES[name], None), *fitting]
     if not chosen:
         return NOTHING
     for line in chosen:
@@ -101,26 +114,7 @@ def opening(request: ContextLoadRequest, resources: ContextLoadResources) -> Con
             resources.store.put(line.original)
     text = "\n".join([first, *(line.text for line in chosen), FOOTER, "", ""])
     records = tuple(line.record for line in chosen if line.record)
-    return ContextLoad(text, tokens.count(text, resources.encoding), records)
-
-
-def _filled(parts: dict[str, list[LoadLine]], left: int, encoding: str) -> list[LoadLine]:
-    """Return the lines that fit, under their titles."""
-    written: list[LoadLine] = []
-    budget_tokens = 0.0
-    for name, lines in parts.items():
-        budget_tokens += SHARES[name] * left
-        spent = tokens.count(f"{TITLES[name]}\n", encoding)
-        chosen = []
-        for line in lines:
-            weight = tokens.count(f"{line.text}\n", encoding)
-            if spent + weight <= budget_tokens:
-                spent += weight
-                chosen.append(line)
-        if chosen:
-            budget_tokens -= spent
-            written += [LoadLine(TITLES[name], None), *chosen]
-    return written
+    return ContextLoad(text, tokens.count(text, encoding), records)
 
 
 def _parts(
@@ -132,15 +126,19 @@ def _parts(
         ledger.earlier(resources.state, request.session, request.agent, EARLIER_SESSIONS)
     )
     states = _states(excerpts, facts, request)
+    blocks = []
+    for block in facts.blocks.list(agent=request.agent or None) if facts else []:
+        value = " ".join(without_secrets(block.value).split())[:BLOCK_CHARACTERS]
+        blocks.append(LoadLine(f"- {_unframed(block.key)}: {_unframed(value)}", None))
     return {
         "known": list(_known(facts, request, resources, states)) if facts else [],
         "state": [LoadLine(f"- {_unframed(state[:LINE_CHARACTERS])}", None) for state in states],
-        "blocks": list(_blocks(facts, request)) if facts else [],
+        "blocks": blocks,
         "stored": _stored_entries(excerpts, request, resources),
     }
 
 
-# Facts, preferences, blocks ------------------------------------------------------------------------
+# Facts and preferences ------------------------------------------------------------------------
 
 
 def _known(
@@ -156,9 +154,20 @@ def _known(
         if words in states:  # these have a part of their own
             continue
         cut = f"{words[:LINE_CHARACTERS]}…" if len(words) > LINE_CHARACTERS else words
-        text = f"- [{result.date} {result.memory.type}] {_unframed(cut)}"
         original = content.encode("utf-8", "surrogatepass")
-        yield LoadLine(text, _memory(result, content, original, request, resources), original)
+        key, origin = content_key(original), MemoryOrigin(result.memory.id)
+        entry = Entry(
+            id=entry_id(request.session, origin, key),
+            type="memory",
+            source=Source(type="memory", ref=key, turn=0),
+            summary=content[:LINE_CHARACTERS],
+            strength=resources.policy.initial_strength,
+            decay=Decay(rate=resources.policy.decay_rate_of("memory")),
+        )
+        weight = tokens.count(content, resources.encoding)
+        record = Record(entry, origin, key, "text", "memory", "", "", weight, Stage.FULL, "")
+        text = f"- [{result.date} {result.memory.type}] {_unframed(cut)}"
+        yield LoadLine(text, record, original)
 
 
 def _recalled(facts: Facts, request: ContextLoadRequest) -> list[Recalled]:
@@ -173,33 +182,6 @@ def _recalled(facts: Facts, request: ContextLoadRequest) -> list[Recalled]:
     claims = [result for result in [*fitting, *wanted] if result.memory.kind == "fact"]
     words = [result for result in fitting if result.memory.kind != "fact"]
     return list({result.memory.id: result for result in [*claims, *words]}.values())
-
-
-def _memory(
-    result: Recalled,
-    content: str,
-    original: bytes,
-    request: ContextLoadRequest,
-    resources: ContextLoadResources,
-) -> Record:
-    key = content_key(original)
-    origin = MemoryOrigin(result.memory.id)
-    entry = Entry(
-        id=entry_id(request.session, origin, key),
-        type="memory",
-        source=Source(type="memory", ref=key, turn=0),
-        summary=content[:LINE_CHARACTERS],
-        strength=resources.policy.initial_strength,
-        decay=Decay(rate=resources.policy.decay_rate_of("memory")),
-    )
-    weight = tokens.count(content, resources.encoding)
-    return Record(entry, origin, key, "text", "memory", "", "", weight, Stage.FULL, "")
-
-
-def _blocks(facts: Facts, request: ContextLoadRequest) -> Iterator[LoadLine]:
-    for block in facts.blocks.list(agent=request.agent or None):
-        value = " ".join(without_secrets(block.value).split())[:BLOCK_CHARACTERS]
-        yield LoadLine(f"- {_unframed(block.key)}: {_unframed(value)}", None)
 
 
 # Earlier sessions ------------------------------------------------------------------------------------
@@ -236,10 +218,11 @@ def _stored_entries(
         if record.entry.type != "state" and record.kind != "arguments"
     ]
 
-    def shared_words(record: Record) -> int:
-        return len(words.intersection(_WORD.findall(f"{record.tool} {record.arguments}".lower())))
-
-    found.sort(key=lambda pair: -shared_words(pair[1]))
+    found.sort(
+        key=lambda pair: (
+            -len(words.intersection(_WORD.findall(f"{pair[1].tool} {pair[1].arguments}".lower())))
+        )
+    )
     chosen = [
         pair for pair in found[:MAX_STORED] if resources.store.get(pair[1].content) is not None
     ]

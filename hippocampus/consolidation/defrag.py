@@ -88,9 +88,7 @@ class _Plan:
     promoted: tuple[str, ...]
     new: tuple[Item, ...]
     keep: frozenset[str]
-    faded: tuple[str, ...]
-    merged: tuple[str, ...]
-    left: int
+    compaction: Compaction
     pruned: tuple[Removal, ...]
     orphans: tuple[Removal, ...]
     edits: Edits
@@ -189,9 +187,7 @@ def _plan(scope: _Scope, pruning: Pruning, now: float) -> _Plan:
         ),
         tuple(item for one in again if not secrets.find((item := _item(*one)).content, cards=True)),
         keep,
-        compaction.removed,
-        compaction.merged,
-        len(staying),
+        compaction,
         tuple(usage_stats.removals(held, usage_stats.prunable(past, pruning, known))),
         tuple(gc.plan(held, gc.GcRules(), now)),
         file.edits() if facts is not None else Edits(),
@@ -226,9 +222,9 @@ def _figures(plan: _Plan, state: StateDir) -> Defragmented:
         edits_read_back=len(edits.new) + len(edits.changed) + len(edits.struck),
         facts_promoted=len(plan.promoted),
         entries_promoted=len(plan.new),
-        facts_faded=len(plan.faded),
-        facts_merged=len(plan.merged),
-        facts_left=plan.left,
+        facts_faded=len(plan.compaction.removed),
+        facts_merged=len(plan.compaction.merged),
+        facts_left=plan.compaction.remaining,
         contents_pruned=len(plan.pruned),
         orphans_collected=len(plan.orphans),
         bytes_freed=sum(each.packed_bytes for each in going),
@@ -244,7 +240,7 @@ def _apply(scope: _Scope, plan: _Plan, now: float) -> set[str]:
     going = [*plan.pruned, *plan.orphans]
     undo = Undo(
         datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
-        removed=[*plan.faded, *plan.merged],
+        removed=[*plan.compaction.removed, *plan.compaction.merged],
         retired=[*plan.edits.struck, *(fact_id for fact_id, _ in plan.edits.changed)],
         promoted=list(plan.promoted),
         lined=file.members(),

@@ -65,5 +65,7 @@ def due_for_pruning(policy: FactPolicy, memory: Memory, at: float) -> str | None
     age_days = (at - memory.accessed) / DAY_SECONDS
     if policy.prune_after_days and age_days > policy.prune_after_days:
         return "old"
+    if math.isinf(policy.half_life_days.get(memory.type, policy.other_half_life_days)):
+        return None
     left = fading(policy, at)(memory.type, memory.intensity, memory.accesses, memory.accessed)
     return "faded" if left < policy.prune_below else None
