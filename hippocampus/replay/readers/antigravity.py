@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, as_list, as_text, kind_of
 
@@ -23,17 +22,16 @@ PROMPTS = {"USER_INPUT", "SYSTEM_MESSAGE"}
 NOT_SENT = {"EPHEMERAL_MESSAGE", "CONVERSATION_HISTORY"}
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether a record is a step of this program with the model's answer or a result."""
     return any(
-        record.keys() >= OWN_FIELDS and record.text("source") in SOURCES
-        for record in document.records
+        record.keys() >= OWN_FIELDS and record.text("source") in SOURCES for record in records
     )
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return each context as a conversation; a checkpoint, which is a summary, starts one."""
-    steps = [record for record in document.records if record.keys() >= OWN_FIELDS]
+    steps = [record for record in records if record.keys() >= OWN_FIELDS]
     cut = [*_shortened(steps), *_missing(steps)]
     contexts = [list(_messages(context)) for context in _contexts(steps)]
     return [

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage, usage_of
-from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, has_answer, without_usage
 from hippocampus.replay.readers.values import JsonRecord, as_list, as_records, as_text, kind_of
 
@@ -33,20 +32,20 @@ NO_MODEL = "<synthetic>"
 """The model's name in lines that the program itself wrote, such as that a request failed."""
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether there are lines of this program's types with its own fields."""
     return any(
         kind_of(record) in LINES and any(field in record for field in OWN_FIELDS)
-        for record in document.records
+        for record in records
         if "payload" not in record
     )
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return each context of the session, and each of its sidechains, as a conversation."""
     return [
         RawConversation("anthropic", messages, part)
-        for part, lines in _chains(document.records).items()
+        for part, lines in _chains(records).items()
         for messages in _contexts(lines)
     ]
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, tool_result, tool_use
 from hippocampus.replay.readers.values import JsonRecord, as_records, as_text, kind_of, role_of
 
@@ -29,21 +27,21 @@ LAST_CLOSING_TAG = {"content", "diff"}
 """Parameters that may hold their own closing tag: they end at the last one."""
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether user messages have results under headers, and the programs' own additions."""
     texts = [
         as_text(block.get("text"))
-        for record in document.records
+        for record in records
         if role_of(record) == "user"
         for block in record.records("content")
     ]
     return any(map(_header, texts)) and any(SURROUNDINGS in text for text in texts)
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return the one conversation."""
     messages: list[RawMessage] = []
-    for place, record in enumerate(document.records):
+    for place, record in enumerate(records):
         if role_of(record) == "assistant":
             messages.append(_answer(record))
         elif role_of(record) == "user":
@@ -64,18 +62,11 @@ def _unsent(messages: Sequence[RawMessage]) -> Iterator[str]:
         last = usage.context_tokens
 
 
-class _Header(NamedTuple):
-    """The header of a result in a user message's text."""
-
-    tool: str
-    rest: str
-    """The text behind it."""
-
-
-def _header(text: str) -> _Header | None:
+def _header(text: str) -> tuple[str, str] | None:
+    """Return the tool in the header of a result, and the text behind the header."""
     tool = TOOL_NAME.match(text)
     _, end, rest = text.partition(HEADER_END)
-    return _Header(tool[1], rest.removeprefix(" ").removeprefix("\n")) if tool and end else None
+    return (tool[1], rest.removeprefix(" ").removeprefix("\n")) if tool and end else None
 
 
 def _blocks(record: JsonRecord) -> list[Item]:
@@ -111,11 +102,11 @@ def _user_blocks(blocks: Sequence[Item], answer: list[Item], new_id: str) -> Ite
     following = iter(blocks)
     for block in following:
         header = _header(as_text(block.get("text"))) if kind_of(block) == "text" else None
-        call = _call(header.tool, waiting, answer, new_id) if header else None
+        call = _call(header[0], waiting, answer, new_id) if header else None
         if header is None or call is None:
             yield block
             continue
-        text, behind = header.rest, None
+        text, behind = header[1], None
         if not text.strip():  # Many versions put the result into the next block.
             behind = next(following, None)
             content = as_text(behind.get("text")) if behind else ""
@@ -132,13 +123,7 @@ def _call(tool: str, waiting: list[Item], answer: list[Item], new_id: str) -> It
     same = (at for at, name in enumerate(names) if name == tool or name.endswith(f"_{tool}"))
     if (place := next(same, 0)) < len(waiting):
         return waiting.pop(place)
-    call = _xml_call(tool, answer, f"{new_id}_{len(answer)}")
-    if call:
-        answer.append(call)
-    return call
-
-
-def _xml_call(tool: str, answer: list[Item], call_id: str) -> Item | None:
+    call_id = f"{new_id}_{len(answer)}"
     for block in answer:
         text = as_text(block.get("text"))
         start, end = text.find(f"<{tool}>"), text.rfind(f"</{tool}>")
@@ -147,7 +132,8 @@ def _xml_call(tool: str, answer: list[Item], call_id: str) -> Item | None:
             block["text"] = (text[:start] + text[end + len(tool) + 3 :]).strip()
             if not block["text"]:
                 answer.remove(block)
-            return tool_use(call_id, tool, _parameters(inner))
+            answer.append(tool_use(call_id, tool, _parameters(inner)))
+            return answer[-1]
     return None
 
 

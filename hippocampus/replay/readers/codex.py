@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import RawConversation, RawMessage
 from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of
 
@@ -20,26 +19,25 @@ ROLES = {"system", "developer", "user", "assistant"}
 NOT_SENT = {"ghost_snapshot", "other", "compaction", "compaction_summary", "compaction_trigger"}
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether a line is in the program's envelope, or starts a rollout without envelopes."""
-    first = document.records[0]
-    return any(map(_in_envelope, document.records)) or (
+    first = records[0]
+    return any(map(_in_envelope, records)) or (
         {"id", "timestamp", "instructions"} <= first.keys() and "role" not in first
     )
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return each context as a conversation; a compaction starts one."""
-    prompts = (_system_prompt(record) for record in document.records)
+    metas = (
+        each.record("payload") if kind_of(each) == "session_meta" else each for each in records
+    )
+    prompts = (
+        meta.record("base_instructions").text("text") or meta.text("instructions") for meta in metas
+    )
     prompt = next(filter(None, prompts), "")
-    contexts = _contexts(document.records)
+    contexts = _contexts(records)
     return [RawConversation("responses", each, system_prompt=prompt) for each in contexts]
-
-
-def _system_prompt(record: JsonRecord) -> str:
-    meta = record.record("payload") if kind_of(record) == "session_meta" else record
-    recorded = meta.record("base_instructions").text("text")
-    return recorded or meta.text("instructions")
 
 
 def _in_envelope(record: JsonRecord) -> bool:
@@ -77,26 +75,20 @@ def _items(payloads: list[JsonRecord]) -> Iterator[Item]:
             if role_of(item) in ROLES:
                 yield item
         elif kind == "local_shell_call":
-            yield _shell_call(item)
+            # Its result is recorded as a function's.
+            yield {
+                "type": "function_call",
+                "call_id": item.text("call_id") or item.text("id"),
+                "name": "local_shell",
+                "arguments": json.dumps(item.record("action"), ensure_ascii=False),
+            }
         elif kind.endswith("_output"):
-            yield _output(item)
+            output = item.get("output")
+            if isinstance(output, dict):
+                item["output"] = output.get("content", "")
+            yield item
         elif kind and kind not in NOT_SENT:
             yield item
-
-
-def _shell_call(item: JsonRecord) -> Item:
-    """Return the shell call as a function call; its result is recorded as a function's."""
-    return {
-        "type": "function_call",
-        "call_id": item.text("call_id") or item.text("id"),
-        "name": "local_shell",
-        "arguments": json.dumps(item.record("action"), ensure_ascii=False),
-    }
-
-
-def _output(item: JsonRecord) -> Item:
-    output = item.get("output")
-    return {**item, "output": output.get("content", "")} if isinstance(output, dict) else item
 
 
 def _compacted(messages: list[RawMessage], payload: JsonRecord) -> list[RawMessage]:

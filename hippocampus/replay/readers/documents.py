@@ -11,7 +11,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +41,6 @@ class JsonDocument:
     broken: tuple[str, ...] = ()
     """One `file:line: what was wrong` for each line that was left out."""
 
-    def with_records(self, records: list[JsonRecord]) -> JsonDocument:
-        """Return a document of other records from the same file."""
-        return replace(self, records=records)
-
 
 def load(path: str) -> JsonDocument:
     """Read a file; one that holds no JSON has no records.
@@ -53,7 +49,19 @@ def load(path: str) -> JsonDocument:
         RecordingError: the file cannot be opened, unpacked or parsed.
 
     """
-    data = _content(path)
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(HEAD_BYTES)
+            is_packed = data.startswith((packing.GZIP, packing.ZSTD))
+            if is_packed or not _is_binary(data):
+                data += file.read()
+        data = packing.unpacked(data) if is_packed else data
+    except packing.DamagedError as damage:
+        raise RecordingError(path, f"cannot be unpacked: {damage}") from damage
+    except IsADirectoryError as folder:
+        raise RecordingError(path, "is a folder; name one recorded session in it") from folder
+    except OSError as error:
+        raise RecordingError(path, f"cannot be read: {error.strerror or error}") from error
     if _is_binary(data):
         return JsonDocument(path, [], "a binary file")
     text = data.decode("utf-16" if _is_utf16(data) else "utf-8-sig", errors="replace")
@@ -63,34 +71,13 @@ def load(path: str) -> JsonDocument:
         value = _parse(text)
     except NOT_JSON as error:
         return _lines(path, text, error)
-    values = value if isinstance(value, list) else [value]
-    records = [record for each in values for record in _records(each)]
-    if len(records) == len(values):
-        return _document(path, records, [])
+    found = list(map(_records, value if isinstance(value, list) else [value]))
     odd = (
         f"{path}:1: item {number} is not a JSON object"
-        for number, each in enumerate(values, start=1)
-        if not _records(each)
+        for number, each in enumerate(found, start=1)
+        if not each
     )
-    return _document(path, records, odd)
-
-
-def _content(path: str) -> bytes:
-    """Return a file's bytes, unpacked; of a binary file only its head."""
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(HEAD_BYTES)
-            is_packed = head.startswith((packing.GZIP, packing.ZSTD))
-            if _is_binary(head) and not is_packed:
-                return head
-            content = head + file.read()
-            return packing.unpacked(content) if is_packed else content
-    except packing.DamagedError as damage:
-        raise RecordingError(path, f"cannot be unpacked: {damage}") from damage
-    except IsADirectoryError as folder:
-        raise RecordingError(path, "is a folder; name one recorded session in it") from folder
-    except OSError as error:
-        raise RecordingError(path, f"cannot be read: {error.strerror or error}") from error
+    return _document(path, [record for each in found for record in each], odd)
 
 
 def _is_utf16(data: bytes) -> bool:

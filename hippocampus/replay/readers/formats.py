@@ -49,11 +49,11 @@ class RecordingReader(Protocol):
     def NAME(self) -> str:  # noqa: N802 - a constant of a module
         """The format's name."""
 
-    def recognises(self, document: JsonDocument, /) -> bool:
-        """Return whether the document is of this format."""
+    def recognises(self, records: list[JsonRecord], /) -> bool:
+        """Return whether the records of a file are of this format."""
 
-    def read(self, document: JsonDocument, /) -> list[RawConversation]:
-        """Return its conversations."""
+    def read(self, records: list[JsonRecord], /) -> list[RawConversation]:
+        """Return their conversations."""
 
 
 READERS: tuple[RecordingReader, ...] = (
@@ -88,9 +88,9 @@ def read(document: JsonDocument) -> DocumentContents:
 
     """
     for reader in (*READERS, *LISTS) if document.records else ():
-        if reader.recognises(document):
-            return DocumentContents(reader.NAME, reader.read(document))
-    contents = [_contents_of_record(document, record) for record in document.records]
+        if reader.recognises(document.records):
+            return DocumentContents(reader.NAME, reader.read(document.records))
+    contents = [_contents_of_record(record) for record in document.records]
     found = [each for each in contents if each]
     if not found:
         reason = f"{document.description}, in none of the known formats: {format_names()}"
@@ -109,11 +109,11 @@ def format_names() -> str:
     return ", ".join(dict.fromkeys(reader.NAME for reader in (*READERS, *LISTS)))
 
 
-def _contents_of_record(document: JsonDocument, record: JsonRecord) -> DocumentContents | None:
+def _contents_of_record(record: JsonRecord) -> DocumentContents | None:
     """Read a record that holds a message list, such as the body of a request to a provider."""
     messages = next((found for key in LIST_FIELDS if (found := record.records(key))), [])
-    inner = document.with_records(messages)
-    reader = next((reader for reader in MESSAGES if messages and reader.recognises(inner)), None)
+    readers = (reader for reader in MESSAGES if messages and reader.recognises(messages))
+    reader = next(readers, None)
     if not reader:
         return None
     model = record.text("model")
@@ -124,6 +124,6 @@ def _contents_of_record(document: JsonDocument, record: JsonRecord) -> DocumentC
             system_prompt=text_of(record.get("system")) or record.text("instructions"),
             tools=record.records("tools"),
         )
-        for conversation in reader.read(inner)
+        for conversation in reader.read(messages)
     ]
     return DocumentContents(reader.NAME, conversations)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import (
     JsonRecord,
@@ -22,20 +21,19 @@ NAME = "gemini-chat"
 TYPES = {"user", "gemini"}
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether the model's messages are of type `gemini`, in a chat or as lines."""
     return any(
         each.get("type") == "gemini" or "projectHash" in record
-        for record in document.records
+        for record in records
         for each in (record, *record.records("messages"))
     )
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return each context as a conversation: a rewind and a compression start one."""
     return [
-        RawConversation("chat", list(_raw_messages(messages)))
-        for messages in _contexts(document.records)
+        RawConversation("chat", list(_raw_messages(messages))) for messages in _contexts(records)
     ]
 
 

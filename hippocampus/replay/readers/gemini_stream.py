@@ -8,27 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, as_string_or_json, kind_of
 
 NAME = "gemini-stream"
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether a tool event or the first line has this program's fields."""
     return any(
         (kind_of(record) in {"tool_use", "tool_result"} and "tool_id" in record)
         or (record.get("type") == "init" and "session_id" in record)
-        for record in document.records
+        for record in records
     )
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return the one conversation."""
-    starts = (each for each in document.records if kind_of(each) == "init")
-    model = next(starts, JsonRecord()).text("model")
-    messages = [each._replace(model=model) for each in _messages(document.records)]
+    model = next((each.text("model") for each in records if kind_of(each) == "init"), "")
+    messages = [each._replace(model=model) for each in _messages(records)]
     return [RawConversation("chat", messages)]
 
 
@@ -47,11 +45,8 @@ def _messages(records: list[JsonRecord]) -> Iterator[RawMessage]:
         elif kind == "message":
             text += record.text("content")
         elif kind == "tool_use":
-            calls.append(
-                chat_call(
-                    record.text("tool_id"), record.text("tool_name"), record.get("parameters")
-                )
-            )
+            arguments = record.get("parameters")
+            calls.append(chat_call(record.text("tool_id"), record.text("tool_name"), arguments))
         elif kind == "tool_result":
             output = record.get("output", record.record("error").text("message"))
             yield RawMessage.result(record.text("tool_id"), as_string_or_json(output))

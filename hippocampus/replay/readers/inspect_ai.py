@@ -9,24 +9,29 @@ from collections.abc import Iterator
 from typing import Any
 
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, as_text
 
 NAME = "inspect-ai"
 ATTACHMENT = "attachment://"
+TOKENS = (
+    "input_tokens",
+    "input_tokens_cache_read",
+    "input_tokens_cache_write",
+    "output_tokens",
+)
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether a record is a log with samples, or such a sample itself."""
-    return any(_samples(record) for record in document.records)
+    return any(_samples(record) for record in records)
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return a conversation for each sample and epoch."""
     return [
-        _conversation(sample, _model(record, sample))
-        for record in document.records
+        _conversation(sample, record.record("eval").text("model"))
+        for record in records
         for sample in _samples(record)
     ]
 
@@ -37,13 +42,8 @@ def _samples(record: JsonRecord) -> list[JsonRecord]:
     return [each for each in candidates if "messages" in each and "epoch" in each]
 
 
-def _model(record: JsonRecord, sample: JsonRecord) -> str:
-    output = sample.record("output")
-    name = output.text("model") or record.record("eval").text("model")
-    return name.rpartition("/")[2]
-
-
-def _conversation(sample: JsonRecord, model: str) -> RawConversation:
+def _conversation(sample: JsonRecord, usual_model: str) -> RawConversation:
+    model = (sample.record("output").text("model") or usual_model).rpartition("/")[2]
     usage = dict(_usage(sample))
     attachments = sample.record("attachments")
     messages = [
@@ -85,15 +85,9 @@ def _content(value: Any, attachments: JsonRecord) -> Any:
 
 def _usage(sample: JsonRecord) -> Iterator[tuple[str, Usage]]:
     """Yield the reported usage with the id of the message that answered the call."""
-    keys = (
-        "input_tokens",
-        "input_tokens_cache_read",
-        "input_tokens_cache_write",
-        "output_tokens",
-    )
     for event in sample.records("events"):
         output = event.record("output")
         counts = output.record("usage")
         for choice in output.records("choices")[:1]:
             message_id = choice.record("message").text("id")
-            yield message_id, Usage(*(counts.count(key) for key in keys))
+            yield message_id, Usage(*counts.counts(*TOKENS))

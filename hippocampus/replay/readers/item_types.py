@@ -19,6 +19,8 @@ from hippocampus.replay.readers.values import (
     kind_of,
 )
 
+MISPLACED = {"user": {"tool_use"}, "assistant": {"tool_result"}}
+"""The types of Anthropic blocks that a message of a role may not hold."""
 Fields = Mapping[str, Callable[[Any], Any]]
 """By field, a function that returns a valid value itself and converts any other."""
 
@@ -28,18 +30,13 @@ def with_required_types(message_format: MessageFormat, item: Item) -> Item:
     converted = _converted(ITEM_FIELDS[message_format], item)
     if message_format == "responses" and not kind_of(item).endswith(("_call", "_output")):
         converted = _without(converted, "call_id")
-    misplaced = _misplaced_blocks(message_format, as_text(item.get("role")))
+    misplaced = {"tool_use", "tool_result"}
+    if message_format != "chat":
+        misplaced = MISPLACED.get(as_text(item.get("role")), set())
     blocks = as_list(converted.get("content"))
     if misplaced.isdisjoint(map(kind_of, blocks)):
         return converted
     return {**converted, "content": [each for each in blocks if kind_of(each) not in misplaced]}
-
-
-def _misplaced_blocks(message_format: MessageFormat, role: str) -> set[str]:
-    """Return the types of Anthropic blocks that a message of this role may not hold."""
-    if message_format == "chat":
-        return {"tool_use", "tool_result"}
-    return {"user": {"tool_use"}, "assistant": {"tool_result"}}.get(role, set())
 
 
 def _converted(fields: Fields, record: Item) -> Item:
@@ -141,10 +138,7 @@ def _is_empty_answer(item: Item) -> bool:
     if item.get("role") != "assistant" or any(item.get(key) for key in CALL_FIELDS):
         return False
     content = item.get("content")
-    if isinstance(content, list):
-        return not any(_has_content(as_record(block)) for block in content)
-    return not as_text(content).strip()
-
-
-def _has_content(block: Item) -> bool:
-    return kind_of(block) not in TEXT_BLOCKS or bool(as_text(block.get("text")).strip())
+    if not isinstance(content, list):
+        return not as_text(content).strip()
+    blocks = map(as_record, content)
+    return all(kind_of(each) in TEXT_BLOCKS and not each.text("text").strip() for each in blocks)

@@ -6,8 +6,7 @@ Other values of the graph's state are not read.
 from __future__ import annotations
 
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_calls
 from hippocampus.replay.readers.values import JsonRecord, as_list, as_text, text_of
 
 NAME = "langgraph"
@@ -15,17 +14,17 @@ ROLES = {"human": "user", "system": "system", "developer": "system", "chat": "us
 MODEL_FIELDS = ("model_name", "model", "model_id")
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether the records are threads, or LangChain messages themselves."""
-    if any(_thread(record) for record in document.records):
+    if any(_thread(record) for record in records):
         return True
-    return any(_kind(record) in {"human", "ai"} for record in document.records)
+    return any(_kind(record) in {"human", "ai"} for record in records)
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return a conversation for each thread, or the single one that the records form."""
-    threads = [_thread(record) for record in document.records]
-    lists = [thread for thread in threads if thread] or [document.records]
+    threads = [_thread(record) for record in records]
+    lists = [thread for thread in threads if thread] or [records]
     return [
         RawConversation("chat", [step for each in thread for step in _step(each)])
         for thread in lists
@@ -51,10 +50,7 @@ def _step(record: JsonRecord) -> list[RawMessage]:
     kind = _kind(record)
     message = record.record("kwargs") or record.record("data") or record
     if kind == "ai":
-        calls = [
-            chat_call(call.text("id"), call.text("name"), call.get("args"))
-            for call in message.records("tool_calls")
-        ]
+        calls = chat_calls(message.records("tool_calls"), "args")
         metadata, counts = message.record("response_metadata"), message.record("usage_metadata")
         model = next(filter(None, map(metadata.text, MODEL_FIELDS)), "")
         sent, output = counts.counts("input_tokens", "output_tokens")

@@ -67,6 +67,8 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
     for call, message in answers:
         with contextlib.suppress(ValueError):
             times[call] = datetime.fromisoformat(message.at).timestamp()
+    opening = itertools.takewhile(lambda each: role_of(each.item) in SYSTEM_ROLES, messages)
+    leading = (text_of(each.item.get("content")) for each in opening)
     models = Counter(message.model for message in messages if message.model)
     return Recording(
         path=path,
@@ -78,15 +80,10 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
         times=times,
         unanswered=unanswered,
         orphans=orphans,
-        system_prompt=conversation.system_prompt or _leading_system_text(messages),
+        system_prompt=conversation.system_prompt or "\n\n".join(filter(None, leading)),
         tools=tuple(conversation.tools),
         cut=tuple(conversation.cut),
     )
-
-
-def _leading_system_text(messages: Sequence[RawMessage]) -> str:
-    leading = itertools.takewhile(lambda each: role_of(each.item) in SYSTEM_ROLES, messages)
-    return "\n\n".join(text for each in leading if (text := text_of(each.item.get("content"))))
 
 
 def _answers(

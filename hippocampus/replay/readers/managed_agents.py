@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, tool_result, tool_use
 from hippocampus.replay.readers.values import JsonRecord, as_records, as_text, kind_of, text_of
 
@@ -32,15 +31,15 @@ TOKENS = (
 )
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether some event has a type that only these agents have."""
-    return any(kind_of(_event(record)) in OWN_TYPES for record in document.records)
+    return any(kind_of(_event(record)) in OWN_TYPES for record in records)
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return the conversation of each thread; sub-agents have threads of their own."""
     threads: dict[str, list[JsonRecord]] = {}
-    for event in map(_event, document.records):
+    for event in map(_event, records):
         if kind_of(event).startswith(("agent.", "user.", "span.")):
             threads.setdefault(event.text("session_thread_id"), []).append(event)
     return [

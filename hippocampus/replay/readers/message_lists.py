@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of
 
@@ -34,17 +33,14 @@ class MessageList:
     is_typical: Callable[[JsonRecord], bool]
     """Whether a message can only be of this format."""
 
-    def recognises(self, document: JsonDocument) -> bool:
+    def recognises(self, records: list[JsonRecord]) -> bool:
         """Return whether most records are messages, and one of them can only be of this format."""
-        records = document.records
         is_typical = any(map(self.is_typical, records))
         return is_typical and sum(map(self.is_message, records)) * 2 > len(records)
 
-    def read(self, document: JsonDocument) -> list[RawConversation]:
+    def read(self, records: list[JsonRecord]) -> list[RawConversation]:
         """Return the one conversation."""
-        messages = [
-            RawMessage(_current(each)) for each in document.records if self.is_message(each)
-        ]
+        messages = [RawMessage(_current(each)) for each in records if self.is_message(each)]
         return [RawConversation(self.message_format, messages)]
 
 

@@ -11,8 +11,7 @@ from dataclasses import replace
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_calls
 from hippocampus.replay.readers.values import (
     JsonRecord,
     as_count,
@@ -33,16 +32,16 @@ COMPACTED = "This session is being continued from a previous conversation"
 """How Claude Code opens the message with the summary of a compacted context."""
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether a record has messages and this exporter's fields about the session."""
-    return any(_is_export(record) for record in document.records)
+    return any(_is_export(record) for record in records)
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return each context of each session, and each sub-agent's, as a conversation."""
     return [
         conversation
-        for record in document.records
+        for record in records
         if _is_export(record)
         for conversation in _conversations(record)
     ]
@@ -108,7 +107,12 @@ def _joined(messages: Sequence[JsonRecord], usage: dict[str, Usage]) -> list[Raw
             if block.usage == Usage():
                 continue  # The program's own note that a request failed.
             if answer is not None and _is_same_answer(joined[answer], block, answer, len(joined)):
-                joined[answer] = _with_block(joined[answer], block)
+                # The usage of a block has the tokens of the output so far.
+                both = (joined[answer], block)
+                texts = filter(None, (each.item["content"] for each in both))
+                calls = [call for each in both for call in each.item.get("tool_calls", ())]
+                used = block.usage or joined[answer].usage
+                joined[answer] = RawMessage.answer("\n".join(texts), calls, used)
             else:
                 answer = len(joined)
                 joined.append(block)
@@ -136,15 +140,11 @@ def _answer(message: JsonRecord, usage: dict[str, Usage]) -> RawMessage:
     texts = [each for each in message.records("content") if kind_of(each) == "text"]
     text = text_of(texts) or message.text("content")
     tokens = metadata.record("tokens")
-    billed = _own_usage(tokens) or usage.get(str(metadata.get("timestamp")))
+    cache = tokens.record("cache")
+    figures = (tokens.get("input"), cache.get("read"), cache.get("write"), tokens.get("output"))
+    own = Usage(*map(as_count, figures))
+    billed = own if own != Usage() else usage.get(str(metadata.get("timestamp")))
     return RawMessage.answer(text, _calls(message), billed)
-
-
-def _with_block(answer: RawMessage, block: RawMessage) -> RawMessage:
-    """Return the answer with a further block; its usage has the tokens of the output so far."""
-    texts = [each.item["content"] or "" for each in (answer, block)]
-    calls = [call for each in (answer, block) for call in each.item.get("tool_calls", [])]
-    return RawMessage.answer("\n".join(filter(None, texts)), calls, block.usage or answer.usage)
 
 
 def _calls(message: JsonRecord) -> list[Item]:
@@ -153,12 +153,7 @@ def _calls(message: JsonRecord) -> list[Item]:
     if not recorded:
         content = message.records("content")
         recorded = [block for block in content if kind_of(block) in CALL_BLOCKS]
-    calls = []
-    for call in recorded:
-        function = call.record("function") or call
-        call_id = call.text("id") or call.text("tool_call_id")
-        calls.append(chat_call(call_id, function.text("name"), function.get("arguments")))
-    return calls
+    return chat_calls(recorded)
 
 
 def _output(content: object) -> str:
@@ -189,10 +184,3 @@ def _usage_by_time(counts: Sequence[JsonRecord]) -> dict[str, Usage]:
         time: Usage(sent if is_separate else sent - cached, cached, 0, output)
         for time, (sent, cached, output) in read.items()
     }
-
-
-def _own_usage(tokens: JsonRecord) -> Usage | None:
-    cache = tokens.record("cache")
-    figures = (tokens.get("input"), cache.get("read"), cache.get("write"), tokens.get("output"))
-    usage = Usage(*map(as_count, figures))
-    return usage if usage != Usage() else None

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call, without_usage
 from hippocampus.replay.readers.values import JsonRecord, as_count, kind_of, role_of, text_of
 
@@ -21,16 +20,17 @@ REPLACED_PARTS = {
 """The text that opencode sends to the model in place of these parts of a user message."""
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether a record has messages of `info` and `parts`."""
-    return any(_messages(record) for record in document.records)
+    return any(_messages(record) for record in records)
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return each context of each session as a conversation; a compaction starts one."""
     return [
-        RawConversation("chat", context, _name(record.record("info")))
-        for record in document.records
+        RawConversation("chat", context, f"agent-{info.text('id')}" if info.get("parentID") else "")
+        for record in records
+        for info in [record.record("info")]
         for context in _contexts(_messages(record))
     ]
 
@@ -38,10 +38,6 @@ def read(document: JsonDocument) -> list[RawConversation]:
 def _messages(record: JsonRecord) -> list[JsonRecord]:
     messages = record.records("messages")
     return [each for each in messages if "parts" in each and role_of(each.record("info"))]
-
-
-def _name(session: JsonRecord) -> str:
-    return f"agent-{session.text('id')}" if session.get("parentID") else ""
 
 
 def _contexts(messages: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
@@ -90,7 +86,7 @@ def _answers(info: JsonRecord, parts: Sequence[JsonRecord]) -> Iterator[RawMessa
             counts.append(info.record("tokens"))
         tools = [part for part in step if kind_of(part) == "tool"]
         calls = [
-            chat_call(_call_id(part), part.text("tool"), _state(part).get("input"))
+            chat_call(_call_id(part), part.text("tool"), part.record("state").get("input"))
             for part in tools
         ]
         text = text_of([part for part in step if kind_of(part) == "text"])
@@ -101,17 +97,13 @@ def _answers(info: JsonRecord, parts: Sequence[JsonRecord]) -> Iterator[RawMessa
                 yield RawMessage.result(_call_id(part), result)
 
 
-def _state(part: JsonRecord) -> JsonRecord:
-    return part.record("state")
-
-
 def _call_id(part: JsonRecord) -> str:
     return part.text("callID") or part.text("id")
 
 
 def _result(part: JsonRecord) -> str | list[Item] | None:
     """Return what the tool returned; None of a call that never ended."""
-    state = _state(part)
+    state = part.record("state")
     if state.get("status") == "error":
         return state.text("error")
     if state.get("status") != "completed":

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import (
     RawConversation,
     RawMessage,
     chat_call,
+    chat_calls,
     has_answer,
     without_usage,
 )
@@ -29,14 +29,14 @@ NOT_ARGUMENTS = {"thought", "final_thought"}
 KNOWLEDGE = ("repo_instructions", "additional_agent_instructions", "conversation_instructions")
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether most records are events with a source and an action or an observation."""
-    return sum(map(_is_event, document.records)) * 2 > len(document.records)
+    return sum(map(_is_event, records)) * 2 > len(records)
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return each context as a conversation; a condensation starts one."""
-    events = [record for record in document.records if _is_event(record)]
+    events = [record for record in records if _is_event(record)]
     system = next(
         (_arguments(each) for each in events if each.get("action") == "system"), JsonRecord()
     )
@@ -101,18 +101,25 @@ def _messages(event: JsonRecord, responses: set[str]) -> Iterator[RawMessage]:
         role = "user" if event["source"] == "user" else "assistant"
         yield RawMessage({"role": role, "content": arguments.text("content")})
     elif action == "finish":
-        texts = (arguments.text(key) for key in ("thought", "final_thought"))
-        text = "\n".join(filter(None, map(str.strip, texts)))
-        yield _with_usage(RawMessage.answer(text, ()), event)
+        thoughts = (arguments.text(key).strip() for key in ("thought", "final_thought"))
+        answer = RawMessage.answer("\n".join(filter(None, thoughts)), ())
+        yield _with_usage(answer, event)
     elif action and action not in NOT_CALLS:
         response = _response(event).text("id")
         if not response or response not in responses:
             yield _with_usage(_answer(event, action), event)
         responses.add(response)
-    elif observation == "recall" and (text := _knowledge(event.record("extras"))):
-        yield RawMessage.user(text)
+    elif observation == "recall":
+        extras = event.record("extras")
+        texts = [extras.text(key) for key in KNOWLEDGE]
+        texts += [each.text("content") for each in extras.records("microagent_knowledge")]
+        if text := "\n".join(filter(None, texts)):
+            yield RawMessage.user(text)
     elif observation and observation not in NOT_SENT:
-        yield RawMessage.result(_call_id(event, "cause"), _output(event))
+        # A tool's output has the notes on the command around it.
+        metadata = event.record("extras").record("metadata")
+        texts = [metadata.text("prefix"), event.text("content"), metadata.text("suffix")]
+        yield RawMessage.result(_call_id(event, "cause"), "".join(texts))
 
 
 def _response(event: JsonRecord) -> JsonRecord:
@@ -128,14 +135,7 @@ def _answer(event: JsonRecord, action: str) -> RawMessage:
     """Return the model's response; where it is not recorded, what the action has of it."""
     choices = _response(event).records("choices")
     message = choices[0].record("message") if choices else JsonRecord()
-    functions = [
-        (each.text("id"), each.record("function")) for each in message.records("tool_calls")
-    ]
-    calls = [
-        chat_call(call_id, function.text("name"), function.get("arguments"))
-        for call_id, function in functions
-    ]
-    if calls:
+    if calls := chat_calls(message.records("tool_calls")):
         return RawMessage.answer(message.text("content"), calls)
     arguments = {key: value for key, value in _arguments(event).items() if key not in NOT_ARGUMENTS}
     call = chat_call(_call_id(event, "id"), action, arguments)
@@ -149,16 +149,3 @@ def _with_usage(answer: RawMessage, event: JsonRecord) -> RawMessage:
     sent, output = counts.counts("prompt_tokens", "completion_tokens")
     usage = Usage.of_total(sent, cached, 0, output)
     return answer._replace(usage=usage, model=response.text("model").rpartition("/")[2])
-
-
-def _output(event: JsonRecord) -> str:
-    """Return a tool's output with the notes on the command around it."""
-    metadata = event.record("extras").record("metadata")
-    before, after = metadata.text("prefix"), metadata.text("suffix")
-    return before + event.text("content") + after
-
-
-def _knowledge(extras: JsonRecord) -> str:
-    texts = [extras.text(key) for key in KNOWLEDGE]
-    texts += [each.text("content") for each in extras.records("microagent_knowledge")]
-    return "\n".join(filter(None, texts))

@@ -6,6 +6,7 @@ OpenTelemetry's GenAI messages, and the numbered attributes before those.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,7 @@ from typing import Any
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_calls
 from hippocampus.replay.readers.values import (
     JsonRecord,
     as_list,
@@ -58,14 +58,14 @@ class _Call:
     tools: Sequence[Item]
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether there are spans."""
-    return any(True for _ in _spans(document.records))
+    return any(True for _ in _spans(records))
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return each chain of calls as a conversation, the last call's list with its answer."""
-    spans = sorted(_spans(document.records), key=_start)
+    spans = sorted(_spans(records), key=_start)
     calls = [call for span in spans if (call := _call(span))]
     return [
         RawConversation("chat", _raw_messages(chain), tools=chain[-1].tools)
@@ -82,8 +82,7 @@ def _spans(records: Sequence[JsonRecord]) -> Iterator[JsonRecord]:
 
 
 def _start(span: JsonRecord) -> int:
-    time = span.get("startTimeUnixNano", span.get("start_time_unix_nano"))
-    digits = str(time)
+    digits = str(span.get("startTimeUnixNano", span.get("start_time_unix_nano")))
     return int(digits) if digits.isdecimal() and len(digits) <= MAX_TIME_DIGITS else 0
 
 
@@ -95,11 +94,20 @@ def _call(span: JsonRecord) -> _Call | None:
     kind = attributes.text("openinference.span.kind") or "LLM"
     if kind != "LLM" or attributes.text("gen_ai.operation.name") in AGENT_SPANS:
         return None
-    sent, answer = _input_messages(attributes), _output_message(attributes)
-    if not sent or not answer:
+    system = as_records(_parsed(attributes.get("gen_ai.system_instructions")))
+    instructions = text_of([_text(part) for part in system])
+    sent = [{"role": "system", "content": instructions}] if instructions else []
+    sent += _messages(attributes, INPUTS)
+    answers = _messages(attributes, OUTPUTS)
+    if not sent or not answers:
         return None
+    answer = {**answers[0], "role": "assistant"}  # of several choices the first
     model = next((name for key in MODELS if (name := attributes.text(key))), "")
-    return _Call(sent, answer, _usage(attributes), model, _tool_definitions(attributes))
+    counts = (
+        next((attributes.count(key) for key in keys if key in attributes), 0)
+        for keys in (TOKENS, READ, WRITTEN, OUTPUT)
+    )
+    return _Call(sent, answer, Usage.of_total(*counts), model, _tool_definitions(attributes))
 
 
 def _attributes(owner: JsonRecord) -> JsonRecord:
@@ -118,20 +126,16 @@ def _value(wrapped: Any) -> Any:
     return _pairs(as_record(value).get("values")) if kind.startswith("kvlist") else value
 
 
-def _usage(attributes: JsonRecord) -> Usage:
-    counts = (
-        next((attributes.count(key) for key in keys if key in attributes), 0)
-        for keys in (TOKENS, READ, WRITTEN, OUTPUT)
-    )
-    return Usage.of_total(*counts)
-
-
 def _chains(calls: Sequence[_Call]) -> list[list[_Call]]:
     """Join each call to the one whose list it extends; a call traced twice counts once."""
     chains: list[list[_Call]] = []
     ending: dict[int, list[_Call]] = {}
     for call in calls:
-        prefixes = _prefixes(call.sent)
+        # A hash for each prefix of the list, the shortest first.
+        hashes = itertools.accumulate(
+            call.sent, lambda so_far, m: hash((so_far, repr(m))), initial=0
+        )
+        prefixes = [*hashes][1:]
         last = ending.get(prefixes[-1])
         if last and last[-1].answer == call.answer:
             continue
@@ -144,17 +148,9 @@ def _chains(calls: Sequence[_Call]) -> list[list[_Call]]:
     return chains
 
 
-def _prefixes(messages: list[Item]) -> list[int]:
-    """Return a hash for each prefix of the list, the shortest first."""
-    hashes = [0]
-    for message in messages:
-        hashes.append(hash((hashes[-1], repr(message))))
-    return hashes[1:]
-
-
 def _raw_messages(chain: Sequence[_Call]) -> list[RawMessage]:
     """Return the last call's list and answer; each call's usage is at its own answer."""
-    reported = {_answers(call.sent): call for call in chain}
+    reported = {sum(each["role"] == "assistant" for each in call.sent): call for call in chain}
     messages: list[RawMessage] = []
     number = 0
     for message in [*chain[-1].sent, chain[-1].answer]:
@@ -167,29 +163,11 @@ def _raw_messages(chain: Sequence[_Call]) -> list[RawMessage]:
     return messages
 
 
-def _answers(messages: Sequence[Item]) -> int:
-    return sum(message["role"] == "assistant" for message in messages)
-
-
 ANSWER_ROLES = {"assistant", "model", "ai"}
 RESULT_ROLES = {"tool", "function"}
 SYSTEM_ROLES = {"system", "developer"}
 INPUTS = ("llm.input_messages", "gen_ai.input.messages", "gen_ai.prompt")
 OUTPUTS = ("llm.output_messages", "gen_ai.output.messages", "gen_ai.completion")
-
-
-def _input_messages(attributes: JsonRecord) -> list[Item]:
-    """Return what was sent to the model."""
-    system = _parsed(attributes.get("gen_ai.system_instructions"))
-    instructions = text_of([_text(part) for part in as_records(system)])
-    opening = [{"role": "system", "content": instructions}] if instructions else []
-    return opening + _messages(attributes, INPUTS)
-
-
-def _output_message(attributes: JsonRecord) -> Item | None:
-    """Return what the model answered; of several choices the first."""
-    message = next(iter(_messages(attributes, OUTPUTS)), None)
-    return {**message, "role": "assistant"} if message else None
 
 
 def _tool_definitions(attributes: JsonRecord) -> Sequence[Item]:
@@ -255,12 +233,8 @@ def _chat(message: JsonRecord) -> Iterator[Item]:
         yield RawMessage.result(part.text("id"), as_string_or_json(response)).item
     text = text_of([_text(part) for part in parts]) or text_of(message.get("content"))
     recorded = message.records("tool_calls")
-    calls = []
-    for each in recorded + [part for part in parts if kind_of(part) == "tool_call"]:
-        call = each.record("tool_call") or each
-        function = call.record("function") or call
-        own = chat_call(call.text("id"), function.text("name"), function.get("arguments"))
-        calls.append(own)
+    recorded += [part for part in parts if kind_of(part) == "tool_call"]
+    calls = chat_calls(each.record("tool_call") or each for each in recorded)
     if role in RESULT_ROLES and not results:
         yield RawMessage.result(message.text("tool_call_id"), text).item
     elif role in ANSWER_ROLES or calls:

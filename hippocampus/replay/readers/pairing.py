@@ -119,7 +119,11 @@ def _with_results_next(
     for place, message in enumerate(messages):
         if not _blocks(message, "user", "tool_result"):
             kept.append(message)
-        elif rest := _without(message, "tool_result"):
+        elif rest := [
+            block
+            for block in as_records(message.item.get("content"))
+            if kind_of(block) != "tool_result"
+        ]:
             if place in answered_by[last_answer] and results_at == len(kept) - 1:
                 kept[-1].item["content"].extend(rest)
             else:
@@ -141,10 +145,6 @@ def _blocks(message: RawMessage, role: str, kind: str) -> list[Item]:
         return []
     content = as_records(message.item.get("content"))
     return [block for block in content if kind_of(block) == kind]
-
-
-def _without(message: RawMessage, kind: str) -> list[Item]:
-    return [each for each in as_records(message.item.get("content")) if kind_of(each) != kind]
 
 
 def _pair_responses(messages: Sequence[RawMessage]) -> Paired:
@@ -208,6 +208,11 @@ class _Ids:
         self._waiting.append(f"unnamed_call_{next(self._numbers)}")
         return {**record, field: self._waiting[-1]}
 
+    def of_block(self, block: Item) -> Item:
+        if kind_of(block) == "tool_use":
+            return self.of_call(block, "id")
+        return self.of_result(block, "tool_use_id") if kind_of(block) == "tool_result" else block
+
     def of_result(self, record: Item, field: str) -> Item:
         if as_text(record.get(field)) or not self._waiting:
             return record
@@ -225,29 +230,15 @@ def with_call_ids(messages: Iterable[RawMessage]) -> list[RawMessage]:
         if item.get("role") == "assistant" or (is_call_item and not was_call_item):
             ids.start_answer()
         was_call_item = is_call_item
-        named.append(message._replace(item=_with_ids(item, ids)))
+        if is_call_item:
+            item = ids.of_call(item, "call_id")
+        elif kind_of(item) in ANSWERED_ITEMS.values():
+            item = ids.of_result(item, "call_id")
+        elif item.get("role") == "tool":
+            item = ids.of_result(item, "tool_call_id")
+        elif calls := as_records(item.get("tool_calls")):
+            item = {**item, "tool_calls": [ids.of_call(call, "id") for call in calls]}
+        elif blocks := as_records(item.get("content")):
+            item = {**item, "content": list(map(ids.of_block, blocks))}
+        named.append(message._replace(item=item))
     return named
-
-
-def _with_ids(item: Item, ids: _Ids) -> Item:
-    if kind_of(item) in ANSWERED_ITEMS:
-        return ids.of_call(item, "call_id")
-    if kind_of(item) in ANSWERED_ITEMS.values():
-        return ids.of_result(item, "call_id")
-    if item.get("role") == "tool":
-        return ids.of_result(item, "tool_call_id")
-    if calls := as_records(item.get("tool_calls")):
-        return _replaced(item, "tool_calls", [ids.of_call(call, "id") for call in calls])
-    if blocks := as_records(item.get("content")):
-        return _replaced(item, "content", [_block_with_id(block, ids) for block in blocks])
-    return item
-
-
-def _block_with_id(block: Item, ids: _Ids) -> Item:
-    if kind_of(block) == "tool_use":
-        return ids.of_call(block, "id")
-    return ids.of_result(block, "tool_use_id") if kind_of(block) == "tool_result" else block
-
-
-def _replaced(item: Item, field: str, records: list[Item]) -> Item:
-    return item if records == item[field] else {**item, field: records}

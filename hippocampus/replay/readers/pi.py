@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import (
     RawConversation,
     RawMessage,
@@ -27,19 +26,19 @@ ADDED_TEXTS = {"custom_message": "content", "branch_summary": "summary"}
 """Lines besides messages that the model gets as user messages, and the field with their text."""
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether there is a session line, or a message with this agent's own fields."""
-    return any(map(_is_typical, document.records))
+    return any(map(_is_typical, records))
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return each context as a conversation: a compaction and a branch start one."""
     cut = [
         f"entry {record.text('id')}: the recording program moved content out of the file"
-        for record in document.records
+        for record in records
         if EVICTED in str(record.record("message").get("content"))
     ]
-    contexts = _contexts(document.records)
+    contexts = _contexts(records)
     return [
         RawConversation("anthropic", each, cut=() if at else cut)
         for at, each in enumerate(contexts)

@@ -5,13 +5,13 @@ No format is known here and no file is opened.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.values import as_string_or_json
+from hippocampus.replay.readers.values import JsonRecord, as_string_or_json
 
 MessageFormat = Literal["chat", "responses", "anthropic"]
 
@@ -86,3 +86,12 @@ def chat_call(call_id: str, name: str, arguments: object) -> Item:
     """Return a tool call of a chat message; arguments that are not text are written as JSON."""
     function = {"name": name, "arguments": as_string_or_json(arguments or {})}
     return {"id": call_id, "type": "function", "function": function}
+
+
+def chat_calls(recorded: Iterable[JsonRecord], arguments: str = "arguments") -> list[Item]:
+    """Return recorded calls as those of a chat message; their fields may be in a `function`."""
+    return [
+        chat_call(each.text("id") or each.text("tool_call_id"), of.text("name"), of.get(arguments))
+        for each in recorded
+        for of in [each.record("function") or each]
+    ]

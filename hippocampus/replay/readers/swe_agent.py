@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator
 
 from hippocampus.formats import json_text
-from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call, chat_calls
 from hippocampus.replay.readers.values import JsonRecord, as_list, as_record, as_text, role_of
 
 NAME = "swe-agent"
@@ -23,26 +22,26 @@ OWN_COMMANDS = re.compile(
 NO_MODELS = {"replay", "human", "instant_empty_submit"}
 
 
-def recognises(document: JsonDocument) -> bool:
+def recognises(records: list[JsonRecord]) -> bool:
     """Return whether a record has a history of messages and a trajectory."""
-    return any(_history(record) for record in document.records)
+    return any(_history(record) for record in records)
 
 
-def read(document: JsonDocument) -> list[RawConversation]:
+def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return a conversation for each trajectory."""
-    return [_conversation(record) for record in document.records if _history(record)]
+    return [
+        RawConversation(
+            "chat", [each._replace(model=_model(record)) for each in _messages(history)]
+        )
+        for record in records
+        if (history := _history(record))
+    ]
 
 
 def _history(record: JsonRecord) -> list[JsonRecord]:
     is_known = "trajectory" in record or "environment" in record or "replay_config" in record
     history = record.records("history") if is_known else []
     return [message for message in history if "role" in message]
-
-
-def _conversation(record: JsonRecord) -> RawConversation:
-    model = _model(record)
-    messages = [each._replace(model=model) for each in _messages(_history(record))]
-    return RawConversation("chat", messages)
 
 
 def _model(record: JsonRecord) -> str:
@@ -73,9 +72,7 @@ def _answer(message: JsonRecord, call_id: str) -> tuple[RawMessage, str]:
     """Return the message, and the id of a call that the next user message answers."""
     content = message.text("content")
     if recorded := message.records("tool_calls"):
-        named = ((call.text("id"), call.record("function")) for call in recorded)
-        calls = [chat_call(each, of.text("name"), of.get("arguments")) for each, of in named]
-        return RawMessage.answer(content, calls), ""
+        return RawMessage.answer(content, chat_calls(recorded)), ""
     action = message.text("action").strip()
     if not action:
         return RawMessage.answer(content, []), ""
