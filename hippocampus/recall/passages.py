@@ -196,12 +196,9 @@ def _insert(
 def _rarest(db: sqlite3.Connection, query: str) -> list[str]:
     """Return the most selective words of a query: those in the fewest passages."""
     holding = _counted(db, query)
-    # Pieces of ids come last: the query's author has the id already.
-    is_coded = {word: any(sign.isdigit() for sign in word) for word in holding}
-    ranked = sorted(holding, key=lambda word: (is_coded[word], holding[word]))
     chosen: list[str] = []
     read = 0
-    for word in ranked[:MAX_TERMS]:
+    for word in sorted(holding, key=lambda each: holding[each])[:MAX_TERMS]:
         read += holding[word]
         if read > MAX_READ and len(chosen) >= MIN_TERMS:
             break

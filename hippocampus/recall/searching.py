@@ -27,8 +27,6 @@ Text = Callable[[str], str]
 Pages = Callable[[str], list[str]]
 """Returns an entry's lines."""
 MAX_HITS = 50
-PIECE_CHARACTERS = 240
-"""A longer line competes in pieces of this size."""
 LINE_CHARACTERS = 120
 """A line of this length counts half of its words' score: short lines take fewer tokens."""
 UNNAMED, REPEATED = 0.4, 0.05
@@ -41,13 +39,12 @@ LINE_TOKENS = 2
 
 
 class CandidateLine(NamedTuple):
-    """A line that competes, or a piece of a long one."""
+    """A line that competes."""
 
     hit: int
     """The index of its passage."""
     number: int
     text: str
-    piece: int = 0
     worth: float = 1.0
 
 
@@ -93,22 +90,11 @@ def _distinct(
     for at, hit in enumerate(hits):
         found = of(hit.entry_id)[hit.span.first - 1 : hit.span.last]
         for number, line in enumerate(found, start=hit.span.first):
-            for piece, part in enumerate(_pieces(line)):
-                words = " ".join(WORD.findall(NUMBERED.sub("", part)))
-                if words and words not in seen:
-                    seen.add(words)
-                    lines.append(CandidateLine(at, number, part, piece, _worth(part, known)))
+            words = " ".join(WORD.findall(NUMBERED.sub("", line)))
+            if words and words not in seen:
+                seen.add(words)
+                lines.append(CandidateLine(at, number, line, _worth(line, known)))
     return lines
-
-
-def _pieces(line: str) -> Iterator[str]:
-    """Yield a line, or the pieces of a long one, cut at spaces."""
-    while len(line) > PIECE_CHARACTERS:
-        end = line.rfind(" ", PIECE_CHARACTERS // 2, PIECE_CHARACTERS)
-        end = PIECE_CHARACTERS if end < 0 else end
-        yield line[:end]
-        line = line[end:]
-    yield line
 
 
 def names_in(text: str) -> set[str]:
@@ -157,9 +143,7 @@ def _rendered(
     for line in chosen:
         entry_id = hits[line.hit].entry_id
         best[entry_id] = min(best.get(entry_id, line.hit), line.hit)
-    ordered = sorted(
-        chosen, key=lambda line: (best[hits[line.hit].entry_id], line.number, line.piece)
-    )
+    ordered = sorted(chosen, key=lambda line: (best[hits[line.hit].entry_id], line.number))
     for entry_id, group in itertools.groupby(ordered, key=lambda line: hits[line.hit].entry_id):
         yield NumberedLine(0, f"{entry_id}:")
         before = 0
@@ -167,4 +151,4 @@ def _rendered(
             if before and line.number > before + 1:
                 yield NumberedLine(0, GAP)
             before = line.number
-            yield NumberedLine(line.number, f"…{line.text}" if line.piece else line.text)
+            yield NumberedLine(line.number, line.text)
