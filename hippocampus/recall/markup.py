@@ -8,7 +8,7 @@ import re2
 
 from hippocampus.recall.fitting import NumberedLine
 from hippocampus.recall.patterns import compiled, matching
-from hippocampus.recall.sections import lines_of
+from hippocampus.recall.sections import indent_of, lines_of
 
 REF = re.compile(r"(?:ref=|uid=|@)?[\"\[]?(?P<ref>[A-Za-z]{0,3}\d[\w.:-]{0,20})[\"\]]?")
 SELECTOR = re.compile(
@@ -30,7 +30,17 @@ def find(text: str, path: str) -> list[NumberedLine]:
     selector = SELECTOR.fullmatch(wanted)
     if selector is None or not wanted or "<" not in text:
         return []
-    return _elements(text, _opening(selector))
+    tag = re2.escape(selector["tag"]) if selector["tag"] else "[a-z][a-z0-9-]*"
+    if selector["id"]:
+        name, value = "id", re2.escape(selector["id"])
+    elif selector["class"]:
+        name, value = "class", rf"[^\"'<>]*\b{re2.escape(selector['class'])}\b[^\"'<>]*"
+    elif selector["name"]:
+        name, value = re2.escape(selector["name"]), re2.escape(selector["value"])
+    else:
+        return _elements(text, rf"<{tag}[\s/>]")
+    quoted = rf"(?:\"{value}\"|'{value}'|{value}[\s/>])"
+    return _elements(text, rf"<{tag}\s[^<>]*\b{name}\s*=\s*{quoted}")
 
 
 def _by_ref(text: str, ref: str) -> list[NumberedLine]:
@@ -41,28 +51,11 @@ def _by_ref(text: str, ref: str) -> list[NumberedLine]:
     if first is None or "<html" in text[:2_000]:
         return _elements(text, rf"<[a-z][^<>]*(?:id|ref|data-ref|uid)\s*=\s*[\"']?{named}[\"'\s/>]")
     lines = text.split("\n")
-    indent = _indent(lines[first.number - 1])
+    indent = indent_of(lines[first.number - 1])
     end = first.number
-    while end < len(lines) and lines[end].strip() and _indent(lines[end]) > indent:
+    while end < len(lines) and lines[end].strip() and indent_of(lines[end]) > indent:
         end += 1
     return [NumberedLine(at + 1, lines[at]) for at in range(first.number - 1, end)]
-
-
-def _opening(selector: re.Match[str]) -> str:
-    """Return a pattern for the opening tags of a selector."""
-    tag = re2.escape(selector["tag"]) if selector["tag"] else "[a-z][a-z0-9-]*"
-    if selector["id"]:
-        return _with_attribute(tag, "id", re2.escape(selector["id"]))
-    if selector["class"]:
-        inside = rf"[^\"'<>]*\b{re2.escape(selector['class'])}\b[^\"'<>]*"
-        return _with_attribute(tag, "class", inside)
-    if selector["name"]:
-        return _with_attribute(tag, re2.escape(selector["name"]), re2.escape(selector["value"]))
-    return rf"<{tag}[\s/>]"
-
-
-def _with_attribute(tag: str, name: str, value: str) -> str:
-    return rf"<{tag}\s[^<>]*\b{name}\s*=\s*(?:\"{value}\"|'{value}'|{value}[\s/>])"
 
 
 def _elements(text: str, opening: str) -> list[NumberedLine]:
@@ -73,17 +66,12 @@ def _elements(text: str, opening: str) -> list[NumberedLine]:
     for count, match in enumerate(wanted.finditer(data)):
         if count >= MAX_ELEMENTS:
             break
-        if match.start() >= end:
-            end = _end(data, match.start())
-            found += _lines(text, data, match.start(), end)
+        if (start := match.start()) >= end:
+            end = _end(data, start)
+            first = len(data[:start].decode("utf-8", "ignore"))
+            characters = len(data[start:end].decode("utf-8", "ignore"))
+            found += lines_of(text, first, first + characters)
     return found
-
-
-def _lines(text: str, data: bytes, start: int, end: int) -> list[NumberedLine]:
-    if text.isascii():
-        return lines_of(text, start, end)
-    first = len(data[:start].decode("utf-8", "ignore"))
-    return lines_of(text, first, first + len(data[start:end].decode("utf-8", "ignore")))
 
 
 def _end(data: bytes, start: int) -> int:
@@ -98,7 +86,3 @@ def _end(data: bytes, start: int) -> int:
         if depth == 0:
             return (data.find(b">", start + each.start()) + 1) or len(data)
     return min(len(data), start + UNCLOSED_CHARACTERS)
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())

@@ -97,7 +97,10 @@ class Passages:
             StoreError: the file cannot be read or written.
 
         """
-        self._add_missing(entry_ids)
+        for entry_id in entry_ids:
+            with self._lock, self._opened() as db:
+                if not _has(db, entry_id) and (content := self._read(entry_id)) is not None:
+                    _add(db, entry_id, content)
         with self._lock, self._opened() as db:
             wanted = _rarest(db, query)
             if not wanted:
@@ -110,12 +113,6 @@ class Passages:
             for id_, first, last, score in rows
             if id_ in kept
         ]
-
-    def _add_missing(self, entry_ids: Sequence[str]) -> None:
-        for entry_id in entry_ids:
-            with self._lock, self._opened() as db:
-                if not _has(db, entry_id) and (content := self._read(entry_id)) is not None:
-                    _add(db, entry_id, content)
 
     def close(self) -> None:
         """Close the file; a later search opens it again."""
@@ -165,32 +162,21 @@ def _add(db: sqlite3.Connection, entry_id: str, content: Content) -> None:
     lines = pages(content.text)
     spans = passages(lines)
     about = storable(spread(content.about[:ABOUT_CHARACTERS]))
+    texts = [storable(spread("\n".join(lines[span.first - 1 : span.last]))) for span in spans]
     with transaction(db):
-        if not _has(db, entry_id):
-            _insert(db, entry_id, lines, spans, about)
-
-
-def _insert(
-    db: sqlite3.Connection,
-    entry_id: str,
-    lines: Sequence[str],
-    spans: Sequence[LineSpan],
-    about: str,
-) -> None:
-    number = db.execute("INSERT INTO content (entry_id) VALUES (?)", (entry_id,)).lastrowid
-    (last,) = db.execute("SELECT coalesce(max(number), 0) FROM passage").fetchone()
-    rows = list(enumerate(spans, start=last + 1))
-    db.executemany(
-        "INSERT INTO passage VALUES (?, ?, ?, ?)",
-        [(at, number, span.first, span.last) for at, span in rows],
-    )
-    db.executemany(
-        "INSERT INTO search (rowid, words, about) VALUES (?, ?, ?)",
-        [
-            (at, storable(spread("\n".join(lines[span.first - 1 : span.last]))), about)
-            for at, span in rows
-        ],
-    )
+        if _has(db, entry_id):
+            return
+        number = db.execute("INSERT INTO content (entry_id) VALUES (?)", (entry_id,)).lastrowid
+        (last,) = db.execute("SELECT coalesce(max(number), 0) FROM passage").fetchone()
+        rows = list(enumerate(zip(spans, texts, strict=True), start=last + 1))
+        db.executemany(
+            "INSERT INTO passage VALUES (?, ?, ?, ?)",
+            [(at, number, span.first, span.last) for at, (span, _) in rows],
+        )
+        db.executemany(
+            "INSERT INTO search (rowid, words, about) VALUES (?, ?, ?)",
+            [(at, text, about) for at, (_, text) in rows],
+        )
 
 
 def _rarest(db: sqlite3.Connection, query: str) -> list[str]:

@@ -40,12 +40,9 @@ def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
     inner = value if isinstance(value, str) else text
     found = next(filter(None, (find(inner, path) for find in FINDERS)), None)
     if found is None:
-        raise RecallError("no_match", _nothing(inner, path))
+        known = list(dict.fromkeys(name for names in LISTS for name in names(inner)))
+        near = list(nearest(path, known, MAX_LISTED)) or known[:MAX_LISTED]
+        listed = f"; there are {', '.join(name[:60] for name in near)}" if near else ""
+        reason = f"nothing here is named {path[:60]!r}{listed}; or ask by a pattern"
+        raise RecallError("no_match", reason)
     yield from found
-
-
-def _nothing(text: str, path: str) -> str:
-    known = list(dict.fromkeys(name for names in LISTS for name in names(text)))
-    near = list(nearest(path, known, MAX_LISTED)) or known[:MAX_LISTED]
-    listed = f"; there are {', '.join(name[:60] for name in near)}" if near else ""
-    return f"nothing here is named {path[:60]!r}{listed}; or ask by a pattern"

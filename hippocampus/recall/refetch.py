@@ -7,6 +7,7 @@ note that it is stale, else an error. Only recalls come here: no turn waits for 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from hippocampus.recall import Request, answers, versions
 from hippocampus.recall.fitting import start_of
 from hippocampus.recall.retrieval import Retrieval, slice_of
 from hippocampus.recall.sources import (
-    FetchOutcomes,
+    PROTOCOL_PERCENT,
     FetchRequest,
     FetchResult,
     Sources,
@@ -64,7 +65,7 @@ class Refetcher:
         retrieval: Retrieval,
         ports: RefetchPorts,
     ) -> None:
-        self.outcomes = FetchOutcomes()
+        self.outcomes = Counter(dict.fromkeys(PROTOCOL_PERCENT, 0))
         """How the recalls of this session ended, since it was opened."""
         self._session = session
         self._policy = policy
@@ -123,7 +124,7 @@ class Refetcher:
             LOG.info("session %s: recall of %s: %s", self._session, record.entry.id, failure)
         if found.changed:
             newer = self._ports.add_version(record, found.content)
-        self.outcomes.add(found.outcome)
+        self.outcomes[found.outcome] += 1
         if found.outcome == "failed":
             raise answers.lost(record, found.tried)
         if newer is not None:
@@ -153,9 +154,9 @@ class Refetcher:
         try:
             text = self._retrieval.text(record)
         except RecallError:
-            self.outcomes.add("failed")
+            self.outcomes["failed"] += 1
             raise
-        self.outcomes.add("full")
+        self.outcomes["full"] += 1
         return text
 
     def _stored_or_none(self, record: Record) -> str | None:

@@ -125,14 +125,14 @@ class Retrieval:
 
         """
         self._records = records
-        found = recall.search(
-            self._index(),
-            query,
-            max(1, max_tokens),
-            list(records),
-            self._text_or_none,
-            known,
-        )
+        with self._opening:
+            if self._passages is None:
+                path = self._state.search_index(self._session)
+                files.private_folder(path.parent)
+                self._passages = Passages(path, self._searchable)
+            index = self._passages
+        most, ids = max(1, max_tokens), list(records)
+        found = recall.search(index, query, most, ids, self._text_or_none, known)
         return SearchResult(found, tuple(dict.fromkeys(HEADER.findall(found))))
 
     def close(self) -> None:
@@ -141,14 +141,6 @@ class Retrieval:
             if self._passages is not None:
                 self._passages.close()
                 self._passages = None
-
-    def _index(self) -> Passages:
-        with self._opening:
-            if self._passages is None:
-                path = self._state.search_index(self._session)
-                files.private_folder(path.parent)
-                self._passages = Passages(path, self._searchable)
-            return self._passages
 
     def _searchable(self, entry_id: str) -> Content | None:
         record = self._records.get(entry_id)

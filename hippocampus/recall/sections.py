@@ -64,6 +64,11 @@ def find(text: str, path: str) -> list[NumberedLine]:
     return lines_of(text, found[at].start, next(behind, len(text)))
 
 
+def indent_of(line: str) -> int:
+    """Return how many blanks a line begins with."""
+    return len(line) - len(line.lstrip())
+
+
 def lines_of(text: str, start: int, end: int) -> list[NumberedLine]:
     """Return the lines of a part of a text, numbered as in the whole."""
     first = text.count("\n", 0, start) + 1

@@ -13,6 +13,7 @@ from hippocampus.indexing.code.outline import Symbol, qualified
 from hippocampus.indexing.output import without_numbers
 from hippocampus.recall.fitting import NumberedLine
 from hippocampus.recall.patterns import matching
+from hippocampus.recall.sections import indent_of
 
 NAME = re.compile(r"[\w$:.<>#-]{1,200}(?:\(\))?")
 MAKING = (
@@ -31,9 +32,21 @@ def find(text: str, path: str) -> list[NumberedLine]:
     if not NAME.fullmatch(name):
         return []
     lines = text.split("\n")
+    symbols = _symbols(text)
+    last = name.rsplit(".", 1)[-1]
+    starts = [
+        symbol.line - 1
+        for at, symbol in enumerate(symbols)
+        if symbol.kind != "import"
+        and symbol.name == last
+        and (symbol.name == name or qualified(symbols, at).endswith(name))
+    ]
+    if not starts:
+        wanted = MAKING % re2.escape(last.rsplit("::", 1)[-1])
+        starts = [each.number - 1 for each in matching(text, wanted)]
     return [
         shown
-        for start in _starts(text, name)
+        for start in starts
         if start < len(lines)
         for shown in _whole(lines, _bare(text), start)
     ]
@@ -62,31 +75,20 @@ def _symbols(text: str) -> list[Symbol]:
     return outline.symbols if outline else []
 
 
-def _starts(text: str, name: str) -> list[int]:
-    """Return the line indexes at which a symbol of this name is defined."""
-    symbols = _symbols(text)
-    made = [
-        symbol.line - 1
-        for at, symbol in enumerate(symbols)
-        if symbol.kind != "import" and (symbol.name == name or qualified(symbols, at).endswith(name))
-        and (symbol.name == name.rsplit(".", 1)[-1])
-    ]  # fmt: skip
-    last = name.rsplit(".", 1)[-1].rsplit("::", 1)[-1]
-    return made or [each.number - 1 for each in matching(text, MAKING % re2.escape(last))]
-
-
 def _whole(lines: Sequence[str], bare: Sequence[str], start: int) -> list[NumberedLine]:
     """Return the lines of a definition, from its decorators to its last indented line."""
-    indent = _indent(bare[start])
+    indent = indent_of(bare[start])
     first = start
-    while first and bare[first - 1].lstrip().startswith("@") and _indent(bare[first - 1]) == indent:
+    while (
+        first and bare[first - 1].lstrip().startswith("@") and indent_of(bare[first - 1]) == indent
+    ):
         first -= 1
     end = start + 1
     while end < len(bare) and (
         not bare[end].strip()
-        or _indent(bare[end]) > indent
+        or indent_of(bare[end]) > indent
         or (
-            _indent(bare[end]) == indent
+            indent_of(bare[end]) == indent
             and (CLOSING.match(bare[end]) is not None or bare[end].strip() == "{")
         )
     ):
@@ -96,7 +98,3 @@ def _whole(lines: Sequence[str], bare: Sequence[str], start: int) -> list[Number
     while end > start + 1 and not bare[end - 1].strip():
         end -= 1
     return [NumberedLine(number + 1, lines[number]) for number in range(first, end)]
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())

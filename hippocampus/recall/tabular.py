@@ -27,8 +27,18 @@ def find(text: str, path: str) -> list[NumberedLine]:
     if match is None or grid is None:
         return []
     if match["row"] is not None:
-        return _row(grid, int(match["row"]), match["cell"] or match["quoted"])
-    return _column(grid, match["column"] or match["named"])
+        number, cell = int(match["row"]), match["cell"] or match["quoted"]
+        if not -len(grid.rows) <= number < len(grid.rows):
+            return []
+        pairs = zip(grid.header, grid.rows[number], strict=False)
+        named = [(name, value) for name, value in pairs if cell in (None, name)]
+        return [NumberedLine(0, f"{name}: {value.strip()}") for name, value in named]
+    column = match["column"] or match["named"]
+    if column not in grid.header:
+        return []
+    at = list(grid.header).index(column)
+    cells = [(number, row[at]) for number, row in enumerate(grid.rows) if at < len(row)]
+    return [NumberedLine(0, f"[{number}] {cell.strip()}") for number, cell in cells]
 
 
 def names(text: str) -> Sequence[str]:
@@ -37,23 +47,3 @@ def names(text: str) -> Sequence[str]:
     if grid is None:
         return ()
     return (f"rows[0] to rows[{len(grid.rows) - 1}]", *(f"columns.{name}" for name in grid.header))
-
-
-def _row(grid: Grid, number: int, cell: str | None) -> list[NumberedLine]:
-    if not -len(grid.rows) <= number < len(grid.rows):
-        return []
-    pairs = zip(grid.header, grid.rows[number], strict=False)
-    return [
-        NumberedLine(0, f"{name}: {value.strip()}") for name, value in pairs if cell in (None, name)
-    ]
-
-
-def _column(grid: Grid, name: str) -> list[NumberedLine]:
-    if name not in grid.header:
-        return []
-    at = list(grid.header).index(name)
-    return [
-        NumberedLine(0, f"[{number}] {row[at].strip()}")
-        for number, row in enumerate(grid.rows)
-        if at < len(row)
-    ]

@@ -909,7 +909,7 @@ class Session:
                 "failures": self.failures,
                 "problem": self.problem,
                 **report.figures(self._state, self._rules),
-                "recalls": self._refetcher.outcomes.counts(),
+                "recalls": dict(self._refetcher.outcomes),
                 "billed": self._bill.figures() if self._bill.calls else None,
             }
 

@@ -7,7 +7,6 @@ summary with a note that it is stale, else a clear failure. The session decides 
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -22,7 +21,6 @@ from hippocampus.recall.sources.registry import RepeatableTools, Source, Sources
 
 __all__ = [
     "PROTOCOL_PERCENT",
-    "FetchOutcomes",
     "FetchRequest",
     "FetchResult",
     "RepeatableTools",
@@ -73,7 +71,14 @@ def fetch(request: FetchRequest, copy: StoredCopy, plan: Refetch, sources: Sourc
         except Unavailable as reason:
             tried.append(f"{name}: {reason}")
             continue
-        return _compared(present, copy.read(), name, tuple(tried))
+        stored = copy.read()
+        if stored is None:
+            return FetchResult("full", present, name, tried=tuple(tried))
+        same = comparison.is_part if name == "file" else comparison.is_same
+        if present == stored or same(stored, present):  # so that the model reads the same text
+            return FetchResult("full", stored, name, tried=tuple(tried))
+        differs = comparison.difference(stored, present)
+        return FetchResult("full", present, name, True, differs, tuple(tried))  # noqa: FBT003 - a field
     for fallback in plan.fallbacks:
         if fallback == "stored" and (stored := copy.read()) is not None:
             return FetchResult("full", stored, "store", tried=tuple(tried))
@@ -81,28 +86,3 @@ def fetch(request: FetchRequest, copy: StoredCopy, plan: Refetch, sources: Sourc
             text = f"{copy.summary}\n(stale: only the summary is left; do not rely on it)"
             return FetchResult("partial", text, "summary", tried=tuple(tried))
     return FetchResult("failed", "", "nothing", tried=tuple(tried))
-
-
-def _compared(present: str, stored: str | None, name: str, tried: tuple[str, ...]) -> FetchResult:
-    """Return the stored text where the source still has it, so that the model reads the same text."""
-    if stored is None:
-        return FetchResult("full", present, name, tried=tried)
-    same = comparison.is_part if name == "file" else comparison.is_same
-    if present == stored or same(stored, present):
-        return FetchResult("full", stored, name, tried=tried)
-    return FetchResult("full", present, name, True, comparison.difference(stored, present), tried)  # noqa: FBT003 - a field
-
-
-class FetchOutcomes:
-    """Counts recalls by outcome: the full content, the summary only, or nothing."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
-
-    def add(self, outcome: str) -> None:
-        """Count one recall."""
-        self._counts[outcome] += 1
-
-    def counts(self) -> dict[str, int]:
-        """Return the counts of `full`, `partial` and `failed`."""
-        return {name: self._counts[name] for name in PROTOCOL_PERCENT}

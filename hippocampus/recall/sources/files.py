@@ -23,7 +23,12 @@ def fetch(request: FetchRequest, plan: Refetch) -> str:
 
     """
     named = request.named(*PATH_ARGUMENTS)
-    path = _allowed(_path_in(named), plan.roots)
+    if named.startswith("file://"):
+        try:
+            named = url2pathname(urlsplit(named).path)
+        except ValueError as wrong:
+            raise Unavailable(f"{named[:100]!r} is not the URL of a file: {wrong}") from wrong
+    path = _allowed(named, plan.roots)
     try:
         data = _read(path, plan.largest_bytes)
     except OSError as failure:
@@ -32,16 +37,6 @@ def fetch(request: FetchRequest, plan: Refetch) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as failure:
         raise Unavailable(f"{named} is not text in UTF-8") from failure
-
-
-def _path_in(named: str) -> str:
-    """Return the path of a `file:` URL; another text is a path."""
-    if not named.startswith("file://"):
-        return named
-    try:
-        return url2pathname(urlsplit(named).path)
-    except ValueError as wrong:
-        raise Unavailable(f"{named[:100]!r} is not the URL of a file: {wrong}") from wrong
 
 
 def _allowed(named: str, roots: tuple[str, ...]) -> Path:

@@ -9,7 +9,6 @@ import pytest
 
 from hippocampus.policy import Refetch
 from hippocampus.recall.sources import (
-    FetchOutcomes,
     FetchRequest,
     RepeatableTools,
     Sources,
@@ -137,13 +136,6 @@ def test_custom_sources_are_named_by_a_decorator() -> None:
         "ticket: there is no source 'ticket'; like it: tickets",
         "tickets: down for the night",
     )
-
-
-def test_outcomes_are_counted() -> None:
-    outcomes = FetchOutcomes()
-    for outcome in ("full", "full", "full", "partial"):
-        outcomes.add(outcome)
-    assert outcomes.counts() == {"full": 3, "partial": 1, "failed": 0}
 
 
 def test_a_custom_source_takes_fields_of_its_own() -> None:
