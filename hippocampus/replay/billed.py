@@ -7,7 +7,7 @@ mark at the end; the first ten calls calibrate, those after them are compared.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from hippocampus.errors import ModelError
 from hippocampus.formats.reader import read
 from hippocampus.prices import Prices, model_prices
 from hippocampus.prices.prompt_cache import CALL_SECONDS, Prompt, PromptCache
-from hippocampus.replay.measure import Script, prepare
+from hippocampus.replay.measure import prepare
 from hippocampus.replay.recording import Recording
 from hippocampus.session.billing import CALIBRATION_CALLS, Bill, CountedCall
 
@@ -60,9 +60,15 @@ def compared(recording: Recording, otherwise: Prices) -> Compared | None:
     with contextlib.suppress(ModelError):
         prices = model_prices(recording.model) if recording.model else otherwise
     bill = Bill(prices)
-    for number, call in _counted(prepare(recording), prices):
+    cache, prompt, times = PromptCache(prices, own=0), Prompt(), recording.times
+    for number, end in enumerate(prepare(recording).call_ends):
+        messages = read(recording.messages[:end])
+        prompt = prompt.extended(messages, len(prompt.starts))
+        read_tokens = cache.send(prompt, number * CALL_SECONDS)
+        # Where no time is recorded, one call follows the other at once.
+        idle = times[number] - times[number - 1] if {number, number - 1} <= times.keys() else 0.0
         if number in recording.usage:
-            bill.add(call, recording.usage[number])
+            bill.add(CountedCall(prompt.total, read_tokens, idle), recording.usage[number])
     if not bill.billed:
         return None
     return Compared(
@@ -96,15 +102,3 @@ def table(bills: Sequence[Compared]) -> str:
     )
     head = "| recording | model | calls | predicted | billed | error % | misses | error % without them |"
     return "\n".join((head, "|---|---|--:|--:|--:|--:|--:|--:|", *rows))
-
-
-def _counted(script: Script, prices: Prices) -> Iterable[tuple[int, CountedCall]]:
-    """Yield each call with our counts; where no time is recorded, one follows the other at once."""
-    recording, cache, prompt = script.recording, PromptCache(prices, own=0), Prompt()
-    for number, end in enumerate(script.call_ends):
-        messages = read(recording.messages[:end])
-        prompt = prompt.extended(messages, len(prompt.starts))
-        read_tokens = cache.send(prompt, number * CALL_SECONDS)
-        times = recording.times
-        idle = times[number] - times[number - 1] if {number, number - 1} <= times.keys() else 0.0
-        yield number, CountedCall(prompt.total, read_tokens, idle)

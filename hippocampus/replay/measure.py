@@ -174,13 +174,13 @@ def _asked(messages: Sequence[Message]) -> dict[int, list[Part]]:
                 calls[part.call_id] = part
             elif part.kind == "result" and part.call_id in calls:
                 call = calls[part.call_id]
-                if asks_to_read(call.tool, call.text) and _is_readable(part.text):
+                if (
+                    asks_to_read(call.tool, call.text)
+                    and tokens.count(part.text) >= READ_TOKENS
+                    and indexing.kind_of(part.text) in READ_KINDS
+                ):
                     asked.setdefault(number, []).append(part)
     return asked
-
-
-def _is_readable(text: str) -> bool:
-    return tokens.count(text) >= READ_TOKENS and indexing.kind_of(text) in READ_KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,96 +212,55 @@ def measure(
     model: CacheModel = IDEAL,
 ) -> Measured:
     """Call a strategy before each recorded answer and measure what it would have sent."""
-    gauge = _Gauge(script, recover, model)
+    cache, prompt, reading = model.cache(), Prompt(), Reading()
+    weights, searched = list[int](), list[str]()
+    calls, problems = list[MeasuredCall](), list[str]()
+    recovered = invalid = result_tokens = shown_tokens = 0
     for number, end in enumerate(script.call_ends):
-        gauge.take(number, view(script.recording.messages[:end]))
-    return gauge.measured()
-
-
-class _Gauge:
-    """The measures of one strategy so far."""
-
-    def __init__(self, script: Script, recover: Recover | None, model: CacheModel) -> None:
-        self._script = script
-        self._recover = recover
-        self._model = model
-        self._cache = model.cache()
-        self._prompt = Prompt()
-        self._reading = Reading()
-        self._weights: list[int] = []
-        self._searchable: list[str] = []
-        self._calls: list[MeasuredCall] = []
-        self._problems: list[str] = []
-        self._recovered = self._invalid = self._result_tokens = self._shown_tokens = 0
-
-    def take(self, number: int, items: list[Item]) -> None:
-        """Measure the view of one call."""
-        reading = self._reading = read_on(self._reading, items)
-        kept, view = reading.kept, reading.messages
-        self._weights[kept:] = map(tokens.count_message, view[kept:])
-        self._searchable[kept:] = map(self._text, view[kept:])
-        used, lines = self._script.uses[number], self._script.line_uses[number]
-        values = hidden(used, (text for message in reversed(view) for text in message.texts()))
-        if self._recover:
-            self._recovered += sum(map(self._recover, values))
-        wrong = unpaired(view)
-        self._invalid += bool(wrong)
-        self._problems += [f"call {number}: {sentence}" for sentence in wrong]
-        self._count_results(number, view[kept:])
-        common = sum(self._weights[:kept])
-        read = self._read_tokens(number, view, kept, common)
-        self._calls.append(
-            MeasuredCall(
-                sum(self._weights),
-                read,
-                len(used),
-                values,
-                len(lines),
-                hidden(lines, reversed(self._searchable)),
-                tuple(self._unread(number, view)),
-            )
-        )
-
-    def _read_tokens(self, number: int, view: Sequence[Message], kept: int, common: int) -> int:
-        """Return the tokens of a view that the provider reads from its cache."""
-        if self._cache is None:
-            step = self._model.step_tokens
-            return common - common % step if step else common
-        self._prompt = self._prompt.extended(view, kept)
-        return self._cache.send(self._prompt, number * CALL_SECONDS)
-
-    def _text(self, message: Message) -> str:
-        """Return the text of a message in which lines are looked for."""
-        return "\n".join(map(self._script.searchable, message.texts()))
-
-    def _count_results(self, number: int, fresh: Sequence[Message]) -> None:
-        """Count the results that arrived with this call, and those that stand there in full."""
-        shown = {(part.call_id, part.text) for part in _results(fresh)}
-        for part in _results(self._script.arrived(number)):
+        reading = read_on(reading, view(script.recording.messages[:end]))
+        kept, sent = reading.kept, reading.messages
+        weights[kept:] = map(tokens.count_message, sent[kept:])
+        searched[kept:] = ("\n".join(map(script.searchable, each.texts())) for each in sent[kept:])
+        used, lines = script.uses[number], script.line_uses[number]
+        values = hidden(used, (text for message in reversed(sent) for text in message.texts()))
+        if recover:
+            recovered += sum(map(recover, values))
+        wrong = unpaired(sent)
+        invalid += bool(wrong)
+        problems += [f"call {number}: {sentence}" for sentence in wrong]
+        # The results that arrived with this call, and those of them that stand there in full.
+        fresh = {(part.call_id, part.text) for part in _results(sent[kept:])}
+        for part in _results(script.arrived(number)):
             weight = tokens.count(part.text)
-            self._result_tokens += weight
-            self._shown_tokens += weight * ((part.call_id, part.text) in shown)
-
-    def _unread(self, number: int, view: Sequence[Message]) -> list[int]:
-        """Return the tokens of each asked result of this call that stands nowhere in full."""
-        asked = self._script.asked[number]
-        shown = [part.text for part in _results(view)] if asked else []
-        return [
+            result_tokens += weight
+            shown_tokens += weight * ((part.call_id, part.text) in fresh)
+        read = sum(weights[:kept])
+        if cache is not None:
+            prompt = prompt.extended(sent, kept)
+            read = cache.send(prompt, number * CALL_SECONDS)
+        elif step := model.step_tokens:
+            read -= read % step
+        asked = script.asked[number]
+        shown = [part.text for part in _results(sent)] if asked else []
+        unread = [
             tokens.count(part.text)
             for part in asked
             if not any(part.text in text for text in reversed(shown))
         ]
-
-    def measured(self) -> Measured:
-        """Return the figures."""
-        return Measured(
-            tuple(self._calls),
-            self._result_tokens,
-            self._shown_tokens,
-            self._recovered,
-            self._invalid,
-            tuple(self._problems[:MAX_PROBLEMS]),
+        hidden_lines = hidden(lines, reversed(searched))
+        calls.append(
+            MeasuredCall(
+                sum(weights), read, len(used), values, len(lines), hidden_lines, tuple(unread)
+            )
         )
+    return Measured(
+        tuple(calls),
+        result_tokens,
+        shown_tokens,
+        recovered,
+        invalid,
+        tuple(problems[:MAX_PROBLEMS]),
+    )
 
 
 def _results(messages: Sequence[Message]) -> list[Part]:

@@ -197,12 +197,9 @@ def protect_and_mask(
         return [each for each, _ in old] if sum(weight for _, weight in old) >= together else []
 
     def shorten(text: str) -> str:
-        is_short = len(text) <= 2 * MASK_CHARACTERS
-        return (
-            text
-            if is_short
-            else f"{text[:MASK_CHARACTERS]}\n[… masked …]\n{text[-MASK_CHARACTERS:]}"
-        )
+        if len(text) <= 2 * MASK_CHARACTERS:
+            return text
+        return f"{text[:MASK_CHARACTERS]}\n[… masked …]\n{text[-MASK_CHARACTERS:]}"
 
     return _shortened(choose, shorten)
 
@@ -229,7 +226,12 @@ def floor(recording: Recording) -> ViewFunction:
             for at, part in enumerate(message.parts):
                 if part.kind in ("result", "call") and tokens.count(part.text) > FLOOR_TOKENS:
                     kept = keep(number, part.text)
-                    edited.replace((number, at), _as_held(message, part, kept))
+                    held: Any = message.raw
+                    for key in part.path:
+                        held = held[key]
+                    if isinstance(held, dict):  # the provider demands an object of arguments
+                        kept = json.dumps({"values": kept}, ensure_ascii=False)
+                    edited.replace((number, at), kept)
         return write(edited.view)
 
     return view
@@ -244,14 +246,6 @@ def _used_later(messages: list[Message], terms_of: Callable[[str], set[str]]) ->
         later[number] = set(seen)
         seen |= used.get(number, frozenset())
     return later
-
-
-def _as_held(message: Message, part: Part, text: str) -> str:
-    """Return a text as the provider demands it: JSON where arguments are an object."""
-    held: Any = message.raw
-    for key in part.path:
-        held = held[key]
-    return json.dumps({"values": text}, ensure_ascii=False) if isinstance(held, dict) else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ Pure arithmetic over measurements; no files, no printing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
@@ -127,6 +126,12 @@ def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
     sizes = [call.tokens for call in measured.calls]
     peak = max(sizes, default=0)
     window = prices.window_tokens
+    # A host starts afresh, each time empty, where a view passes the window.
+    compactions = dropped = 0
+    for size in sizes if window else ():
+        if size - dropped > window:
+            compactions += 1
+            dropped = size
     return Totals(
         calls=len(sizes),
         tokens=sum(call.charged_tokens for call in measured.calls),
@@ -146,21 +151,11 @@ def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
         recalled_failed=max(0, hidden - full - partial) if full or partial else 0,
         peak_tokens=peak,
         overflows=int(bool(window) and peak > window),
-        compactions=_compactions(sizes, window),
+        compactions=compactions,
         result_tokens=measured.result_tokens,
         shown_tokens=measured.shown_tokens,
         invalid_views=measured.invalid_views,
     )
-
-
-def _compactions(sizes: Sequence[int], window: int) -> int:
-    """Count how often the context must start afresh, each time empty, to stay in a window."""
-    count = dropped = 0
-    for size in sizes if window else ():
-        if size - dropped > window:
-            count += 1
-            dropped = size
-    return count
 
 
 @dataclass

@@ -13,7 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import typing as npt
 
 from hippocampus.entries.decay import ENCODING_FACTOR, PRIORITY_FACTOR
 from hippocampus.errors import RecordingError
@@ -28,11 +31,7 @@ from hippocampus.replay.strategies import EVERYTHING
 from hippocampus.replay.summary import Totals
 from hippocampus.session.payload import Payload
 
-if TYPE_CHECKING:
-    from numpy import typing as npt
-
-    Column = npt.NDArray[Any]
-
+Column = npt.NDArray[Any]
 HORIZON_CALLS = 10
 MAX_MOMENTS = 40
 """About this many moments of a payload's life are observed at most, evenly spread."""
@@ -73,8 +72,6 @@ class Observations(NamedTuple):
     @classmethod
     def of(cls, observed: Iterable[Observed]) -> Observations:
         """Return the rows of all files as columns."""
-        import numpy as np
-
         rows = (row for each in observed for row in each.rows)
         return cls(*map(np.array, zip(*rows, strict=True)))
 
@@ -84,15 +81,11 @@ class Observations(NamedTuple):
 
     def split(self, owners: set[str]) -> tuple[Observations, Observations]:
         """Return the rows of the other owners, and those of these."""
-        import numpy as np
-
         theirs = np.isin(self.owner, sorted(owners))
         return self.where(~theirs), self.where(theirs)
 
     def by_recency(self) -> Observations:
         """Return the rows as a law sees them that knows the last access alone."""
-        import numpy as np
-
         return self._replace(name=np.full(len(self.name), "tool_result"), age=self.rest)
 
 
@@ -109,8 +102,6 @@ class Law:
 
     def probabilities(self, seen: Observations) -> Column:
         """Return the probability of a use by row: the chance times `entries.decay.strength`."""
-        import numpy as np
-
         names, inverse = np.unique(seen.name, return_inverse=True)
         rate = np.array([self.rates[name] for name in names.tolist()])[inverse]
         for tool, own in self.tools.items():
@@ -135,8 +126,6 @@ def brier(probabilities: Column, seen: Observations) -> float:
 
 def fit(seen: Observations, start: Law) -> Law:
     """Return the law of the least squared error, by a search over one number after the other."""
-    import numpy as np
-
     names, counts = np.unique(seen.name, return_counts=True)
     often = names[counts >= MIN_OBSERVATIONS].tolist()
     best, before = start.calibrated(seen), None
@@ -156,8 +145,6 @@ def fit(seen: Observations, start: Law) -> Law:
 
 def tools_of(seen: Observations, law: Law) -> dict[str, float]:
     """Return the rates of the least squared error of tools, where these are not those of the kind."""
-    import numpy as np
-
     found: dict[str, float] = {}
     tools, counts = np.unique(seen.tool, return_counts=True)
     for tool in filter(None, tools[counts >= MIN_OBSERVATIONS].tolist()):
@@ -228,11 +215,8 @@ def _rows(
         payloads = session.payloads()
     calls = len(script.answers)
     for payload, used in zip(payloads, _uses(script, payloads), strict=True):
-        entry, kind, known = (
-            payload.record.entry,
-            payload.record.kind,
-            histories.accesses(payload.id),
-        )
+        entry, kind = payload.record.entry, payload.record.kind
+        known = histories.accesses(payload.id)
         modifiers, made = entry.modifiers, entry.lifecycle.created
         named = payload.record.tool.lower()
         tool = f"{named}{BETWEEN}{kind}" if PLAIN_NAME.fullmatch(named) else ""
@@ -295,8 +279,6 @@ def scored(
     seen: Observations, folds: Iterable[set[str]], start: Law
 ) -> tuple[dict[str, float], list[Law]]:
     """Return the scores with each part left out once, and the law fitted without each part."""
-    import numpy as np
-
     scores, laws = dict.fromkeys(SCORED, 0.0), []
     plain = Law(dict.fromkeys(start.rates, 0.3), 1.0, 1.0)
     for fold in folds:
@@ -372,15 +354,17 @@ def fields_of(policy: Policy, law: Law, scale: float) -> dict[str, Any]:
     """Return the fields of a policy with the numbers of a law, and with its thresholds scaled."""
     fields = {name: round(min(1.0, scale * getattr(policy, name)), 3) for name in THRESHOLDS}
     numbers = {"exponent": law.exponent, "mention_strength": law.mention}
-    rules = [_rule(name, rate) for name, rate in sorted(law.tools.items())]
+    rules = [
+        {
+            "name": f"tuned: {kind} of {tool}",
+            "match": {"tool": tool, "kind": kind},
+            "action": {"decay_rate": rate},
+        }
+        for name, rate in sorted(law.tools.items())
+        for tool, kind in [name.split(BETWEEN)]
+    ]
     more = {"lifecycle_policies": rules} if rules else {}
     return {**fields, **numbers, "decay_rates": dict(law.rates), **more}
-
-
-def _rule(name: str, rate: float) -> dict[str, Any]:
-    tool, kind = name.split(BETWEEN)
-    match = {"tool": tool, "kind": kind}
-    return {"name": f"tuned: {kind} of {tool}", "match": match, "action": {"decay_rate": rate}}
 
 
 def applied(policy: Policy, fields: Mapping[str, Any]) -> Policy:

@@ -42,11 +42,8 @@ def lines_of(text: str) -> set[str]:
         for line in opened.splitlines()
         if len(line) >= LINE_CHARACTERS
     )
-    return {line for line in lines if _counts(line)}
-
-
-def _counts(line: str) -> bool:
-    return len(line) >= LINE_CHARACTERS and len(WORD.findall(line)) >= LINE_WORDS
+    long = (line for line in lines if len(line) >= LINE_CHARACTERS)
+    return {line for line in long if len(WORD.findall(line)) >= LINE_WORDS}
 
 
 def collapsed(text: str) -> str:
