@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import operator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,6 @@ from hippocampus.prices import Prices
 from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import CacheModel, Script, measure, prepare
 from hippocampus.replay.readers import read_file
-from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import EVERYTHING
 from hippocampus.replay.summary import Totals, totals
 
@@ -34,25 +35,17 @@ class PolicyDiff:
 
 def diff_file(path: Path, before: Policy, after: Policy, model: CacheModel) -> list[PolicyDiff]:
     """Compare two policies over every conversation of a file; none where it is no recording."""
-    try:
-        return [_diff(each, before, after, model) for each in read_file(path)]
-    except RecordingError:
-        return []
-
-
-def _diff(recording: Recording, before: Policy, after: Policy, model: CacheModel) -> PolicyDiff:
-    script = prepare(recording)
-    first, first_views = _measured(script, before, model)
-    everything = measure(script, EVERYTHING.make(recording), model=model)
-    second, second_views = _measured(script, after, model)
-    return PolicyDiff(
-        recording.path,
-        recording.name,
-        sum(one != other for one, other in zip(first_views, second_views, strict=True)),
-        totals(script, everything, model.prices),
-        first,
-        second,
-    )
+    found = []
+    with contextlib.suppress(RecordingError):
+        for recording in read_file(path):
+            script = prepare(recording)
+            first, first_views = _measured(script, before, model)
+            everything = measure(script, EVERYTHING.make(recording), model=model)
+            second, second_views = _measured(script, after, model)
+            changed = sum(map(operator.ne, first_views, second_views))
+            whole = totals(script, everything, model.prices)
+            found.append(PolicyDiff(recording.path, recording.name, changed, whole, first, second))
+    return found
 
 
 def _measured(script: Script, policy: Policy, model: CacheModel) -> tuple[Totals, list[int]]:

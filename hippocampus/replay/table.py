@@ -80,7 +80,9 @@ def _table(summary: dict[str, Any], outcome: dict[str, Any], *, narrow: bool) ->
     columns = [each for each in COLUMNS if not narrow or each[1] in NARROW_COLUMNS]
     for title, _, _ in columns:
         table.add_column(title, justify="right", no_wrap=True)
-    for name, figures in _ordered(summary["strategies"], outcome):
+    place = {outcome["ours"]: 0, outcome["floor"]: 2}  # ours first, the floor last
+    ordered = sorted(summary["strategies"].items(), key=lambda item: place.get(item[0], 1))
+    for name, figures in ordered:
         mark = " *" if name == summary["best_other"] else ""
         shown = (form.format(figures[field]) for _, field, form in columns)
         style = "bold" if name == outcome["ours"] else "dim" if name == outcome["floor"] else None
@@ -102,19 +104,36 @@ def shares_table(title: str, rows: Mapping[str, dict[str, Any]]) -> Table:
     return table
 
 
-def _ordered(
-    strategies: dict[str, Any], outcome: dict[str, Any]
-) -> list[tuple[str, dict[str, Any]]]:
-    """Return ours first, the floor last."""
-    place = {outcome["ours"]: 0, outcome["floor"]: 2}
-    return sorted(strategies.items(), key=lambda item: place.get(item[0], 1))
-
-
 def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
     """Return sentences on what was saved, what was hidden, and how far the floor is."""
     ours = summary["strategies"][outcome["ours"]]
     everything = summary["strategies"][outcome["everything"]]
-    found = [_saved(ours, everything, outcome), _hidden(ours), _recalled(ours), _read(ours)]
+    found = [_saved(ours, everything, outcome)]
+    values, lines = f"{ours['uses']:,} values", f"{ours['line_uses']:,} lines"
+    if ours["recalls"]:
+        found.append(
+            f"Hidden: {ours['hidden']:,} of {values} and {ours['hidden_lines']:,} of {lines} that "
+            f"the agent used. {ours['recalls']:,} calls were charged a recall; a replay cannot know "
+            f"whether the agent would have asked for it."
+        )
+    else:
+        found.append(f"All {values} and {lines} that the agent used stood in its view.")
+    if ours["hidden"]:
+        full, partial, failed = (
+            f"{ours[f'recalled_{name}_percent']:.1f} %" for name in PROTOCOL_PERCENT
+        )
+        reported = ", ".join(f"{share} %" for share in PROTOCOL_PERCENT.values())
+        found.append(
+            f"One recall brings back {ours['recoverable_percent']:.1f} % of the hidden values: "
+            f"{full} from the full content, {partial} from its summary alone, {failed} not at all "
+            f"(the protocol that this follows reports {reported})."
+        )
+    if ours["read_tokens"] != ours["asked_tokens"]:
+        found.append(
+            f"Of {ours['asked_tokens']:,} tokens that the agent asked to read, "
+            f"{ours['read_tokens']:,} stood in full in its next view; if it recalls the others, the "
+            f"cost is {ours['cost_if_read_percent']:.1f} %."
+        )
     if outcome["floor"]:
         floor = summary["strategies"][outcome["floor"]]
         found.append(
@@ -133,7 +152,7 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
             f"{raw['reported_tokens']:,} tokens where we count {raw['estimated_tokens']:,} "
             f"(x {raw['reported_ratio']:.2f}: its system prompt and tools are not in the recording)."
         )
-    return [each for each in found if each]
+    return found
 
 
 def _saved(ours: dict[str, Any], everything: dict[str, Any], outcome: dict[str, Any]) -> str:
@@ -145,41 +164,6 @@ def _saved(ours: dict[str, Any], everything: dict[str, Any], outcome: dict[str, 
         f"{outcome['prices']['read']:g}, marks: {outcome['marks']}): {word} "
         f"{abs(100 - ours['cost_percent']):.1f} % of the money (${abs(difference):,.2f} of "
         f"${everything['dollars']:,.2f}) and {100 - ours['tokens_percent']:.1f} % of the tokens."
-    )
-
-
-def _hidden(ours: dict[str, Any]) -> str:
-    values, lines = f"{ours['uses']:,} values", f"{ours['line_uses']:,} lines"
-    if not ours["recalls"]:
-        return f"All {values} and {lines} that the agent used stood in its view."
-    return (
-        f"Hidden: {ours['hidden']:,} of {values} and {ours['hidden_lines']:,} of {lines} that the "
-        f"agent used. {ours['recalls']:,} calls were charged a recall; a replay cannot know whether "
-        f"the agent would have asked for it."
-    )
-
-
-def _recalled(ours: dict[str, Any]) -> str:
-    if not ours["hidden"]:
-        return ""
-    full, partial, failed = (
-        f"{ours[f'recalled_{name}_percent']:.1f} %" for name in PROTOCOL_PERCENT
-    )
-    reported = ", ".join(f"{share} %" for share in PROTOCOL_PERCENT.values())
-    return (
-        f"One recall brings back {ours['recoverable_percent']:.1f} % of the hidden values: {full} "
-        f"from the full content, {partial} from its summary alone, {failed} not at all (the "
-        f"protocol that this follows reports {reported})."
-    )
-
-
-def _read(ours: dict[str, Any]) -> str:
-    if ours["read_tokens"] == ours["asked_tokens"]:
-        return ""
-    return (
-        f"Of {ours['asked_tokens']:,} tokens that the agent asked to read, {ours['read_tokens']:,} "
-        f"stood in full in its next view; if it recalls the others, the cost is "
-        f"{ours['cost_if_read_percent']:.1f} %."
     )
 
 

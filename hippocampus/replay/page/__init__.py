@@ -37,7 +37,11 @@ def page(outcome: dict[str, Any]) -> str:
     script = '"use strict";\n' + "\n".join(map(_asset, SCRIPTS))
     return Template(_asset("page.html")).substitute(
         main_parts(outcome),
-        content_policy=_content_policy(style, script),
+        # This style, this script and the empty icon are allowed; everything else is refused.
+        content_policy=(
+            f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+            "img-src data:; base-uri 'none'; form-action 'none'"
+        ),
         style=style,
         script=script,
         data=json_script(page_data(outcome), "page-data"),
@@ -46,14 +50,6 @@ def page(outcome: dict[str, Any]) -> str:
 
 def _asset(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _content_policy(style: str, script: str) -> str:
-    """Allow this style, this script and the empty icon; everything else is refused."""
-    return (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
-        f"img-src data:; base-uri 'none'; form-action 'none'"
-    )
 
 
 def _hash(text: str) -> str:

@@ -18,16 +18,31 @@ text = html.escape
 
 def main_parts(outcome: dict[str, Any]) -> dict[str, str]:
     """Return the parts of the template."""
-    recordings, total = outcome["recordings"], outcome["total"]
+    recordings, total, prices = outcome["recordings"], outcome["total"], outcome["prices"]
+    settings = [
+        f"policy {outcome['policy']}",
+        f"prices {prices['name']}: cache read × {prices['read']:g}, write × {prices['write']:g}",
+        f"cache marks: {outcome['marks']}",
+    ]
+    if prices["dollars_per_million"]:
+        settings.append(f"${prices['dollars_per_million']:,.2f} for a million input tokens")
+    if prices["window_tokens"]:
+        settings.append(f"window {prices['window_tokens']:,} tokens")
+    main = "<p>No recorded session was found.</p>"
+    if total:
+        name = "all sources" if len(outcome["sources"]) > 1 else next(iter(outcome["sources"]))
+        main = f"{_headline(total, outcome)}\n{_summary(name, total, outcome)}"
+    left = "".join(f"<li><bdi>{text(each)}</bdi></li>" for each in left_out(outcome))
+    troubles = f'<section><h2 id="left-out">Left out and repaired</h2><ul>{left}</ul></section>'
     return {
         "title": f"Replay of {counted(len(recordings), 'recording')}",
-        "setting": _setting(outcome),
-        "total": _total(total, outcome) if total else "<p>No recorded session was found.</p>",
-        "sources": _sources(outcome),
+        "setting": text(" · ".join(settings)),
+        "total": main,
+        "sources": _sources(outcome) if len(outcome["sources"]) > 1 else "",
         "recordings": "\n".join(
             _recording(number, each, outcome) for number, each in enumerate(recordings)
         ),
-        "troubles": _troubles(outcome),
+        "troubles": troubles if left else "",
     }
 
 
@@ -42,26 +57,6 @@ def json_script(data: Any, id_: str = "") -> str:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _setting(outcome: dict[str, Any]) -> str:
-    prices = outcome["prices"]
-    settings = [
-        f"policy {outcome['policy']}",
-        f"prices {prices['name']}: cache read × {prices['read']:g}, write × {prices['write']:g}",
-        f"cache marks: {outcome['marks']}",
-    ]
-    if prices["dollars_per_million"]:
-        settings.append(f"${prices['dollars_per_million']:,.2f} for a million input tokens")
-    if prices["window_tokens"]:
-        settings.append(f"window {prices['window_tokens']:,} tokens")
-    return text(" · ".join(settings))
-
-
-def _total(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
-    several = len(outcome["sources"]) > 1
-    name = "all sources" if several else next(iter(outcome["sources"]))
-    return f"{_headline(summary, outcome)}\n{_summary(name, summary, outcome)}"
 
 
 def _headline(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
@@ -103,8 +98,6 @@ def _figure(name: str, percent: float, detail: str, limit: float | None = None) 
 
 
 def _sources(outcome: dict[str, Any]) -> str:
-    if len(outcome["sources"]) < 2:
-        return ""
     opened = (
         f'<details class="source"><summary><b><bdi>{text(name)}</bdi></b> '
         f"<span>{counted(summary['raw']['recordings'], 'recording')} · net cost "
@@ -119,18 +112,12 @@ def _sources(outcome: dict[str, Any]) -> str:
 def _summary(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str:
     words = "".join(f"<p>{text(each)}</p>" for each in sentences(summary, outcome))
     scatter = json_script(bounds_data(summary, outcome))
-    return (
-        f'<div class="summary"><div class="words">{words}<p class="soft">'
-        f'{text(shares_of_raw(summary["raw"]))}</p></div><figure class="scatter">{scatter}</figure></div>'
-        f"{_table(name, summary, outcome)}"
-    )
-
-
-def _table(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str:
     titles = "".join(f'<th scope="col">{text(title)}</th>' for title, _, _ in COLUMNS)
     rows = "".join(_row(strategy, line, summary) for strategy, line in line_styles(outcome).items())
     label = text(f"Strategies, {name}")
     return (
+        f'<div class="summary"><div class="words">{words}<p class="soft">'
+        f'{text(shares_of_raw(summary["raw"]))}</p></div><figure class="scatter">{scatter}</figure></div>'
         f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
         f'<thead><tr><th scope="col">strategy</th>{titles}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
@@ -159,51 +146,28 @@ def _recording(number: int, recording: dict[str, Any], outcome: dict[str, Any]) 
     saved = raw["dollars"] - ours["dollars"]
     hidden, uses = ours["hidden"] + ours["hidden_lines"], ours["uses"] + ours["line_uses"]
     money = f"{'−' if saved < 0 else ''}${abs(saved):,.3f}"
-    shown = (
-        ("calls", ours["calls"], f"{ours['calls']:,}", ""),
-        ("tokens", raw["tokens"], f"{raw['tokens']:,}", ""),
-        ("cost", ours["cost_percent"], f"{ours['cost_percent']:.1f} %", _bar(ours)),
-        ("saved", saved, money, ""),
-        ("hidden", hidden, f"{hidden:,} of {uses:,}", ""),
+    cost = ours["cost_percent"]
+    # The tick of the bar is sending everything, its end twice that.
+    bar = (
+        f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect width="{min(cost, 200) / 2:.1f}" height="8"/><path d="M50 0v8"/></svg>'
     )
-    data = " ".join(f'data-{name}="{value:.6g}"' for name, value, _, _ in shown)
-    figures = "".join(_cell(name, label, value, more) for name, value, label, more in shown)
+    shown = (
+        ("calls", "calls", ours["calls"], f"{ours['calls']:,}", False),
+        ("tokens", "tokens sent raw", raw["tokens"], f"{raw['tokens']:,}", False),
+        ("cost", "net cost", cost, f"{cost:.1f} %", cost > 100),
+        ("saved", "money saved", saved, money, saved < 0),
+        ("hidden", "hidden uses", hidden, f"{hidden:,} of {uses:,}", False),
+    )
+    data = " ".join(f'data-{name}="{value:.6g}"' for name, _, value, _, _ in shown)
+    figures = "".join(
+        f'<span class="{name}{" loss" if is_loss else ""}"><i>{label} </i>'
+        f"{bar if name == 'cost' else ''}<b>{figure}</b></span>"
+        for name, label, _, figure, is_loss in shown
+    )
+    kind = " · ".join(filter(None, (recording["source"], recording["model"])))
     return (
         f'<details id="r{number}" {data}><summary><span class="name">'
-        f"<bdi>{text(recording['name'])}</bdi><small><bdi>{text(_kind(recording))}</bdi></small>"
+        f"<bdi>{text(recording['name'])}</bdi><small><bdi>{text(kind)}</bdi></small>"
         f"</span>{figures}</summary>{json_script(recording_data(recording, outcome))}</details>"
     )
-
-
-def _kind(recording: dict[str, Any]) -> str:
-    return " · ".join(filter(None, (recording["source"], recording["model"])))
-
-
-LABELS = {
-    "calls": "calls",
-    "tokens": "tokens sent raw",
-    "cost": "net cost",
-    "saved": "money saved",
-    "hidden": "hidden uses",
-}
-
-
-def _cell(name: str, shown: str, value: float, more: str) -> str:
-    lost = (name == "cost" and value > 100) or (name == "saved" and value < 0)
-    return f'<span class="{name}{" loss" if lost else ""}"><i>{LABELS[name]} </i>{more}<b>{shown}</b></span>'
-
-
-def _bar(ours: dict[str, Any]) -> str:
-    """Return the net cost as a bar; its tick is sending everything, its end twice that."""
-    width = min(ours["cost_percent"], 200) / 2
-    return (
-        f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect width="{width:.1f}" height="8"/><path d="M50 0v8"/></svg>'
-    )
-
-
-def _troubles(outcome: dict[str, Any]) -> str:
-    listed = "".join(f"<li><bdi>{text(each)}</bdi></li>" for each in left_out(outcome))
-    if not listed:
-        return ""
-    return f'<section><h2 id="left-out">Left out and repaired</h2><ul>{listed}</ul></section>'

@@ -64,7 +64,18 @@ def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[s
         "rows": [cells(recording["strategies"][name]) for name in names],
         "tokens": tokens and _shared(tokens[name] for name in names),
         "costs": costs and _shared(map(round, costs[name]) for name in names),
-        "entries": [_timeline(entry) for entry in recording.get("entries", ())],
+        # Without uses before an entry arrived, whose values other entries brought.
+        "entries": [
+            {
+                **entry,
+                **{
+                    field: [call for call in entry[field] if call >= entry["arrived"]]
+                    for field in ("used", "recalled", "accessed")
+                },
+                "strength": list(map(list, entry["strength"])),
+            }
+            for entry in recording.get("entries", ())
+        ],
     }
 
 
@@ -76,12 +87,3 @@ def _shared(rows: Iterable[Iterable[int]]) -> list[list[int] | int]:
         first = seen.setdefault(row, number)
         kept.append(list(row) if first == number else first)
     return kept
-
-
-def _timeline(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry without uses before it arrived, whose values other entries brought."""
-    since = {
-        field: [call for call in entry[field] if call >= entry["arrived"]]
-        for field in ("used", "recalled", "accessed")
-    }
-    return {**entry, **since, "strength": list(map(list, entry["strength"]))}
