@@ -60,15 +60,13 @@ def show(
     from hippocampus import policy as policies
 
     found = policies.load(name)
-    typer.echo(_written(found) if resolved else policies.text_of(name), nl=resolved)
+    text = policies.text_of(name)
+    if resolved:
+        import yaml
 
-
-def _written(policy: Policy) -> str:
-    import yaml
-
-    data = policy.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"extends"})
-    text: str = yaml.safe_dump(data, allow_unicode=True, sort_keys=False, width=100)
-    return text.rstrip("\n")
+        data = found.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"extends"})
+        text = yaml.safe_dump(data, allow_unicode=True, sort_keys=False, width=100)
+    typer.echo(text, nl=False)
 
 
 @app.command()
@@ -179,20 +177,18 @@ def _table(rows: list[Treated], policy: Policy) -> Table:
     table.add_column("tokens", justify="right")
     table.add_column("what the rules set", ratio=1, overflow="fold")
     for row in rows:
-        sentences = "\n".join(_sentences(row)) or "no rule matches"
-        entry = Text(f"{row.subject.type} {row.subject.source_type}: {_opening(row)}")
-        table.add_row(str(row.message), entry, f"{row.subject.tokens:,}", Text(sentences))
+        treatment, subject = row.treatment, row.subject
+        lines = [
+            f"{name}: {_value(row, name)} ({rule})" for name, rule in treatment.because.items()
+        ]
+        lines += [
+            f"{name} withheld: content cannot raise itself ({rule})"
+            for name, rule in treatment.withheld.items()
+        ]
+        words = " ".join(subject.text[: 4 * MAX_TEXT_CHARACTERS].split())
+        if len(words) > MAX_TEXT_CHARACTERS:
+            words = f"{words[:MAX_TEXT_CHARACTERS]}…"
+        entry = Text(f"{subject.type} {subject.source_type}: {words}")
+        sentences = Text("\n".join(lines) or "no rule matches")
+        table.add_row(str(row.message), entry, f"{subject.tokens:,}", sentences)
     return table
-
-
-def _opening(row: Treated) -> str:
-    words = " ".join(row.subject.text[: 4 * MAX_TEXT_CHARACTERS].split())
-    return words if len(words) <= MAX_TEXT_CHARACTERS else f"{words[:MAX_TEXT_CHARACTERS]}…"
-
-
-def _sentences(row: Treated) -> list[str]:
-    fields = row.treatment.because.items()
-    return [f"{name}: {_value(row, name)} ({rule})" for name, rule in fields] + [
-        f"{name} withheld: content cannot raise itself ({rule})"
-        for name, rule in row.treatment.withheld.items()
-    ]

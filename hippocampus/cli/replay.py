@@ -7,7 +7,7 @@ import json
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -116,7 +116,12 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
 
         print_outcome(found, console())
     if report is not None:
-        _write(found, report)
+        from hippocampus.replay.page import write_page
+
+        try:
+            write_page(found, report)
+        except OSError as failure:
+            fail(f"the report cannot be written to {report}: {failure.strerror}")
     _end(replayed, skipped, strict=strict)
 
 
@@ -147,15 +152,6 @@ def _expect_writable(report: Path) -> None:
     else:
         return
     fail(f"no report can be written to {report}: {problem}")
-
-
-def _write(found: dict[str, Any], report: Path) -> None:
-    from hippocampus.replay.page import write_page
-
-    try:
-        write_page(found, report)
-    except OSError as failure:
-        fail(f"the report cannot be written to {report}: {failure.strerror}")
 
 
 def _run(

@@ -18,7 +18,7 @@ from hippocampus.formats.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hippocampus.storage.gc import FileRemoval, GcRules, Holding, Removal
+    from hippocampus.storage.gc import FileRemoval, Holding, Removal
     from hippocampus.storage.state_dir import StateDir
 
 app = typer.Typer(help="List, read and verify stored contents.", no_args_is_help=True)
@@ -51,7 +51,9 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     state = expect_state(state_dir)
     rules = gc.GcRules(max_age_days, max_bytes, _session_days(session or ()), orphan_hours * 3_600)
     started = time.time()
-    _check(rules)
+    given = [rules.max_age_days, rules.max_bytes, rules.orphan_grace_seconds]
+    if any(each is not None and not each >= 0 for each in [*given, *rules.session_days.values()]):
+        raise typer.BadParameter("ages and sizes are 0 or more")
     with contextlib.closing(DiskStore(state.contents)) as store:
         removals = gc.plan(gc.holdings(state, store), rules, started)
         files = gc.plan_files(gc.session_files(state), rules, started)
@@ -62,12 +64,6 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
             gone = proxy.remove(state, conversations, started)
             conversations = {session: conversations[session] for session in gone}
     _print_removals(removals, files, conversations, done=apply)
-
-
-def _check(rules: GcRules) -> None:
-    given = [rules.max_age_days, rules.max_bytes, rules.orphan_grace_seconds]
-    if any(each is not None and not each >= 0 for each in [*given, *rules.session_days.values()]):
-        raise typer.BadParameter("ages and sizes are 0 or more")
 
 
 def _session_days(given: Sequence[str]) -> dict[str, float]:
@@ -120,10 +116,9 @@ def list_contents(state_dir: StateFolder) -> None:
     for each in sorted(_holdings(state), key=lambda held: -held.active_at):
         pinned = "yes" if any(ref.pinned for ref in each.references) else ""
         entries = ", ".join(f"{ref.session}/{ref.entry_id}" for ref in each.references) or "orphan"
-        is_open = each.active_at == math.inf
-        active = (
-            "now" if is_open else f"{datetime.fromtimestamp(each.active_at, UTC):%Y-%m-%d %H:%M}"
-        )
+        active = "now"
+        if each.active_at < math.inf:
+            active = f"{datetime.fromtimestamp(each.active_at, UTC):%Y-%m-%d %H:%M}"
         table.add_row(
             each.key[:12], f"{each.packed_bytes:,}", active, pinned, escape(visible(entries))
         )
@@ -136,30 +131,24 @@ def show(
     named: Annotated[str, typer.Argument(help="An entry's id, or the start of a payload's key.")],
 ) -> None:
     """Write one content to standard output, byte for byte; on a terminal, without control characters."""
-    from hippocampus.storage import gc
     from hippocampus.storage.content_store import DiskStore
 
     state = expect_state(state_dir)
-    with contextlib.closing(DiskStore(state.contents)) as store:
-        content = store.get(_key(gc.holdings(state, store), named))
-    if sys.stdout.isatty():
-        content = visible((content or b"").decode("utf-8", "replace")).encode()
-    sys.stdout.buffer.write(content or b"")
-    sys.stdout.flush()
-
-
-def _key(held: Sequence[Holding], named: str) -> str:
-    """Return the key of the one content with this id or start of its key."""
     found = [
         each.key
-        for each in held
+        for each in _holdings(state)
         if any(ref.entry_id == named for ref in each.references)
         or (len(named) >= 4 and each.key.startswith(named))
     ]
     if len(found) != 1:
         number = "no content is" if not found else f"{len(found)} contents are"
         fail(f"{number} named {named!r}; `store ls` lists them")
-    return found[0]
+    with contextlib.closing(DiskStore(state.contents)) as store:
+        content = store.get(found[0])
+    if sys.stdout.isatty():
+        content = visible((content or b"").decode("utf-8", "replace")).encode()
+    sys.stdout.buffer.write(content or b"")
+    sys.stdout.flush()
 
 
 @app.command("entries")

@@ -102,7 +102,13 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
         judge or reader,
         readings,
     )
-    options = [name for name in ctx.params if _is_given(ctx, name) and name not in ("out", "yes")]
+    options = [
+        name
+        for name in ctx.params
+        if (source := ctx.get_parameter_source(name)) is not None
+        and source.name == "COMMANDLINE"
+        and name not in ("out", "yes")
+    ]
     if options and not paths:
         raise StoreError(f"{out} goes on as it was begun; leave --{options[0]} out")
     if not paths and not (out / RECORD).exists():
@@ -123,11 +129,6 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
             _run(folder, folder.settings or given, yes=yes)
     except OSError as failure:
         raise StoreError(f"{out}: {failure.strerror or failure}") from failure
-
-
-def _is_given(ctx: typer.Context, name: str) -> bool:
-    source = ctx.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _run(folder: StudyFolder, settings: StudySettings, *, yes: bool) -> None:

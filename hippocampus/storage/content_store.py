@@ -308,11 +308,7 @@ class DiskStore:
 
     def strays(self) -> list[str]:
         """Return a sentence for each file next to the database that belongs to no payload."""
-        own = {
-            diskcache.core.DBNAME,
-            f"{diskcache.core.DBNAME}-wal",
-            f"{diskcache.core.DBNAME}-shm",
-        }
+        own = {f"{diskcache.core.DBNAME}{ending}" for ending in ("", "-wal", "-shm")}
         self.open()
         with _as_store_error(self._folder), reading(self._database) as db:
             named = db.execute("SELECT filename FROM Cache WHERE filename IS NOT NULL").fetchall()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -59,7 +58,11 @@ def ledgers_with(
                     db.execute("DELETE FROM entry WHERE ledger = ?", (name,))
                     db.execute("DELETE FROM ledger WHERE name = ?", (name,))
                 for name in changed:
-                    _add(db, state.sessions / name, stamps[name], ids_of)
+                    ids: Iterable[str] = ()
+                    with contextlib.suppress(StoreError):
+                        ids = ids_of(state.sessions / name)
+                    db.executemany("INSERT INTO entry VALUES (?, ?)", ((id_, name) for id_ in ids))
+                    db.execute("INSERT INTO ledger VALUES (?, ?)", (name, stamps[name]))
         found = db.execute("SELECT ledger FROM entry WHERE id = ? ORDER BY ledger", (entry_id,))
         return [state.sessions / name for (name,) in found]
 
@@ -75,16 +78,6 @@ def forget(state: StateDir, ledger: str) -> None:
         with opened(state.entry_index, SCHEMA, "OFF") as db, transaction(db):
             db.execute("DELETE FROM entry WHERE ledger = ?", (ledger,))
             db.execute("DELETE FROM ledger WHERE name = ?", (ledger,))
-
-
-def _add(
-    db: sqlite3.Connection, path: Path, stamp: str, ids_of: Callable[[Path], Iterable[str]]
-) -> None:
-    ids: Iterable[str] = ()
-    with contextlib.suppress(StoreError):
-        ids = ids_of(path)
-    db.executemany("INSERT INTO entry VALUES (?, ?)", ((each, path.name) for each in ids))
-    db.execute("INSERT INTO ledger VALUES (?, ?)", (path.name, stamp))
 
 
 def _stamps(state: StateDir) -> dict[str, str]:

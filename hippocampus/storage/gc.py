@@ -44,11 +44,14 @@ class GcRules:
     orphan_grace_seconds: float = ORPHAN_GRACE_SECONDS
     """How long a payload may be without references; 0 not at all."""
 
-    def days_of(self, session: str) -> float | None:
-        """Return how many days a session may be idle before its payloads go."""
+    def rule_by_age(self, session: str, active_at: float, now: float) -> str | None:
+        """Return the rule by which what a session left goes by its age, or None where it stays."""
         globs = (glob for glob in self.session_days if fnmatch.fnmatchcase(session, glob))
         glob = next(globs, None)
-        return self.max_age_days if glob is None else self.session_days[glob]
+        days = self.max_age_days if glob is None else self.session_days[glob]
+        if days is None or now - active_at < days * DAY_SECONDS:
+            return None
+        return f"sessions idle for over {days:g} days"
 
 
 class Reference(NamedTuple):
@@ -125,27 +128,17 @@ def _rule_of(holding: Holding, rules: GcRules, now: float) -> str | None:
     if not holding.references:
         grace = rules.orphan_grace_seconds
         return "no session refers to it" if now - holding.put_at >= grace else None
-    found = []
-    for each in holding.references:
-        days = rules.days_of(each.session)
-        if days is None or now - each.active_at < days * DAY_SECONDS:
-            return None
-        found.append(_idle_over(days))
-    return found[0]
-
-
-def _idle_over(days: float) -> str:
-    return f"sessions idle for over {days:g} days"
+    found = [rules.rule_by_age(each.session, each.active_at, now) for each in holding.references]
+    return found[0] if None not in found else None
 
 
 def plan_files(held: Iterable[SessionFile], rules: GcRules, now: float) -> list[FileRemoval]:
     """Return the files of sessions that go by age; pins protect payloads, and no files."""
-    going = []
-    for each in held:
-        days = rules.days_of(each.session)
-        if days is not None and now - each.active_at >= days * DAY_SECONDS:
-            going.append(FileRemoval(each, _idle_over(days)))
-    return going
+    return [
+        FileRemoval(each, rule)
+        for each in held
+        if (rule := rules.rule_by_age(each.session, each.active_at, now)) is not None
+    ]
 
 
 def plan_conversations(state: StateDir, rules: GcRules, now: float) -> dict[str, str]:
@@ -155,12 +148,9 @@ def plan_conversations(state: StateDir, rules: GcRules, now: float) -> dict[str,
         StoreError: the proxy's file cannot be read.
 
     """
-    going = {}
-    for session, sent in proxy.sent(state).items():
-        days = rules.days_of(session)
-        if days is not None and now - sent >= days * DAY_SECONDS:
-            going[session] = _idle_over(days)
-    return going
+    sent = proxy.sent(state)
+    found = {session: rules.rule_by_age(session, at, now) for session, at in sent.items()}
+    return {session: rule for session, rule in found.items() if rule is not None}
 
 
 def _over_size(

@@ -107,32 +107,22 @@ def applied(db: sqlite3.Connection, path: str, schema: Schema) -> list[str]:
     columns = _columns(db)
     if not columns:
         return []
-    if "migration" not in columns:
-        return _unrecorded(db, columns, path, schema)
+    foreign = StoreError(f"{schema.kind} {path}: a SQLite file of something else; name another")
+    if "migration" not in columns:  # ledgers once counted their migrations
+        (counted,) = db.execute("PRAGMA user_version").fetchone()
+        for number, version in enumerate(_versions(schema), 1):
+            if columns == version and counted in {0, number}:
+                return known[:number]
+        raise foreign
     names = [name for (name,) in db.execute("SELECT name FROM migration ORDER BY number")]
     if names[:1] != known[:1]:
-        raise _foreign(path, schema)
+        raise foreign
     if names != known[: len(names)]:
         raise LaterVersionError(
             f"{schema.kind} {path} was written by a later version of hippocampus: upgrade "
             "hippocampus, or name another file or state directory"
         )
     return names
-
-
-def _unrecorded(
-    db: sqlite3.Connection, columns: TableColumns, path: str, schema: Schema
-) -> list[str]:
-    """Return the migrations of a file that does not record them: ledgers once counted them."""
-    (counted,) = db.execute("PRAGMA user_version").fetchone()
-    for number, version in enumerate(_versions(schema), 1):
-        if columns == version and counted in {0, number}:
-            return [each.name for each in schema.migrations[:number]]
-    raise _foreign(path, schema)
-
-
-def _foreign(path: str, schema: Schema) -> StoreError:
-    return StoreError(f"{schema.kind} {path}: a SQLite file of something else; name another")
 
 
 def _run(db: sqlite3.Connection, script: str) -> None:

@@ -66,7 +66,19 @@ class Journal:
         """
         record = _heading("call", call.turn, format_name) | _fields(call)
         record["decisions"] = [_fields(each) for each in decisions]
-        record["entries"] = [_entry(each) for each in committed]
+        record["entries"] = [
+            {
+                "id": each.entry.id,
+                "type": each.entry.type,
+                "turn": each.entry.source.turn,
+                "kind": each.kind,
+                "tool": each.tool,
+                "content": each.content,
+                "tokens": each.tokens,
+                "stage": each.stage,
+            }
+            for each in committed
+        ]
         self._write(messages, kept, record)
 
     def end(self, messages: Sequence[Message], kept: int, format_name: str, turn: int) -> None:
@@ -168,28 +180,34 @@ class Journal:
             self._begin(descriptor)
         size = os.fstat(descriptor).st_size
         if size > self._end:
-            content = _content(descriptor, self._end)
+            with os.fdopen(os.dup(descriptor), "rb") as file:  # one `pread` would end at 2 GiB
+                file.seek(self._end)
+                content = file.read()
             whole = content[: content.rfind(b"\n") + 1]
             if whole != content:  # a process died in its last write
                 os.ftruncate(descriptor, self._end + len(whole))
             self._take(whole)
             self._end += len(whole)
         if self._end == 0:
-            self._open_part(descriptor)
+            self._part += 1
+            head = {
+                "type": "archive",
+                "version": records.VERSION,
+                "session": self._session,
+                "part": self._part,
+                "policy": self._policy,
+            }
+            self._append(descriptor, records.line(head))
 
     def _begin(self, descriptor: int) -> None:
-        """Take in the packed parts; a journal that is one of them already is emptied."""
-        self._take(self._earlier_parts())
-        head = next(records.parsed(os.pread(descriptor, HEAD_BYTES, 0)), {})
-        if head.get("part", self._part + 1) <= self._part:
-            os.ftruncate(descriptor, 0)
+        """Take in the packed parts; a journal that is one of them already is emptied.
 
-    def _earlier_parts(self) -> bytes:
-        """Return the packed parts; a damaged archive is renamed, and a new one is started."""
+        A damaged archive is renamed, and a new one is started.
+        """
         try:
-            return packing.unpacked(written(self._packed))
+            earlier = packing.unpacked(written(self._packed))
         except packing.DamagedError as damage:
-            aside = set_aside(self._packed)
+            aside, earlier = set_aside(self._packed), b""
             LOG.warning(
                 "session %s: archive %s is damaged: %s; it is renamed to %s, and a new one is started",
                 self._session,
@@ -197,7 +215,10 @@ class Journal:
                 damage,
                 aside.name,
             )
-            return b""
+        self._take(earlier)
+        head = next(records.parsed(os.pread(descriptor, HEAD_BYTES, 0)), {})
+        if head.get("part", self._part + 1) <= self._part:
+            os.ftruncate(descriptor, 0)
 
     def _take(self, content: bytes) -> None:
         for record in records.parsed_messages(content):
@@ -211,24 +232,6 @@ class Journal:
                     del self._messages[at:]
                     self._same = min(self._same, at)
 
-    def _open_part(self, descriptor: int) -> None:
-        self._part += 1
-        head = {
-            "type": "archive",
-            "version": records.VERSION,
-            "session": self._session,
-            "part": self._part,
-            "policy": self._policy,
-        }
-        self._append(descriptor, records.line(head))
-
-
-def _content(descriptor: int, start: int) -> bytes:
-    """Return what a file has from a place on, however much: one `pread` ends at 2 GiB."""
-    with os.fdopen(os.dup(descriptor), "rb") as file:
-        file.seek(start)
-        return file.read()
-
 
 def _heading(kind: str, turn: int, format_name: str) -> dict[str, Any]:
     """Return the fields that every record of a list begins with."""
@@ -238,16 +241,3 @@ def _heading(kind: str, turn: int, format_name: str) -> dict[str, Any]:
 
 def _fields(value: ModelCall | Decision) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in fields(value)}
-
-
-def _entry(record: Record) -> dict[str, Any]:
-    return {
-        "id": record.entry.id,
-        "type": record.entry.type,
-        "turn": record.entry.source.turn,
-        "kind": record.kind,
-        "tool": record.tool,
-        "content": record.content,
-        "tokens": record.tokens,
-        "stage": record.stage,
-    }
