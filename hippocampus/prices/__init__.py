@@ -153,22 +153,16 @@ def model_prices(model: str) -> Prices:
         window_tokens=found.context_window or 0,
         cache_seconds=HOUR,
     )
-    return _with_cache(own, provider.id)
-
-
-def _with_cache(prices: Prices, provider: str) -> Prices:
-    """Return a model's prices with what its provider's cache keeps, where, and how long."""
-    if provider in ("anthropic", "aws") and "claude" in prices.name:
-        starts = (
-            least for start, least in SMALLEST_PREFIXES.items() if prices.name.startswith(start)
-        )
+    # What the provider's cache keeps, where, and how long.
+    if provider.id in ("anthropic", "aws") and "claude" in own.name:
+        starts = (least for start, least in SMALLEST_PREFIXES.items() if own.name.startswith(start))
         smallest = next(starts, MIN_PREFIX_TOKENS)
         return replace(
-            prices, cache="marks", cache_seconds=FIVE_MINUTES, smallest_prefix_tokens=smallest
+            own, cache="marks", cache_seconds=FIVE_MINUTES, smallest_prefix_tokens=smallest
         )
-    if provider == "openai" and prices.write > 1:  # from GPT-5.6 on
-        return replace(prices, cache="breakpoints", cache_seconds=HALF_HOUR)
-    return replace(prices, step_tokens=STEP_TOKENS if provider == "openai" else 0)
+    if provider.id == "openai" and own.write > 1:  # from GPT-5.6 on
+        return replace(own, cache="breakpoints", cache_seconds=HALF_HOUR)
+    return replace(own, step_tokens=STEP_TOKENS if provider.id == "openai" else 0)
 
 
 def _found(model: str) -> tuple[Any, Any]:

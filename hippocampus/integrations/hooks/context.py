@@ -25,52 +25,36 @@ def added(event: dict[str, Any], state: StateDir, policy: str) -> str:
         HippocampusError: the memory or the policy cannot be read.
 
     """
-    is_start = event["hook_event_name"] == "SessionStart"
+    is_start, text = event["hook_event_name"] == "SessionStart", ""
     if is_start:
-        text = _loaded(event, state, policy) if _is_new(event) else ""
-    else:
-        text = _unseen(_retrieved(event, state), event, state)
-    lines = _lines(text)
+        # A resumed conversation has the memories of its start. Newer ones in front of it would be
+        # worth it only where the provider's cache of it has expired, so that they rewrite nothing.
+        is_resumed = str(event.get("source")) in {"resume", "fork"}
+        if not is_resumed or event.get("prompt_cache_likely_expired") is True:
+            text = _loaded(event, state, policy)
+    elif state.facts.exists():
+        text = _retrieved(event, state)
+    # What frames the memories is no reason to add a text.
+    lines = [line for line in text.splitlines() if line.startswith(("- ", "["))]
     if not lines:
         return ""
     noted(state, {"session": event.get("session_id"), "added": lines, "starts": is_start})
     return text
 
 
-def _lines(text: str) -> list[str]:
-    """Return the memories of a text, without what frames them."""
-    return [line for line in text.splitlines() if line.startswith(("- ", "["))]
-
-
-def _unseen(text: str, event: dict[str, Any], state: StateDir) -> str:
-    """Return a text without the memories that its conversation has had since its last start."""
-    seen: set[str] = set()
-    for each in log_of(state) if text else ():
-        if each.get("session") == event.get("session_id") and "added" in each:
-            seen = (set() if each["starts"] else seen) | set(each["added"])
-    return "\n".join(line for line in text.splitlines() if line not in seen)
-
-
 def _retrieved(event: dict[str, Any], state: StateDir) -> str:
-    if not state.facts.exists():
-        return ""
+    """Return the memories that fit a prompt and that its conversation has not had since its start."""
     from hippocampus.facts import Facts
 
     # Gemini CLI puts what SessionStart added in front of the first prompt.
     prompt = str(event.get("prompt") or "").rpartition("</hook_context>")[2]
     with Facts(state.facts) as facts:
-        return facts.retrieve(prompt, token_budget=PROMPT_TOKENS)
-
-
-def _is_new(event: dict[str, Any]) -> bool:
-    """Return whether a conversation has no memories yet, or has to be written to the cache anyway.
-
-    A resumed one has those of its start. Newer ones in front of it would be worth it only where the
-    provider's cache of it has expired, so that they rewrite nothing.
-    """
-    if str(event.get("source")) in {"resume", "fork"}:
-        return event.get("prompt_cache_likely_expired") is True
-    return True
+        text = facts.retrieve(prompt, token_budget=PROMPT_TOKENS)
+    seen: set[str] = set()
+    for each in log_of(state) if text else ():
+        if each.get("session") == event.get("session_id") and "added" in each:
+            seen = (set() if each["starts"] else seen) | set(each["added"])
+    return "\n".join(line for line in text.splitlines() if line not in seen)
 
 
 def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:

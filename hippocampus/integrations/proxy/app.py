@@ -162,9 +162,11 @@ class Proxy:
         if is_read:
             headers.append((b"accept-encoding", b"identity"))
         has_body = "content-length" in request.headers or "transfer-encoding" in request.headers
-        url = self._upstream.copy_with(
-            raw_path=self._upstream.raw_path.rstrip(b"/") + _target(request)
-        )
+        # Path and query as the host wrote them.
+        path: bytes = request.scope.get("raw_path") or request.url.path.encode()
+        query: bytes = request.scope["query_string"]
+        target = path + (b"?" + query if query else b"")
+        url = self._upstream.copy_with(raw_path=self._upstream.raw_path.rstrip(b"/") + target)
         sent = httpx.Request(
             request.method, url, headers=headers, content=content if has_body else None,
             extensions={"timeout": self._client.timeout.as_dict()},
@@ -280,13 +282,6 @@ def _fed(answer: ModelAnswer, event: Event, *, is_read: bool) -> tuple[list[byte
         except Exception:  # law 3: a stream in an unknown form is the host's to read
             LOG.exception("a stream cannot be read, and passes as it is")
     return [event.content], False
-
-
-def _target(request: Request) -> bytes:
-    """Return path and query as the host wrote them."""
-    path: bytes = request.scope.get("raw_path") or request.url.path.encode()
-    query: bytes = request.scope["query_string"]
-    return path + (b"?" + query if query else b"")
 
 
 def _streamed(response: httpx.Response) -> Response:

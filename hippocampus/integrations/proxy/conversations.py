@@ -112,16 +112,13 @@ class KnownConversations:
         try:
             self._db = connected(state.proxy)
             migrate(self._db, str(state.proxy), SCHEMA)
-            self._forget(now - KEPT_SECONDS)
+            with transaction(self._db):
+                self._db.execute("DELETE FROM conversation WHERE sent < ?", (now - KEPT_SECONDS,))
+                left = "session NOT IN (SELECT session FROM conversation)"
+                self._db.execute(f"DELETE FROM chain WHERE {left}")  # noqa: S608 - a constant
+                self._db.execute(f"DELETE FROM rounds WHERE {left}")  # noqa: S608 - a constant
         except (OSError, sqlite3.Error) as failure:
             raise StoreError(f"{SCHEMA.kind} {state.proxy}: {failure}") from failure
-
-    def _forget(self, before: float) -> None:
-        with transaction(self._db):
-            self._db.execute("DELETE FROM conversation WHERE sent < ?", (before,))
-            left = "session NOT IN (SELECT session FROM conversation)"
-            self._db.execute(f"DELETE FROM chain WHERE {left}")  # noqa: S608 - a constant
-            self._db.execute(f"DELETE FROM rounds WHERE {left}")  # noqa: S608 - a constant
 
     def place(self, chains: Chains, now: float) -> RequestPlace:
         """Return the session of a request, and note that it is sent.

@@ -5,6 +5,7 @@ Everything here blocks and runs in threads; requests are sent in `app`.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -28,7 +29,6 @@ from hippocampus.integrations.proxy.conversations import (
 )
 from hippocampus.integrations.proxy.metrics import by_price
 from hippocampus.memory import Hippocampus
-from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.session.marks import UNSEEN_MARKS
 from hippocampus.session.session import Session
@@ -120,7 +120,7 @@ class Exchange:
         """Answer the calls of recall of the present round."""
         self.recalls += len(self.answer.calls)
         answer = self.conversation.session.answer
-        return [ToolResult(each.call_id, answer(each.arguments)) for each in self.answer.calls]
+        return [ToolResult(call_id, answer(arguments)) for call_id, arguments in self.answer.calls]
 
     def next_request(self) -> bytes:
         """Answer the present round, and return the request with which the answer goes on.
@@ -175,10 +175,18 @@ class Service:
             items = _listed(request.get(answers.ITEMS))
             reason = answers.unmanaged(request) if request.get("tools") else "no tools"
             if reason or not items:
-                self._warn_once(reason)
+                if reason not in {"", "no tools", *self._warned}:
+                    self._warned.add(reason)
+                    LOG.warning("requests whose messages are %s pass as they are", reason)
                 return reason or "no messages"
             chains = chains_of(answers, request, items)
-            caching, tool = Caching.of(request), _tool_name(request["tools"])
+            caching = Caching.of(request)
+            names = {
+                (each.get("function") or each).get("name")
+                for each in request["tools"]
+                if isinstance(each, dict)
+            }
+            tool = OTHER_NAME if recall.TOOL_NAME in names else recall.TOOL_NAME
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
             return "malformed"  # the provider answers why
         place = self._conversations.place(chains, now)
@@ -196,17 +204,14 @@ class Service:
         exchange.send_view(now - place.sent if place.sent else 0.0)
         return exchange
 
-    def _warn_once(self, reason: str) -> None:
-        if reason not in {"", "no tools"} and reason not in self._warned:
-            self._warned.add(reason)
-            LOG.warning("requests whose messages are %s pass as they are", reason)
-
     def _opened(
         self, name: str, answers: type[ModelAnswer], caching: Caching, items: list[Item]
     ) -> OpenConversation:
         now = time.monotonic()
-        self._close_idle(now)
         with self._lock:
+            for idle in [key for key, each in self._open.items() if now - each.used > IDLE_SECONDS]:
+                closing = self._open.pop(idle).session
+                threading.Thread(target=closing.close, daemon=True).start()
             found = self._open.get(name)
             if found is None or found.caching != caching:
                 if found is not None:
@@ -223,29 +228,20 @@ class Service:
     def _memory(self, caching: Caching) -> Hippocampus:
         """Return the memory with the prices and the window of a model, and with the marks left."""
         if caching not in self._memories:
+            model: str | None = caching.model
+            try:
+                prices.model_prices(caching.model)
+            except ModelError as unknown:
+                LOG.warning("%s; requests to it are priced as Anthropic's", unknown)
+                model = None
             self._memories[caching] = Hippocampus(
                 self._state_dir,
                 policy=self._policy,
-                model=self._known(caching.model),
+                model=model,
                 marks=caching.marks,
                 tail_mark=caching.tail_mark,
             )
         return self._memories[caching]
-
-    def _known(self, model: str) -> str | None:
-        try:
-            prices.model_prices(model)
-        except ModelError as unknown:
-            LOG.warning("%s; requests to it are priced as Anthropic's", unknown)
-            return None
-        return model
-
-    def _close_idle(self, now: float) -> None:
-        with self._lock:
-            idle = [name for name, each in self._open.items() if now - each.used > IDLE_SECONDS]
-            closing = [self._open.pop(name).session for name in idle]
-        for session in closing:
-            threading.Thread(target=session.close, daemon=True).start()
 
     def keep(self, exchange: Exchange) -> None:
         """Keep the rounds that the host has not seen, before it sees the end of the answer."""
@@ -286,20 +282,11 @@ def _listed(items: Any) -> list[Item]:
     return items if isinstance(items, list) else []
 
 
-def _tool_name(tools: Sequence[Any]) -> str:
-    names = {(each.get("function") or each).get("name") for each in tools if isinstance(each, dict)}
-    return OTHER_NAME if recall.TOOL_NAME in names else recall.TOOL_NAME
-
-
-def _prices(model: str) -> Prices:
-    try:
-        return prices.model_prices(model)
-    except ModelError:
-        return prices.TABLES["anthropic-5m"]
-
-
 def _shown(conversation: OpenConversation) -> dict[str, Any]:
     status = conversation.session.status()
+    table = prices.TABLES["anthropic-5m"]
+    with contextlib.suppress(ModelError):
+        table = prices.model_prices(conversation.caching.model)
     predicted = status["sent_cost"] - conversation.cost_before
     entries = [
         {
@@ -321,7 +308,7 @@ def _shown(conversation: OpenConversation) -> dict[str, Any]:
         "recalled": conversation.recalls,
         "idle_seconds": round(time.monotonic() - conversation.used),
         "predicted_cost": predicted,
-        "billed_cost": _prices(conversation.caching.model).billed_cost(conversation.billed),
+        "billed_cost": table.billed_cost(conversation.billed),
         "billed": by_price(conversation.billed),
         "status": status,
         "entries": entries,

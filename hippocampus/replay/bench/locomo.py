@@ -91,27 +91,19 @@ def _conversation(sample: dict[str, Any]) -> LocomoConversation:
     sessions = {
         int(found[1]): spoken[name] for name in spoken if (found := _SESSION.fullmatch(name))
     }
-    turns = [_turn(number, turn) for number in sorted(sessions) for turn in sessions[number]]
-    questions = [_question(asked) for asked in sample["qa"]]
-    return LocomoConversation(
-        str(sample.get("sample_id", "")),
-        tuple(turns),
-        tuple(question for question in questions if question.evidence),
-    )
-
-
-def _turn(session: int, turn: dict[str, Any]) -> LocomoTurn:
-    found = _ID.search(turn["dia_id"])
-    number = int(found[2]) if found else 0
-    caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
-    return LocomoTurn((session, number), f"{turn['speaker']}: {turn['text']}{caption}")
-
-
-def _question(asked: dict[str, Any]) -> Question:
-    listed = asked.get("evidence") or []
-    text = listed if isinstance(listed, str) else " ".join(map(str, listed))
-    keys = frozenset((int(session), int(turn)) for session, turn in _ID.findall(text))
-    return Question(str(asked["question"]), int(asked.get("category", 0)), keys)
+    turns, questions = list[LocomoTurn](), list[Question]()
+    for session in sorted(sessions):
+        for turn in sessions[session]:
+            found = _ID.search(turn["dia_id"])
+            caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
+            text = f"{turn['speaker']}: {turn['text']}{caption}"
+            turns.append(LocomoTurn((session, int(found[2]) if found else 0), text))
+    for asked in sample["qa"]:
+        listed = asked.get("evidence") or []
+        text = listed if isinstance(listed, str) else " ".join(map(str, listed))
+        if keys := frozenset((int(session), int(turn)) for session, turn in _ID.findall(text)):
+            questions.append(Question(str(asked["question"]), int(asked.get("category", 0)), keys))
+    return LocomoConversation(str(sample.get("sample_id", "")), tuple(turns), tuple(questions))
 
 
 def measure(
@@ -133,7 +125,8 @@ def _scores(
             if not evidence:
                 continue
             recalled = facts.recall(question.text, limit=-1, preset=ranking)
-            ranked = [_key(result.memory.origin) for result in recalled]
+            origins = (result.memory.origin for result in recalled)
+            ranked = [(int(origin.session), origin.turn or 0) for origin in origins]
             yield _score(question.category, evidence, ranked)
 
 
@@ -151,10 +144,6 @@ def filled(conversation: LocomoConversation, embed: Embed | None = None) -> Fact
         for turn in conversation.turns
     )
     return facts
-
-
-def _key(origin: Origin) -> TurnKey:
-    return int(origin.session), origin.turn or 0
 
 
 def _score(category: int, evidence: frozenset[TurnKey], ranked: Sequence[TurnKey]) -> QuestionScore:
@@ -176,18 +165,14 @@ def summary(scores: Sequence[QuestionScore]) -> dict[str, Any]:
         "session": _means([one.session for one in scores]),
         "all_pieces": _means([tuple(float(v == 1.0) for v in one.turn) for one in several]),
         "by_category": {
-            CATEGORIES.get(category, str(category)): _by_category(scores, category)
+            CATEGORIES.get(category, str(category)): {
+                "turn": _means([one.turn for one in chosen]),
+                "session": _means([one.session for one in chosen]),
+                "questions": len(chosen),
+            }
             for category in sorted({one.category for one in scores})
+            for chosen in [[one for one in scores if one.category == category]]
         },
-    }
-
-
-def _by_category(scores: Sequence[QuestionScore], category: int) -> dict[str, Any]:
-    chosen = [one for one in scores if one.category == category]
-    return {
-        "turn": _means([one.turn for one in chosen]),
-        "session": _means([one.session for one in chosen]),
-        "questions": len(chosen),
     }
 
 
@@ -203,11 +188,7 @@ def report(path: Path, embed: Embed | None = None, *, folds: bool = False) -> di
     them and loses on one that it was not chosen on is a chance. Nothing is fitted here.
     """
     conversations = read(path)
-    ways = (
-        {"without_model": None}
-        if embed is None
-        else {"without_model": None, "with_embedding": embed}
-    )
+    ways = {"without_model": None, **({"with_embedding": embed} if embed else {})}
     figures: dict[str, Any] = {"conversations": len(conversations)}
     for name, model in ways.items():
         scores = [measure([one], model) for one in conversations]
@@ -215,14 +196,11 @@ def report(path: Path, embed: Embed | None = None, *, folds: bool = False) -> di
         figures |= {"questions": len(flat), name: summary(flat)}
         if folds:
             names = [one.name for one in conversations]
-            each_one = [_headline(summary(each)) for each in scores]
+            sums = map(summary, scores)
+            each_one = [{at: each[at][str(HEADLINE_CUT)] for at in HEADLINES} for each in sums]
             figures[name]["folds"] = dict(zip(names, each_one, strict=True))
             figures[name]["mean"] = {
                 measured: round(sum(each[measured] for each in each_one) / len(each_one), 4)
                 for measured in HEADLINES
             }
     return figures
-
-
-def _headline(figures: dict[str, Any]) -> dict[str, float]:
-    return {name: figures[name][str(HEADLINE_CUT)] for name in HEADLINES}

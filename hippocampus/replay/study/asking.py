@@ -167,7 +167,17 @@ def judge_steps(folder: StudyFolder, settings: StudySettings) -> Iterator[str]:
         for judgement in moment.judgements():
             if all(folder.answers[name].result for name in names):
                 labels[judgement] = labels_of(names, settings.seed, judgement)
-                texts[judgement] = _text_to_judge(folder, cases[0], labels[judgement])
+                rule, whole = transcript.RULE, cases[0]
+                steps = {
+                    label: step_of(folder.answers[n]) for label, n in labels[judgement].items()
+                }
+                parts = [
+                    _conversation(whole),
+                    f"{rule} THE RECORDED STEP {rule}\n{whole.recorded}",
+                    *(f"{rule} STEP {label} {rule}\n{step}" for label, step in steps.items()),
+                    f"{rule} END {rule}\n",
+                ]
+                texts[judgement] = "\n\n".join(parts)
     if settings.judge != FILES:
         wire = wire_of(settings.judge)
         yield from _ask(
@@ -238,19 +248,6 @@ def verdicts_in(answer: object, labels: Iterable[str]) -> Result | str:
 
 def _conversation(case: StudyCase) -> str:
     return transcript.text_of_conversation(case.system, case.tools, read(case.view))
-
-
-def _text_to_judge(folder: StudyFolder, whole: StudyCase, labels: Mapping[str, str]) -> str:
-    """Return what a judge reads: the conversation, the recorded step, and the steps by letter."""
-    rule = transcript.RULE
-    steps = {label: step_of(folder.answers[name]) for label, name in labels.items()}
-    parts = [
-        _conversation(whole),
-        f"{rule} THE RECORDED STEP {rule}\n{whole.recorded}",
-        *(f"{rule} STEP {label} {rule}\n{step}" for label, step in steps.items()),
-        f"{rule} END {rule}\n",
-    ]
-    return "\n\n".join(parts)
 
 
 # Models

@@ -114,11 +114,14 @@ class StudyReport(NamedTuple):
 
     def rows(self) -> list[list[str]]:
         """Return a line of titles, then one for each condition, each figure with its interval."""
-        lines = [
-            [name, *(_cell(figures[field], form) for field, _, form, _ in COLUMNS)]
-            for name, figures in self.figures.items()
-        ]
-        return [["condition", *(title for _, title, _, _ in COLUMNS)], *lines]
+        lines = [["condition", *(title for _, title, _, _ in COLUMNS)]]
+        for name, figures in self.figures.items():
+            lines.append([name])
+            for field, _, form, _ in COLUMNS:
+                value, *ends = (format(each + 0.0, form) for each in figures[field])
+                interval = f" [{', '.join(ends)}]" if len({*ends}) > 1 else ""
+                lines[-1].append(f"{value}{interval}")
+        return lines
 
     def sentences(self) -> list[str]:
         """Return what was studied, and how often the judge's passes differ."""
@@ -212,11 +215,6 @@ def _figures(moments: Sequence[JudgedMoment], condition: str, prices: Prices) ->
     return figures
 
 
-def _cell(figure: Figure, form: str) -> str:
-    value, *ends = (format(each + 0.0, form) for each in figure)
-    return f"{value} [{', '.join(ends)}]" if len({*ends}) > 1 else value
-
-
 def _shown(moment: JudgedMoment) -> str:
     whole = moment.steps[0].case
     known = {part.text for message in read(whole.view) for part in message.parts}
@@ -225,7 +223,11 @@ def _shown(moment: JudgedMoment) -> str:
         title = " and ".join(case.costs)
         graded = "/".join(str(each["quality"]) for each in verdicts) or "not judged"
         qualities.append(f"{title} {graded}")
-        notes = "".join(f"<p>{text(_note(each))}" for each in verdicts)
+        notes = "".join(
+            f"<p>quality {each['quality']}, same effect: {each['same_effect']}. "
+            + text("".join([each.get("note", ""), *(f" False: {f}" for f in each["false_facts"])]))
+            for each in verdicts
+        )
         recalls = [f"{each['arguments']}\n\n{each['answer']}" for each in answers.recall]
         texts = [part.text for message in read(case.view) for part in message.parts]
         sides += (
@@ -238,13 +240,6 @@ def _shown(moment: JudgedMoment) -> str:
         f"<details><summary>{text(moment.title)} ({text(', '.join(qualities))})</summary><h3>"
         f'Recorded</h3><pre>{text(whole.recorded)}</pre><div class="side">{sides}</div></details>'
     )
-
-
-def _note(verdict: dict[str, Any]) -> str:
-    """Return a verdict as text."""
-    false = "".join(f" False: {fact}" for fact in verdict["false_facts"])
-    graded = f"quality {verdict['quality']}, same effect: {verdict['same_effect']}."
-    return f"{graded} {verdict.get('note', '')}{false}"
 
 
 def _opened(title: str, texts: Sequence[str]) -> str:

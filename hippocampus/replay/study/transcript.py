@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -62,18 +62,15 @@ def text_of_conversation(system: str, tools: Iterable[Item], messages: Iterable[
         lines.append(f"- {tool['name']}: {tool['description']}\n  arguments: {schema}")
     lines.append(f"\n{RULE} THE CONVERSATION {RULE}")
     for number, message in enumerate(numbered(messages), start=1):
-        lines += [f"\n{RULE} {number} · {message.role} {RULE}", *_parts(message)]
+        lines.append(f"\n{RULE} {number} · {message.role} {RULE}")
+        for part in message.parts:
+            if part.kind == "call":
+                lines.append(f"[call {part.call_id}] {part.tool} {part.text}")
+            elif part.kind == "result":
+                lines.append(f"[result of {part.call_id}]\n{part.text}")
+            else:
+                lines.append("[image]" if part.kind == "image" else part.text)
     return "\n".join(lines)
-
-
-def _parts(message: Message) -> Iterator[str]:
-    for part in message.parts:
-        if part.kind == "call":
-            yield f"[call {part.call_id}] {part.tool} {part.text}"
-        elif part.kind == "result":
-            yield f"[result of {part.call_id}]\n{part.text}"
-        else:
-            yield "[image]" if part.kind == "image" else part.text
 
 
 def text_in(message: Message) -> str:

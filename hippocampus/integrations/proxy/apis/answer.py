@@ -34,13 +34,6 @@ def results_of(closed: Round) -> list[ToolResult]:
     return [ToolResult(*each) for each in closed.results]
 
 
-class HeldCall(NamedTuple):
-    """A call of recall: its id, and its arguments as the model wrote them."""
-
-    call_id: str
-    arguments: Any
-
-
 class ModelAnswer(ABC):
     """The answer to one request: the rounds in which recall was answered, and the present one.
 
@@ -114,8 +107,8 @@ class ModelAnswer(ABC):
         """Return whether a block is a call that waits for a result from outside the provider."""
 
     @abstractmethod
-    def call_of(self, block: Block) -> HeldCall:
-        """Return the call that a block of ours is."""
+    def call_of(self, block: Block) -> tuple[str, Any]:
+        """Return the id of a call of ours, and its arguments as the model wrote them."""
 
     @staticmethod
     @abstractmethod
@@ -144,8 +137,8 @@ class ModelAnswer(ABC):
         return len(self.earlier) + number - sum(each < number for each in self.held)
 
     @property
-    def calls(self) -> list[HeldCall]:
-        """Return the calls of recall in the present round."""
+    def calls(self) -> list[tuple[str, Any]]:
+        """Return the calls of recall in the present round: the id and the arguments of each."""
         return [self.call_of(block) for block in self.blocks if self.is_ours(block)]
 
     @property

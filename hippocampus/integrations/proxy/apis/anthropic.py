@@ -11,7 +11,6 @@ from hippocampus.formats import anthropic, json_text
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.integrations.proxy.apis.answer import (
     Block,
-    HeldCall,
     ModelAnswer,
     Round,
     results_of,
@@ -72,7 +71,11 @@ class MessagesAnswer(ModelAnswer):
         elif kind == "content_block_delta":
             _extend(self.blocks[-1], data["delta"])
         elif kind == "content_block_stop":
-            _close(self.blocks[-1])
+            # The arguments of a call are whole; unreadable ones stay a text in an object.
+            if arguments := self.blocks[-1].pop("partial_json", ""):
+                value = json_text.read(arguments)
+                is_object = isinstance(value, dict)
+                self.blocks[-1]["input"] = value if is_object else {"unreadable": arguments}
         elif kind == "message_delta":
             self.reason = str(data["delta"].get("stop_reason"))
             counts = data.get("usage") or {}
@@ -103,8 +106,8 @@ class MessagesAnswer(ModelAnswer):
         return block.get("type") == "tool_use"
 
     @override
-    def call_of(self, block: Block) -> HeldCall:
-        return HeldCall(str(block.get("id")), block.get("input"))
+    def call_of(self, block: Block) -> tuple[str, Any]:
+        return str(block.get("id")), block.get("input")
 
     @staticmethod
     @override
@@ -139,11 +142,3 @@ def _extend(block: Block, delta: dict[str, Any]) -> None:
         block["signature"] = delta["signature"]
     elif kind == "citations_delta":
         block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
-
-
-def _close(block: Block) -> None:
-    """Read the arguments of a call once they are whole; unreadable ones stay a text in an object."""
-    written_input = block.pop("partial_json", "")
-    if written_input:
-        value = json_text.read(written_input)
-        block["input"] = value if isinstance(value, dict) else {"unreadable": written_input}

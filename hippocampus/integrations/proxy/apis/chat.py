@@ -11,7 +11,6 @@ from hippocampus.formats import openai_chat
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.integrations.proxy.apis.answer import (
     Block,
-    HeldCall,
     ModelAnswer,
     Round,
     results_of,
@@ -133,8 +132,8 @@ class ChatAnswer(ModelAnswer):
         return str((block.get("function") or {}).get("name"))
 
     @override
-    def call_of(self, block: Block) -> HeldCall:
-        return HeldCall(str(block.get("id")), block["function"].get("arguments") or "{}")
+    def call_of(self, block: Block) -> tuple[str, Any]:
+        return str(block.get("id")), block["function"].get("arguments") or "{}"
 
     @staticmethod
     @override

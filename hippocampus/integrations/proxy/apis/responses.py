@@ -12,7 +12,6 @@ from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.integrations.proxy.apis.answer import (
     Block,
-    HeldCall,
     ModelAnswer,
     Round,
     results_of,
@@ -89,16 +88,13 @@ class ResponsesAnswer(ModelAnswer):
         if not self.is_changed or not data:
             yield event.content
         else:
-            yield written(self._renumbered(data, index), kind)
+            changed = {**data, "sequence_number": self._events}
+            if index is not None:
+                changed["output_index"] = self.place(index)
+            if kind in ENDS:
+                changed["response"] = self.merged(data["response"])
+            yield written(changed, kind)
         self._events += 1
-
-    def _renumbered(self, data: dict[str, Any], index: int | None) -> dict[str, Any]:
-        changed = {**data, "sequence_number": self._events}
-        if index is not None:
-            changed["output_index"] = self.place(index)
-        if data.get("type") in ENDS:
-            changed["response"] = self.merged(data["response"])
-        return changed
 
     def _end(self, response: dict[str, Any]) -> None:
         self.reason = str(response.get("status"))
@@ -128,8 +124,8 @@ class ResponsesAnswer(ModelAnswer):
         return kind.endswith(("_call", "_approval_request")) and kind not in RUN_BY_THE_PROVIDER
 
     @override
-    def call_of(self, block: Block) -> HeldCall:
-        return HeldCall(str(block.get("call_id")), block.get("arguments") or "{}")
+    def call_of(self, block: Block) -> tuple[str, Any]:
+        return str(block.get("call_id")), block.get("arguments") or "{}"
 
     @staticmethod
     @override
