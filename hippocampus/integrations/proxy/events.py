@@ -22,8 +22,6 @@ class Event(NamedTuple):
     """The event as it arrived, with the empty line that ends it."""
     data: dict[str, Any]
     """Its data; empty where that is not a JSON object."""
-    is_last: bool = False
-    """Whether it is the `[DONE]` of OpenAI Chat."""
 
 
 async def events(chunks: AsyncIterable[bytes]) -> AsyncIterator[Event]:
@@ -45,7 +43,7 @@ def _event(content: bytes) -> Event:
     lines = content.decode("utf-8", "replace").splitlines()
     data = "\n".join(line[5:].removeprefix(" ") for line in lines if line.startswith("data:"))
     value = json_text.read(data)
-    return Event(content, value if isinstance(value, dict) else {}, data == "[DONE]")
+    return Event(content, value if isinstance(value, dict) else {})
 
 
 def written(data: dict[str, Any], name: str = "") -> bytes:

@@ -6,6 +6,7 @@ messages, which are sent with one call only, are not read.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from hippocampus.formats import json_text
@@ -32,28 +33,20 @@ def recognises(records: list[JsonRecord]) -> bool:
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return each context as a conversation; a checkpoint, which is a summary, starts one."""
     steps = [record for record in records if record.keys() >= OWN_FIELDS]
-    cut = [*_shortened(steps), *_missing(steps)]
+    cut = [
+        f"step {step.count('step_index')}: the recording program cut {', '.join(fields)}"
+        for step in steps
+        if (fields := list(map(as_text, as_list(step.get("truncated_fields")))))
+    ]
+    numbers = [step.count("step_index") for step in steps]
+    for last, number in itertools.pairwise(numbers):
+        if number > last + 1:
+            gap = str(last + 1) if number == last + 2 else f"{last + 1} to {number - 1}"
+            cut.append(f"step {gap}: left out by the recording program")
     contexts = [list(_messages(context)) for context in _contexts(steps)]
     return [
         RawConversation("chat", each, cut=() if at else cut) for at, each in enumerate(contexts)
     ]
-
-
-def _shortened(steps: Sequence[JsonRecord]) -> Iterator[str]:
-    for step in steps:
-        if fields := [as_text(field) for field in as_list(step.get("truncated_fields"))]:
-            number = step.count("step_index")
-            yield f"step {number}: the recording program cut {', '.join(fields)}"
-
-
-def _missing(steps: Sequence[JsonRecord]) -> Iterator[str]:
-    last = None
-    for step in steps:
-        number = step.count("step_index")
-        if last is not None and number > last + 1:
-            gap = str(last + 1) if number == last + 2 else f"{last + 1} to {number - 1}"
-            yield f"step {gap}: left out by the recording program"
-        last = number
 
 
 def _contexts(steps: Sequence[JsonRecord]) -> Iterator[list[JsonRecord]]:

@@ -7,6 +7,7 @@ they become tool calls and tool results.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -49,17 +50,13 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
             answer = last if last.get("role") == "assistant" else {"content": []}
             blocks = list(_user_blocks(_blocks(record), answer["content"], f"call_{place}"))
             messages.append(RawMessage.user(blocks))
-    return [RawConversation("anthropic", messages, cut=list(_unsent(messages)))]
-
-
-def _unsent(messages: Sequence[RawMessage]) -> Iterator[str]:
-    """Yield a sentence for each call whose input is so small that it left old messages out."""
-    last = 0
-    calls = [message.usage for message in messages if message.usage]
-    for number, usage in enumerate(calls):
-        if 0 < usage.context_tokens < last * SHRUNK:
-            yield f"call {number}: older messages were not sent, the file does not record which"
-        last = usage.context_tokens
+    sizes = [message.usage.context_tokens for message in messages if message.usage]
+    cut = [
+        f"call {number}: older messages were not sent, the file does not record which"
+        for number, (last, size) in enumerate(itertools.pairwise(sizes), start=1)
+        if 0 < size < last * SHRUNK
+    ]
+    return [RawConversation("anthropic", messages, cut=cut)]
 
 
 def _header(text: str) -> tuple[str, str] | None:

@@ -109,16 +109,20 @@ def _joined(messages: Sequence[JsonRecord], usage: dict[str, Usage]) -> list[Raw
             if answer is not None and _is_same_answer(joined[answer], block, answer, len(joined)):
                 # The usage of a block has the tokens of the output so far.
                 both = (joined[answer], block)
-                texts = filter(None, (each.item["content"] for each in both))
+                said = "\n".join(filter(None, (each.item["content"] for each in both)))
                 calls = [call for each in both for call in each.item.get("tool_calls", ())]
                 used = block.usage or joined[answer].usage
-                joined[answer] = RawMessage.answer("\n".join(texts), calls, used)
+                joined[answer] = RawMessage.answer(said, calls, used)
             else:
                 answer = len(joined)
                 joined.append(block)
         elif role == "tool":
-            call_id = message.text("tool_call_id")
-            joined.append(RawMessage.result(call_id, _output(message.get("content"))))
+            call_id, content = message.text("tool_call_id"), message.get("content")
+            output = as_string_or_json(content) if content is not None else ""
+            if isinstance(content, list):  # each block has it as a string or as a list of blocks
+                texts = [text_of(block.get("text")) for block in as_records(content)]
+                output = "\n".join(filter(None, texts))
+            joined.append(RawMessage.result(call_id, output))
         else:
             answer = None
             text = text_of(message.get("content"))
@@ -154,15 +158,6 @@ def _calls(message: JsonRecord) -> list[Item]:
         content = message.records("content")
         recorded = [block for block in content if kind_of(block) in CALL_BLOCKS]
     return chat_calls(recorded)
-
-
-def _output(content: object) -> str:
-    """Return a result's text; each block has it as a string or as a list of blocks."""
-    if not isinstance(content, list):
-        return as_string_or_json(content) if content is not None else ""
-    blocks = as_records(content)
-    texts = [text_of(block.get("text")) for block in blocks]
-    return "\n".join(filter(None, texts))
 
 
 def _usage_by_time(counts: Sequence[JsonRecord]) -> dict[str, Usage]:

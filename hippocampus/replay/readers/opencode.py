@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call, without_usage
-from hippocampus.replay.readers.values import JsonRecord, as_count, kind_of, role_of, text_of
+from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of, text_of
 
 NAME = "opencode"
 REPLACED_PARTS = {
@@ -90,7 +90,11 @@ def _answers(info: JsonRecord, parts: Sequence[JsonRecord]) -> Iterator[RawMessa
             for part in tools
         ]
         text = text_of([part for part in step if kind_of(part) == "text"])
-        usage = _usage(next(filter(None, counts), JsonRecord()))
+        # The input excludes the cache; some versions part off reasoning.
+        used = next(filter(None, counts), JsonRecord())
+        fresh, (read, written) = used.count("input"), used.record("cache").counts("read", "write")
+        rest = used.count("total") - fresh - read - written
+        usage = Usage(fresh, read, written, max(used.count("output"), rest))
         yield RawMessage.answer(text, calls, usage, info.text("modelID"))
         for part in tools:
             if (result := _result(part)) is not None:
@@ -112,13 +116,3 @@ def _result(part: JsonRecord) -> str | list[Item] | None:
     attached = state.records("attachments")
     images = [_image(each) for each in attached if each.text("mime").startswith("image/")]
     return [{"type": "text", "text": text}, *images] if images else text
-
-
-def _usage(tokens: JsonRecord) -> Usage:
-    """Read opencode's figures, whose input excludes the cache; some versions part off reasoning."""
-    cache = tokens.record("cache")
-    fresh, read, written = map(
-        as_count, (tokens.get("input"), cache.get("read"), cache.get("write"))
-    )
-    rest = tokens.count("total") - fresh - read - written
-    return Usage(fresh, read, written, max(tokens.count("output"), rest))

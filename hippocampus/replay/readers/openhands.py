@@ -6,7 +6,6 @@ State changes and events that the agent only shows to its user are not read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.raw import (
@@ -15,7 +14,6 @@ from hippocampus.replay.readers.raw import (
     chat_call,
     chat_calls,
     has_answer,
-    without_usage,
 )
 from hippocampus.replay.readers.values import JsonRecord, as_count, as_list
 
@@ -26,6 +24,8 @@ NOT_SENT = {"agent_state_changed", "null", "recall"}
 NOT_CALLS = {"message", "system", "recall", "change_agent_state", "condensation", "null"}
 """Actions that are no call of a tool."""
 NOT_ARGUMENTS = {"thought", "final_thought"}
+_Sent = tuple[int, RawMessage]
+"""A message, after the id of its event."""
 KNOWLEDGE = ("repo_instructions", "additional_agent_instructions", "conversation_instructions")
 
 
@@ -54,11 +54,6 @@ def _arguments(event: JsonRecord) -> JsonRecord:
     return event.record("args")
 
 
-class _Sent(NamedTuple):
-    event: int
-    message: RawMessage
-
-
 def _contexts(events: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
     """Yield each context; in the next one a summary replaces what a condensation forgets."""
     context: list[_Sent] = []
@@ -66,31 +61,31 @@ def _contexts(events: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
     responses: set[str] = set()
     for event in events:
         if event.get("action") == "condensation":
-            if has_answer([each.message for each in context[first_new:]]):
-                yield [each.message for each in context]
+            if has_answer([message for _, message in context[first_new:]]):
+                yield [message for _, message in context]
             context = _condensed(context, _arguments(event))
             first_new = len(context)
             continue
-        context += [_Sent(event.count("id"), each) for each in _messages(event, responses)]
-    yield [each.message for each in context]
+        context += [(event.count("id"), each) for each in _messages(event, responses)]
+    yield [message for _, message in context]
 
 
 def _condensed(context: Sequence[_Sent], arguments: JsonRecord) -> list[_Sent]:
     start, end = (arguments.count(f"forgotten_events_{at}_id") for at in ("start", "end"))
     ids = {as_count(each) for each in as_list(arguments.get("forgotten_event_ids"))}
     first = min(ids, default=start)
-    remaining = [
-        each for each in context if each.event not in ids and not start <= each.event <= end
+    kept = [
+        (event, message._replace(usage=None))
+        for event, message in context
+        if event not in ids and not start <= event <= end
     ]
-    messages = without_usage([each.message for each in remaining])
-    kept = [_Sent(each.event, message) for each, message in zip(remaining, messages, strict=True)]
     summary = arguments.text("summary")
     if not summary:
         return kept
     item = {"role": "user", "content": summary}
-    before = [each for each in kept if each.event < first]
+    before = [each for each in kept if each[0] < first]
     # The summary has the id of the first forgotten event, so that the next one replaces it.
-    return [*before, _Sent(first, RawMessage(item)), *kept[len(before) :]]
+    return [*before, (first, RawMessage(item)), *kept[len(before) :]]
 
 
 def _messages(event: JsonRecord, responses: set[str]) -> Iterator[RawMessage]:

@@ -107,7 +107,12 @@ def _call(span: JsonRecord) -> _Call | None:
         next((attributes.count(key) for key in keys if key in attributes), 0)
         for keys in (TOKENS, READ, WRITTEN, OUTPUT)
     )
-    return _Call(sent, answer, Usage.of_total(*counts), model, _tool_definitions(attributes))
+    tools = as_records(_parsed(attributes.get("gen_ai.tool.definitions")))
+    if not tools:
+        numbered = (each.record("tool") for each in _numbered(attributes, "llm.tools"))
+        schemas = (as_record(_parsed(each.get("json_schema"))) for each in numbered)
+        tools = list(filter(None, schemas))
+    return _Call(sent, answer, Usage.of_total(*counts), model, tools)
 
 
 def _attributes(owner: JsonRecord) -> JsonRecord:
@@ -170,19 +175,11 @@ INPUTS = ("llm.input_messages", "gen_ai.input.messages", "gen_ai.prompt")
 OUTPUTS = ("llm.output_messages", "gen_ai.output.messages", "gen_ai.completion")
 
 
-def _tool_definitions(attributes: JsonRecord) -> Sequence[Item]:
-    """Return the definitions of the tools that the model could call."""
-    if defined := as_records(_parsed(attributes.get("gen_ai.tool.definitions"))):
-        return defined
-    numbered = (each.record("tool") for each in _numbered(attributes, "llm.tools"))
-    return [schema for each in numbered if (schema := as_record(_parsed(each.get("json_schema"))))]
-
-
 def _messages(attributes: JsonRecord, names: tuple[str, ...]) -> list[Item]:
     for name in names:
         found = as_records(_parsed(attributes.get(name))) or _numbered(attributes, name)
         if found:
-            return [each for message in found for each in _chat(_unwrapped(message))]
+            return [each for message in found for each in _chat(message)]
     return []
 
 
@@ -215,18 +212,12 @@ def _listed(node: Any) -> Any:
     return {key: _listed(value) for key, value in node.items()}
 
 
-def _unwrapped(message: JsonRecord) -> JsonRecord:
-    """Remove the envelopes `message` and `message_content` of OpenInference."""
-    inner = message.record("message") or message
-    contents = inner.records("contents")
-    parts = [each.record("message_content") or each for each in contents]
-    return JsonRecord(inner, parts=parts) if parts else inner
-
-
 def _chat(message: JsonRecord) -> Iterator[Item]:
     """Yield a message as chat messages: each tool result in it becomes a message."""
+    message = message.record("message") or message  # an envelope of OpenInference, as the next
     role = role_of(message)
-    parts = message.records("parts") or as_records(_parsed(message.get("content")))
+    parts = [each.record("message_content") or each for each in message.records("contents")]
+    parts = parts or message.records("parts") or as_records(_parsed(message.get("content")))
     results = [each for each in parts if kind_of(each) == "tool_call_response"]
     for part in results:
         response = part.get("response", part.get("result", part.get("content", "")))

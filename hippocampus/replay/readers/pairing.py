@@ -197,16 +197,13 @@ class _Ids:
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
-        self._waiting: deque[str] = deque()
-
-    def start_answer(self) -> None:
-        self._waiting.clear()
+        self.waiting: deque[str] = deque()
 
     def of_call(self, record: Item, field: str) -> Item:
         if as_text(record.get(field)):
             return record
-        self._waiting.append(f"unnamed_call_{next(self._numbers)}")
-        return {**record, field: self._waiting[-1]}
+        self.waiting.append(f"unnamed_call_{next(self._numbers)}")
+        return {**record, field: self.waiting[-1]}
 
     def of_block(self, block: Item) -> Item:
         if kind_of(block) == "tool_use":
@@ -214,9 +211,9 @@ class _Ids:
         return self.of_result(block, "tool_use_id") if kind_of(block) == "tool_result" else block
 
     def of_result(self, record: Item, field: str) -> Item:
-        if as_text(record.get(field)) or not self._waiting:
+        if as_text(record.get(field)) or not self.waiting:
             return record
-        return {**record, field: self._waiting.popleft()}
+        return {**record, field: self.waiting.popleft()}
 
 
 def with_call_ids(messages: Iterable[RawMessage]) -> list[RawMessage]:
@@ -228,7 +225,7 @@ def with_call_ids(messages: Iterable[RawMessage]) -> list[RawMessage]:
         item = message.item
         is_call_item = kind_of(item) in ANSWERED_ITEMS
         if item.get("role") == "assistant" or (is_call_item and not was_call_item):
-            ids.start_answer()
+            ids.waiting.clear()
         was_call_item = is_call_item
         if is_call_item:
             item = ids.of_call(item, "call_id")
