@@ -160,7 +160,16 @@ def place(standing: Standing, before: Prompt, now: Prompt, *, own: int, look_bac
         return Standing()
     standing = standing.until(len(before.words))
     if same < len(before.words):
-        return _after_edit(standing, before, now, same, own, look_back)
+        base = max((at for at in standing.blocks() if at < same), default=-1)
+        reading = base
+        if look_back and (base < 0 or now.distance(base, same - 1) < look_back):
+            reading = max((at for at in range(same) if now.kinds[at] != "opaque"), default=-1)
+        # The last block that the edit changed, of those before the newest messages.
+        old = set(before.words[same:])
+        end = max((at for at in range(same, len(now.words)) if now.words[at] in old), default=same)
+        changed = (at for at in range(same, end) if now.words[at] not in old)
+        settled = max(changed, default=same - 1) if own > 1 else -1
+        return Standing(settled, -1, reading, edited=True)
     recent, settled = standing.recent, standing.settled
     if same == len(now.words):
         return standing
@@ -168,25 +177,6 @@ def place(standing: Standing, before: Prompt, now: Prompt, *, own: int, look_bac
         settled = settled if standing.edited else recent
         recent = before.last
     return Standing(settled if own > 1 else -1, recent, edited=standing.edited)
-
-
-def _after_edit(  # noqa: PLR0913, PLR0917 - two requests, and what stood in the first
-    standing: Standing, before: Prompt, now: Prompt, same: int, own: int, look_back: int
-) -> Standing:
-    base = max((at for at in standing.blocks() if at < same), default=-1)
-    is_near = base < 0 or now.distance(base, same - 1) < look_back
-    reading = base
-    if look_back and is_near:
-        reading = max((at for at in range(same) if now.kinds[at] != "opaque"), default=-1)
-    settled = _edit_end(before, now, same)
-    return Standing(settled if own > 1 else -1, -1, reading, edited=True)
-
-
-def _edit_end(before: Prompt, now: Prompt, same: int) -> int:
-    """Return the last block that an edit changed, of those before the newest messages."""
-    old = set(before.words[same:])
-    end = max((at for at in range(same, len(now.words)) if now.words[at] in old), default=same)
-    return max((at for at in range(same, end) if now.words[at] not in old), default=same - 1)
 
 
 def kept_tokens(standing: Sequence[int] | None, before_tokens: int) -> int:
@@ -240,7 +230,13 @@ class PromptCache:
         ours = self.standing.blocks()
         found = [self._found(prompt, at, max(1, look_back), seconds) for at in ours]
         read = max(self._found(prompt, prompt.last, LOOK_BACK, seconds), *found, -1)
-        self._remember(prompt, [*ours, prompt.last], read, seconds)
+        # Entries are written at marks behind the part that was read, and those at marks refreshed.
+        # That a mark inside the part that was read writes an entry is not documented: none is.
+        for at in (*ours, prompt.last, read):
+            key = prompt.prefixes[at] if at >= 0 else 0
+            is_written = at > read and prompt.sums[at] >= self.prices.smallest_prefix_tokens
+            if at >= 0 and (is_written or at == read or self._is_alive(key, seconds)):
+                self._entries[key] = seconds
         return prompt.tokens_to(read)
 
     def _found(self, prompt: Prompt, mark: int, look_back: int, seconds: float) -> int:
@@ -255,14 +251,3 @@ class PromptCache:
     def _is_alive(self, key: int, seconds: float) -> bool:
         touched = self._entries.get(key)
         return touched is not None and seconds - touched <= self.prices.cache_seconds
-
-    def _remember(self, prompt: Prompt, marks: list[int], read: int, seconds: float) -> None:
-        """Write entries at the marks behind the part that was read, and refresh the entries at marks.
-
-        That a mark inside the part that was read writes an entry is not documented: none is written.
-        """
-        for at in (*marks, read):
-            key = prompt.prefixes[at] if at >= 0 else 0
-            is_written = at > read and prompt.sums[at] >= self.prices.smallest_prefix_tokens
-            if at >= 0 and (is_written or at == read or self._is_alive(key, seconds)):
-                self._entries[key] = seconds

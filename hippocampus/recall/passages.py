@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -181,7 +181,15 @@ def _add(db: sqlite3.Connection, entry_id: str, content: Content) -> None:
 
 def _rarest(db: sqlite3.Connection, query: str) -> list[str]:
     """Return the most selective words of a query: those in the fewest passages."""
-    holding = _counted(db, query)
+    holding: dict[str, int] = {}
+    counted = 0
+    for word in dict.fromkeys(WORD.findall(storable(spread(query)).lower())):
+        if counted < MAX_COUNTED and word not in STOP_WORDS:
+            count = "SELECT count(*) FROM search WHERE search MATCH ?"
+            (known,) = db.execute(count, (f'"{word}"',)).fetchone()
+            if known:
+                holding[word] = known
+                counted += known
     chosen: list[str] = []
     read = 0
     for word in sorted(holding, key=lambda each: holding[each])[:MAX_TERMS]:
@@ -190,17 +198,3 @@ def _rarest(db: sqlite3.Connection, query: str) -> list[str]:
             break
         chosen.append(word)
     return chosen
-
-
-def _counted(db: sqlite3.Connection, query: str) -> Mapping[str, int]:
-    """Return the query's words that occur in the index, with the number of their passages."""
-    holding: dict[str, int] = {}
-    read = 0
-    for word in dict.fromkeys(WORD.findall(storable(spread(query)).lower())):
-        if read < MAX_COUNTED and word not in STOP_WORDS:
-            count = "SELECT count(*) FROM search WHERE search MATCH ?"
-            (known,) = db.execute(count, (f'"{word}"',)).fetchone()
-            if known:
-                holding[word] = known
-                read += known
-    return holding

@@ -39,23 +39,19 @@ def matching(text: str, pattern: str, context: int = 0) -> Iterator[NumberedLine
         RecallError: the pattern is not an RE2 expression.
 
     """
-    found = _found(text, pattern)
-    if context <= 0:
-        yield from found
-        return
-    yield from _with_context(found, text.split("\n"), min(context, MAX_CONTEXT_LINES))
-
-
-def _found(text: str, pattern: str) -> Iterator[NumberedLine]:
     wanted = compiled(pattern)
     try:
         data = None if WHOLE_TEXT_SIGNS.search(pattern) else text.encode()
     except UnicodeEncodeError:  # RE2 accepts no lone surrogates
         data = None
     if data is None:
-        yield from each_line(text.split("\n"), wanted)
+        found = each_line(text.split("\n"), wanted)
     else:
-        yield from _in_bytes(data, compiled(f"(?m){pattern}"), wanted)
+        found = _in_bytes(data, compiled(f"(?m){pattern}"), wanted)
+    if context <= 0:
+        yield from found
+        return
+    yield from _with_context(found, text.split("\n"), min(context, MAX_CONTEXT_LINES))
 
 
 def compiled(pattern: str, *, across_lines: bool = False) -> Any:
@@ -107,10 +103,8 @@ def _in_bytes(data: bytes, anywhere: Any, in_line: Any) -> Iterator[NumberedLine
 
 def _excerpts(line: str, wanted: Any) -> Iterator[str]:
     """Yield the text around the matches in a long line; nearby matches share one excerpt."""
-    searched = searchable(line)
-    data = searched.encode()
     start = end = -1
-    for first, last in _spans(wanted, data, plain=searched.isascii()):
+    for first, last in (match.span() for match in wanted.finditer(searchable(line))):
         if start >= 0 and first < end:
             continue
         if start >= 0:
@@ -118,18 +112,6 @@ def _excerpts(line: str, wanted: Any) -> Iterator[str]:
         start, end = max(0, first - AROUND_CHARACTERS), min(len(line), last + AROUND_CHARACTERS)
     if start >= 0:
         yield _excerpt(line, start, end)
-
-
-def _spans(wanted: Any, data: bytes, *, plain: bool) -> Iterator[tuple[int, int]]:
-    """Yield the start and the end of each match, in characters."""
-    at = characters = 0
-    for match in wanted.finditer(data):
-        if plain:
-            yield match.span()
-            continue
-        characters += len(data[at : match.start()].decode("utf-8", "ignore"))
-        at = match.start()
-        yield characters, characters + len(data[at : match.end()].decode("utf-8", "ignore"))
 
 
 def _excerpt(line: str, start: int, end: int) -> str:

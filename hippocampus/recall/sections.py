@@ -30,17 +30,17 @@ class Heading(NamedTuple):
 
 @functools.lru_cache(maxsize=2)
 def _headings(text: str) -> list[Heading]:
-    return [_heading(match) for match in HEADING.finditer(text)]
-
-
-def _heading(match: re.Match[str]) -> Heading:
-    if match["marks"]:
-        return Heading(match.start(), len(match["marks"]), match["title"].strip("# \t"))
-    if match["level"]:
-        title = TAG.sub("", match["inner"])
-        return Heading(match.start(), int(match["level"]), " ".join(title.split()))
-    level = LEVEL.search(match["state"])
-    return Heading(match.start(), int(level[1]) if level else 2, match["named"])
+    found = []
+    for match in HEADING.finditer(text):
+        if match["marks"]:
+            level, title = len(match["marks"]), match["title"].strip("# \t")
+        elif match["level"]:
+            level, title = int(match["level"]), " ".join(TAG.sub("", match["inner"]).split())
+        else:
+            named = LEVEL.search(match["state"])
+            level, title = int(named[1]) if named else 2, match["named"]
+        found.append(Heading(match.start(), level, title))
+    return found
 
 
 def names(text: str) -> Sequence[str]:

@@ -183,43 +183,28 @@ class _Until(io.RawIOBase):
 
 def _ask(connection: _Pinned, parts: SplitResult, plan: Refetch) -> _HttpAnswer:
     target = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), SAFE)
-    host = _host_header(parts)
+    host = _ascii_host(parts)
+    host = f"[{host}]" if ":" in host else host
+    if parts.port not in (None, 443 if parts.scheme == "https" else 80):
+        host = f"{host}:{parts.port}"
     connection.request("GET", target, headers=HEADERS | {"Host": host})
     with contextlib.closing(connection.getresponse()) as answer:
         if answer.status in REDIRECTS and (location := answer.getheader("Location")):
             return _HttpAnswer(location=location)
-        _check(answer, host)
-        charset = answer.headers.get_content_charset("utf-8")
-        return _HttpAnswer(_text(_body(answer, plan.largest_bytes), charset))
-
-
-def _check(answer: http.client.HTTPResponse, host: str) -> None:
-    """Refuse an answer with an error status, without text, or with an encoded body."""
-    if answer.status != http.client.OK:
-        raise Unavailable(f"{host} answers with status {answer.status}")
-    kind = answer.headers.get("Content-Type", "text/plain").partition(";")[0]
-    if not TEXT_TYPES.search(kind.lower()):
-        raise Unavailable(f"{host} answers {kind}, which is not text")
-    packed = answer.headers.get("Content-Encoding", PLAIN).lower()
-    if packed != PLAIN:
-        raise Unavailable(f"{host} answers packed as {packed}, which was not asked for")
-
-
-def _host_header(parts: SplitResult) -> str:
-    named = _ascii_host(parts)
-    named = f"[{named}]" if ":" in named else named
-    default = 443 if parts.scheme == "https" else 80
-    return named if parts.port in (None, default) else f"{named}:{parts.port}"
-
-
-def _body(answer: http.client.HTTPResponse, largest_bytes: int) -> bytes:
-    """Read an answer in pieces, so that an endless one is refused early."""
-    data = bytearray()
-    while piece := answer.read1(CHUNK_BYTES):
-        data += piece
-        if len(data) > largest_bytes:
-            raise Unavailable(f"the answer is larger than {largest_bytes:,} bytes")
-    return bytes(data)
+        if answer.status != http.client.OK:
+            raise Unavailable(f"{host} answers with status {answer.status}")
+        kind = answer.headers.get("Content-Type", "text/plain").partition(";")[0]
+        if not TEXT_TYPES.search(kind.lower()):
+            raise Unavailable(f"{host} answers {kind}, which is not text")
+        packed = answer.headers.get("Content-Encoding", PLAIN).lower()
+        if packed != PLAIN:
+            raise Unavailable(f"{host} answers packed as {packed}, which was not asked for")
+        data = bytearray()
+        while piece := answer.read1(CHUNK_BYTES):  # so that an endless one is refused early
+            data += piece
+            if len(data) > plan.largest_bytes:
+                raise Unavailable(f"the answer is larger than {plan.largest_bytes:,} bytes")
+        return _HttpAnswer(_text(bytes(data), answer.headers.get_content_charset("utf-8")))
 
 
 def _left(deadline: float) -> float:
