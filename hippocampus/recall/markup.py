@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import re2
 
+from hippocampus.policy.matching import searchable
 from hippocampus.recall.fitting import NumberedLine
 from hippocampus.recall.patterns import compiled, matching
 from hippocampus.recall.sections import indent_of, lines_of
@@ -59,30 +61,25 @@ def _by_ref(text: str, ref: str) -> list[NumberedLine]:
 
 
 def _elements(text: str, opening: str) -> list[NumberedLine]:
-    data = text.encode("utf-8", "replace")
-    wanted = compiled(f"(?i)(?s){opening}", across_lines=True)
-    found: list[NumberedLine] = []
-    end = 0
-    for count, match in enumerate(wanted.finditer(data)):
-        if count >= MAX_ELEMENTS:
-            break
+    """Return the lines of the elements whose opening tags match, each line once."""
+    plain, found, end = searchable(text), list[NumberedLine](), 0
+    matches = compiled(f"(?i)(?s){opening}", across_lines=True).finditer(plain)
+    for match in itertools.islice(matches, MAX_ELEMENTS):
         if (start := match.start()) >= end:
-            end = _end(data, start)
-            first = len(data[:start].decode("utf-8", "ignore"))
-            characters = len(data[start:end].decode("utf-8", "ignore"))
-            found += lines_of(text, first, first + characters)
+            end = _end(plain, start)
+            found += lines_of(text, start, end)
     return found
 
 
-def _end(data: bytes, start: int) -> int:
+def _end(text: str, start: int) -> int:
     """Return the end of the element that starts at a position."""
-    tag = TAG_NAME.match(data[start : start + 100].decode("utf-8", "ignore"))
-    close = data.find(b">", start) + 1 or len(data)
-    if tag is None or tag[1].lower() in VOID or data[close - 2 : close] == b"/>":
+    tag = TAG_NAME.match(text, start, start + 100)
+    close = text.find(">", start) + 1 or len(text)
+    if tag is None or tag[1].lower() in VOID or text[close - 2 : close] == "/>":
         return close
     depth = 0
-    for each in compiled(rf"(?i)</?{tag[1]}[\s/>]", across_lines=True).finditer(data[start:]):
-        depth += -1 if each.group()[1:2] == b"/" else 1
+    for each in compiled(rf"(?i)</?{tag[1]}[\s/>]", across_lines=True).finditer(text[start:]):
+        depth += -1 if each.group()[1:2] == "/" else 1
         if depth == 0:
-            return (data.find(b">", start + each.start()) + 1) or len(data)
-    return min(len(data), start + UNCLOSED_CHARACTERS)
+            return (text.find(">", start + each.start()) + 1) or len(text)
+    return min(len(text), start + UNCLOSED_CHARACTERS)
