@@ -10,20 +10,14 @@ from typer.core import TyperGroup
 
 from hippocampus.cli import (
     bench,
-    consolidate,
-    defrag,
-    doctor,
-    explain,
-    forget,
     hosts,
-    mcp,
+    housekeeping,
     memory,
     policy,
-    proxy,
     replay,
+    serve,
     store,
     study,
-    tune,
 )
 
 
@@ -60,20 +54,20 @@ def main(
 
 app.command("replay", help=replay.HELP)(replay.replay)
 app.add_typer(study.app, name="study")
-app.command("explain")(explain.explain)
+app.command("explain")(replay.explain)
 app.add_typer(policy.app, name="policy")
-app.command("tune")(tune.tune)
-app.command("consolidate")(consolidate.consolidate)
-app.command("mcp")(mcp.mcp)
+app.command("tune")(replay.tune)
+app.command("consolidate")(housekeeping.consolidate)
+app.command("mcp")(serve.mcp)
 app.command("hook")(hosts.hook)
 app.command("install")(hosts.install)
 app.command("uninstall")(hosts.uninstall)
 app.command("status")(hosts.status)
 app.command("gc")(store.gc)
-app.command("defrag")(defrag.defrag)
-app.command("forget")(forget.forget)
-app.command("doctor")(doctor.doctor)
+app.command("defrag")(housekeeping.defrag)
+app.command("forget")(housekeeping.forget)
+app.command("doctor")(housekeeping.doctor)
 app.add_typer(store.app, name="store")
 app.add_typer(memory.app, name="memory")
 app.add_typer(bench.app, name="bench")
-app.command("proxy")(proxy.proxy)
+app.command("proxy")(serve.proxy)

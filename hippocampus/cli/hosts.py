@@ -42,11 +42,11 @@ def install(
 ) -> None:
     """Add the hooks and the MCP server to the settings of a coding agent."""
     from hippocampus import policy as policies
-    from hippocampus.cli.mcp import INSTALL
+    from hippocampus.cli.serve import INSTALL_MCP
     from hippocampus.integrations.hooks import settings
 
     if find_spec("mcp") is None:  # without the server, nothing that a hook stores is recalled
-        fail(INSTALL)
+        fail(INSTALL_MCP)
     declared = str(Path(policy).resolve()) if Path(policy).is_file() else policy
     policies.load(declared)
     state = _state(project, state_dir)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
 
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
 
     from hippocampus.storage.state_dir import StateDir
 
+T = TypeVar("T")
+PATIENCE_SECONDS = 2.0
+"""After this time the progress of work is shown."""
 PIPED_WIDTH = 120
 """Width of tables that go into a file or a pipe."""
 DEFAULT_STATE = Path(".hippocampus")
@@ -45,3 +50,21 @@ def console() -> Console:
     from rich.console import Console
 
     return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
+
+
+def track(work: Iterable[T], total: int, console: Console, title: str = "replaying") -> Iterator[T]:
+    """Yield from `work`, and show its progress after two seconds."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    started = time.monotonic()
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    task = bar.add_task(title, total=total)
+    try:
+        for each in work:
+            bar.advance(task)
+            if not bar.live.is_started and time.monotonic() - started > PATIENCE_SECONDS:
+                bar.start()
+            yield each
+    finally:
+        bar.stop()

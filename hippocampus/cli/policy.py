@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from hippocampus.policy import Policy
+    from hippocampus.replay.explanation import Treated
     from hippocampus.replay.recording import Recording
-    from hippocampus.replay.treatments import Treated
 
 MAX_TEXT_CHARACTERS = 48
 """The start of an entry's text that a row has."""
@@ -87,8 +87,8 @@ def explain(
 ) -> None:
     """Print for each entry of a recording what the rules set, and which rule."""
     from hippocampus import policy as policies
+    from hippocampus.replay.explanation import treated
     from hippocampus.replay.readers import read_file
-    from hippocampus.replay.treatments import treated
 
     found = policies.load(policy)
     rows = [(each, row) for each in read_file(recording) for row in treated(each, found)]
@@ -114,7 +114,7 @@ def diff(
     from rich.console import Console
 
     from hippocampus import policy as policies
-    from hippocampus.cli.progress import track
+    from hippocampus.cli.options import track
     from hippocampus.prices import DEFAULT_MODEL, model_prices
     from hippocampus.replay.measure import CacheModel
     from hippocampus.replay.policy_diff import diff_file, summed

@@ -1,4 +1,4 @@
-"""`hippocampus replay`: measures strategies on recorded sessions, and prints or writes a report."""
+"""`hippocampus replay`, `explain` and `tune`: what a policy does to recorded sessions."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _run(
 
     Of several paths one that does not exist is left out, and listed like a file that is no recording.
     """
-    from hippocampus.cli.progress import track
+    from hippocampus.cli.options import track
     from hippocampus.replay.readers import find_files
     from hippocampus.replay.run import Skipped, replay_files
 
@@ -187,3 +187,69 @@ def _end(replayed: Sequence[Replayed], skipped: Sequence[Skipped], *, strict: bo
     if strict and (skipped or broken):
         typer.echo(f"hippocampus: {len(skipped)} files and {broken} lines not read", err=True)
         raise typer.Exit(1)
+
+
+def explain(
+    file: Annotated[Path, typer.Argument(help="One recorded session.")],
+    turn: Annotated[int, typer.Option(help="The turn (call) to show, counted from 0.")],
+    policy: PolicyName = "default",
+    model: Annotated[str, typer.Option(help="The model whose prices are used.")] = DEFAULT_MODEL,
+) -> None:
+    """Print the view at a turn next to the raw list, with the reason for each difference."""
+    from hippocampus import policy as policies
+    from hippocampus import prices
+    from hippocampus.replay.explanation import print_explanation
+    from hippocampus.replay.readers import read_file
+
+    recordings = read_file(file)
+    if not recordings:
+        fail(f"{file} holds no conversation")
+    print_explanation(
+        recordings[0],
+        turn,
+        policies.load(policy),
+        prices.model_prices(model),
+        console(),
+    )
+
+
+def tune(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Recorded sessions: files, folders, state directories.")
+    ],
+    out: Annotated[Path, typer.Option(help="The policy file to write, if there is a better one.")],
+    policy: Annotated[
+        str, typer.Option(help="The policy to start from: a shipped one's name, or a file.")
+    ] = "default",
+) -> None:
+    """Fit decay and thresholds to recordings, and write a policy if it holds on those left out."""
+    import yaml
+    from rich.table import Table
+
+    from hippocampus import policy as policies
+    from hippocampus.prices import model_prices
+    from hippocampus.replay import tune as tuning
+    from hippocampus.replay.readers import find_files
+    from hippocampus.replay.table import shares_table
+
+    prices = model_prices(DEFAULT_MODEL)
+    found = tuning.tune(find_files(paths), policies.load(policy), prices)
+    terminal = console()
+    scores = Table("Brier score", *found.scores)
+    scores.add_row("owners left out", *(f"{each:.4f}" for each in found.scores.values()))
+    terminal.print(scores)
+    terminal.print(f"At strength 1 the chance of a use in ten calls is {found.law.chance:.2f}.")
+    rows = {f"policy {policy}": found.before, "tuned": found.after}
+    figures = {name: sums.figures(found.everything, prices) for name, sums in rows.items()}
+    terminal.print(shares_table("owners left out", figures))
+    if not found.changes:
+        terminal.print(f"Policy {policy} is as good on the owners left out: nothing is written.")
+        return
+    base = policy if policy in policies.shipped() else str(Path(policy).resolve())
+    written = {"name": "tuned", "extends": base, **found.changes}
+    text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
+    try:
+        out.write_text(text, "utf-8")
+    except OSError as failure:
+        fail(f"{out} cannot be written: {failure.strerror}")
+    terminal.print(f"Written to {out}:\n{text}", markup=False)

@@ -134,7 +134,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
 def _run(folder: StudyFolder, settings: StudySettings, *, yes: bool) -> None:
     from rich.console import Console
 
-    from hippocampus.cli.progress import track
+    from hippocampus.cli.options import track
     from hippocampus.replay.study.asking import estimate, judge_steps, take_steps
     from hippocampus.replay.study.cases import prepare
 

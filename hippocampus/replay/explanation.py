@@ -1,21 +1,28 @@
-"""One turn of a replay, message by message: the list, the view, and the reason for each change."""
+"""Reasons: for each change of a view at one turn, and for how a policy's rules treat each entry.
+
+Nothing is measured here.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 from rich.table import Table
 
 from hippocampus.entries.decay import explained
 from hippocampus.errors import RecordingError
-from hippocampus.formats.conversation import Message
+from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reader import read
 from hippocampus.formats.visible import visible
 from hippocampus.models import tokens
-from hippocampus.policy import Policy
+from hippocampus.policy import Policy, Resolution, Subject
 from hippocampus.prices import Prices
 from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import prepare
 from hippocampus.replay.recording import Recording
+from hippocampus.session.redactor import subject_of
 
 SHOWN_CHARACTERS = 600
 """Characters of a message that each side shows."""
@@ -75,3 +82,31 @@ def _text(message: Message) -> str:
     )
     shown = visible(text[:SHOWN_CHARACTERS]).replace("[", "\\[")
     return f"{message.role}, {tokens.count_message(message):,} tokens\n{shown}{cut}"
+
+
+@dataclass(frozen=True, slots=True)
+class Treated:
+    """One tool result or message with the rules' treatment of it."""
+
+    message: int
+    """Its number in the recorded list, from 0."""
+    subject: Subject
+    treatment: Resolution
+
+
+def treated(recording: Recording, policy: Policy) -> Iterator[Treated]:
+    """Yield the treatment of every tool result and every text of user and assistant."""
+    calls: dict[str, Part] = {}
+    for number, message in enumerate(read(recording.messages)):
+        for part in message.parts:
+            if part.kind == "call":
+                calls[part.call_id] = part
+                continue
+            subject = subject_of(message, part, calls.get(part.call_id), tokens.count)
+            if subject is None:
+                continue
+            source = subject.source_type or policy.source_type_of(
+                subject.tool, is_error=subject.is_error
+            )
+            sourced = replace(subject, source_type=source)
+            yield Treated(number, sourced, policy.resolve(subject))

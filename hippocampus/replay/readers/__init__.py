@@ -1,8 +1,66 @@
-"""Recorded sessions of other agents, read into recordings; one module for each format.
+"""Recorded sessions of other agents, found below paths and read; one module for each format.
 
-Nothing here measures, and nothing imports the session.
+One file is in memory at a time. Nothing here measures, and nothing imports the session.
 """
 
-from hippocampus.replay.readers.discover import find_files, read_file
+from __future__ import annotations
 
-__all__ = ["find_files", "read_file"]
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from hippocampus.errors import MALFORMED, RecordingError
+from hippocampus.replay.readers import formats
+from hippocampus.replay.readers.documents import load
+from hippocampus.replay.readers.make_recordings import make_recordings
+from hippocampus.replay.recording import Recording
+from hippocampus.storage.state_dir import StateDir
+
+
+def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """Return the files at the paths and below them, sorted in each directory, none twice.
+
+    Hidden files and directories below a path are left out. Of a state directory of
+    `hippocampus` only the archives are returned.
+
+    Raises:
+        RecordingError: there is nothing at a path.
+
+    """
+    files: dict[Path, Path] = {}
+    for path in map(Path, paths):
+        if not path.exists():
+            raise RecordingError(str(path), "no such file or directory")
+        for file in _walk(path) if path.is_dir() else (path,):
+            files.setdefault(file.resolve(), file)
+    return list(files.values())
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    for directory, directories, names in os.walk(root):
+        state = StateDir(Path(directory))
+        if {state.contents.name, state.sessions.name} <= set(directories):
+            directories[:] = [name for name in directories if name == state.archive.name]
+            names[:] = []
+        directories[:] = sorted(name for name in directories if not name.startswith("."))
+        for name in sorted(names):
+            file = Path(directory, name)
+            if not name.startswith(".") and file.is_file():
+                yield file
+
+
+def read_file(path: str | os.PathLike[str]) -> list[Recording]:
+    """Return the conversations in one file; none, if no model answered in it.
+
+    Raises:
+        RecordingError: the file cannot be read, or is in no known format.
+
+    """
+    document = load(str(path))
+    try:
+        return make_recordings(document, formats.read(document))
+    except MALFORMED as error:
+        # Foreign JSON can be wrong in more ways than its reader checks. One bad file must not
+        # end the replay of a whole directory.
+        reason = f"its fields are not of the expected types: {type(error).__name__}: {error}"
+        raise RecordingError(document.path, reason) from error
