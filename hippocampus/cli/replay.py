@@ -92,8 +92,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
 
     from hippocampus import policy as policies
     from hippocampus import prices as price_tables
-    from hippocampus.replay.outcome import outcome
-    from hippocampus.replay.run import Options
+    from hippocampus.replay.run import Options, outcome
 
     if billed:
         _print_bills(paths, price_tables.prices_for(prices, model), as_json=as_json)

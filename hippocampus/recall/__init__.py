@@ -13,7 +13,7 @@ from hippocampus.recall.definition import (
     as_function,
     tool,
 )
-from hippocampus.recall.paging import pages
+from hippocampus.recall.fitting import pages
 from hippocampus.recall.searching import names_in, search
 from hippocampus.recall.slices import Request, bound_of, take
 

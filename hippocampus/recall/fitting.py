@@ -1,13 +1,23 @@
-"""Numbered lines within a token budget, with a note about the lines that were left out. Pure."""
+"""The lines that a recall counts, numbered and within a token budget, with a note about the rest. Pure.
+
+JSON on one line is broken into many.
+"""
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hippocampus.errors import RecallError
+from hippocampus.indexing import unwrap
 from hippocampus.models import tokens
 
+LONG_LINE_CHARACTERS = 400
+"""Of a longer line, a pattern returns only the text around a match; JSON on one is broken."""
+CACHED_TEXTS = 4
+"""How many paged texts are cached: a model recalls the same one several times."""
 NOTE_TOKENS = 32
 """The most tokens of the note; they are part of the budget."""
 MIN_TOKENS = 2 * NOTE_TOKENS
@@ -101,3 +111,32 @@ def start_of(text: str, max_tokens: int) -> str:
     while head and (count := tokens.count(head)) > max_tokens:
         head = head[: len(head) * max_tokens // count]
     return head
+
+
+def pages(text: str) -> list[str]:
+    """Return the lines of a text as a recall counts them; JSON on one line is broken first."""
+    return paged(text).split("\n")
+
+
+@functools.lru_cache(maxsize=CACHED_TEXTS)
+def paged(text: str) -> str:
+    """Return a text with lines to page: the text itself, or its JSON with one item a line.
+
+    Lines of strings inside the JSON are lines too.
+    """
+    if text.count("\n", 0, -1) > 1 or len(text) < LONG_LINE_CHARACTERS:
+        return text
+    value = decoded(text)
+    if not isinstance(value, dict | list):
+        return value if isinstance(value, str) else text
+    dumped = json.dumps(value, ensure_ascii=False, separators=(",\n", ": "))
+    return dumped.replace("\\n", "\n")
+
+
+@functools.lru_cache(maxsize=CACHED_TEXTS)
+def decoded(text: str) -> Any:
+    """Return the value of a JSON text, with JSON inside its strings decoded too, or None.
+
+    The value is cached and shared: callers must not change it.
+    """
+    return unwrap.json_value(text)

@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 from hippocampus.entries.entry import storable
 from hippocampus.errors import StoreError
-from hippocampus.recall.paging import pages
-from hippocampus.recall.ranking import LineSpan, passages
-from hippocampus.recall.words import STOP_WORDS, WORD, spread
+from hippocampus.recall.fitting import pages
+from hippocampus.recall.ranking import STOP_WORDS, WORD, LineSpan, passages, spread
 from hippocampus.storage.migrations import LaterVersionError, Migration, Schema, migrate
 from hippocampus.storage.sqlite import connected, transaction
 

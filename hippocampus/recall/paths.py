@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from hippocampus.errors import RecallError, nearest
-from hippocampus.recall import markup, parts, sections, symbols, tabular
-from hippocampus.recall.fitting import NumberedLine
-from hippocampus.recall.paging import decoded
+from hippocampus.recall import markup, parts, sections, symbols
+from hippocampus.recall.fitting import NumberedLine, decoded
 
 Finder = Callable[[str, str], list[NumberedLine]]
-FINDERS: tuple[Finder, ...] = (tabular.find, markup.find, symbols.find, sections.find)
+FINDERS: tuple[Finder, ...] = (parts.find_in_table, markup.find, symbols.find, sections.find)
 LISTS: tuple[Callable[[str], Sequence[str]], ...] = (
-    tabular.names,
+    parts.names_in_table,
     symbols.names,
     sections.names,
 )

@@ -13,8 +13,7 @@ import re2
 
 from hippocampus.errors import RecallError
 from hippocampus.policy.matching import searchable
-from hippocampus.recall.fitting import GAP, NumberedLine
-from hippocampus.recall.paging import LONG_LINE_CHARACTERS
+from hippocampus.recall.fitting import GAP, LONG_LINE_CHARACTERS, NumberedLine
 
 MAX_PATTERN_CHARACTERS = 2_000
 WHOLE_TEXT_SIGNS = re.compile(r"\\[AzQC]|\(\?[a-zA-Z]*-?[a-zA-Z]*[msU]")

@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 from hippocampus.errors import RecallError
 from hippocampus.models import tokens
-from hippocampus.recall.fitting import GAP, NOTE_TOKENS, NumberedLine, fit
-from hippocampus.recall.paging import pages
+from hippocampus.recall.fitting import GAP, NOTE_TOKENS, NumberedLine, fit, pages
 from hippocampus.recall.passages import PassageHit, Passages
-from hippocampus.recall.words import WORD, terms
+from hippocampus.recall.ranking import WORD, terms
 
 Text = Callable[[str], str]
 """Returns an entry's text."""

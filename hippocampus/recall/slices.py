@@ -10,8 +10,7 @@ from hippocampus.errors import RecallError
 from hippocampus.indexing.output import first_number
 from hippocampus.models import tokens
 from hippocampus.recall import paths, ranking
-from hippocampus.recall.fitting import NumberedLine, fit, numbered
-from hippocampus.recall.paging import paged, pages
+from hippocampus.recall.fitting import NumberedLine, fit, numbered, paged, pages
 from hippocampus.recall.patterns import matching
 
 NAMED_FACTOR = 10

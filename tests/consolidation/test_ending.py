@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hippocampus import Hippocampus, Policy
-from hippocampus.storage.archive import contexts, conversation
+from hippocampus.storage.archive import conversation
 from hippocampus.storage.archive.reader import unpacked
-from hippocampus.storage.archive.records import parsed
+from hippocampus.storage.archive.records import contexts, parsed
 
 ASKED = [user("Which lamps are there?"), *call("1", "list", "{}", "a red one")]
 ENDED = [*ASKED, assistant("There is a red lamp."), user("Never call me before noon, please.")]

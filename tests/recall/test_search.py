@@ -12,9 +12,8 @@ from hippocampus import recall
 from hippocampus.errors import RecallError
 from hippocampus.models import tokens
 from hippocampus.recall.passages import Content, Passages
-from hippocampus.recall.ranking import passages, scores
+from hippocampus.recall.ranking import passages, scores, terms
 from hippocampus.recall.searching import names_in
-from hippocampus.recall.words import terms
 
 TEXTS = {
     "orders01": "\n".join(

@@ -17,12 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus import policy, prices
-from hippocampus.replay.outcome import outcome
 from hippocampus.replay.page import page, write_page
 from hippocampus.replay.page.markup import json_script
 from hippocampus.replay.page.series import line_styles, page_data, recording_data
 from hippocampus.replay.recording import Recording
-from hippocampus.replay.run import Options, Replayed, Skipped, replay_recording
+from hippocampus.replay.run import Options, Replayed, Skipped, outcome, replay_recording
 
 EVIL = "</script><!--<img src=x onerror=alert(1)>\u2028'\"&`${7}\ud800\u202e"
 CHROMIUM = shutil.which("chromium")

@@ -14,8 +14,15 @@ from conversations import EAGER, reading, rows
 from hippocampus.policy import Rule
 from hippocampus.prices import prices_for
 from hippocampus.replay import run
-from hippocampus.replay.outcome import outcome
-from hippocampus.replay.run import OURS, Options, Replayed, Skipped, replay_file, replay_files
+from hippocampus.replay.run import (
+    OURS,
+    Options,
+    Replayed,
+    Skipped,
+    outcome,
+    replay_file,
+    replay_files,
+)
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
 
 PRICES = prices_for("anthropic-5m", None)

@@ -23,9 +23,9 @@ from hippocampus import Hippocampus, Policy
 from hippocampus.errors import RecordingError, StoreError
 from hippocampus.policy.consolidation import NOTHING
 from hippocampus.replay.readers import find_files, read_file
-from hippocampus.storage.archive import contexts, conversation, unfinished
+from hippocampus.storage.archive import conversation
 from hippocampus.storage.archive.reader import unpacked
-from hippocampus.storage.archive.records import parsed
+from hippocampus.storage.archive.records import contexts, parsed
 from hippocampus.storage.state_dir import StateDir
 
 HERE = Path(__file__).parent.parent
@@ -344,14 +344,12 @@ def test_replay_reads_a_state_directory(tmp_path: Path) -> None:
     memory.close()
 
 
-def test_a_session_is_unfinished_until_it_is_closed(tmp_path: Path) -> None:
+def test_a_conversation_is_read_before_its_session_is_closed(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     session = memory.session("ticket/47 ü")
     session(reading(2))
-    assert unfinished(tmp_path) == ["ticket/47 ü"]
     assert conversation(tmp_path, "ticket/47 ü").turn == 2
     session.close()
-    assert unfinished(tmp_path) == []
     assert conversation(tmp_path, "never").items == []
     memory.close()
 

@@ -7,21 +7,10 @@ from __future__ import annotations
 
 from hippocampus.policy import Policy
 from hippocampus.storage.archive.journal import Journal
-from hippocampus.storage.archive.reader import conversation, is_archived, lists, unfinished
-from hippocampus.storage.archive.records import ArchivedConversation, Context, contexts
+from hippocampus.storage.archive.reader import conversation, is_archived, lists
 from hippocampus.storage.state_dir import StateDir
 
-__all__ = [
-    "ArchivedConversation",
-    "Context",
-    "Journal",
-    "contexts",
-    "conversation",
-    "is_archived",
-    "journal_of",
-    "lists",
-    "unfinished",
-]
+__all__ = ["Journal", "conversation", "is_archived", "journal_of", "lists"]
 
 
 def journal_of(state: StateDir, session: str, policy: Policy) -> Journal | None:

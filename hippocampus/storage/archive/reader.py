@@ -82,21 +82,6 @@ def _records(state: StateDir, session: str) -> Iterator[dict[str, Any]]:
             yield from records
 
 
-def unfinished(state_dir: str | Path) -> list[str]:
-    """Return the sessions whose journal was not packed: they are running, or have crashed.
-
-    Raises:
-        StoreError: a journal cannot be read.
-
-    """
-    found = []
-    for path in StateDir(Path(state_dir)).journals():
-        head = next(parsed(written(path)), {})
-        if isinstance(head.get("session"), str):
-            found.append(head["session"])
-    return found
-
-
 def written(path: Path) -> bytes:
     """Return the bytes of a file; nothing where there is none.
 
