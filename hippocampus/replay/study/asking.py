@@ -12,7 +12,6 @@ import re
 import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from math import ceil
 from pathlib import Path
 from random import Random
@@ -138,13 +137,11 @@ def estimate(folder: StudyFolder, settings: StudySettings) -> list[str]:
 def take_steps(folder: StudyFolder, settings: StudySettings) -> Iterator[str]:
     """Let readers take the missing steps; yield a problem, or an empty text for a step."""
     if settings.reader != FILES:
-        wire = wire_of(settings.reader)
+        wire, readings = wire_of(settings.reader), folder.readings()
         yield from _ask(
-            {
-                name: partial(_take_step, folder, settings, name, case, wire)
-                for name, case in folder.readings().items()
-                if folder.answers[name].is_open
-            }
+            folder,
+            readings,
+            lambda name: _take_step(folder, settings, name, readings[name], wire),
         )
         return
     # Each reader has one condition, and one reading of a case.
@@ -181,17 +178,9 @@ def judge_steps(folder: StudyFolder, settings: StudySettings) -> Iterator[str]:
     if settings.judge != FILES:
         wire = wire_of(settings.judge)
         yield from _ask(
-            {
-                name: partial(_judge, folder, name, text, labels[name], wire)
-                for name, text in texts.items()
-                if folder.answers[name].is_open
-            }
+            folder, texts, lambda name: _judge(folder, name, texts[name], labels[name], wire)
         )
         return
-
-    def verdicts_of(name: str, value: Mapping[str, Any]) -> Result | str:
-        return verdicts_in(value.get("verdicts"), labels[name])
-
     # A moment's judge stays the same while other moments still wait for their steps.
     judges = [
         group
@@ -204,7 +193,10 @@ def judge_steps(folder: StudyFolder, settings: StudySettings) -> Iterator[str]:
             for name in group
             if name in texts
         }
-        yield from _exchange(folder, folder.path / "judges" / str(number), own, verdicts_of)
+        home = folder.path / "judges" / str(number)
+        yield from _exchange(
+            folder, home, own, lambda name, line: verdicts_in(line.get("verdicts"), labels[name])
+        )
 
 
 def step_of(answers: Answers) -> str:
@@ -253,12 +245,14 @@ def _conversation(case: StudyCase) -> str:
 # Models
 
 
-def _ask(work: Mapping[str, Callable[[], None]]) -> Iterator[str]:
-    """Do work that asks a model, and yield its problems; what fails is left to the next run."""
+def _ask(folder: StudyFolder, names: Iterable[str], ask: Callable[[str], None]) -> Iterator[str]:
+    """Ask a model for the open answers, and yield the problems; what fails is left to the next run."""
     in_row = 0
-    for name, each in work.items():
+    for name in names:
+        if not folder.answers[name].is_open:
+            continue
         try:
-            each()
+            ask(name)
             in_row = 0
             yield ""
         except ProviderError as failure:
