@@ -39,22 +39,20 @@ def find(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedLine]
     except ValueError as wrong:
         raise RecallError("bad_request", str(wrong)) from None
     if not found:
-        raise RecallError("no_match", _nowhere(value, steps))
+        existing, there = reached(value, steps)
+        place = existing[:MAX_CHARACTERS] or "$"
+        keys = [key[:MAX_CHARACTERS] for key in there][:MAX_KEYS] if isinstance(there, dict) else []
+        has = f"has the keys {', '.join(keys)}" if keys else "has nothing below it"
+        if isinstance(there, list):
+            has = f"is a list of {len(there)}; ask {existing[:MAX_CHARACTERS]}[0]"
+        reason = f"{steps[:MAX_CHARACTERS]!r} does not exist: {place} {has}"
+        raise RecallError("no_match", reason)
     return numbered(line for each in found for line in rendered(each).split("\n"))
 
 
 def rendered(value: Any) -> str:
     """Return a part as text: a string unchanged, everything else as indented JSON."""
     return value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)
-
-
-def _nowhere(value: Any, path: str) -> str:
-    existing, there = reached(value, path)
-    keys = [key[:MAX_CHARACTERS] for key in there][:MAX_KEYS] if isinstance(there, dict) else []
-    text = f"{path[:MAX_CHARACTERS]!r} does not exist: {existing[:MAX_CHARACTERS] or '$'}"
-    if isinstance(there, list):
-        return f"{text} is a list of {len(there)}; ask {existing[:MAX_CHARACTERS]}[0]"
-    return f"{text} has the keys {', '.join(keys)}" if keys else f"{text} has nothing below it"
 
 
 def _of_records(value: dict[str, Any] | list[Any], path: str) -> str | None:

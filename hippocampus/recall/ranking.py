@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hippocampus.errors import RecallError
@@ -27,6 +27,7 @@ K1, B = 1.2, 0.75
 """BM25's usual constants (Robertson and Zaragoza 2009, section 3.2)."""
 MIN_PASSAGE_CHARACTERS, MAX_PASSAGE_CHARACTERS = 240, 700
 """From the first size on a passage ends where a block starts; at the second it ends anywhere."""
+# A block starts with a record, a paragraph or a lower indentation.
 OPENINGS = ("{", "- ", "* ", "#", "<h", "<tr", "<li", "def ", "class ", "function ", "export ")
 
 
@@ -56,26 +57,18 @@ def passages(lines: Sequence[str]) -> list[LineSpan]:
     spans: list[LineSpan] = []
     first, size, indent = 1, 0, 0
     for number, line in enumerate(lines, start=1):
-        if size and (
-            size >= MAX_PASSAGE_CHARACTERS
-            or (size >= MIN_PASSAGE_CHARACTERS and _opens(line, indent))
-        ):
+        bare = line.lstrip()
+        own_indent = len(line) - len(bare)
+        opens = not bare or bare.startswith(OPENINGS) or own_indent < indent
+        if size >= MAX_PASSAGE_CHARACTERS or (size >= MIN_PASSAGE_CHARACTERS and opens):
             spans.append(LineSpan(first, number - 1))
             first, size = number, 0
         if not size:
-            indent = len(line) - len(line.lstrip())
+            indent = own_indent
         size += len(line) + 1
     if size:
         spans.append(LineSpan(first, len(lines)))
     return spans
-
-
-def _opens(line: str, indent: int) -> bool:
-    """Return whether a block starts at a line: a record, a paragraph, a lower indentation."""
-    bare = line.lstrip()
-    if not bare:
-        return True
-    return bare.startswith(OPENINGS) or len(line) - len(bare) < indent
 
 
 def best_of(lines: Sequence[str], query: str, max_tokens: int) -> str:
@@ -93,20 +86,16 @@ def best_of(lines: Sequence[str], query: str, max_tokens: int) -> str:
     if not ranked:
         text = "no word of the query is in this content; try other words or a pattern"
         raise RecallError("no_match", text)
+    shown: list[NumberedLine] = []
+    for first, last in (spans[at] for at in ranked):
+        shown += [NumberedLine(0, GAP)] if shown else []
+        numbered = enumerate(lines[first - 1 : last], start=first)
+        shown += [NumberedLine(number, line) for number, line in numbered if line.strip()]
     return fit(
-        _numbered(lines, [spans[at] for at in ranked]),
+        shown,
         max_tokens,
         lambda *_: "(weaker passages are left out; ask with fewer words or by lines)",
     )
-
-
-def _numbered(lines: Sequence[str], spans: Sequence[LineSpan]) -> Iterator[NumberedLine]:
-    for at, span in enumerate(spans):
-        if at:
-            yield NumberedLine(0, GAP)
-        for number in range(span.first, span.last + 1):
-            if lines[number - 1].strip():
-                yield NumberedLine(number, lines[number - 1])
 
 
 def scores(wanted: Sequence[str], texts: Sequence[str]) -> list[float]:

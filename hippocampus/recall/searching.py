@@ -71,8 +71,22 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
     if not lines:
         problem = "no word of the query is in the stored content; try other words"
         raise RecallError("no_match", problem)
-    scored = _scores(lines, set(terms(query)))
-    chosen = _chosen(lines, scored, max_tokens - NOTE_TOKENS)
+    # The score of a line: by its rare query words, its worth and its length.
+    wanted = set(terms(query))
+    found = [wanted.intersection(terms(line.text)) for line in lines]
+    holding = Counter(term for each in found for term in each)
+    scored = []
+    for line, each in zip(lines, found, strict=True):
+        rarity = sum(math.log(1 + len(lines) / holding[term]) for term in sorted(each))
+        scored.append(line.worth * rarity * LINE_CHARACTERS / (LINE_CHARACTERS + len(line.text)))
+    chosen: list[CandidateLine] = []
+    budget_tokens = max_tokens - NOTE_TOKENS
+    for at in sorted(range(len(lines)), key=lambda at: (-scored[at], at)):
+        cost = tokens.count(str(NumberedLine(lines[at].number, lines[at].text))) + LINE_TOKENS
+        if cost > budget_tokens and chosen:
+            break
+        budget_tokens -= cost
+        chosen.append(lines[at])
     return fit(
         _rendered(chosen, hits),
         max_tokens,
@@ -83,7 +97,10 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
 def _distinct(
     hits: Sequence[PassageHit], of: Pages, known: AbstractSet[str]
 ) -> list[CandidateLine]:
-    """Return the lines of the passages, each text once, with their worth."""
+    """Return the lines of the passages, each text once, with their worth for any query.
+
+    A line is worth little where all of its names are known.
+    """
     seen: set[str] = set()
     lines: list[CandidateLine] = []
     for at, hit in enumerate(hits):
@@ -92,46 +109,16 @@ def _distinct(
             words = " ".join(WORD.findall(NUMBERED.sub("", line)))
             if words and words not in seen:
                 seen.add(words)
-                lines.append(CandidateLine(at, number, line, _worth(line, known)))
+                fresh = names_in(line) - known
+                is_distinctive = any(map(DISTINCTIVE.search, fresh))
+                worth = 1.0 if is_distinctive else UNNAMED if fresh else REPEATED
+                lines.append(CandidateLine(at, number, line, worth))
     return lines
 
 
 def names_in(text: str) -> set[str]:
     """Return the names in a text: its words, and compounds such as `a.b_c`."""
     return set(NAME.findall(text))
-
-
-def _worth(line: str, known: AbstractSet[str]) -> float:
-    """Return a line's worth for any query: little where all of its names are known."""
-    fresh = names_in(line) - known
-    if any(DISTINCTIVE.search(name) for name in fresh):
-        return 1.0
-    return UNNAMED if fresh else REPEATED
-
-
-def _scores(lines: Sequence[CandidateLine], wanted: set[str]) -> list[float]:
-    """Return the score of each line: by its rare query words, its worth and its length."""
-    found = [wanted.intersection(terms(line.text)) for line in lines]
-    holding = Counter(term for each in found for term in each)
-    scored = []
-    for line, each in zip(lines, found, strict=True):
-        rarity = sum(math.log(1 + len(lines) / holding[term]) for term in sorted(each))
-        scored.append(line.worth * rarity * LINE_CHARACTERS / (LINE_CHARACTERS + len(line.text)))
-    return scored
-
-
-def _chosen(
-    lines: Sequence[CandidateLine], scored: Sequence[float], budget_tokens: int
-) -> list[CandidateLine]:
-    """Return the best lines that fit the budget."""
-    chosen: list[CandidateLine] = []
-    for at in sorted(range(len(lines)), key=lambda at: (-scored[at], at)):
-        cost = tokens.count(str(NumberedLine(lines[at].number, lines[at].text))) + LINE_TOKENS
-        if cost > budget_tokens and chosen:
-            break
-        budget_tokens -= cost
-        chosen.append(lines[at])
-    return chosen
 
 
 def _rendered(

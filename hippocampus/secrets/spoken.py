@@ -119,13 +119,9 @@ def _is_key(value: str, _: re.Match[str]) -> bool:
     return any(sign.isdigit() for sign in value) and any(sign.isalpha() for sign in value)
 
 
-def _is_phrase(_value: str, _: re.Match[str]) -> bool:
-    return True
-
-
 PATTERNS = (
     (PASSWORD, "a password", _is_password),
     (OWNED, "a password", _is_word),
     (KEY, "an API key or token", _is_key),
-    (PHRASE, "a passphrase", _is_phrase),
+    (PHRASE, "a passphrase", lambda _value, _match: True),
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import random
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -56,14 +57,21 @@ def use_write_ahead_log(db: sqlite3.Connection, busy_seconds: float) -> None:
         sqlite3.OperationalError: the file was locked for longer than `busy_seconds`.
 
     """
+    _repeated(db, "PRAGMA journal_mode = WAL", busy_seconds, lambda: PAUSE_SECONDS)
+
+
+def _repeated(
+    db: sqlite3.Connection, statement: str, busy_seconds: float, pause: Callable[[], float]
+) -> None:
+    """Run a statement until no lock keeps it from running, with a pause in seconds between tries."""
     until = time.monotonic() + busy_seconds
     while True:
         try:
-            db.execute("PRAGMA journal_mode = WAL")
+            db.execute(statement)
         except sqlite3.OperationalError as failure:
             if not is_busy(failure) or time.monotonic() > until:
                 raise
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(pause())
         else:
             return
 
@@ -72,11 +80,20 @@ def use_write_ahead_log(db: sqlite3.Connection, busy_seconds: float) -> None:
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
     """Write all statements of the block, or none where anything fails, the commit too.
 
+    It waits for other processes with the same chance as each of them. SQLite's own wait grows to a
+    tenth of a second a try, so that of many writers the one that has waited longest asks least
+    often, and some time out while others go first again and again.
+
     Raises:
         sqlite3.Error: the file is full, damaged, or locked for longer than `BUSY_SECONDS`.
 
     """
-    _begin(db)
+    db.execute("PRAGMA busy_timeout = 0")
+    try:
+        by_chance = functools.partial(random.uniform, 0, 2 * MEAN_POLL_SECONDS)  # noqa: S311 - no secret
+        _repeated(db, "BEGIN IMMEDIATE", BUSY_SECONDS, by_chance)
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1_000)}")
     try:
         yield
         db.execute("COMMIT")
@@ -84,28 +101,6 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         if db.in_transaction:  # SQLite ends it itself where the disk is full
             db.execute("ROLLBACK")
         raise
-
-
-def _begin(db: sqlite3.Connection) -> None:
-    """Begin to write, waiting for other processes with the same chance as each of them.
-
-    SQLite's own wait grows to a tenth of a second a try, so that of many writers the one that has
-    waited longest asks least often, and some time out while others go first again and again.
-    """
-    until = time.monotonic() + BUSY_SECONDS
-    db.execute("PRAGMA busy_timeout = 0")
-    try:
-        while True:
-            try:
-                db.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError as failure:
-                if not is_busy(failure) or time.monotonic() > until:
-                    raise
-                time.sleep(random.uniform(0, 2 * MEAN_POLL_SECONDS))  # noqa: S311 - no secret
-            else:
-                return
-    finally:
-        db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1_000)}")
 
 
 def is_busy(failure: sqlite3.OperationalError) -> bool:

@@ -39,11 +39,10 @@ class Host:
     """The variable that names its folder in place of the usual one."""
     folder: str
     """Its folder, in the user's home and in a project."""
-    hooks_file: str
-    project_hooks_file: str
-    servers_file: str
-    """The file of MCP servers, relative to the home folder."""
-    project_servers_file: str
+    hooks: tuple[str, str]
+    """The file of hooks, in its folder and in a project."""
+    servers: tuple[str, str]
+    """The file of MCP servers, in its folder or the home folder and in a project."""
     matchers: Mapping[str, str | None]
     """By event, the tools or causes that a hook is called for; None is all."""
     time_unit: int = 1
@@ -60,30 +59,24 @@ HOSTS = {
             "claude-code",
             "CLAUDE_CONFIG_DIR",
             ".claude",
-            "settings.json",
-            ".claude/settings.local.json",
-            ".claude.json",
-            ".mcp.json",
+            ("settings.json", ".claude/settings.local.json"),
+            (".claude.json", ".mcp.json"),
             {**EVENTS, "PostToolUse": "Bash|Grep|mcp__.*"},
         ),
         Host(
             "codex",
             "CODEX_HOME",
             ".codex",
-            "hooks.json",
-            ".codex/hooks.json",
-            "config.toml",
-            ".codex/config.toml",
+            ("hooks.json", ".codex/hooks.json"),
+            ("config.toml", ".codex/config.toml"),
             EVENTS,
         ),
         Host(
             "gemini",
             "",
             ".gemini",
-            "settings.json",
-            ".gemini/settings.json",
-            "settings.json",
-            ".gemini/settings.json",
+            ("settings.json", ".gemini/settings.json"),
+            ("settings.json", ".gemini/settings.json"),
             # PreCompress is left out: it comes before every request.
             dict.fromkeys(("SessionStart", "BeforeAgent", "AfterTool", "SessionEnd")),
             time_unit=1_000,
@@ -125,15 +118,15 @@ class SettingsChange:
 
 def hooks_path(host: Host, project: Path | None) -> Path:
     """Return the file that holds the hooks."""
-    return project / host.project_hooks_file if project else _folder(host) / host.hooks_file
+    return project / host.hooks[1] if project else _folder(host) / host.hooks[0]
 
 
 def servers_path(host: Host, project: Path | None) -> Path:
     """Return the file that holds the MCP servers."""
     if project:
-        return project / host.project_servers_file
+        return project / host.servers[1]
     at_home = host.name == "claude-code" and not os.environ.get(host.variable)
-    return (Path.home() if at_home else _folder(host)) / host.servers_file
+    return (Path.home() if at_home else _folder(host)) / host.servers[0]
 
 
 def _folder(host: Host) -> Path:
@@ -165,11 +158,8 @@ def installed(host: Host, project: Path | None, state: Path, policy: str) -> lis
             for hook in own:
                 hook["command"] = line
             if not own:
-                hook = {
-                    "type": "command",
-                    "command": line,
-                    "timeout": HOOK_SECONDS * host.time_unit,
-                }
+                seconds = HOOK_SECONDS * host.time_unit
+                hook = {"type": "command", "command": line, "timeout": seconds}
                 groups.append({**({"matcher": matcher} if matcher else {}), "hooks": [hook]})
 
     program, *arguments = command("mcp", state, policy)
@@ -178,7 +168,9 @@ def installed(host: Host, project: Path | None, state: Path, policy: str) -> lis
         kept = found.setdefault("mcpServers", {}).get(NAME, {})
         found["mcpServers"][NAME] = {**kept, "command": program, "args": arguments}
 
-    table = f"[mcp_servers.{NAME}]\ncommand = {_toml(program)}\nargs = {_toml(arguments)}\n"
+    # JSON's strings and lists are TOML's.
+    named, given = (json.dumps(each, ensure_ascii=False) for each in (program, arguments))
+    table = f"[mcp_servers.{NAME}]\ncommand = {named}\nargs = {given}\n"
     return _changes(host, project, with_hooks, with_server, table)
 
 
@@ -306,10 +298,6 @@ def _parsed(path: Path, text: str) -> Settings:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
         raise StoreError(f"{path}: not valid TOML with our table in it: {wrong}") from wrong
-
-
-def _toml(value: str | list[str]) -> str:
-    return json.dumps(value, ensure_ascii=False)  # JSON's strings and lists are TOML's
 
 
 def _hooks(group: Settings) -> list[Settings]:

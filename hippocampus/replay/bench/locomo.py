@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,22 +112,17 @@ def measure(
     ranking: str = "ours",
 ) -> list[QuestionScore]:
     """Return the score of each question, each conversation in a store of its own."""
-    return [score for one in conversations for score in _scores(one, embed, ranking)]
-
-
-def _scores(
-    conversation: LocomoConversation, embed: Embed | None, ranking: str
-) -> Iterator[QuestionScore]:
-    known = {turn.key for turn in conversation.turns}
-    with filled(conversation, embed) as facts:
-        for question in conversation.questions:
-            evidence = question.evidence & known
-            if not evidence:
-                continue
-            recalled = facts.recall(question.text, limit=-1, preset=ranking)
-            origins = (result.memory.origin for result in recalled)
-            ranked = [(int(origin.session), origin.turn or 0) for origin in origins]
-            yield _score(question.category, evidence, ranked)
+    found = []
+    for conversation in conversations:
+        known = {turn.key for turn in conversation.turns}
+        with filled(conversation, embed) as facts:
+            for question in conversation.questions:
+                if evidence := question.evidence & known:
+                    recalled = facts.recall(question.text, limit=-1, preset=ranking)
+                    origins = (result.memory.origin for result in recalled)
+                    ranked = [(int(origin.session), origin.turn or 0) for origin in origins]
+                    found.append(_score(question.category, evidence, ranked))
+    return found
 
 
 def filled(conversation: LocomoConversation, embed: Embed | None = None) -> Facts:
