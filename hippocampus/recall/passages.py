@@ -18,8 +18,8 @@ from hippocampus.entries.entry import storable
 from hippocampus.errors import StoreError
 from hippocampus.recall.fitting import pages
 from hippocampus.recall.ranking import STOP_WORDS, WORD, LineSpan, passages, spread
-from hippocampus.storage.migrations import LaterVersionError, Migration, Schema, migrate
-from hippocampus.storage.sqlite import connected, transaction
+from hippocampus.storage.migrations import LaterVersionError, Migration, Schema, migrated
+from hippocampus.storage.sqlite import transaction
 
 MAX_TERMS = 40
 """The rarest words of a query that are searched; a long message has hundreds."""
@@ -133,23 +133,13 @@ class Passages:
 def _open(path: Path | str) -> sqlite3.Connection:
     """Open the file; a damaged one is replaced by an empty one, since it is derived data."""
     try:
-        return _migrated(path)
+        return migrated(path, SCHEMA, "OFF")
     except (sqlite3.OperationalError, LaterVersionError):
         raise
     except (sqlite3.DatabaseError, StoreError):
         for ending in ("", "-wal", "-shm"):
             Path(f"{path}{ending}").unlink(missing_ok=True)
-        return _migrated(path)
-
-
-def _migrated(path: Path | str) -> sqlite3.Connection:
-    db = connected(path, synchronous="OFF")
-    try:
-        migrate(db, str(path), SCHEMA)
-    except BaseException:
-        db.close()
-        raise
-    return db
+        return migrated(path, SCHEMA, "OFF")
 
 
 def _has(db: sqlite3.Connection, entry_id: str) -> bool:

@@ -56,15 +56,14 @@ def fresh_session(
 ) -> Iterator[Session]:
     """Yield a session in a state directory that is gone afterwards."""
     own, tail = OWN_MARKS if marks == "ours" else 0, marks != "ideal"
-    with files.temporary_folder("hippocampus-replay") as folder:
-        memory = Hippocampus(
-            folder, policy=offline(policy), prices=prices, marks=own, tail_mark=tail
-        )
-        try:
-            with memory.session("replay") as session:
-                yield session
-        finally:
-            memory.close()
+    with (
+        files.temporary_folder("hippocampus-replay") as folder,
+        contextlib.closing(
+            Hippocampus(folder, policy=offline(policy), prices=prices, marks=own, tail_mark=tail)
+        ) as memory,
+        memory.session("replay") as session,
+    ):
+        yield session
 
 
 def offline(policy: Policy) -> Policy:

@@ -108,7 +108,16 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
     """Return sentences on what was saved, what was hidden, and how far the floor is."""
     ours = summary["strategies"][outcome["ours"]]
     everything = summary["strategies"][outcome["everything"]]
-    found = [_saved(ours, everything, outcome)]
+    word = "saved" if everything["dollars"] >= ours["dollars"] else "LOST"
+    # The difference of the rounded amounts, so that sentence and table agree.
+    difference = round(everything["dollars"], 2) - round(ours["dollars"], 2)
+    saved = (
+        f"With policy {outcome['policy']} at prices {outcome['prices']['name']} (cached tokens at "
+        f"{outcome['prices']['read']:g}, marks: {outcome['marks']}): {word} "
+        f"{abs(100 - ours['cost_percent']):.1f} % of the money (${abs(difference):,.2f} of "
+        f"${everything['dollars']:,.2f}) and {100 - ours['tokens_percent']:.1f} % of the tokens."
+    )
+    found = [saved]
     values, lines = f"{ours['uses']:,} values", f"{ours['line_uses']:,} lines"
     if ours["recalls"]:
         found.append(
@@ -153,18 +162,6 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
             f"(x {raw['reported_ratio']:.2f}: its system prompt and tools are not in the recording)."
         )
     return found
-
-
-def _saved(ours: dict[str, Any], everything: dict[str, Any], outcome: dict[str, Any]) -> str:
-    word = "saved" if everything["dollars"] >= ours["dollars"] else "LOST"
-    # The difference of the rounded amounts, so that sentence and table agree.
-    difference = round(everything["dollars"], 2) - round(ours["dollars"], 2)
-    return (
-        f"With policy {outcome['policy']} at prices {outcome['prices']['name']} (cached tokens at "
-        f"{outcome['prices']['read']:g}, marks: {outcome['marks']}): {word} "
-        f"{abs(100 - ours['cost_percent']):.1f} % of the money (${abs(difference):,.2f} of "
-        f"${everything['dollars']:,.2f}) and {100 - ours['tokens_percent']:.1f} % of the tokens."
-    )
 
 
 def left_out(outcome: dict[str, Any]) -> list[str]:

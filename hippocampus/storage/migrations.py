@@ -88,11 +88,21 @@ def opened(path: Path, schema: Schema, synchronous: str = "NORMAL") -> Iterator[
 
     """
     try:
-        with contextlib.closing(connected(path, synchronous=synchronous)) as db:
-            migrate(db, str(path), schema)
+        with contextlib.closing(migrated(path, schema, synchronous)) as db:
             yield db
     except (OSError, sqlite3.Error) as failure:
         raise StoreError(f"{schema.kind} {path}: {failure}") from failure
+
+
+def migrated(path: Path | str, schema: Schema, synchronous: str = "NORMAL") -> sqlite3.Connection:
+    """Open a file with its tables up to date; it raises what `connected` and `migrate` do."""
+    db = connected(path, synchronous=synchronous)
+    try:
+        migrate(db, str(path), schema)
+    except BaseException:
+        db.close()
+        raise
+    return db
 
 
 def applied(db: sqlite3.Connection, path: str, schema: Schema) -> list[str]:

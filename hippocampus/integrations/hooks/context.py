@@ -5,13 +5,13 @@ Nothing is loaded where the state directory has no memory yet.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
 from hippocampus.integrations.hooks import log_of, noted
 
 if TYPE_CHECKING:
-    from hippocampus.facts import Facts
     from hippocampus.storage.state_dir import StateDir
 
 LOAD_TOKENS, PROMPT_TOKENS = 1_500, 1_000
@@ -75,14 +75,10 @@ def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
     # After a compaction, the entries of the session itself are gone from the conversation too.
     own = "" if event.get("source") == "compact" else str(event.get("session_id") or "")
     request = ContextLoadRequest(own, "", "", time.time())
-    facts: Facts | None = Facts(state.facts) if state.facts.exists() else None
-    store = DiskStore(state.contents)
-    try:
+    with contextlib.ExitStack() as closing:
+        store = closing.enter_context(contextlib.closing(DiskStore(state.contents)))
+        facts = closing.enter_context(Facts(state.facts)) if state.facts.exists() else None
         resources = ContextLoadResources(
             state, store, rules, tokens.DEFAULT_ENCODING, lambda: facts
         )
         return opening(request, resources).text.strip()
-    finally:
-        store.close()
-        if facts is not None:
-            facts.close()

@@ -5,6 +5,7 @@ The work is done in a process of its own, which no host waits for.
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
@@ -46,12 +47,11 @@ def consolidate(state: StateDir, policy: str, session: str, transcript: Path) ->
     own = [each for each in read_file(transcript) if SUB_AGENT not in each.name]
     if not own:
         return
-    memory = Hippocampus(state.root, policy=policy)
-    try:
-        with memory.session(session) as opened:
-            opened.consolidate(own[-1].messages)
-    finally:
-        memory.close()
+    with (
+        contextlib.closing(Hippocampus(state.root, policy=policy)) as memory,
+        memory.session(session) as opened,
+    ):
+        opened.consolidate(own[-1].messages)
 
 
 if __name__ == "__main__":

@@ -15,27 +15,20 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer, Round, results_of
-from hippocampus.storage.migrations import migrate
+from hippocampus.storage.migrations import migrated
 from hippocampus.storage.proxy import SCHEMA
-from hippocampus.storage.sqlite import connected, transaction
+from hippocampus.storage.sqlite import transaction
 from hippocampus.storage.state_dir import StateDir
 
 KEPT_SECONDS = 30 * 86_400.0
 """How long a conversation that sends nothing is recognised."""
-
-
-class RequestPlace(NamedTuple):
-    """Where a request stands: its session, and when that sent the request before (0 is never)."""
-
-    session: str
-    sent: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +103,7 @@ class KnownConversations:
         """
         self._lock = threading.Lock()
         try:
-            self._db = connected(state.proxy)
-            migrate(self._db, str(state.proxy), SCHEMA)
+            self._db = migrated(state.proxy, SCHEMA)
             with transaction(self._db):
                 self._db.execute("DELETE FROM conversation WHERE sent < ?", (now - KEPT_SECONDS,))
                 left = "session NOT IN (SELECT session FROM conversation)"
@@ -120,43 +112,37 @@ class KnownConversations:
         except (OSError, sqlite3.Error) as failure:
             raise StoreError(f"{SCHEMA.kind} {state.proxy}: {failure}") from failure
 
-    def place(self, chains: Chains, now: float) -> RequestPlace:
-        """Return the session of a request, and note that it is sent.
+    def place(self, chains: Chains, now: float) -> tuple[str, float]:
+        """Return a request's session, with when that sent the last one (0 is never), and note it.
 
         Raises:
             sqlite3.Error: the file is full, damaged or locked.
 
         """
         with self._lock, transaction(self._db):
-            found = self._found(chains)
-            if found is None:
+            row = self._db.execute(
+                "SELECT session, sent FROM conversation WHERE tip IN (?, ?) ORDER BY tip = ? DESC",
+                (chains.last, chains.before, chains.last),
+            ).fetchone()
+            # A known list that is not the newest of its conversation was taken back by the host, but
+            # for the very start, which any conversation may have.
+            if row is None and chains.ends:
+                row = self._db.execute(
+                    "SELECT session, sent FROM chain JOIN conversation USING (session)"
+                    " WHERE chain = ?",
+                    (chains.last,),
+                ).fetchone()
+            if row is None:
                 count = "SELECT count(*) FROM conversation WHERE session GLOB ?"
                 name = f"proxy-{chains.last[:12]}"
                 (same,) = self._db.execute(count, (f"{name}*",)).fetchone()
-                found = RequestPlace(f"{name}-{same + 1}" if same else name, 0.0)
-            session = found.session
+                row = (f"{name}-{same + 1}" if same else name, 0.0)
+            session, sent = row
             self._db.execute(
                 "INSERT OR REPLACE INTO conversation VALUES (?, ?, ?)", (session, chains.last, now)
             )
             self._db.execute("INSERT OR REPLACE INTO chain VALUES (?, ?)", (chains.last, session))
-            return found
-
-    def _found(self, chains: Chains) -> RequestPlace | None:
-        """Return the conversation that a request goes on with.
-
-        A known list that is not the newest of its conversation was taken back by the host, but for the
-        very start, which any conversation may have.
-        """
-        rows = self._db.execute(
-            "SELECT session, sent FROM conversation WHERE tip IN (?, ?) ORDER BY tip = ? DESC",
-            (chains.last, chains.before, chains.last),
-        ).fetchall()
-        if not rows and chains.ends:
-            rows = self._db.execute(
-                "SELECT session, sent FROM chain JOIN conversation USING (session) WHERE chain = ?",
-                (chains.last,),
-            ).fetchall()
-        return RequestPlace(*rows[0]) if rows else None
+            return session, sent
 
     def keep(self, chain: str, session: str, rounds: Iterable[Round]) -> None:
         """Keep the rounds of an answer that the host has not seen; `chain` ends with that answer.

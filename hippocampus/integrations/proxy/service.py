@@ -189,8 +189,8 @@ class Service:
             tool = OTHER_NAME if recall.TOOL_NAME in names else recall.TOOL_NAME
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
             return "malformed"  # the provider answers why
-        place = self._conversations.place(chains, now)
-        conversation = self._opened(place.session, answers, caching, items)
+        session, sent = self._conversations.place(chains, now)
+        conversation = self._opened(session, answers, caching, items)
         if conversation.is_refused:
             return "refused before"
         exchange = Exchange(
@@ -201,7 +201,7 @@ class Service:
             chains,
             answers(tool, request),
         )
-        exchange.send_view(now - place.sent if place.sent else 0.0)
+        exchange.send_view(now - sent if sent else 0.0)
         return exchange
 
     def _opened(
@@ -264,7 +264,7 @@ class Service:
         """Return what the live page shows: each open conversation, the newest first."""
         with self._lock:
             every = sorted(self._open.values(), key=lambda each: -each.used)
-        return [_shown(each) for each in every]
+        return list(map(_shown, every))
 
     def close(self) -> None:
         """Close every session and memory."""

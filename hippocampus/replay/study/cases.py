@@ -269,12 +269,12 @@ def _strategy(
         yield BASELINES[condition]()
         return
     policy = offline(policies.load(conditions(settings)[condition]))
-    memory = Hippocampus(state, policy=policy, prices=price_tables.model_prices(settings.model))
-    try:
-        with memory.session("study") as session:
-            yield session
-    finally:
-        memory.close()
+    prices = price_tables.model_prices(settings.model)
+    with (
+        contextlib.closing(Hippocampus(state, policy=policy, prices=prices)) as memory,
+        memory.session("study") as session,
+    ):
+        yield session
 
 
 def answer_recall(
