@@ -52,7 +52,7 @@ def count(text: str, encoding: str = DEFAULT_ENCODING) -> int:
 
 @functools.lru_cache(maxsize=4_096)
 def _count_short(text: str, encoding: str) -> int:
-    return len(_vocabulary(encoding).encode_ordinary(text))
+    return _counted(text, encoding)
 
 
 @functools.lru_cache(maxsize=64)
@@ -62,9 +62,15 @@ def _count_long(text: str, encoding: str) -> int:
     counted = _KNOWN[encoding].get(key)
     if counted is None:
         pieces = (text,) if len(text) < LONG_RUN_CHARACTERS else _pieces(text)
-        counted = sum(map(len, map(_vocabulary(encoding).encode_ordinary, pieces)))
+        counted = sum(_counted(piece, encoding) for piece in pieces)
         remember({key: counted}, encoding)
     return counted
+
+
+def _counted(text: str, encoding: str) -> int:
+    """Count a copy of a text that is not ASCII: its UTF-8 would stay with it as long as it lives."""
+    copy = text if text.isascii() else text[:1] + text[1:]
+    return len(_vocabulary(encoding).encode_ordinary(copy))
 
 
 def count_message(message: Message, encoding: str = DEFAULT_ENCODING) -> int:

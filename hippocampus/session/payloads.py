@@ -627,6 +627,8 @@ class _PayloadsDraft:
         number, _, part = site
         form, original = original_of(self._history.raw[number], part)
         content = content_key(original)
+        if content == origin.text_key:  # one text for both
+            content = origin.text_key
         kind = ARGUMENTS if part.kind == "call" else self._rules.kind_of(part.text)
         return Record(
             entry=self._new_entry(number, part, tool, origin, content, resolution, kind),

@@ -100,7 +100,7 @@ class View:
             [message] = adapter.read([adapter.words("assistant", text)])
             draft.put(span.start, message)
             for number in range(span.start + 1, span.end):
-                draft.put(number, Message("assistant", (), ()))
+                draft.drop(number)
             folds = [fold for fold in folds if not span.holds(fold)] + [span]
         return replace(draft.view(), folds=tuple(folds))
 
@@ -195,6 +195,13 @@ class _ViewDraft:
             self._appended[number] = edited.raw[own:]
         else:
             self._appended.pop(number, None)
+
+    def drop(self, number: int) -> None:
+        """Let nothing stand in place of a message."""
+        self.put(number, Message("assistant", (), ()))
+        history = self._view.history
+        for at in range(history.reading.starts[number], history.end_of(number)):
+            self._edits.pop(at, None)
 
     def view(self) -> View:
         """Return the edited view."""
