@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError, PolicyError, StoreError
-from hippocampus.models import tokens
 from hippocampus.storage import ledger
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.sqlite import is_open, log_name
@@ -47,7 +46,7 @@ def examine(
     report = verify(state, store)
     found = [_of_file(state, text, is_loss=True) for text in report.problems]
     found += [_of_file(state, text, is_loss=False) for text in report.notes]
-    found += [*_facts(state), *_memory_files(state), *_policy(policy), *_modes(state), *_cache()]
+    found += [*_facts(state), *_memory_files(state), *_policy(policy), *_modes(state)]
     return sorted(found, key=lambda each: not each.is_loss)
 
 
@@ -162,9 +161,3 @@ def _modes(state: StateDir) -> Iterator[Finding]:
                 remedy=f"set its mode to {private:o}",
                 mend=functools.partial(path.chmod, private),
             )
-
-
-def _cache() -> Iterator[Finding]:
-    for path in tokens.damaged_vocabularies():
-        text = f"the cached vocabulary {path} is damaged: token counts unpack it at each start"
-        yield Finding(text, remedy="remove it: it is unpacked anew", mend=path.unlink)

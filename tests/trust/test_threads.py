@@ -60,6 +60,5 @@ def test_the_host_is_still_warned(tmp_path):
     assert [str(each.message) for each in heard] == ["of the host"]
 
 
-def test_a_vocabulary_is_loaded_in_every_thread(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_a_vocabulary_is_loaded_in_every_thread():
     in_threads(lambda: tokens._vocabulary.__wrapped__("cl100k_base").encode("tea"))
