@@ -19,7 +19,7 @@ from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError, PolicyError, StoreError
 from hippocampus.storage import ledger
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.sqlite import is_open, log_name
+from hippocampus.storage.sqlite import is_open, with_logs
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
@@ -96,17 +96,17 @@ def _is_unreadable(path: Path, text: str) -> bool:
 
 
 def _removed(path: Path) -> None:
-    for name in (path.name, log_name(path.name), f"{path.name}-shm"):
-        path.with_name(name).unlink(missing_ok=True)
+    for each in with_logs(path):
+        each.unlink(missing_ok=True)
 
 
 def _set_aside(path: Path) -> None:
     with contextlib.suppress(Exception):  # a file that SQLite cannot read is open nowhere
         if is_open(path):
             raise StoreError(f"{path} is open in another process: close its session first")
-    for name in (path.name, log_name(path.name), f"{path.name}-shm"):
-        if path.with_name(name).exists():
-            path.with_name(name).replace(path.with_name(f"{name}{SET_ASIDE}"))
+    for each in with_logs(path):
+        if each.exists():
+            each.replace(each.with_name(f"{each.name}{SET_ASIDE}"))
 
 
 def _facts(state: StateDir) -> Iterator[Finding]:

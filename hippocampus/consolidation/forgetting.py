@@ -20,7 +20,7 @@ from hippocampus.facts import upkeep
 from hippocampus.facts.store import Facts
 from hippocampus.storage import entry_index, gc, proxy
 from hippocampus.storage.content_store import ContentStore, DiskStore
-from hippocampus.storage.sqlite import connected, is_open, log_name
+from hippocampus.storage.sqlite import connected, is_open, with_logs
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -92,8 +92,8 @@ def forget(
             store.delete(key)
         shutil.rmtree(state.defrag, ignore_errors=True)  # its undo would bring all of it back
         for path in sorted(found.files, key=lambda each: each == ledger):
-            for name in (path.name, log_name(path.name), f"{path.name}-shm"):
-                path.with_name(name).unlink(missing_ok=True)
+            for each in with_logs(path):
+                each.unlink(missing_ok=True)
         entry_index.forget(state, ledger.name)
         proxy.remove(state, [session], math.inf)
         databases = [state.entry_index, state.proxy]

@@ -29,12 +29,11 @@ def whole_triples(result: Recalled) -> tuple[Triple, ...]:
     memory = result.memory
     if memory.kind != "fact" or memory.origin.role not in OWN:
         return ()
-    return tuple(triple for triple in result.triples if triple_text(triple) == memory.content)
-
-
-def triple_text(triple: Triple) -> str:
-    """Return the words of the fact that is a triple alone."""
-    return f"{triple.subject} {triple.predicate.replace('_', ' ')} {triple.object}"
+    return tuple(
+        each
+        for each in result.triples
+        if f"{each.subject} {each.predicate.replace('_', ' ')} {each.object}" == memory.content
+    )
 
 
 def triple_line(triple: Triple) -> str:
@@ -44,7 +43,8 @@ def triple_line(triple: Triple) -> str:
     '- Ann → lives_in → Rome (since 2026-02-09)'
     """
     parts = (one_line(part) for part in (triple.subject, triple.predicate, triple.object))
-    return f"- {' → '.join(parts)} ({_since(triple.valid_from, triple.valid_until)})"
+    until = "" if triple.valid_until is None else f" until {day(triple.valid_until)}"
+    return f"- {' → '.join(parts)} (since {day(triple.valid_from)}{until})"
 
 
 def entry_line(memory: Memory) -> str:
@@ -58,12 +58,6 @@ def entry_line(memory: Memory) -> str:
     about = memory.metadata.get("about")
     context = f" (about: {one_line(about)})" if isinstance(about, str) and about else ""
     return f"- [{day(memory.valid_from)} {one_line(memory.type)}{said}] {one_line(memory.content)}{context}{until}"
-
-
-def _since(valid_from: float, valid_until: float | None) -> str:
-    return f"since {day(valid_from)}" + (
-        f" until {day(valid_until)}" if valid_until is not None else ""
-    )
 
 
 def one_line(text: str) -> str:

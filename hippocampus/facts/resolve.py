@@ -25,6 +25,7 @@ from hippocampus.facts.statements import (
     topic,
     uncorrected,
 )
+from hippocampus.facts.wording import PREFERENCE
 from hippocampus.facts.words import UNSPACED, normalised, words
 
 OVERLAP = 0.34
@@ -188,6 +189,9 @@ def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | No
         values = [change for change in changes if len(change[0]) == len(change[1]) == 1]
         if len(values) > 1 or (values and values[0][0] == words(sentence)[:1]):
             continue
+        is_kind = values and values[0][0] != words(sentence)[-1:]
+        if is_kind and not new.certain and PREFERENCE.search(sentence):
+            continue  # one may like two kinds of a thing
         if row == recent and values and len(changes) == 1:
             return [Ending(row, sentence, values[0][0][0], reason)]
         if 0 < (share := _share(topic(sentence), new.text)) < 1:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 NOTHING: Mapping[str, Any] = {}
 FRAME_TOKENS = 40
+LISTED = frozenset({"scopes", "types", "tags", "kinds", "roles"})
 EMBEDDED_AT_ONCE = 256
 REMADE = "reembedding"
 log = logging.getLogger(__name__)
@@ -64,6 +65,28 @@ class ItemFields(TypedDict, total=False):
     valid_from: Moment | None
     valid_until: Moment | None
     metadata: Mapping[str, Any]
+
+
+class RecallFilters(TypedDict, total=False):
+    """Which memories a recall is about."""
+
+    agent: str | None
+    scopes: Sequence[str] | None
+    """None is all, an empty list nothing."""
+    types: Sequence[str]
+    """`!note` is all but notes."""
+    tags: Sequence[str]
+    kinds: Sequence[Kind]
+    roles: Sequence[str]
+    """`!tool` is all that no tool said."""
+    since: Moment | None
+    """From when on a memory became true."""
+    until: Moment | None
+    as_of: Moment | None
+    """When it was true."""
+    known_as_of: Moment | None
+    """When it was known."""
+    include_superseded: bool
 
 
 class Facts:
@@ -233,7 +256,7 @@ class Facts:
         """
         if max_deleted < 0:
             raise FactError(f"max_deleted is {max_deleted}; it is 0 or more")
-        asked = self._asked(agent, scopes=scopes)
+        asked = self._asked(agent=agent, scopes=scopes)
         found = upkeep.meant(self.tables, query, asked, threshold)[:max_deleted]
         if not dry_run:
             self.delete([result.memory.id for result in found])
@@ -297,49 +320,23 @@ class Facts:
 
     # Recalling ----------------------------------------------------------------------------------
 
-    def recall(  # noqa: PLR0913 - each is one filter
+    def recall(
         self,
         query_text: str = "",
         *,
         limit: int | None = None,
-        agent: str | None = None,
-        scopes: Sequence[str] | None = None,
-        types: Sequence[str] = (),
-        tags: Sequence[str] = (),
-        kinds: Sequence[Kind] = (),
-        roles: Sequence[str] = (),
-        since: Moment | None = None,
-        until: Moment | None = None,
-        as_of: Moment | None = None,
-        known_as_of: Moment | None = None,
         token_budget: int | None = None,
         preset: str | None = None,
-        include_superseded: bool = False,
+        **filters: Unpack[RecallFilters],
     ) -> list[Recalled]:
         """Return what best answers a query, best first; of an empty query, the strongest.
 
-        `limit` -1 is all. `scopes` none is all, [] nothing. `types` takes `!note` for all but notes,
-        `roles` `!tool` for all that no tool said.
-        `since` and `until` bound when a memory became true. `as_of` asks what was true then,
-        `known_as_of` what was known then. One embedding where there is a model.
+        `limit` -1 is all. One embedding where there is a model.
         """
-        asked = self._asked(
-            agent,
-            as_of,
-            known_as_of,
-            scopes=scopes,
-            types=types,
-            tags=tags,
-            kinds=kinds,
-            roles=roles,
-            since=optional_seconds(since),
-            until=optional_seconds(until),
-            include_superseded=include_superseded,
-        )
         return query.recall(
             self.tables,
             query_text,
-            asked,
+            self._asked(**filters),
             limit=self.policy.limit if limit is None else limit,
             budget=token_budget,
             ranking=preset or self.policy.preset,
@@ -360,24 +357,19 @@ class Facts:
         Preferences get half of the budget before the others, and what these leave.
         """
         asked = self._asked(
-            agent, as_of, scopes=scopes, hearsay=False, roles=("!tool", "!assistant")
+            agent=agent, as_of=as_of, scopes=scopes, roles=("!tool", "!assistant"), hearsay=False
         )
         at = asked.now if context_time is None else seconds(context_time)
-        found = self._loaded(
-            asked, token_budget - FRAME_TOKENS, self.policy.limit if limit is None else limit
-        )
-        return rendered(found, at)
-
-    def _loaded(self, asked: RecallQuery, budget: int, limit: int) -> list[Recalled]:
+        budget = token_budget - FRAME_TOKENS
+        limit = self.policy.limit if limit is None else limit
         strongest = query.recall(self.tables, "", asked, limit=-1)
         preferences = [each for each in strongest if each.memory.type == "preference"]
         others = [each for each in strongest if each.memory.type != "preference"]
         first = query.within_budget(preferences, budget // 2)
         chosen = [*first, *(others if limit < 0 else others[:limit])]
         known = {each.memory.id for each in chosen}
-        return query.within_budget(
-            [*chosen, *(each for each in preferences if each.memory.id not in known)], budget
-        )
+        rest = [each for each in preferences if each.memory.id not in known]
+        return rendered(query.within_budget([*chosen, *rest], budget), at)
 
     def retrieve(  # noqa: PLR0913 - each is one filter
         self,
@@ -391,7 +383,7 @@ class Facts:
     ) -> str:
         """Return what a prompt calls for as a `<memory>` text; empty when nothing does, or on failure."""
         try:
-            asked = self._asked(agent, scopes=scopes)
+            asked = self._asked(agent=agent, scopes=scopes)
             at = asked.now if context_time is None else seconds(context_time)
             limit = self.policy.limit if limit is None else limit
             if not prompt.strip():
@@ -620,22 +612,22 @@ class Facts:
             raise FactError(f"{EVERY_AGENT!r} asks for all agents; name the one that remembers")
         return agent or self.agent
 
-    def _asked(
-        self,
-        agent: str | None,
-        as_of: Moment | None = None,
-        known_as_of: Moment | None = None,
-        **filters: Any,
-    ) -> RecallQuery:
+    def _asked(self, *, agent: str | None = None, **filters: Any) -> RecallQuery:
         for name, value in filters.items():
-            if isinstance(value, str):
+            if isinstance(value, str) and name in LISTED:
                 raise FactError(f"{name} is a list of texts; {value!r} is one text")
         now = self.tables.clock()
+        at, known, since, until = (
+            optional_seconds(filters.pop(name, None))
+            for name in ("as_of", "known_as_of", "since", "until")
+        )
         return RecallQuery(
             agent or self.agent,
-            now if as_of is None else seconds(as_of),
-            now if known_as_of is None else seconds(known_as_of),
+            now if at is None else at,
+            now if known is None else known,
             now,
+            since=since,
+            until=until,
             **filters,
         )
 

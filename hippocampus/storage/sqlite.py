@@ -165,6 +165,11 @@ def _log_bytes(path: Path) -> int:
         return 0
 
 
+def with_logs(path: Path) -> tuple[Path, Path, Path]:
+    """Return the files of a database: itself, its log and the log's index."""
+    return path, path.with_name(log_name(path.name)), path.with_name(f"{path.name}-shm")
+
+
 def log_name(name: str) -> str:
     """Return the name of the write-ahead log of a file."""
     return f"{name}-wal"

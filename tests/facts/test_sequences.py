@@ -119,6 +119,7 @@ en | I live in Hull. > If I moved from Hull to Derby, what would I need?
 en | I live in Hull. > We plan to move from Hull to Derby.
 en | I live in Hull. > My boss says I live in Derby.
 en | I live in Hull. > This week I am in Derby.
+en | I like black tea. > Actually, I like green tea.
 en | The docs build uses Jenkins. > We switched from Jenkins to Buildkite for the web build.
 en | I weigh 80 kg. > I weigh 176 pounds.
 en | I drink coffee in the morning. > I don't drink coffee after lunch.

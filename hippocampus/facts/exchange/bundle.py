@@ -59,11 +59,6 @@ class Bundle:
     """The same for relations: subject, predicate, object, and from when it is true."""
     skipped: Sequence[Skip] = ()
 
-    @property
-    def is_empty(self) -> bool:
-        """Return whether nothing was found in the file."""
-        return not (self.memories or self.items or self.relations or self.blocks or self.skipped)
-
 
 @dataclass(frozen=True, slots=True)
 class Imported:

@@ -85,6 +85,6 @@ def bundle(found: Mapping[str, Any]) -> Bundle:
 
 
 def _triple(found: Any) -> Triple:
-    if found.get("negated"):
+    if found.get("negated"):  # of an earlier version
         raise FactError("it is a denial, which the text of its fact has")
     return TypeAdapter(Triple).validate_python(found)
