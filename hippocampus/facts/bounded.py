@@ -36,15 +36,16 @@ def within(seconds: float, call: Callable[..., Result], *arguments: Any) -> Resu
     if done:
         return done[0]
     if not failed:
-        log.warning("no answer from %s within %.3g seconds", _name(call), seconds)
+        log.warning("no answer from %s within %.3g seconds", name_of(call), seconds)
         return None
     if not isinstance(failed[0], (HippocampusError, *FAILURES)):
         raise failed[0]
-    log.warning("%s failed: %s", _name(call), failed[0])
+    log.warning("%s failed: %s", name_of(call), failed[0])
     return None
 
 
-def _name(call: object) -> str:
+def name_of(call: object) -> str:
+    """Return the name of a model: its attribute `model`, or else its own."""
     return str(
         getattr(call, "model", None) or getattr(call, "__qualname__", None) or type(call).__name__
     )

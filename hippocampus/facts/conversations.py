@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
+from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words
 
 TEXT_COLUMNS = ("content", "text", "body", "message")
 MAX_WORDS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class PastTurn:
-    """One message that was found."""
-
-    role: str
-    content: str
-    at: float | None
-
-
-def search(db: Database, table: str, query: str, limit: int) -> list[PastTurn]:
-    """Return the messages of a table that contain most words of a query.
+def search(db: Database, table: str, query: str, limit: int) -> list[str]:
+    """Return a line for each message of a table that contains most words of a query: day, role, text.
 
     Raises:
         FactError: the table is missing or has no column of text.
@@ -35,22 +25,17 @@ def search(db: Database, table: str, query: str, limit: int) -> list[PastTurn]:
     if text is None:
         raise FactError(f"table {table!r} has none of the columns {', '.join(TEXT_COLUMNS)}")
     wanted = content_words(query)[:MAX_WORDS]
-    if not wanted:
-        return []
-    score = " + ".join([f"(instr(lower({_quoted(text)}), ?) > 0)"] * len(wanted))
+    score = " + ".join(["0", *[f"(instr(lower({text}), ?) > 0)"] * len(wanted)])
+    named = table.replace('"', '""')
     found = db.rows(
-        f"SELECT * FROM (SELECT {score} AS score, t.* FROM {_quoted(table)} t)"  # noqa: S608 - names of ours
+        f'SELECT * FROM (SELECT {score} AS score, t.* FROM "{named}" t)'  # noqa: S608 - a name of the user's, quoted
         " WHERE score > 0 ORDER BY score DESC LIMIT ?",
         (*wanted, limit),
     )
-    return [_turn(dict(zip(columns, row[1:], strict=True)), text) for row in found]
-
-
-def _turn(row: dict[str, object], text: str) -> PastTurn:
-    at = row.get("at") or row.get("created_at") or row.get("timestamp")
-    role = str(row.get("role") or row.get("sender") or "")
-    return PastTurn(role, str(row[text]), float(at) if isinstance(at, int | float) else None)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    lines = []
+    for _, *values in found:
+        row = dict(zip(columns, values, strict=True))
+        at = row.get("at") or row.get("created_at") or row.get("timestamp")
+        when = f"{day(at)} " if isinstance(at, int | float) else ""
+        lines.append(f"- [{when}{row.get('role') or row.get('sender') or ''}] {row[text]}")
+    return lines

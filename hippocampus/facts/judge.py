@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hippocampus.facts.bounded import within
-from hippocampus.facts.models import TYPES, Complete
-from hippocampus.facts.names import Relation
+from hippocampus.facts.models import TYPES, Complete, Relation
 from hippocampus.facts.triples import predicate_of
 
 SECONDS = 20.0

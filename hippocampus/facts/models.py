@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,6 +80,14 @@ class Memory:
     raw: str
     """The text that it was extracted from; empty where that is the content itself."""
     metadata: Mapping[str, Any]
+
+
+class Relation(NamedTuple):
+    """One value of a relation that has one at a time."""
+
+    subject: str
+    predicate: str
+    object: str
 
 
 @dataclass(frozen=True, slots=True)

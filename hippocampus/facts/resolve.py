@@ -11,7 +11,6 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from hippocampus.facts.models import TRUSTED_ROLES, Memory
-from hippocampus.facts.names import key
 from hippocampus.facts.statements import (
     THIRD,
     Denial,
@@ -26,7 +25,7 @@ from hippocampus.facts.statements import (
     uncorrected,
 )
 from hippocampus.facts.wording import PREFERENCE
-from hippocampus.facts.words import UNSPACED, normalised, words
+from hippocampus.facts.words import UNSPACED, key, normalised, words
 
 OVERLAP = 0.34
 """The share of a statement's words that a correction of it has, where other statements have some too."""

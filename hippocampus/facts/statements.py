@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hippocampus.facts.languages import WordingRules, language_of, pattern, template, word_set
-from hippocampus.facts.names import FIRST, Relation, key
-from hippocampus.facts.words import UNSPACED, bigrams, normalised, words
+from hippocampus.facts.models import Relation
+from hippocampus.facts.words import FIRST, UNSPACED, bigrams, key, normalised, words
 
 _ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 RECALLED = re.compile(

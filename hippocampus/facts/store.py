@@ -171,7 +171,7 @@ class Facts:
     ) -> Outcome:
         """Keep one relation as a fact; of a single-valued predicate, or `changed`, the old value ends."""
         from hippocampus.facts import write
-        from hippocampus.facts.names import Relation
+        from hippocampus.facts.models import Relation
 
         name = predicate_of(predicate)
         content = f"{subject} {name.replace('_', ' ')} {object}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hippocampus.facts import memories
-from hippocampus.facts.bounded import within
+from hippocampus.facts.bounded import name_of, within
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import Clock, Complete, Embed, FactPolicy, Memory, Rerank
@@ -52,9 +52,8 @@ class FactTables:
 
     @property
     def embed_model(self) -> str | None:
-        """Return the name of the embedding: its attribute `model`, or else its own."""
-        named = getattr(self.embed, "model", None) or getattr(self.embed, "__qualname__", None)
-        return None if self.embed is None else str(named or type(self.embed).__qualname__)
+        """Return the name of the embedding, or nothing without one."""
+        return None if self.embed is None else name_of(self.embed)
 
     def refusal(self, content: str) -> str:
         """Return why a text cannot be kept, or nothing."""

@@ -20,7 +20,6 @@ from hippocampus.facts.conversations import search
 from hippocampus.facts.errors import BlockError
 from hippocampus.facts.models import TYPES, Action, Item, Memory, Outcome
 from hippocampus.facts.rendering import entry_line
-from hippocampus.facts.timestamps import day
 from hippocampus.formats.writing import tool_definition
 
 if TYPE_CHECKING:
@@ -278,11 +277,7 @@ def recall_conversation(
     """Search the messages of earlier conversations by their words."""
     table = facts.messages_table
     found = search(facts.tables.database, table, query, limit) if table else []
-    lines = (
-        f"- [{'' if each.at is None else f'{day(each.at)} '}{each.role}] {each.content}"
-        for each in found
-    )
-    return "\n".join(lines) or "No message matches."
+    return "\n".join(found) or "No message matches."
 
 
 def memory_remember(

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from hippocampus.facts.database import Database
 from hippocampus.facts.languages import word_set
 from hippocampus.facts.memories import listed
-from hippocampus.facts.models import EVERY_AGENT, Memory, Triple
-from hippocampus.facts.names import Relation, key
+from hippocampus.facts.models import EVERY_AGENT, Memory, Relation, Triple
+from hippocampus.facts.words import key
 
 COLUMNS = """
     SELECT triple.id, s.name, triple.predicate, o.name, triple.valid_from, triple.until,

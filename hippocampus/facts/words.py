@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from hippocampus.facts.languages import language_of
+from hippocampus.facts.languages import language_of, word_set
 
 UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -24,6 +24,14 @@ _WORD = re.compile(
 _RUN = re.compile(f"[{UNSPACED}]+")
 _HIRAGANA = re.compile("[\u3041-\u309f\u30fc]+")
 SHORTEST_STEM = 4
+ARTICLE = re.compile(
+    r"the|an?|der|die|das|dem|den|eine?[nrm]?|el|l[ao]s?|les?|une?|una|l'", re.IGNORECASE
+)
+FIRST = word_set(
+    """i me we us user ich wir yo nosotros je j' nous on я мы меня мне 我 我们 أنا نحن मैं हम मुझे
+    हमें user"""
+)
+"""How speakers name themselves."""
 LONGEST_QUERY_WORDS = 64
 
 
@@ -37,6 +45,20 @@ def normalised(text: str) -> str:
         return " ".join(text.lower().split())
     folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     return " ".join(folded.split())
+
+
+def key(name: str) -> str:
+    """Return the form in which names of entities and values are compared.
+
+    >>> key(" The  New York Office ")
+    'new york office'
+    """
+    plain = (
+        re.sub(rf"^(?:{ARTICLE.pattern})\s+", "", normalised(name))
+        .strip(" .!。，,;:\"'“”„«»()")
+        .strip()
+    )
+    return "user" if plain in FIRST or plain == "the user" else plain or normalised(name)
 
 
 def words(text: str) -> list[str]:

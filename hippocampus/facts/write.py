@@ -22,8 +22,8 @@ from hippocampus.facts.models import (
     Kind,
     Memory,
     Outcome,
+    Relation,
 )
-from hippocampus.facts.names import Relation
 from hippocampus.facts.resolve import Ending, endings
 from hippocampus.facts.statements import (
     Statement,

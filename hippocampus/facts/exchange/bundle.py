@@ -20,7 +20,7 @@ from hippocampus.errors import MALFORMED
 from hippocampus.facts import memories, triples
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import WRITTEN, Block, Item, Memory, Triple
-from hippocampus.facts.names import key
+from hippocampus.facts.words import key
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts

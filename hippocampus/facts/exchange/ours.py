@@ -20,8 +20,8 @@ from hippocampus.facts import triples
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import MEMORY, Bundle, Skip, each_read, text_of, vectors
 from hippocampus.facts.models import EVERY_AGENT, Block, Triple
-from hippocampus.facts.names import key
 from hippocampus.facts.timestamps import stamp
+from hippocampus.facts.words import key
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
