@@ -26,7 +26,6 @@ from hippocampus.entries.entry import (
     storable,
 )
 from hippocampus.entries.origin import MemoryOrigin
-from hippocampus.errors import HippocampusError
 from hippocampus.indexing import frame
 from hippocampus.models import tokens
 from hippocampus.session.ports import ContextLoadRequest
@@ -243,22 +242,3 @@ def _unframed(text: str) -> str:
     """Return a text that can close no frame that it stands in."""
     plain = frame.as_content(text)
     return plain.replace("</memory", "<\\/memory").replace("<memory", "<\\memory")
-
-
-def settled(
-    request: ContextLoadRequest, log: ledger.Ledger, resources: ContextLoadResources
-) -> str:
-    """Return what stands in front of the first message, settled once for the whole session.
-
-    What fails is left out for good, so that no later call changes what a provider has cached.
-
-    Raises:
-        StoreError: the ledger cannot be read or written.
-
-    """
-    try:
-        found = opening(request, resources)
-    except HippocampusError as failure:
-        LOG.warning("session %s starts without memories: %s", request.session, failure)
-        found = NOTHING
-    return log.settle_context_load(found.text, found.tokens, found.records)

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from hippocampus.consolidation.inputs import ConsolidationResources, ContextLoadResources
 from hippocampus.consolidation.transcript import Utterance, transcript_of
+from hippocampus.errors import HippocampusError
 from hippocampus.formats import reader
 from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
 from hippocampus.storage import archive
@@ -36,13 +37,20 @@ class ConsolidationScheduler:
     def context_load(self, request: ContextLoadRequest, ledger: Ledger) -> str:
         """Return the text before a session's first message, decided once and stored in its ledger.
 
+        What fails is left out for good, so that no later call changes what a provider has cached.
+
         Raises:
             StoreError: the ledger cannot be read or written.
 
         """
-        from hippocampus.consolidation.context_load import settled
+        from hippocampus.consolidation.context_load import NOTHING, opening
 
-        return settled(request, ledger, self._loads)
+        try:
+            found = opening(request, self._loads)
+        except HippocampusError as failure:
+            LOG.warning("session %s starts without memories: %s", request.session, failure)
+            found = NOTHING
+        return ledger.settle_context_load(found.text, found.tokens, found.records)
 
     def consolidate(
         self, session: SessionSnapshot, ledger: Ledger, *, is_whole: bool

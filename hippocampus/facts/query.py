@@ -196,19 +196,8 @@ def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[RankedRow]) 
     return kept
 
 
-def relevant(
-    tables: FactTables, prompt: str, query: RecallQuery, *, limit: int, budget: int
-) -> list[Recalled]:
-    """Return what a prompt calls for; nothing where nothing does."""
-    found = recall(
-        tables,
-        prompt,
-        replace(query, hearsay=False),
-        limit=limit,
-        budget=budget,
-        ranking=tables.policy.preset,
-        seconds=RETRIEVE_SECONDS,
-    )
+def relevant(found: Sequence[Recalled]) -> list[Recalled]:
+    """Return what a prompt calls for, of what was recalled for it; nothing where nothing does."""
     best = max((each.score.total for each in found), default=0.0)
     return [
         each

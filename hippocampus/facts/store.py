@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
@@ -19,6 +20,7 @@ from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import (
     EVERY_AGENT,
+    Action,
     Clock,
     Compaction,
     Complete,
@@ -40,6 +42,7 @@ from hippocampus.facts.strength import due_for_pruning
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
 from hippocampus.facts.triples import predicate_of
+from hippocampus.facts.words import key
 
 if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
@@ -383,15 +386,20 @@ class Facts:
     ) -> str:
         """Return what a prompt calls for as a `<memory>` text; empty when nothing does, or on failure."""
         try:
-            asked = self._asked(agent=agent, scopes=scopes)
+            asked = self._asked(agent=agent, scopes=scopes, hearsay=False)
             at = asked.now if context_time is None else seconds(context_time)
-            limit = self.policy.limit if limit is None else limit
             if not prompt.strip():
                 return ""
-            budget = max(0, token_budget - FRAME_TOKENS)
-            return rendered(
-                query.relevant(self.tables, prompt, asked, limit=limit, budget=budget), at
+            found = query.recall(
+                self.tables,
+                prompt,
+                asked,
+                limit=self.policy.limit if limit is None else limit,
+                budget=max(0, token_budget - FRAME_TOKENS),
+                ranking=self.policy.preset,
+                seconds=query.RETRIEVE_SECONDS,
             )
+            return rendered(query.relevant(found), at)
         except HippocampusError as failure:  # an agent's prompt never waits for its memory
             log.warning("retrieve failed: %s", failure)
             return ""
@@ -470,15 +478,26 @@ class Facts:
     ) -> list[Triple]:
         """Return the relations of an entity, newest first; of every entity where none is named."""
         now = self.tables.clock()
-        return triples.find(
-            self._database,
-            agent or self.agent,
-            entity,
-            predicate_of(predicate),
-            at=now if as_of is None else seconds(as_of),
-            known=now if known_as_of is None else seconds(known_as_of),
-            history=history,
+        agent = agent or self.agent
+        named = (
+            "EXISTS (SELECT 1 FROM entity_name n WHERE n.key = :entity AND n.agent = s.agent"
+            " AND n.entity IN (triple.subject, triple.object))"
         )
+        found = self._database.rows(
+            f"{triples.COLUMNS} WHERE (:history OR {triples.KNOWN}) AND (:every OR s.agent = :agent)"
+            f" AND (:predicate = '' OR triple.predicate = :predicate) AND (:entity = '' OR {named})"
+            " ORDER BY triple.valid_from DESC, triple.id DESC",
+            {
+                "history": history,
+                "at": now if as_of is None else seconds(as_of),
+                "known": now if known_as_of is None else seconds(known_as_of),
+                "every": agent == EVERY_AGENT,
+                "agent": agent,
+                "predicate": predicate_of(predicate),
+                "entity": key(entity) if entity else "",
+            },
+        )
+        return [Triple(*fields) for *fields, _ in found]
 
     def embeddings(self, memory_ids: Iterable[str]) -> dict[str, Matrix]:
         """Return the vectors of those memories that have one."""
@@ -553,7 +572,7 @@ class Facts:
 
     def import_memories(
         self,
-        memories: Iterable[Memory],
+        listed: Iterable[Memory],
         embeddings: Mapping[str, Matrix] = NOTHING,
         model: str | None = None,
     ) -> list[Outcome]:
@@ -561,7 +580,28 @@ class Facts:
 
         `embeddings` are of `model`; where none is named, of the model of the file or of `embed`.
         """
-        return upkeep.take_in(self.tables, memories, embeddings, model)
+        db, tables, taken = self._database, self.tables, list(listed)
+        outcomes = []
+        with db.transaction():
+            known = set(self.by_ids(memory.id for memory in taken))
+            model = model or db.meta("embedding_model") or tables.embed_model
+            vectors = {}
+            for memory in taken:
+                if reason := upkeep.unfit(memory, known):
+                    outcomes.append(Outcome(Action.REFUSED, reason, memory))
+                    continue
+                known.add(memory.id)
+                vector = embeddings.get(memory.id)
+                embedded = replace(memory, embedding_model=None if vector is None else model)
+                row = memories.insert(db, embedded)
+                upkeep.relate(tables, row, memory)
+                if vector is not None:
+                    vectors[row] = vector
+                outcomes.append(Outcome(Action.ADDED, "taken in", memory))
+            if vectors and model is not None:
+                tables.vectors.lock(model, len(next(iter(vectors.values()))))
+                tables.vectors.put(vectors)
+        return outcomes
 
     # An agent's tools --------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hippocampus.facts.database import Database
 from hippocampus.facts.languages import word_set
 from hippocampus.facts.memories import listed
-from hippocampus.facts.models import EVERY_AGENT, Memory, Relation, Triple
+from hippocampus.facts.models import Memory, Relation, Triple
 from hippocampus.facts.words import key
 
 COLUMNS = """
@@ -115,31 +115,6 @@ def of_rows(db: Database, rows: Iterable[int]) -> dict[int, tuple[Triple, ...]]:
     for *fields, row in found:
         by_row[row] = (*by_row.get(row, ()), Triple(*fields))
     return by_row
-
-
-def find(  # noqa: PLR0913 - each is one property
-    db: Database, agent: str, entity: str, predicate: str, *, at: float, known: float, history: bool
-) -> list[Triple]:
-    """Return triples, newest first: of an entity, of a predicate, true and known at times."""
-    named = (
-        "EXISTS (SELECT 1 FROM entity_name n WHERE n.key = :entity AND n.agent = s.agent"
-        " AND n.entity IN (triple.subject, triple.object))"
-    )
-    found = db.rows(
-        f"{COLUMNS} WHERE (:history OR {KNOWN}) AND (:every OR s.agent = :agent)"
-        f" AND (:predicate = '' OR triple.predicate = :predicate) AND (:entity = '' OR {named})"
-        " ORDER BY triple.valid_from DESC, triple.id DESC",
-        {
-            "history": history,
-            "at": at,
-            "known": known,
-            "every": agent == EVERY_AGENT,
-            "agent": agent,
-            "predicate": predicate,
-            "entity": key(entity) if entity else "",
-        },
-    )
-    return [Triple(*fields) for *fields, _ in found]
 
 
 def check(db: Database) -> list[str]:

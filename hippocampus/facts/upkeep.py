@@ -6,20 +6,17 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hippocampus.entries.text import storable
 from hippocampus.facts import memories, triples
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import Action, Kind, Memory, Outcome, Recalled, Score
+from hippocampus.facts.models import Kind, Memory, Recalled, Score
 from hippocampus.facts.query import RecallQuery, find
 from hippocampus.facts.statements import RECALLED, holds, read, sentences, without_sentence
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day, new_id, optional_seconds, within_dates
 from hippocampus.facts.words import content_words, words
-
-if TYPE_CHECKING:
-    from hippocampus.facts.tables import Matrix
 
 LEAST_WORDS = 2
 """Of a message of which a sentence was struck out, fewer words are not kept."""
@@ -216,38 +213,6 @@ def twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
 # Taking in
 
 
-def take_in(
-    tables: FactTables,
-    listed_: Iterable[Memory],
-    embeddings: Mapping[str, Matrix],
-    model: str | None,
-) -> list[Outcome]:
-    """Write memories as they are; those whose id is there, or whose dates are none, are refused."""
-    db, taken = tables.database, list(listed_)
-    outcomes: list[Outcome] = []
-    with db.transaction():
-        known = set(memories.by_id(db, (memory.id for memory in taken)))
-        model = model or db.meta("embedding_model") or tables.embed_model
-        vectors = {}
-        for memory in taken:
-            if reason := _unfit(memory, known):
-                outcomes.append(Outcome(Action.REFUSED, reason, memory))
-                continue
-            known.add(memory.id)
-            vector = embeddings.get(memory.id)
-            row = memories.insert(
-                db, replace(memory, embedding_model=None if vector is None else model)
-            )
-            relate(tables, row, memory)
-            if vector is not None:
-                vectors[row] = vector
-            outcomes.append(Outcome(Action.ADDED, "taken in", memory))
-        if vectors and model is not None:
-            tables.vectors.lock(model, len(next(iter(vectors.values()))))
-            tables.vectors.put(vectors)
-    return outcomes
-
-
 def relate(tables: FactTables, row: int, memory: Memory) -> None:
     """Write the relation that a fact states."""
     relation = read(memory.content).relation if memory.kind == "fact" else None
@@ -255,7 +220,7 @@ def relate(tables: FactTables, row: int, memory: Memory) -> None:
         triples.add(tables.database, row, memory, relation)
 
 
-def _unfit(memory: Memory, known: set[str]) -> str:
+def unfit(memory: Memory, known: set[str]) -> str:
     """Return why a memory cannot be taken in, or nothing."""
     if memory.id in known:
         return "that id is there already"

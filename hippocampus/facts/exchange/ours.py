@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from hippocampus.facts import triples
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import MEMORY, Bundle, Skip, each_read, text_of, vectors
 from hippocampus.facts.models import EVERY_AGENT, Block, Triple
@@ -37,10 +36,10 @@ ALIASES = """
 
 def document(facts: Facts, agent: str) -> dict[str, Any]:
     """Return everything of an agent, of all agents with "*"."""
-    db, now = facts.tables.database, facts.tables.clock()
+    db = facts.tables.database
     memories = facts.memories(agent=agent, superseded=True, removed=True)[::-1]
     rows = facts.embeddings([each.id for each in memories])
-    stated = triples.find(db, agent, "", "", at=now, known=now, history=True)[::-1]
+    stated = facts.triples(agent=agent, history=True)[::-1]
     aliases = db.rows(ALIASES, (agent == EVERY_AGENT, agent))
     return {
         "format": FORMAT,
