@@ -308,7 +308,7 @@ class Hippocampus:
         return [fact_id for each in found for fact_id in (*each.added, *each.retired)]
 
     def _read_edits(self, agent: str, *, adopt: bool = False) -> Synced:
-        from hippocampus.consolidation.publish import read_edits
+        from hippocampus.consolidation.memory_file import read_edits
 
         policy = self._resources.policy
         named = agent or self._agent

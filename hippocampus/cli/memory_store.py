@@ -169,7 +169,8 @@ def _endpoint(prefix: str) -> Endpoint | None:
 
 def known(facts: Facts, ids: Sequence[str]) -> list[Memory]:
     """Return the memories of those ids that exist."""
-    return [memory for memory in map(facts.get, dict.fromkeys(ids)) if memory is not None]
+    found = facts.by_ids(ids)
+    return [found[each] for each in dict.fromkeys(ids) if each in found]
 
 
 def loaded(facts: Facts, query: str, type_name: str, limit: int, **filters: Any) -> list[Recalled]:

@@ -12,8 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from hippocampus.consolidation import llm_extract
-from hippocampus.consolidation.extract import MESSAGE, importance, key_of, worth_keeping
+from hippocampus.consolidation.extract import MESSAGE, asked, importance, key_of, worth_keeping
 from hippocampus.consolidation.inputs import ConsolidationResources
 from hippocampus.consolidation.transcript import Transcript, Utterance, transcript_of
 from hippocampus.entries.entry import storable
@@ -102,7 +101,7 @@ def _found_by_model(
         for each in conversation.utterances
         if each.role == "user" and (key := key_of(session, READ_BY_MODEL, each.text)) not in known
     }
-    found = llm_extract.asked(session, list(unread.values()), complete, model_seconds)
+    found = asked(session, list(unread.values()), complete, model_seconds)
     if found is None:
         return []
     read = [

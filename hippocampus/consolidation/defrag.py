@@ -1,32 +1,33 @@
 """Archival consolidation: promotes memories in repeated use, and prunes unused payloads.
 
-Section 9.3 of the protocol, for the trigger `defrag_cycle`. A run is planned from `usage_stats`,
+Section 9.3 of the protocol, for the trigger `defrag_cycle`. A run is planned from what sessions used,
 written to `defrag_journal` so that it can be undone, and then applied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from hippocampus import secrets
-from hippocampus.consolidation import daily_log, defrag_journal, usage_stats
+from hippocampus.consolidation import daily_log, defrag_journal
 from hippocampus.consolidation.defrag_journal import Undo
-from hippocampus.consolidation.memory_edits import Edits
-from hippocampus.consolidation.memory_file import MemoryFile, Synced
+from hippocampus.consolidation.memory_file import Edits, MemoryFile, Synced
 from hippocampus.consolidation.memory_file import members as lined
 from hippocampus.consolidation.memory_lines import mark_of, shown
-from hippocampus.consolidation.usage_stats import Pruning
-from hippocampus.entries.entry import Record
+from hippocampus.entries import decay
+from hippocampus.entries.entry import Record, Stage
 from hippocampus.errors import StoreError
 from hippocampus.facts.models import EVERY_AGENT, WRITTEN, Compaction, Item, Memory, Origin
 from hippocampus.facts.store import Facts
 from hippocampus.policy import Policy
 from hippocampus.storage import files, gc
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.gc import Removal
+from hippocampus.storage.gc import Holding, Removal
+from hippocampus.storage.ledger import StoredSession, stored_sessions
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 IDLE_HOURS = 1.0
@@ -114,16 +115,15 @@ def defrag(  # noqa: PLR0913 - one parameter an input
         StoreError: something cannot be read or written; `undo` reverts the steps that were made.
 
     """
-    block = policy.consolidation
-    pruning = Pruning(
-        policy.forget_below, policy.exponent, block.forget_after_sessions, now - idle_hours * 3_600
+    idle_since = now - idle_hours * 3_600
+    scope = _Scope(
+        state, store, facts, _file(state, facts, wanted=policy.consolidation.memory_file)
     )
-    scope = _Scope(state, store, facts, _file(state, facts, wanted=block.memory_file))
     if not apply:
-        return _figures(_plan(scope, pruning, now), state)
+        return _figures(_plan(scope, policy, idle_since, now), state)
     try:
         with files.held(state.defrag_lock):
-            plan = _plan(scope, pruning, now)
+            plan = _plan(scope, policy, idle_since, now)
             gone = _apply(scope, plan, now)
     except OSError as failure:
         raise StoreError(f"state directory {state.root}: {failure}") from failure
@@ -160,9 +160,9 @@ def _file(state: StateDir, facts: Facts | None, *, wanted: bool = True) -> Memor
 # Planning
 
 
-def _plan(scope: _Scope, pruning: Pruning, now: float) -> _Plan:
+def _plan(scope: _Scope, policy: Policy, idle_since: float, now: float) -> _Plan:
     state, store, facts, file = scope
-    past = usage_stats.sessions(state)
+    past = sessions(state)
     current = facts.memories(agent=EVERY_AGENT) if facts is not None else []
     members = lined(state)
     keep = frozenset(  # what the user said and the memory file has does not fade
@@ -174,7 +174,7 @@ def _plan(scope: _Scope, pruning: Pruning, now: float) -> _Plan:
     going = {*compaction.removed, *compaction.merged}
     staying = [each for each in current if each.id not in going]
     known = {(each.origin.session, each.origin.entry_id) for each in staying}
-    again = usage_stats.used_in_several(past, PROMOTED_USERS, known) if facts else []
+    again = used_in_several(past, PROMOTED_USERS, known) if facts else []
     known |= {(session, record.entry.id) for session, record in again}
     held = gc.holdings(state, store)
     logged = daily_log.sessions_by_mark(state)
@@ -188,7 +188,7 @@ def _plan(scope: _Scope, pruning: Pruning, now: float) -> _Plan:
         tuple(item for one in again if not secrets.find((item := _item(*one)).content, cards=True)),
         keep,
         compaction,
-        tuple(usage_stats.removals(held, usage_stats.prunable(past, pruning, known))),
+        tuple(removals(held, prunable(past, policy, idle_since, known))),
         tuple(gc.plan(held, gc.GcRules(), now)),
         file.edits() if facts is not None else Edits(),
         len(past),
@@ -229,6 +229,82 @@ def _figures(plan: _Plan, state: StateDir) -> Defragmented:
         orphans_collected=len(plan.orphans),
         bytes_freed=sum(each.packed_bytes for each in going),
     )
+
+
+# Usage: ledgers are read and never written, so that no session waits
+
+
+def sessions(state: StateDir) -> list[StoredSession]:
+    """Return every session of a state directory, the least recently active first.
+
+    Raises:
+        StoreError: a ledger cannot be read; then nothing may be removed.
+
+    """
+    found = [each for each in stored_sessions(state) if each.name]
+    return sorted(found, key=lambda past: (past.active_at, past.name))
+
+
+def used_in_several(
+    past: Iterable[StoredSession], least: int, known: Collection[tuple[str, str]]
+) -> list[tuple[str, Record]]:
+    """Return the contents that at least `least` sessions have used, each with its newest entry.
+
+    Contents of entries in `known`, by session and id, are left out.
+    """
+    users: defaultdict[str, dict[str, Record]] = defaultdict(dict)
+    known_contents = set()
+    for session in past:
+        for record in session.records:
+            entry = record.entry
+            if (session.name, entry.id) in known:
+                known_contents.add(record.content)
+            if entry.decay.last_access > entry.lifecycle.created and entry.type == "tool_result":
+                users[record.content][session.name] = record
+    return [
+        list(by_session.items())[-1]
+        for content, by_session in users.items()
+        if len(by_session) >= least and content not in known_contents
+    ]
+
+
+def prunable(
+    past: Sequence[StoredSession],
+    policy: Policy,
+    active_since: float,
+    protected: Iterable[tuple[str, str]] = (),
+) -> dict[tuple[str, str], str]:
+    """Return the entries whose content may be pruned, by session and id, with the rule.
+
+    `past` is in the order of activity. Pinned, persistent and `protected` entries stay, and so do those
+    of a session that was active since a time.
+    """
+    kept, most = set(protected), policy.consolidation.forget_after_sessions
+    found = {}
+    for later, session in enumerate(reversed(past)):
+        if session.active_at >= active_since:
+            continue
+        for record in session.records:
+            named = (session.name, record.entry.id)
+            if named in kept or gc.is_pinned(record.entry):
+                continue
+            strength = decay.strength(record.entry, session.turn, policy.exponent)
+            if most and later >= most:
+                found[named] = f"not used in the last {most} sessions"
+            elif record.stage == Stage.DORMANT and strength < policy.forget_below:
+                found[named] = f"strength under {policy.forget_below:g}"
+    return found
+
+
+def removals(holdings: Iterable[Holding], free: Mapping[tuple[str, str], str]) -> list[Removal]:
+    """Return the contents to which only the `free` entries refer."""
+    found = []
+    for each in holdings:
+        rules = [free.get((ref.session, ref.entry_id), "") for ref in each.references]
+        if rules and all(rules):
+            names = tuple(sorted({ref.session for ref in each.references}))
+            found.append(Removal(each.key, each.packed_bytes, rules[0], names))
+    return found
 
 
 # Applying

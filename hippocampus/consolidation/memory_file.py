@@ -1,9 +1,8 @@
-"""MEMORY.md in a state directory: facts get lines there, and a person's edits become facts.
+"""MEMORY.md in a state directory: facts get lines there, and a person's edits become facts of the user.
 
-`memory_lines` has the form of the file, `memory_edits` what a person did to it; here it is kept in
-step with the fact store, and replaced in one step, or not at all. A line whose fact the store does
-not know stays. Lines that were there before this memory, as in a cloned repository, stay too, and
-become facts only when a person adopts them.
+`memory_lines` has the form of the file; here it is kept in step with the fact store, and replaced in
+one step, or not at all. A line whose fact the store does not know stays. Lines that were there
+before this memory, as in a cloned repository, stay too, and become facts only when a person adopts them.
 """
 
 from __future__ import annotations
@@ -12,33 +11,32 @@ import errno
 import json
 import logging
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
-from hippocampus.consolidation import memory_lines
-from hippocampus.consolidation.memory_edits import (
-    Edits,
-    FileRecord,
-    Known,
-    as_read,
-    edits_in,
-    known_in,
-    read_back,
-    record_in,
-)
+from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_lines import (
     FROM_TOOLS,
     FileChange,
     MemoryLine,
     Row,
     line_of,
+    mark_of,
+    marks_in,
+    rewritten,
+    rows,
     shown,
 )
-from hippocampus.errors import StoreError
-from hippocampus.facts.models import Memory
+from hippocampus.errors import HippocampusError, StoreError
+from hippocampus.facts.errors import FactError
+from hippocampus.facts.exchange.markdown import item_of, type_of
+from hippocampus.facts.models import UNTRUSTED, WRITTEN, Item, Memory, Origin
 from hippocampus.facts.store import Facts
-from hippocampus.facts.upkeep import successors
+from hippocampus.facts.upkeep import retire, successors, withdraw
+from hippocampus.policy import Policy
+from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.storage import files
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
@@ -49,6 +47,47 @@ MIN_ROWS_BEFORE = 4
 """Of a file with this number of lines that loses half of them, the earlier text is kept next to it."""
 MAX_TRIES = 5
 """How often another program may save the file while it is being rewritten."""
+BY_HAND = "struck out in the memory file"
+USER = Origin(role="user")
+
+
+class Known(NamedTuple):
+    """The record of a line that was written: its fact, and the words of both."""
+
+    fact_id: str
+    content: str
+    texts: tuple[str, ...] = ()
+    """A person may have written one fact in two lines."""
+    tool: bool = False
+    """Whether it comes from a tool alone."""
+    pending: bool = False
+    """Whether a crash may have come before it was written."""
+
+
+class FileRecord(NamedTuple):
+    """The record of a memory file: what was written into it, and what was in it before."""
+
+    lines: dict[str, Known]
+    """By mark."""
+    foreign: tuple[str, ...] = ()
+    """The texts of lines that no session of this memory has seen a person write."""
+    store: str = ""
+    """The identity of the fact store; a record of another one is void."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What a person did to a file since it was written."""
+
+    new: tuple[Row, ...] = ()
+    changed: tuple[tuple[str, Row], ...] = ()
+    """Ids of facts with the lines that replace theirs."""
+    struck: tuple[str, ...] = ()
+    """Ids of facts whose lines are gone."""
+
+    def __bool__(self) -> bool:
+        """Return whether there are any."""
+        return bool(self.new or self.changed or self.struck)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,20 +184,21 @@ class MemoryFile:
             text = self._text()
             record = self._record(facts, text)
             known, foreign = record.lines, () if adopt else record.foreign
-            read = read_back(facts, self._agent, edits_in(text, known, foreign), known)
-            added, retired = added + read.added, retired + read.retired
+            edits = edits_in(text, known, foreign)
+            adopted, done = read_back(facts, self._agent, edits, known)
+            added, retired = added + done.added, retired + done.retired
             lost = [each.fact_id for each in known.values() if each.pending or not text.strip()]
             ids = [*(each.fact_id for each in known.values()), *lost, *kept]
             now = {
                 fact_id: memory if memory is not None and memory.agent == self._agent else None
                 for fact_id, memory in successors(facts.tables, ids).items()
             } | dict.fromkeys(without)
-            change, after = _change(text, known, now, [*lost, *kept], read.adopted)
-            written = memory_lines.rewritten(text, change)
-            rows = memory_lines.rows(written)
+            change, after = _change(text, known, now, [*lost, *kept], adopted)
+            written = rewritten(text, change)
+            there = rows(written)
             settled = record._replace(
-                lines=as_read(rows, after),
-                foreign=tuple(row.text for row in rows if not row.mark and row.text in foreign),
+                lines=as_read(there, after),
+                foreign=tuple(row.text for row in there if not row.mark and row.text in foreign),
             )
             if written == text:
                 self._keep(settled)
@@ -168,8 +208,8 @@ class MemoryFile:
             pending = {mark: each._replace(pending=True) for mark, each in both}
             self._keep(settled._replace(lines=pending))
             if text == self._text():
-                before = len(memory_lines.rows(text))
-                if before >= MIN_ROWS_BEFORE and len(memory_lines.rows(written)) <= before // 2:
+                before = len(rows(text))
+                if before >= MIN_ROWS_BEFORE and len(rows(written)) <= before // 2:
                     earlier = self.path.with_name(f"{self.path.name}.before")
                     files.replace_file(earlier, text.encode("utf-8", "surrogateescape"))
                 files.replace_file(self.path, written.encode("utf-8", "surrogateescape"))
@@ -215,7 +255,7 @@ class MemoryFile:
 
 def _unknown(text: str) -> FileRecord:
     """Return the record of a file that this memory has not written: none of its lines is known."""
-    return FileRecord({}, tuple(row.text for row in memory_lines.rows(text) if not row.mark))
+    return FileRecord({}, tuple(row.text for row in rows(text) if not row.mark))
 
 
 def _change(
@@ -230,7 +270,7 @@ def _change(
     `now` has for each fact that the store knows the one that is true in its place; a store that was
     moved away, deleted or emptied knows none, and its lines stay.
     """
-    there = memory_lines.marks_in(text)
+    there = marks_in(text)
     change = FileChange()
     after = {
         mark: each
@@ -245,7 +285,7 @@ def _change(
 
     moved = []
     """Facts for which their row has no place: they get a line elsewhere."""
-    for row in memory_lines.rows(text):
+    for row in rows(text):
         if row.last in adopted:  # the words of a person stay, with the mark of their fact
             line = noted(adopted[row.last])
             if row.mark:
@@ -286,3 +326,162 @@ def members(state: StateDir) -> set[str]:
         for agent in state.agents()
         for each in known_in(state.known_lines(agent)).values()
     }
+
+
+# A person's edits ----------------------------------------------------------------------------------
+
+
+def edits_in(text: str, known: Mapping[str, Known], foreign: Sequence[str] = ()) -> Edits:
+    """Return what a person did to a file; one that is gone or empty is written again."""
+    if not text.strip():
+        return Edits()
+    new: list[Row] = []
+    changed: dict[str, Row] = {}
+    as_written = {row.mark for row in rows(text) if _is_as_written(row, known)}
+    for row in rows(text):
+        is_foreign = row.mark not in known if row.mark else row.text in foreign
+        if _is_as_written(row, known) or is_foreign:
+            continue
+        if row.mark and row.mark not in as_written and row.mark not in changed:
+            changed[row.mark] = row
+        else:
+            new.append(row)
+    there = marks_in(text)
+    struck = [
+        each.fact_id for mark, each in known.items() if mark not in there and not each.pending
+    ]
+    reworded = tuple((known[mark].fact_id, row) for mark, row in changed.items())
+    return Edits(tuple(new), reworded, tuple(struck))
+
+
+def _is_as_written(row: Row, known: Mapping[str, Known]) -> bool:
+    """Return whether a row has the text that was written, and a tool's fact its section."""
+    before = known.get(row.mark)
+    if before is None or row.text not in before.texts:
+        return False
+    return not before.tool or row.section == FROM_TOOLS or not type_of(row.section)
+
+
+def as_read(there: Sequence[Row], after: Mapping[str, Known]) -> dict[str, Known]:
+    """Return the records of lines, with the words that the file has for them."""
+    by_mark: dict[str, list[Row]] = {}
+    for row in there:
+        by_mark.setdefault(row.mark, []).append(row)
+    return {
+        mark: each._replace(texts=tuple(row.text for row in by_mark[mark]), pending=False)
+        if mark in by_mark
+        else each._replace(pending=False)
+        for mark, each in after.items()
+    }
+
+
+def record_in(path: Path) -> FileRecord | None:
+    """Return the record of a file; None of one that was never written."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return None
+    is_ours = isinstance(found, dict) and found.get("form", "markdown") == "markdown"
+    lines = found.get("lines") if is_ours else None
+    if not isinstance(lines, dict):
+        return None
+    known = {
+        mark: Known(fact_id, content, tuple(texts), tool, pending)
+        for mark, (fact_id, content, texts, tool, pending) in lines.items()
+    }
+    return FileRecord(known, tuple(found.get("foreign", ())), found.get("store", ""))
+
+
+def known_in(path: Path) -> dict[str, Known]:
+    """Return the records of a file's lines, by mark; of one that was never written, none."""
+    record = record_in(path)
+    return record.lines if record else {}
+
+
+def read_back(
+    facts: Facts, agent: str, edits: Edits, known: dict[str, Known]
+) -> tuple[dict[int, Memory], Synced]:
+    """Take edits into the fact store; return by its last line the fact of each row that a person wrote."""
+    reworded = dict(edits.changed)
+    before = facts.by_ids([*edits.struck, *reworded])
+    retired = retire(facts.tables, before, BY_HAND)
+    messages = withdraw(facts.tables, list(before.values()), BY_HAND)
+    for fact_id in [*edits.struck, *reworded]:
+        known.pop(mark_of(fact_id), None)
+    lines = [*reworded.values(), *edits.new]
+    olds = [before.get(fact_id) for fact_id in reworded] + [None] * len(edits.new)
+    items = [_item(row, old) for row, old in zip(lines, olds, strict=True)]
+    done = written = facts.remember_many(items, agent=agent)
+    tools = [
+        each.memory.id for each in done if each.memory and each.memory.origin.role == UNTRUSTED
+    ]
+    if tools:  # they came from a tool; now they come from the user
+        retired += retire(facts.tables, tools, BY_HAND)
+        done = facts.remember_many(items, agent=agent)
+    adopted = {row.last: each.memory for row, each in zip(lines, done, strict=True) if each.memory}
+    added = [each.memory.id for each in [*written, *done] if each.memory and each.action in WRITTEN]
+    gone = (*(each.id for each in retired), *messages.retired)
+    return adopted, Synced(added=(*dict.fromkeys(added), *messages.added), retired=gone)
+
+
+def _item(row: Row, old: Memory | None) -> Item:
+    """Return what a person wrote as a statement of the user."""
+    try:
+        item = item_of(row.text, row.section)
+    except FactError:  # what looks like a date is none
+        item = Item(row.text, type=type_of(row.section) or None)
+    kind = item.type or (old.type if old is not None else None)
+    return replace(item, type=kind, origin=USER, tags=item.tags if old is None else old.tags)
+
+
+# For a session ---------------------------------------------------------------------------------------
+
+
+def publish(  # noqa: PLR0913 - one parameter an input
+    state: StateDir,
+    outcome: ConsolidationOutcome,
+    facts: Facts,
+    policy: Policy,
+    *,
+    at: float,
+    activity: Sequence[str] = (),
+) -> bool:
+    """Write what a consolidation kept into the policy's files, and return whether that worked.
+
+    Repeating it changes nothing. `at` is in seconds since 1970; `activity` is that of
+    `daily_log.activity`. A failure is logged: the facts are stored, and repeating this updates the
+    files.
+    """
+    try:
+        if policy.consolidation.memory_file:
+            # The files of the store's own agent, and of each agent whose facts were kept.
+            kept = facts.by_ids(each.fact_id for each in outcome.kept if each.fact_id)
+            for agent in {facts.agent} | {each.agent for each in kept.values()}:
+                MemoryFile(state, agent).sync(facts, kept)
+        if policy.consolidation.daily_logs:
+            daily_log.append(state, outcome, at, activity)
+    except HippocampusError as failure:  # a session's end does not fail for these files
+        problem = "session %s: memory file or daily log not written: %s"
+        LOG.warning(problem, outcome.session, failure)
+        return False
+    return True
+
+
+def read_edits(
+    state: StateDir,
+    facts: Callable[[], Facts],
+    agent: str,
+    policy: Policy,
+    *,
+    adopt: bool = False,
+) -> Synced:
+    """Apply a person's edits of an agent's memory file to the facts; repeating it changes nothing.
+
+    `adopt` takes lines that were there before this memory as the person's own. A file that cannot be read is logged: no session fails for it.
+    """
+    file = MemoryFile(state, agent or DEFAULT_AGENT, is_kept=policy.consolidation.memory_file)
+    try:
+        return file.sync(facts(), adopt=adopt) if file.edits(adopt=adopt) else Synced()
+    except HippocampusError as failure:
+        LOG.warning("memory file %s: edits not read: %s", file.path, failure)
+        return Synced()

@@ -82,7 +82,7 @@ class ConsolidationScheduler:
         """Consolidate; the fact store is loaded here, and not where a session is made."""
         from hippocampus.consolidation.daily_log import activity
         from hippocampus.consolidation.deep import consolidate
-        from hippocampus.consolidation.publish import publish
+        from hippocampus.consolidation.memory_file import publish
 
         def published(outcome: ConsolidationOutcome) -> bool:
             return publish(

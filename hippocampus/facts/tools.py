@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from hippocampus.errors import HippocampusError, ProviderError, StoreError, nearest
-from hippocampus.facts.conversations import search
-from hippocampus.facts.errors import BlockError
+from hippocampus.facts.database import Database
+from hippocampus.facts.errors import BlockError, FactError
 from hippocampus.facts.models import TYPES, Action, Item, Memory, Outcome
 from hippocampus.facts.rendering import entry_line
+from hippocampus.facts.timestamps import day
+from hippocampus.facts.words import content_words
 from hippocampus.formats.writing import tool_definition
 
 if TYPE_CHECKING:
@@ -39,6 +41,9 @@ MOST_RESULTS = 50
 MOST_DELETED = 10
 FORGET_THRESHOLD = 0.7
 CONTEXT_TOKENS = 2_000
+TEXT_COLUMNS = ("content", "text", "body", "message")
+MAX_WORDS = 20
+"""Of a search in the table of messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +281,7 @@ def recall_conversation(
 ) -> str:
     """Search the messages of earlier conversations by their words."""
     table = facts.messages_table
-    found = search(facts.tables.database, table, query, limit) if table else []
+    found = conversation_lines(facts.tables.database, table, query, limit) if table else []
     return "\n".join(found) or "No message matches."
 
 
@@ -322,6 +327,36 @@ def memory_forget(
     if known is None or known.agent != (reach.agent or facts.agent) or outside:
         return _error("not_found", f"there is no memory {id!r}; memory_recall lists ids")
     return _deleted(facts, [id])
+
+
+def conversation_lines(db: Database, table: str, query: str, limit: int) -> list[str]:
+    """Return a line for each message of a table that contains most words of a query: day, role, text.
+
+    Raises:
+        FactError: the table is missing or has no column of text.
+
+    """
+    columns = [row[1] for row in db.rows("SELECT * FROM pragma_table_info(?)", (table,))]
+    if not columns:
+        raise FactError(f"there is no table {table!r} in {db.path}")
+    text = next((name for name in TEXT_COLUMNS if name in columns), None)
+    if text is None:
+        raise FactError(f"table {table!r} has none of the columns {', '.join(TEXT_COLUMNS)}")
+    wanted = content_words(query)[:MAX_WORDS]
+    score = " + ".join(["0", *[f"(instr(lower({text}), ?) > 0)"] * len(wanted)])
+    named = table.replace('"', '""')
+    found = db.rows(
+        f'SELECT * FROM (SELECT {score} AS score, t.* FROM "{named}" t)'  # noqa: S608 - a name of the user's, quoted
+        " WHERE score > 0 ORDER BY score DESC LIMIT ?",
+        (*wanted, limit),
+    )
+    lines = []
+    for _, *values in found:
+        row = dict(zip(columns, values, strict=True))
+        at = row.get("at") or row.get("created_at") or row.get("timestamp")
+        when = f"{day(at)} " if isinstance(at, int | float) else ""
+        lines.append(f"- [{when}{row.get('role') or row.get('sender') or ''}] {row[text]}")
+    return lines
 
 
 class Tool(NamedTuple):

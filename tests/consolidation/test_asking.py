@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from consolidation.said import Make, assistant, call, current, loading, user
 
-from hippocampus.consolidation.llm_extract import PROMPT_CHARACTERS, is_borne_out
+from hippocampus.consolidation.extract import PROMPT_CHARACTERS, is_borne_out
 
 SAID = [
     user("The Berlin office moves to the harbour in 2027, by the way."),

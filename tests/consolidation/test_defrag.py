@@ -20,14 +20,14 @@ from conversations import EAGER, no_fallback, reading
 
 from hippocampus import Entry, Hippocampus, Policy, RecallError
 from hippocampus.consolidation.daily_log import append
-from hippocampus.consolidation.defrag import Defragmented, defrag
-from hippocampus.consolidation.defrag import undo as taken_back
-from hippocampus.consolidation.memory_file import MemoryFile
-from hippocampus.consolidation.usage_stats import (
-    Pruning,
+from hippocampus.consolidation.defrag import (
+    Defragmented,
+    defrag,
     prunable,
     sessions,
 )
+from hippocampus.consolidation.defrag import undo as taken_back
+from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import PartOrigin
 from hippocampus.facts import Facts
@@ -203,11 +203,11 @@ def past(active_at: float, turn: int, one: Record) -> list[StoredSession]:
 )
 def test_a_dormant_entry_goes_under_the_threshold(one: Record, turn: int, goes: bool) -> None:
     """0.1 is passed at 99 turns at the rate 1; what is pinned, persists or has a floor stays."""
-    rules = Pruning(active_since=2.0)
-    found = prunable(past(1.0, turn, one), rules)
+    found = prunable(past(1.0, turn, one), EAGER, 2.0)
     assert found == ({("s", "e"): "strength under 0.1"} if goes else {})
-    assert prunable(past(2.0, turn, one), rules) == {}
-    assert prunable(past(1.0, turn, one), Pruning(0, active_since=2.0)) == {}
+    assert prunable(past(2.0, turn, one), EAGER, 2.0) == {}
+    never = EAGER.model_copy(update={"forget_below": 0.0})
+    assert prunable(past(1.0, turn, one), never, 2.0) == {}
 
 
 # What is promoted

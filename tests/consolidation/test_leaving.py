@@ -11,8 +11,7 @@ import pytest
 from conversations import EAGER
 
 from hippocampus import Hippocampus
-from hippocampus.consolidation.memory_file import MemoryFile
-from hippocampus.consolidation.publish import publish
+from hippocampus.consolidation.memory_file import MemoryFile, publish
 from hippocampus.facts import Facts
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem
 from hippocampus.storage import files as shared_files
