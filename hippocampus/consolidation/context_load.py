@@ -26,6 +26,7 @@ from hippocampus.entries.entry import (
     storable,
 )
 from hippocampus.entries.origin import MemoryOrigin
+from hippocampus.facts.rendering import one_line
 from hippocampus.indexing import frame
 from hippocampus.models import tokens
 from hippocampus.session.ports import ContextLoadRequest
@@ -239,6 +240,5 @@ def _index_line(record: Record) -> str:
 
 
 def _unframed(text: str) -> str:
-    """Return a text that can close no frame that it stands in."""
-    plain = frame.as_content(text)
-    return plain.replace("</memory", "<\\/memory").replace("<memory", "<\\memory")
+    """Return a text on one line that can close no frame that it stands in."""
+    return one_line(frame.as_content(text))

@@ -335,7 +335,7 @@ def _apply(scope: _Scope, plan: _Plan, now: float) -> set[str]:
 
 
 def _consolidate(state: StateDir, facts: Facts, file: MemoryFile, plan: _Plan, undo: Undo) -> None:
-    if plan.edits:
+    if any(plan.edits):
         _noted(state, undo, file.sync(facts))
     outcomes = facts.store_many(plan.new)
     stored = [each.memory.id for each in outcomes if each.memory is not None]

@@ -75,8 +75,7 @@ class FileRecord(NamedTuple):
     """The identity of the fact store; a record of another one is void."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edits:
+class Edits(NamedTuple):
     """What a person did to a file since it was written."""
 
     new: tuple[Row, ...] = ()
@@ -84,10 +83,6 @@ class Edits:
     """Ids of facts with the lines that replace theirs."""
     struck: tuple[str, ...] = ()
     """Ids of facts whose lines are gone."""
-
-    def __bool__(self) -> bool:
-        """Return whether there are any."""
-        return bool(self.new or self.changed or self.struck)
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,7 +476,7 @@ def read_edits(
     """
     file = MemoryFile(state, agent or DEFAULT_AGENT, is_kept=policy.consolidation.memory_file)
     try:
-        return file.sync(facts(), adopt=adopt) if file.edits(adopt=adopt) else Synced()
+        return file.sync(facts(), adopt=adopt) if any(file.edits(adopt=adopt)) else Synced()
     except HippocampusError as failure:
         LOG.warning("memory file %s: edits not read: %s", file.path, failure)
         return Synced()

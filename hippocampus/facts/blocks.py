@@ -96,7 +96,3 @@ class Blocks:
                 (agent or self._agent, scope, key),
             )
         )
-
-    def count(self) -> int:
-        """Return how many blocks all agents have."""
-        return int(self._db.value("SELECT count(*) FROM block"))

@@ -197,7 +197,7 @@ def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[RankedRow]) 
 
 
 def relevant(found: Sequence[Recalled]) -> list[Recalled]:
-    """Return what a prompt calls for, of what was recalled for it; nothing where nothing does."""
+    """Return the recalled memories that a prompt calls for; none where it calls for none."""
     best = max((each.score.total for each in found), default=0.0)
     return [
         each

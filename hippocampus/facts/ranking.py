@@ -26,6 +26,8 @@ ALONE_WORDS, ALONE_COSINE = 1.5, 1.5
 """The power of the share of words, and the weight of the cosine, of a memory that is no turn: nothing next to it holds the other words, or comes near too."""
 LEAST_COSINE = 0.25
 """Under this, a memory without a word of the query has nothing to do with it."""
+TALK = 0.15
+"""The share of the mean of the three best scores in its conversation that a turn gets where there are no vectors."""
 OTHERS = 0.8
 """What a turn keeps of its score where the query names who speaks, and another one does."""
 ASKING = 0.85
@@ -88,6 +90,16 @@ def relevance(found: Matches, asked: Collection[str]) -> dict[int, tuple[float, 
             score = keyword**ALONE_WORDS + ALONE_COSINE * max(0.0, found.distinct.get(row, 0.0))
         score *= (OTHERS if row in others else 1.0) * (ASKING if one.ends_asking else 1.0)
         scores[row] = score, keyword
+    if found.cosines:  # these bring the turns next to a hit by themselves
+        return scores
+    talks: dict[str, list[float]] = defaultdict(list)
+    for row, (score, _) in scores.items():
+        if found.rows[row].is_turn:
+            talks[found.rows[row].session].append(score)
+    for row, (score, keyword) in scores.items():
+        if found.rows[row].is_turn:
+            best = sorted(talks[found.rows[row].session])[-3:]
+            scores[row] = score + TALK * sum(best) / 3, keyword
     return scores
 
 

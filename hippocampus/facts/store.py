@@ -158,7 +158,7 @@ class Facts:
         """
         from hippocampus.facts import write
 
-        wanted = (write.claim(self.tables, _item(item)) for item in items)
+        wanted = (write.claim(_item(item)) for item in items)
         return write.keep(self.tables, wanted, self._writer(agent))
 
     def remember_triple(  # noqa: PLR0913 - each is one property of a relation
@@ -181,9 +181,9 @@ class Facts:
         fields["type"] = "fact"
         item = _made(content, **fields)
         replaces = changed or name in triples.SINGLE
-        wanted = write.relation(
-            self.tables, item, Relation(subject, name, object), replaces=replaces, raw=raw
-        )
+        stated = (Relation(subject, name, object),)
+        raw = self.tables.without_secrets(raw)
+        wanted = write.Wanted(item, "fact", "fact", raw, relations=stated, replaces=replaces)
         return write.keep(self.tables, [wanted], self._writer(agent))[0]
 
     def store(
@@ -196,7 +196,10 @@ class Facts:
         """Store each item word by word, a thousand to a transaction."""
         from hippocampus.facts import write
 
-        wanted = (write.content(self.tables, _item(item)) for item in items)
+        wanted = (
+            write.Wanted(item, "memory", item.type or self.policy.type)
+            for item in map(_item, items)
+        )
         return write.keep(self.tables, wanted, self._writer(agent))
 
     def update(self, memory_id: str, content: str) -> Memory:
@@ -530,7 +533,7 @@ class Facts:
             superseded=db.value(f"SELECT count(*) FROM memory WHERE {replaced}"),  # noqa: S608 - names of ours
             removed=db.value("SELECT count(*) FROM memory WHERE removed IS NOT NULL"),
             triples=db.value("SELECT count(*) FROM triple"),
-            blocks=self.blocks.count(),
+            blocks=db.value("SELECT count(*) FROM block"),
             agents=self.agents(),
             embedding_model=db.meta("embedding_model"),
             bytes=db.value("PRAGMA page_count") * db.value("PRAGMA page_size"),

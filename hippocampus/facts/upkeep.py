@@ -1,4 +1,4 @@
-"""Keeping a store in order: what a person strikes out, what is meant by a description, twins, imports, erasing."""
+"""Keeping a store in order: struck-out sentences, described memories, twins, imports, erasing, uses."""
 
 from __future__ import annotations
 

@@ -60,7 +60,6 @@ class Wanted:
     item: Item
     kind: Kind
     type: str
-    intensity: float
     raw: str = ""
     statement: Statement | None = None
     relations: tuple[Relation, ...] = ()
@@ -83,17 +82,15 @@ def wanted_of(tables: FactTables, item: Item) -> list[Wanted]:
     if tables.complete is not None and item.origin.role in TRUSTED_ROLES:
         drafts = judge.extracted(tables.complete, [own_words(text) or without_recalled(text)])
         if drafts is not None:
-            return [_of_draft(tables, item, draft, text) for draft in drafts]
+            return [_of_draft(item, draft, text) for draft in drafts]
     own = own_words(text)
     found = [each for each in sentences(own) if not each.endswith(("?", "？", "؟"))]
     if not found and not sentences(own):
         rest = without_recalled(text)
         tags = tuple(dict.fromkeys([*item.tags, HEARSAY]))
         pasted = replace(item, content=rest, type=item.type or "note", tags=tags)
-        return [replace(claim(tables, pasted), statement=None, relations=())] if rest else []
-    return [
-        replace(claim(tables, replace(item, content=each)), raw=text) for each in _joined(found)
-    ]
+        return [replace(claim(pasted), statement=None, relations=())] if rest else []
+    return [replace(claim(replace(item, content=each)), raw=text) for each in _joined(found)]
 
 
 def _joined(found: Iterable[str]) -> list[str]:
@@ -107,45 +104,23 @@ def _joined(found: Iterable[str]) -> list[str]:
     return joined
 
 
-def claim(tables: FactTables, item: Item) -> Wanted:
+def claim(item: Item) -> Wanted:
     """Return a text as one statement, as it is."""
     statement = read(item.content)
     kind = item.type or ("note" if statement.hearsay else type_of(item.content))
     if statement.hearsay and item.origin.role in TRUSTED_ROLES:
         item = replace(item, tags=tuple(dict.fromkeys([*item.tags, HEARSAY])))
     relations = (statement.relation,) if statement.relation else ()
-    return Wanted(item, "fact", kind, _intensity(tables, item), "", statement, relations)
+    return Wanted(item, "fact", kind, "", statement, relations)
 
 
-def content(tables: FactTables, item: Item) -> Wanted:
-    """Return a text as it is, to be kept word by word."""
-    return Wanted(item, "memory", item.type or tables.policy.type, _intensity(tables, item))
-
-
-def relation(tables: FactTables, item: Item, said: Relation, *, replaces: bool, raw: str) -> Wanted:
-    """Return one relation as a fact."""
-    raw = tables.without_secrets(raw)
-    return Wanted(item, "fact", "fact", _intensity(tables, item), raw, None, (said,), replaces)
-
-
-def _of_draft(tables: FactTables, item: Item, draft: judge.Draft, text: str) -> Wanted:
-    plain = replace(item, content=draft.content)
+def _of_draft(item: Item, draft: judge.Draft, text: str) -> Wanted:
     statement = read(draft.content)
     own = (statement.relation,) if statement.relation else ()
-    intensity = item.intensity if item.intensity is not None else draft.intensity
-    return Wanted(
-        plain,
-        "fact",
-        item.type or draft.type or type_of(draft.content),
-        tables.policy.importance if intensity is None else intensity,
-        text,
-        statement,
-        draft.relations or own,
-    )
-
-
-def _intensity(tables: FactTables, item: Item) -> float:
-    return tables.policy.importance if item.intensity is None else item.intensity
+    intensity = draft.intensity if item.intensity is None else item.intensity
+    plain = replace(item, content=draft.content, intensity=intensity)
+    kind = item.type or draft.type or type_of(draft.content)
+    return Wanted(plain, "fact", kind, text, statement, draft.relations or own)
 
 
 # Keeping
@@ -162,8 +137,8 @@ def keep(tables: FactTables, wanted: Iterable[Wanted], agent: str) -> list[Outco
 
 def _keep_chunk(tables: FactTables, chunk: list[Wanted], agent: str) -> list[Outcome]:
     for one in chunk:
-        if not 0 <= one.intensity <= 1:
-            raise FactError(f"intensity {one.intensity} is not between 0 and 1")
+        if one.item.intensity is not None and not 0 <= one.item.intensity <= 1:
+            raise FactError(f"intensity {one.item.intensity} is not between 0 and 1")
         for at in (one.item.at, one.item.valid_from, one.item.valid_until):
             optional_seconds(at)
     refusals = [tables.refusal(one.item.content) for one in chunk]
@@ -234,7 +209,7 @@ class _Writer:
             self._agent,
             at,
             type_name=wanted.type,
-            intensity=wanted.intensity,
+            intensity=self._intensity(item),
             raw=wanted.raw,
         )
         if wanted.decision is not None:
@@ -242,6 +217,9 @@ class _Writer:
         if (duplicate := self._in_band(wanted)) is not None:
             return self._strengthened(duplicate, wanted, at, "it says the same")
         return self._resolved(wanted, memory)
+
+    def _intensity(self, item: Item) -> float:
+        return self._tables.policy.importance if item.intensity is None else item.intensity
 
     def _in_band(self, wanted: Wanted) -> int | None:
         """Return the row that is the same by the bands of a foreign store, where the policy has them."""
@@ -256,7 +234,7 @@ class _Writer:
 
     def _strengthened(self, row: int, wanted: Wanted, at: float, reason: str) -> Outcome:
         old = memories.by_row(self._db, [row])[row]
-        intensity = running_mean(old.intensity, old.encounters, wanted.intensity)
+        intensity = running_mean(old.intensity, old.encounters, self._intensity(wanted.item))
         self._db.run(
             "UPDATE memory SET intensity = ?, encounters = encounters + 1, accessed = max(accessed, ?)"
             " WHERE row = ?",
