@@ -6,6 +6,7 @@ Each text advises against a retry and names an alternative, with the call that m
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from hippocampus.entries.entry import ARGUMENTS, Record
 from hippocampus.errors import RecallError, nearest
@@ -103,25 +104,10 @@ def render(problem: RecallError) -> str:
     return f"recall failed ({problem.reason.replace('_', ' ')}): {problem}.{advice}"
 
 
-def _of(  # noqa: PLR0913 - fields that only some errors have
-    record: Record,
-    reason: str,
-    text: str,
-    *,
-    when: str = "",
-    rule: str = "",
-    versions: Iterable[str] = (),
-) -> RecallError:
-    return RecallError(
-        reason,
-        text,
-        record.entry.id,
-        tool=record.tool,
-        arguments=record.arguments,
-        when=when,
-        rule=rule,
-        versions=versions,
-    )
+def _of(record: Record, reason: str, text: str, **more: Any) -> RecallError:
+    """Return an error with the entry and its call; `more` are fields that only some errors have."""
+    call = {"tool": record.tool, "arguments": record.arguments}
+    return RecallError(reason, text, record.entry.id, **call, **more)
 
 
 def _alternative(record: Record) -> str:

@@ -49,7 +49,7 @@ SCHEMA = Schema(
     ),
 )
 BEST = """
-    SELECT entry_id, first, last, score FROM (
+    SELECT entry_id, first, last FROM (
         SELECT rowid AS found, bm25(search) AS score FROM search
         WHERE search MATCH ? ORDER BY score LIMIT ?
     )
@@ -72,7 +72,6 @@ class PassageHit(NamedTuple):
 
     entry_id: str
     span: LineSpan
-    score: float
 
 
 Read = Callable[[str], Content | None]
@@ -107,11 +106,7 @@ class Passages:
             match = " OR ".join(f'"{term}"' for term in wanted)
             rows = db.execute(BEST, (match, most)).fetchall()
         kept = set(entry_ids)
-        return [
-            PassageHit(id_, LineSpan(first, last), -score)
-            for id_, first, last, score in rows
-            if id_ in kept
-        ]
+        return [PassageHit(id_, LineSpan(first, last)) for id_, first, last in rows if id_ in kept]
 
     def close(self) -> None:
         """Close the file; a later search opens it again."""

@@ -10,7 +10,6 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from hippocampus.entries.entry import ARGUMENTS, Record
 from hippocampus.errors import RecallError
@@ -44,16 +43,6 @@ class RefetchPorts:
     """Stores a newer text of an entry as an entry of its own, and returns that."""
 
 
-class RefetchedText(NamedTuple):
-    """The text that a recall is served from."""
-
-    text: str
-    note: str = ""
-    """Precedes every part of it."""
-    is_summary: bool = False
-    """Whether only the summary is left, which is returned whole for any request."""
-
-
 class Refetcher:
     """Finds the text of an entry, by the sources that the policy declares."""
 
@@ -84,13 +73,28 @@ class Refetcher:
             StoreError: the disk cannot be read, or that entry cannot be written.
 
         """
-        found = self._refetched(record, max_tokens)
-        if found.is_summary:
-            return slice_of(found.text, record, Request(), max_tokens)
-        if not found.note:
-            return slice_of(found.text, record, request, max_tokens)
-        budget_tokens = max_tokens - tokens.count(found.note) - 1
-        return f"{found.note}\n{slice_of(found.text, record, request, budget_tokens)}"
+        newer = self.newer(record)
+        if newer is not None:
+            note = versions.note(record, newer)
+            budget_tokens = max_tokens - tokens.count(note) - 1
+            return f"{note}\n{slice_of(self._stored(record), record, request, budget_tokens)}"
+        plan = self._plan(record)
+        if plan is None:
+            return slice_of(self._stored(record), record, request, max_tokens)
+        found = self._fetched(record, plan)
+        for failure in found.tried:
+            LOG.info("session %s: recall of %s: %s", self._session, record.entry.id, failure)
+        if found.changed:
+            newer = self._ports.add_version(record, found.content)
+        self.outcomes[found.outcome] += 1
+        if found.outcome == "failed":
+            raise answers.lost(record, found.tried)
+        if newer is not None:
+            difference = start_of(found.difference, max_tokens)
+            raise answers.stale(record, newer.entry.id, found.source, difference)
+        # Where only the summary is left, it is returned whole for any request.
+        wanted = Request() if found.outcome == "partial" else request
+        return slice_of(found.content, record, wanted, max_tokens)
 
     def newer(self, record: Record) -> Record | None:
         """Return the entry of the source's last known content, where that differs from this one."""
@@ -110,27 +114,6 @@ class Refetcher:
             return False
         found = self._fetched(record, plan.model_copy(update={"order": ("file",), "fallbacks": ()}))
         return found.outcome == "full" and not found.changed
-
-    def _refetched(self, record: Record, max_tokens: int) -> RefetchedText:
-        """Return the text that a recall of an entry is served from, and count the outcome."""
-        newer = self.newer(record)
-        if newer is not None:
-            return RefetchedText(self._stored(record), versions.note(record, newer))
-        plan = self._plan(record)
-        if plan is None:
-            return RefetchedText(self._stored(record))
-        found = self._fetched(record, plan)
-        for failure in found.tried:
-            LOG.info("session %s: recall of %s: %s", self._session, record.entry.id, failure)
-        if found.changed:
-            newer = self._ports.add_version(record, found.content)
-        self.outcomes[found.outcome] += 1
-        if found.outcome == "failed":
-            raise answers.lost(record, found.tried)
-        if newer is not None:
-            difference = start_of(found.difference, max_tokens)
-            raise answers.stale(record, newer.entry.id, found.source, difference)
-        return RefetchedText(found.content, is_summary=found.outcome == "partial")
 
     def _plan(self, record: Record) -> Refetch | None:
         """Return how an entry is fetched again; only tool results are."""

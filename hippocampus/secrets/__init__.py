@@ -209,8 +209,7 @@ def find_as_written(text: str) -> Iterator[Secret]:
         if STRONG.search(match[1]) or (DIGIT.search(match[2]) and LETTER.search(match[2])):
             yield Secret(match.start(2), match.start(2) + len(match[2].rstrip()), CREDENTIAL)
     hints = (match.span() for match in _compiled(spoken.HINTS).finditer(plain))
-    for start, end, kind in spoken.values(plain, hints):
-        yield Secret(start, end, kind)
+    yield from (Secret(*each) for each in spoken.values(plain, hints))
 
 
 def find_cards(text: str) -> Iterator[tuple[int, int]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 _LABELS = "|".join(
     """passwords? passwd passphrase passcode pwd pins? passwort kennwort losung mot\\ de\\ passe
@@ -77,16 +76,8 @@ BEFORE, AFTER = 60, 240
 """How far around a word for a secret a sentence is read, in characters."""
 
 
-class Value(NamedTuple):
-    """Where a value stands in a text, and what the sentence calls it."""
-
-    start: int
-    end: int
-    kind: str
-
-
-def values(text: str, hints: Iterator[tuple[int, int]]) -> Iterator[Value]:
-    """Yield the values that sentences around some places call secret."""
+def values(text: str, hints: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
+    """Yield where sentences around some places have a secret: start, end and its kind."""
     done = 0
     for start, stop in hints:
         if stop <= done:
@@ -99,7 +90,7 @@ def values(text: str, hints: Iterator[tuple[int, int]]) -> Iterator[Value]:
                 value = match[group]
                 if holds(value, match):
                     at = match.start(group)
-                    yield Value(at, at + len(value.rstrip(".!?,;。！？")), kind)
+                    yield at, at + len(value.rstrip(".!?,;。！？")), kind
 
 
 def _is_password(value: str, match: re.Match[str]) -> bool:
