@@ -187,8 +187,8 @@ def entries(
     if not found:
         fail(f"{import_file} has no entries")
     with contextlib.closing(DiskStore(state.contents)) as store:
-        done = exchange.take_in(state, store, found)
-    typer.echo(f"{done.added} entries added, {done.changed} changed, {done.unchanged} as they were")
+        added, changed, unchanged = exchange.take_in(state, store, found)
+    typer.echo(f"{added} entries added, {changed} changed, {unchanged} as they were")
 
 
 @app.command("verify")

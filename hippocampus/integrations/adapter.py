@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from hippocampus import recall
@@ -35,11 +35,8 @@ The number says which of the message's calls, results or texts it replaces.
 """
 
 
-class Edited(NamedTuple):
-    """The edits of a message's texts, and the copy of the message that has them."""
-
-    edits: list[tuple[str, int, str]]
-    copy: Any
+Edited = tuple[list[tuple[str, int, str]], Any]
+"""The edits of a message's texts, and the copy of the message that has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +137,7 @@ class ConversationAdapter(Generic[M]):
         self._converted[session] = replace(read, edited=edited)
         view = list(messages)
         for at, each in edited.items():
-            view[at] = each.copy
+            view[at] = each[1]
         for change in reversed(ours):  # from the end, so that no index moves
             at, end = owners[change.message], owners[change.end - 1]
             if change.kind == "added":
@@ -157,11 +154,9 @@ class ConversationAdapter(Generic[M]):
     def _edited(
         self, known: Edited | None, message: M, edits: list[tuple[str, int, str]]
     ) -> Edited:
-        if known is not None and known.edits == edits:
+        if known is not None and known[0] == edits:
             return known
-        return Edited(
-            edits, functools.reduce(lambda copy, each: self._edit(copy, *each), edits, message)
-        )
+        return edits, functools.reduce(lambda copy, each: self._edit(copy, *each), edits, message)
 
     def _cut(self, message: M, start: int, end: int | None) -> M:
         cut = copy.copy(message)

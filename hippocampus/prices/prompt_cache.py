@@ -31,13 +31,6 @@ MarkPlacement = Literal["tail", "ours", "ideal"]
 """One mark at the end of the messages; two of ours too; or a cache that needs no marks."""
 
 
-class BlockPlace(NamedTuple):
-    """A part of a message."""
-
-    message: int
-    part: int
-
-
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """The blocks of a request, in columns; a block is the smallest piece that can carry a mark."""
@@ -51,8 +44,8 @@ class Prompt:
     positions: Sequence[int] = ()
     """The number of the position of each block: a run of tool blocks is one."""
     kinds: Sequence[str] = ()
-    places: Sequence[BlockPlace] = ()
-    """The first part of each block."""
+    places: Sequence[tuple[int, int]] = ()
+    """The message of each block, and the first of its parts there."""
     starts: Sequence[int] = ()
     """The number of the first block of each message."""
 
@@ -100,7 +93,7 @@ class Prompt:
                 sums.append((sums[-1] if sums else 0) + weight)
                 positions.append((positions[-1] if positions else -1) + (not follows))
                 kinds.append(kind)
-                places.append(BlockPlace(number, first))
+                places.append((number, first))
         return Prompt(words, prefixes, sums, positions, kinds, places, starts)
 
     def until(self, messages: int) -> Prompt:

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
-from typing import NamedTuple
 
 from hippocampus import recall
 from hippocampus.entries.entry import Record
@@ -34,13 +33,6 @@ Decode = Callable[[Record, bytes], str]
 Serve = Callable[[RecallCall], str]
 NO_TOOLS: Mapping[str, Callable[[str], str]] = MappingProxyType({})
 """Serves one recall, or raises `RecallError`."""
-
-
-class SearchResult(NamedTuple):
-    """The lines that a search found, and their entries."""
-
-    text: str
-    entry_ids: tuple[str, ...]
 
 
 class Retrieval:
@@ -89,8 +81,8 @@ class Retrieval:
             raise answers.expired(record, rule=str(damage)) from damage
         if content is not None:
             return content
-        left = tombstones.tombstone(self._state, record.content)
-        raise answers.expired(record, left.when, left.rule) if left else answers.expired(record)
+        left = tombstones.tombstone(self._state, record.content) or ()
+        raise answers.expired(record, *left)
 
     def text(self, record: Record) -> str:
         """Return the text of an entry's content as the model reads it.
@@ -116,7 +108,7 @@ class Retrieval:
         records: Mapping[str, Record],
         max_tokens: int,
         known: AbstractSet[str] = frozenset(),
-    ) -> SearchResult:
+    ) -> tuple[str, tuple[str, ...]]:
         """Return the best lines of all these entries, and the ids of their entries.
 
         Raises:
@@ -133,7 +125,7 @@ class Retrieval:
             index = self._passages
         most, ids = max(1, max_tokens), list(records)
         found = recall.search(index, query, most, ids, self._text_or_none, known)
-        return SearchResult(found, tuple(dict.fromkeys(HEADER.findall(found))))
+        return found, tuple(dict.fromkeys(HEADER.findall(found)))
 
     def close(self) -> None:
         """Close the search index."""

@@ -688,9 +688,9 @@ class Session:
         with self._lock:
             texts = [text for each in self._state.view.shown for text in each.texts()]
         shown = set().union(*map(recall.names_in, texts))
-        found = self._retrieval.search(query, known, bound, shown)
-        self._accessed([known[entry_id] for entry_id in found.entry_ids if entry_id in known])
-        return found.text
+        text, entry_ids = self._retrieval.search(query, known, bound, shown)
+        self._accessed([known[entry_id] for entry_id in entry_ids if entry_id in known])
+        return text
 
     def handle(self, items: Iterable[Any]) -> list[Item]:
         """Return the messages to append that answer the recalls pending at the end of a list.

@@ -10,7 +10,7 @@ import contextlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -30,14 +30,6 @@ class EntryDocument(BaseModel):
 
     hippocampus_entry: Entry
     session: str = Field("", max_length=1_000)
-
-
-class ImportCounts(NamedTuple):
-    """How many entries an import added and changed, and how many were there already."""
-
-    added: int
-    changed: int
-    unchanged: int
 
 
 def documents(state: StateDir, session: str | None = None) -> list[dict[str, Any]]:
@@ -111,8 +103,12 @@ def parsed(text: str, session: str = "") -> list[EntryDocument]:
     return found
 
 
-def take_in(state: StateDir, store: ContentStore, found: Iterable[EntryDocument]) -> ImportCounts:
+def take_in(
+    state: StateDir, store: ContentStore, found: Iterable[EntryDocument]
+) -> tuple[int, int, int]:
     """Save entries in their sessions: a known one with the new fields, any other as a dormant one.
+
+    Returns how many were added, how many changed, and how many were as they are.
 
     Raises:
         StoreError: a ledger or the content store cannot be read or written.
@@ -135,7 +131,7 @@ def take_in(state: StateDir, store: ContentStore, found: Iterable[EntryDocument]
                 ledger.save(*new, *other)
         added, changed = added + len(new), changed + len(other)
         unchanged += len(kept) - len(other)
-    return ImportCounts(added, changed, unchanged)
+    return added, changed, unchanged
 
 
 def _dormant(entry: Entry, store: ContentStore) -> Record:

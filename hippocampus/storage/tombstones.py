@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from typing import NamedTuple
 
 from hippocampus.storage import migrations
 from hippocampus.storage.migrations import Migration, Schema
@@ -22,16 +21,8 @@ SCHEMA = Schema(
 )
 
 
-class Tombstone(NamedTuple):
-    """When a payload was removed, and why."""
-
-    when: str
-    """An ISO date and time, in UTC."""
-    rule: str
-
-
-def tombstone(state: StateDir, key: str) -> Tombstone | None:
-    """Return the tombstone of a payload, or None.
+def tombstone(state: StateDir, key: str) -> tuple[str, str] | None:
+    """Return when a payload was removed, as an ISO date and time in UTC, and by which rule; or None.
 
     Raises:
         StoreError: the tombstones cannot be read.
@@ -41,8 +32,8 @@ def tombstone(state: StateDir, key: str) -> Tombstone | None:
         return None
     with opened(state) as db:
         found = db.execute("SELECT removed, rule FROM tombstone WHERE content = ?", (key,))
-        row = found.fetchone()
-    return Tombstone(*row) if row else None
+        row: tuple[str, str] | None = found.fetchone()
+        return row
 
 
 def bury(db: sqlite3.Connection, key: str, when: str, rule: str) -> None:

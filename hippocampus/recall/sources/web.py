@@ -16,7 +16,6 @@ import re
 import socket
 import ssl
 import time
-from typing import NamedTuple
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from hippocampus.policy.rules import Refetch
@@ -48,21 +47,14 @@ def fetch(request: FetchRequest, plan: Refetch) -> str:
     url = request.named(*URL_ARGUMENTS)
     deadline = time.monotonic() + plan.timeout_seconds
     for _ in range(MAX_REDIRECTS + 1):
-        found = _get(_checked(url), plan, deadline)
-        if not found.location:
-            return found.text
+        text, location = _get(_checked(url), plan, deadline)
+        if not location:
+            return text
         try:
-            url = urljoin(url, found.location)
+            url = urljoin(url, location)
         except ValueError as wrong:
             raise Unavailable(f"{url[:100]!r} redirects to an invalid URL: {wrong}") from wrong
     raise Unavailable(f"{url} redirects more than {MAX_REDIRECTS} times")
-
-
-class _HttpAnswer(NamedTuple):
-    """The answer of a URL: a text, or the location of a redirect."""
-
-    text: str = ""
-    location: str = ""
 
 
 def _checked(url: str) -> SplitResult:
@@ -78,7 +70,8 @@ def _checked(url: str) -> SplitResult:
     return parts
 
 
-def _get(parts: SplitResult, plan: Refetch, deadline: float) -> _HttpAnswer:
+def _get(parts: SplitResult, plan: Refetch, deadline: float) -> tuple[str, str]:
+    """Return the text at a URL, or an empty one and the location to which it redirects."""
     host = _ascii_host(parts)
     if plan.hosts and {host, parts.hostname}.isdisjoint(map(str.casefold, plan.hosts)):
         raise Unavailable(f"the host {host} is not among those that the policy allows")
@@ -181,7 +174,7 @@ class _Until(io.RawIOBase):
         super().close()
 
 
-def _ask(connection: _Pinned, parts: SplitResult, plan: Refetch) -> _HttpAnswer:
+def _ask(connection: _Pinned, parts: SplitResult, plan: Refetch) -> tuple[str, str]:
     target = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), SAFE)
     host = _ascii_host(parts)
     host = f"[{host}]" if ":" in host else host
@@ -190,7 +183,7 @@ def _ask(connection: _Pinned, parts: SplitResult, plan: Refetch) -> _HttpAnswer:
     connection.request("GET", target, headers=HEADERS | {"Host": host})
     with contextlib.closing(connection.getresponse()) as answer:
         if answer.status in REDIRECTS and (location := answer.getheader("Location")):
-            return _HttpAnswer(location=location)
+            return "", location
         if answer.status != http.client.OK:
             raise Unavailable(f"{host} answers with status {answer.status}")
         kind = answer.headers.get("Content-Type", "text/plain").partition(";")[0]
@@ -204,7 +197,7 @@ def _ask(connection: _Pinned, parts: SplitResult, plan: Refetch) -> _HttpAnswer:
             data += piece
             if len(data) > plan.largest_bytes:
                 raise Unavailable(f"the answer is larger than {plan.largest_bytes:,} bytes")
-        return _HttpAnswer(_text(bytes(data), answer.headers.get_content_charset("utf-8")))
+        return _text(bytes(data), answer.headers.get_content_charset("utf-8")), ""
 
 
 def _left(deadline: float) -> float:
