@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,15 +14,9 @@ if TYPE_CHECKING:
     from hippocampus.integrations.hooks.settings import SettingsChange
 
 
-class HostName(StrEnum):
-    """The coding agents that have hooks."""
-
-    CLAUDE_CODE = "claude-code"
-    CODEX = "codex"
-    GEMINI = "gemini"
-
-
-Named = Annotated[HostName, typer.Argument(help="The coding agent.")]
+Named = Annotated[
+    Literal["claude-code", "codex", "gemini"], typer.Argument(help="The coding agent.")
+]
 Project = Annotated[bool, typer.Option("--project", help="This folder's settings, not the user's.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the changes.")]
 State = Annotated[
@@ -68,17 +61,10 @@ def status(host: Named, project: Project = False, state_dir: State = None) -> No
     from hippocampus.integrations.hooks.status import report
     from hippocampus.storage.state_dir import StateDir
 
-    found = report(settings.HOSTS[host], _root(project), StateDir(_state(project, state_dir)))
-    typer.echo(f"hooks    {found.hooks}: {found.hook}")
-    typer.echo(f"server   {found.servers}: {found.server}")
-    seen = len(found.arrived) + len(found.dropped)
-    gone = f"; {len(found.unknown)} without a transcript" if found.unknown else ""
-    typer.echo(f"edits    {len(found.arrived)} of {seen} arrived{gone}")
-    for entry_id in found.dropped:
-        typer.echo(f"dropped  {entry_id}: the host kept the whole result")
-    for failure in found.failures:
-        typer.echo(f"failed   {failure}")
-    if not found.works or found.dropped:
+    state = StateDir(_state(project, state_dir))
+    lines, is_sound = report(settings.HOSTS[host], _root(project), state)
+    typer.echo("\n".join(lines))
+    if not is_sound:
         raise typer.Exit(1)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -39,14 +38,6 @@ if read: the net cost if the agent recalls each of the other results in full, in
 """
 
 
-class Marks(StrEnum):
-    """Where requests carry cache marks."""
-
-    TAIL = "tail"
-    OURS = "ours"
-    IDEAL = "ideal"
-
-
 def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     paths: Annotated[list[Path], typer.Argument(help="Files and folders of recorded sessions.")],
     policy: PolicyName = "default",
@@ -61,12 +52,12 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         ),
     ] = None,
     marks: Annotated[
-        Marks,
+        Literal["tail", "ours", "ideal"],
         typer.Option(
             help="The cache marks of every request: one at its end (tail), two of ours too (ours), or "
             "a cache that needs none (ideal)."
         ),
-    ] = Marks.OURS,
+    ] = "ours",
     compare: Annotated[
         bool, typer.Option("--compare", help="Run the other strategies and the lower bound too.")
     ] = False,
@@ -104,7 +95,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         price_tables.prices_for(prices, model),
         compare=compare,
         views=report is not None,
-        marks=marks.value,
+        marks=marks,
     )
     replayed, skipped = _run(paths, options, Console(stderr=True))
     found = outcome(replayed, skipped, options)

@@ -18,7 +18,7 @@ from hippocampus.formats.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hippocampus.storage.gc import FileRemoval, Holding, Removal
+    from hippocampus.storage.gc import Holding, Removal, SessionFile
     from hippocampus.storage.state_dir import StateDir
 
 app = typer.Typer(help="List, read and verify stored contents.", no_args_is_help=True)
@@ -60,7 +60,7 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
         conversations = gc.plan_conversations(state, rules, started)
         if apply:
             removals = gc.collect(state, store, removals, started)
-            files = gc.collect_files(files, started)
+            files = {each: files[each] for each in gc.collect_files(files, started)}
             gone = proxy.remove(state, conversations, started)
             conversations = {session: conversations[session] for session in gone}
     _print_removals(removals, files, conversations, done=apply)
@@ -81,7 +81,7 @@ def _session_days(given: Sequence[str]) -> dict[str, float]:
 
 def _print_removals(
     removals: Sequence[Removal],
-    files: Sequence[FileRemoval],
+    files: Mapping[SessionFile, str],
     conversations: Mapping[str, str],
     *,
     done: bool,
@@ -90,7 +90,7 @@ def _print_removals(
         sessions = ", ".join(each.sessions) or "no session"
         line = f"{each.key[:12]}  {each.packed_bytes:>10,} bytes  {each.rule}  ({sessions})"
         typer.echo(visible(line))
-    for held, rule in files:
+    for held, rule in files.items():
         name = f"{held.path.parent.name}/{held.path.name}"
         typer.echo(visible(f"{name}  {held.size_bytes:>10,} bytes  {rule}  ({held.session})"))
     for session, rule in conversations.items():
@@ -99,7 +99,7 @@ def _print_removals(
     if conversations:
         typer.echo(f"{len(conversations)} conversations of the proxy {word}")
     if files:
-        total = sum(each.file.size_bytes for each in files)
+        total = sum(each.size_bytes for each in files)
         typer.echo(f"{len(files)} archives and search indexes, {total:,} bytes {word}")
     total = sum(each.packed_bytes for each in removals)
     typer.echo(f"{len(removals)} contents, {total:,} bytes {word}")

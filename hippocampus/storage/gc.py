@@ -101,13 +101,6 @@ class SessionFile(NamedTuple):
     """When the session was last active, in seconds since 1970."""
 
 
-class FileRemoval(NamedTuple):
-    """A session's file that goes, and the rule by which it does."""
-
-    file: SessionFile
-    rule: str
-
-
 def plan(holdings: Sequence[Holding], rules: GcRules, now: float) -> list[Removal]:
     """Return the payloads to remove, in order; pinned ones are never removed."""
     free = [each for each in holdings if not any(ref.pinned for ref in each.references)]
@@ -132,13 +125,13 @@ def _rule_of(holding: Holding, rules: GcRules, now: float) -> str | None:
     return found[0] if None not in found else None
 
 
-def plan_files(held: Iterable[SessionFile], rules: GcRules, now: float) -> list[FileRemoval]:
-    """Return the files of sessions that go by age; pins protect payloads, and no files."""
-    return [
-        FileRemoval(each, rule)
+def plan_files(held: Iterable[SessionFile], rules: GcRules, now: float) -> dict[SessionFile, str]:
+    """Return the files of sessions that go by age, with the rule; pins protect payloads, and no files."""
+    return {
+        each: rule
         for each in held
         if (rule := rules.rule_by_age(each.session, each.active_at, now)) is not None
-    ]
+    }
 
 
 def plan_conversations(state: StateDir, rules: GcRules, now: float) -> dict[str, str]:
@@ -201,7 +194,7 @@ def collect(
     return removed
 
 
-def collect_files(removals: Iterable[FileRemoval], started: float) -> list[FileRemoval]:
+def collect_files(removals: Iterable[SessionFile], started: float) -> list[SessionFile]:
     """Remove files of sessions that were not active since `started`; return those that went.
 
     Raises:
@@ -211,11 +204,11 @@ def collect_files(removals: Iterable[FileRemoval], started: float) -> list[FileR
     gone = []
     for each in removals:
         try:
-            if written_at_ns(each.file.ledger) / 1e9 <= started:
-                each.file.path.unlink(missing_ok=True)
+            if written_at_ns(each.ledger) / 1e9 <= started:
+                each.path.unlink(missing_ok=True)
                 gone.append(each)
         except OSError as failure:
-            raise StoreError(f"{each.file.path}: {failure}") from failure
+            raise StoreError(f"{each.path}: {failure}") from failure
     return gone
 
 

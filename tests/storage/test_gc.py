@@ -276,7 +276,7 @@ def files_gone(state: Path, rules: GcRules, started: float | None = None) -> lis
     now = time.time()
     going = gc.plan_files(gc.session_files(StateDir(state)), rules, now)
     gone = gc.collect_files(going, now if started is None else started)
-    return [each.file.path.name for each in gone]
+    return [each.path.name for each in gone]
 
 
 def a_session(state: Path, name: str) -> None:

@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hippocampus.errors import HippocampusError
 from hippocampus.formats import reader
@@ -36,28 +36,8 @@ INITIALIZE = {
 PROBE_SECONDS = 15
 
 
-class HostReport(NamedTuple):
-    """The findings for one host."""
-
-    hooks: Path
-    servers: Path
-    hook: str
-    """How long our hook took to answer, or how it failed."""
-    server: str
-    """The same of our MCP server."""
-    works: bool
-    """Whether both answered."""
-    arrived: list[str]
-    """The ids of entries that stand in a transcript."""
-    dropped: list[str]
-    """The ids of entries that a host was given, and that its transcript does not have."""
-    unknown: list[str]
-    """The ids of entries whose transcript is gone."""
-    failures: list[str]
-
-
-def report(host: settings.Host, project: Path | None, state: StateDir) -> HostReport:
-    """Return the findings for one host.
+def report(host: settings.Host, project: Path | None, state: StateDir) -> tuple[list[str], bool]:
+    """Return the findings for one host in lines, and whether both commands answer and edits arrive.
 
     Raises:
         StoreError: a file of settings cannot be read.
@@ -67,27 +47,29 @@ def report(host: settings.Host, project: Path | None, state: StateDir) -> HostRe
     answers, hook_answer = _probed(hook, PROBE, b"")
     serves, server_answer = _probed(shlex.join(server), INITIALIZE, b'"serverInfo"')
     events = log_of(state)
-    edits = [event for event in events if "entry" in event][-NEWEST:]
-    found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    arrived, dropped, gone = 0, list[str](), 0
     known: dict[str, str | None] = {}
-    for edit in edits:
+    for edit in [event for event in events if "entry" in event][-NEWEST:]:
         path = str(edit.get("transcript", ""))
         if path not in known:
             known[path] = _results(Path(path))
         text = known[path]
-        has_it = None if text is None else f"[{edit['entry']} " in text
-        found[has_it].append(str(edit["entry"]))
-    return HostReport(
-        settings.hooks_path(host, project),
-        settings.servers_path(host, project),
-        hook_answer,
-        server_answer,
-        answers and serves,
-        found[True],
-        found[False],
-        found[None],
-        [str(event["failed"]) for event in events if "failed" in event][-3:],
-    )
+        if text is None:
+            gone += 1
+        elif f"[{edit['entry']} " in text:
+            arrived += 1
+        else:
+            dropped.append(f"dropped  {edit['entry']}: the host kept the whole result")
+    lost = f"; {gone} without a transcript" if gone else ""
+    failures = [str(event["failed"]) for event in events if "failed" in event][-3:]
+    lines = [
+        f"hooks    {settings.hooks_path(host, project)}: {hook_answer}",
+        f"server   {settings.servers_path(host, project)}: {server_answer}",
+        f"edits    {arrived} of {arrived + len(dropped)} arrived{lost}",
+        *dropped,
+        *(f"failed   {failure}" for failure in failures),
+    ]
+    return lines, answers and serves and not dropped
 
 
 def _probed(command: str, given: dict[str, Any], expected: bytes) -> tuple[bool, str]:
