@@ -7,15 +7,12 @@ gave it, by a header or an address, by the name of a setting, or by a sentence.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
-
-import re2
+from typing import NamedTuple
 
 from hippocampus.secrets import issued, spoken
-from hippocampus.secrets.encodings import layers, searchable
+from hippocampus.secrets.encodings import compiled, layers, searchable
 
 LEFT_OUT = "[{} left out]"
 """The replacement of a secret, with its kind."""
@@ -38,13 +35,6 @@ class Secret(NamedTuple):
     start: int
     end: int
     kind: str
-
-
-@functools.cache
-def _compiled(pattern: str) -> Any:
-    options = re2.Options()
-    options.max_mem = 256 << 20
-    return re2.compile(pattern, options)
 
 
 _KEYS = (
@@ -193,28 +183,28 @@ def find_as_written(text: str) -> Iterator[Secret]:
     """Yield the secrets of a text without decoding it; some may overlap."""
     plain = searchable(text)
     for pattern, kind, holds in FORMS:
-        for match in _compiled(pattern).finditer(plain):
+        for match in compiled(pattern).finditer(plain):
             start, end = match.span(match.lastindex or 0)
             if holds(plain[start:end]):
                 yield Secret(start, end, kind)
     for pattern in SETTINGS:
-        for match in _compiled(pattern).finditer(plain):
+        for match in compiled(pattern).finditer(plain):
             group = match.lastindex
             value, quoted = match[group], plain[match.start(group) - 1] in "\"'`>"
             if _is_value(match[1], value, quoted=quoted):
                 kind = PASSWORD if STRONG.search(match[1]) else CREDENTIAL
                 start, end = match.span(group)
                 yield Secret(start, end, kind)
-    for match in _compiled(LISTED).finditer(plain):
+    for match in compiled(LISTED).finditer(plain):
         if STRONG.search(match[1]) or (DIGIT.search(match[2]) and LETTER.search(match[2])):
             yield Secret(match.start(2), match.start(2) + len(match[2].rstrip()), CREDENTIAL)
-    hints = (match.span() for match in _compiled(spoken.HINTS).finditer(plain))
+    hints = (match.span() for match in compiled(spoken.HINTS).finditer(plain))
     yield from (Secret(*each) for each in spoken.values(plain, hints))
 
 
 def find_cards(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of payment cards' numbers: of an issuer's form, with a valid check digit."""
-    for match in _compiled(CARD).finditer(searchable(text)):
+    for match in compiled(CARD).finditer(searchable(text)):
         if is_card(match[1]):
             yield match.span(1)
 

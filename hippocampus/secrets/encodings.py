@@ -137,15 +137,18 @@ def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _base64(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the spans that are base64 of a line of text, decoded."""
-    for match in _base64_expression().finditer(searchable(text)):
+    for match in compiled(BASE64).finditer(searchable(text)):
         meant = _text_of_base64(match[0])
         if meant:
             yield *match.span(), meant
 
 
 @functools.cache
-def _base64_expression() -> Any:
-    return re2.compile(BASE64)
+def compiled(pattern: str) -> Any:
+    """Return an RE2 expression."""
+    options = re2.Options()
+    options.max_mem = 256 << 20
+    return re2.compile(pattern, options)
 
 
 def _text_of_base64(run: str) -> str:

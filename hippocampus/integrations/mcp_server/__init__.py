@@ -100,10 +100,19 @@ def server(tools: Tools, profile: str = "hippocampus") -> MCPServer[Any]:
 
 def _tool(name: str, call: Callable[..., str], annotations: ToolAnnotations) -> Tool:
     """Return a tool whose schema has no more than a model needs."""
+
+    @functools.wraps(call)
+    def reported(**given: Any) -> str:  # failures reach the model as sentences
+        try:
+            return call(**given)
+        except HippocampusError as failure:
+            raise ToolError(str(failure)) from failure
+
+    reported.__signature__ = inspect.signature(call, eval_str=True)  # type: ignore[attr-defined]
     is_recall = call.__name__ == Tools.recall.__name__
     text = definition.DESCRIPTION if is_recall else (call.__doc__ or "").strip()
     tool = Tool.from_function(
-        _reported(call),
+        reported,
         name,
         description=text,
         annotations=annotations,
@@ -118,17 +127,3 @@ def _tool(name: str, call: Callable[..., str], annotations: ToolAnnotations) -> 
         kept = {key: value for key, value in schema.items() if key not in {"title", "default"}}
         properties[argument] = kept
     return tool
-
-
-def _reported(call: Callable[..., str]) -> Callable[..., str]:
-    """Return a function whose failures reach the model as sentences."""
-
-    @functools.wraps(call)
-    def reported(**given: Any) -> str:
-        try:
-            return call(**given)
-        except HippocampusError as failure:
-            raise ToolError(str(failure)) from failure
-
-    reported.__signature__ = inspect.signature(call, eval_str=True)  # type: ignore[attr-defined]
-    return reported

@@ -66,24 +66,16 @@ class Proxy:
             await run_in_threadpool(self._service.close)
 
         routes = [
-            Route("/", self._page, methods=["GET"]),
-            Route("/health", self._health, methods=["GET"]),
+            Route("/", lambda _: HTMLResponse(PAGE.read_text("utf-8")), methods=["GET"]),
+            Route("/health", lambda _: JSONResponse({"status": "ok"}), methods=["GET"]),
             Route("/metrics", self._prometheus, methods=["GET"]),
             Route("/conversations", self._conversations, methods=["GET"]),
             Route("/{path:path}", self._forward, methods=METHODS),
         ]
         return Starlette(routes=routes, lifespan=lifespan)
 
-    # Its own pages
-
-    async def _health(self, _request: Request) -> Response:
-        return JSONResponse({"status": "ok"})
-
-    async def _prometheus(self, _request: Request) -> Response:
+    def _prometheus(self, _request: Request) -> Response:
         return Response(self._metrics.text(), media_type="text/plain; version=0.0.4")
-
-    async def _page(self, _request: Request) -> Response:
-        return HTMLResponse(await run_in_threadpool(PAGE.read_text, "utf-8"))
 
     async def _conversations(self, request: Request) -> Response:
         if request.headers.get("host", "").rsplit(":", 1)[0] not in LOCAL:
