@@ -26,6 +26,8 @@ Text = Callable[[str], str]
 Pages = Callable[[str], list[str]]
 """Returns an entry's lines."""
 MAX_HITS = 50
+PIECE = re.compile(r".{1,240}(?!\S)|.{1,240}")
+"""A longer line competes in pieces of this size, cut at spaces."""
 LINE_CHARACTERS = 120
 """A line of this length counts half of its words' score: short lines take fewer tokens."""
 UNNAMED, REPEATED = 0.4, 0.05
@@ -38,12 +40,14 @@ LINE_TOKENS = 2
 
 
 class CandidateLine(NamedTuple):
-    """A line that competes."""
+    """A line that competes, or a piece of a long one."""
 
     hit: int
     """The index of its passage."""
     number: int
     text: str
+    start: int = 0
+    """Where it starts in its line."""
     worth: float = 1.0
 
 
@@ -106,13 +110,14 @@ def _distinct(
     for at, hit in enumerate(hits):
         found = of(hit.entry_id)[hit.span.first - 1 : hit.span.last]
         for number, line in enumerate(found, start=hit.span.first):
-            words = " ".join(WORD.findall(NUMBERED.sub("", line)))
-            if words and words not in seen:
-                seen.add(words)
-                fresh = names_in(line) - known
-                is_distinctive = any(map(DISTINCTIVE.search, fresh))
-                worth = 1.0 if is_distinctive else UNNAMED if fresh else REPEATED
-                lines.append(CandidateLine(at, number, line, worth))
+            for piece in PIECE.finditer(line):
+                words = " ".join(WORD.findall(NUMBERED.sub("", piece[0])))
+                if words and words not in seen:
+                    seen.add(words)
+                    fresh = names_in(piece[0]) - known
+                    is_distinctive = any(map(DISTINCTIVE.search, fresh))
+                    worth = 1.0 if is_distinctive else UNNAMED if fresh else REPEATED
+                    lines.append(CandidateLine(at, number, piece[0], piece.start(), worth))
     return lines
 
 
@@ -129,7 +134,9 @@ def _rendered(
     for line in chosen:
         entry_id = hits[line.hit].entry_id
         best[entry_id] = min(best.get(entry_id, line.hit), line.hit)
-    ordered = sorted(chosen, key=lambda line: (best[hits[line.hit].entry_id], line.number))
+    ordered = sorted(
+        chosen, key=lambda line: (best[hits[line.hit].entry_id], line.number, line.start)
+    )
     for entry_id, group in itertools.groupby(ordered, key=lambda line: hits[line.hit].entry_id):
         yield NumberedLine(0, f"{entry_id}:")
         before = 0
@@ -137,4 +144,4 @@ def _rendered(
             if before and line.number > before + 1:
                 yield NumberedLine(0, GAP)
             before = line.number
-            yield NumberedLine(line.number, line.text)
+            yield NumberedLine(line.number, f"…{line.text}" if line.start else line.text)

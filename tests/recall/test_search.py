@@ -111,3 +111,11 @@ def test_passages_cover_every_line_once(lines: list[str]) -> None:
 
 def test_names_are_taken_apart() -> None:
     assert terms("getUserTheme of the user_themes") == ["user", "theme", "user", "themes"]
+
+
+def test_a_sentence_in_a_long_paragraph_is_found_within_few_tokens() -> None:
+    before, after = "The committee met and talked. " * 200, "Then they went for dinner. " * 200
+    text = f"{before}The reserve key is under stone 47 by the gate. {after}"
+    index = Passages(":memory:", lambda _: Content(text, ""))
+    found = recall.search(index, "reserve key stone gate", 300, ["aaaa2222"], lambda _: text)
+    assert "under stone 47 by the gate" in found
