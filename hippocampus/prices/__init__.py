@@ -139,7 +139,16 @@ def model_prices(model: str) -> Prices:
         ModelError: the package knows no such model.
 
     """
-    provider, found = _found(model)
+    from genai_prices.data_snapshot import get_snapshot
+
+    snapshot = get_snapshot()
+    for name, named in _readings(model):
+        with contextlib.suppress(LookupError):
+            provider, found = snapshot.find_provider_model(name, None, named, None)
+            break
+    else:
+        known = {each.id for vendor in snapshot.providers for each in vendor.models}
+        raise ModelError("model", model, known)
     price = found.prices if not isinstance(found.prices, list) else found.prices[-1].prices
     base = _base(price.input_mtok)
     if not base:
@@ -163,23 +172,6 @@ def model_prices(model: str) -> Prices:
     if provider.id == "openai" and own.write > 1:  # from GPT-5.6 on
         return replace(own, cache="breakpoints", cache_seconds=HALF_HOUR)
     return replace(own, step_tokens=STEP_TOKENS if provider.id == "openai" else 0)
-
-
-def _found(model: str) -> tuple[Any, Any]:
-    """Return the provider and the model of a name.
-
-    Raises:
-        ModelError: the package knows no such model.
-
-    """
-    from genai_prices.data_snapshot import get_snapshot
-
-    snapshot = get_snapshot()
-    for name, provider in _readings(model):
-        with contextlib.suppress(LookupError):
-            return snapshot.find_provider_model(name, None, provider, None)
-    known = {each.id for vendor in snapshot.providers for each in vendor.models}
-    raise ModelError("model", model, known)
 
 
 def _readings(model: str) -> Iterator[tuple[str, str | None]]:

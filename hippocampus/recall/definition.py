@@ -145,20 +145,14 @@ def problem_of(error: ValidationError) -> str:
     return PROBLEMS.get(first["type"], "{} cannot be read").format(first["loc"][0])
 
 
-def _parameters() -> dict[str, Any]:
-    """Return the JSON Schema of the arguments, without what no model needs to read."""
-    properties = RecallRequest.model_json_schema()["properties"]
-    unread = ("title", "default")
-    return {
-        "type": "object",
-        "properties": {
-            name: {key: value for key, value in each.items() if key not in unread}
-            for name, each in properties.items()
-        },
-    }
-
-
-PARAMETERS: dict[str, Any] = _parameters()
+PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        name: {key: value for key, value in each.items() if key not in ("title", "default")}
+        for name, each in RecallRequest.model_json_schema()["properties"].items()
+    },
+}
+"""The JSON Schema of the arguments, without what no model needs to read."""
 
 
 def described(name: str) -> str:
