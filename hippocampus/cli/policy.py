@@ -13,8 +13,7 @@ from hippocampus.cli.options import AsJson, PolicyName, console, fail
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from hippocampus.policy import Policy
-    from hippocampus.replay.explanation import Treated
+    from hippocampus.policy import Policy, Resolution, Subject
     from hippocampus.replay.recording import Recording
 
 MAX_TEXT_CHARACTERS = 48
@@ -146,28 +145,28 @@ def diff(
     )
 
 
-def _row(recording: Recording, row: Treated) -> dict[str, object]:
-    subject = row.subject
+def _row(recording: Recording, row: tuple[int, Subject, Resolution]) -> dict[str, object]:
+    message, subject, treatment = row
     return {
         "conversation": recording.name,
-        "message": row.message,
+        "message": message,
         "type": subject.type,
         "source.type": subject.source_type,
         "tool": subject.tool,
         "tokens": subject.tokens,
-        "said": {name: _value(row, name) for name in row.treatment.because},
-        "because": dict(row.treatment.because),
-        "withheld": dict(row.treatment.withheld),
+        "said": {name: _value(treatment, name) for name in treatment.because},
+        "because": dict(treatment.because),
+        "withheld": dict(treatment.withheld),
     }
 
 
-def _value(row: Treated, name: str) -> object:
-    value = getattr(row.treatment, name)
+def _value(treatment: Resolution, name: str) -> object:
+    value = getattr(treatment, name)
     dump = getattr(value, "model_dump", None)
     return dump(exclude_defaults=True) if dump else value
 
 
-def _table(rows: list[Treated], policy: Policy) -> Table:
+def _table(rows: list[tuple[int, Subject, Resolution]], policy: Policy) -> Table:
     from rich.table import Table
     from rich.text import Text
 
@@ -176,11 +175,9 @@ def _table(rows: list[Treated], policy: Policy) -> Table:
     table.add_column("entry", ratio=1, overflow="fold")
     table.add_column("tokens", justify="right")
     table.add_column("what the rules set", ratio=1, overflow="fold")
-    for row in rows:
-        treatment, subject = row.treatment, row.subject
-        lines = [
-            f"{name}: {_value(row, name)} ({rule})" for name, rule in treatment.because.items()
-        ]
+    for message, subject, treatment in rows:
+        because = treatment.because.items()
+        lines = [f"{name}: {_value(treatment, name)} ({rule})" for name, rule in because]
         lines += [
             f"{name} withheld: content cannot raise itself ({rule})"
             for name, rule in treatment.withheld.items()
@@ -190,5 +187,5 @@ def _table(rows: list[Treated], policy: Policy) -> Table:
             words = f"{words[:MAX_TEXT_CHARACTERS]}…"
         entry = Text(f"{subject.type} {subject.source_type}: {words}")
         sentences = Text("\n".join(lines) or "no rule matches")
-        table.add_row(str(row.message), entry, f"{subject.tokens:,}", sentences)
+        table.add_row(str(message), entry, f"{subject.tokens:,}", sentences)
     return table

@@ -6,7 +6,7 @@ Nothing is measured here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rich.console import Console
 from rich.table import Table
@@ -84,18 +84,11 @@ def _text(message: Message) -> str:
     return f"{message.role}, {tokens.count_message(message):,} tokens\n{shown}{cut}"
 
 
-@dataclass(frozen=True, slots=True)
-class Treated:
-    """One tool result or message with the rules' treatment of it."""
+def treated(recording: Recording, policy: Policy) -> Iterator[tuple[int, Subject, Resolution]]:
+    """Yield the rules' treatment of every tool result and every text of user and assistant.
 
-    message: int
-    """Its number in the recorded list, from 0."""
-    subject: Subject
-    treatment: Resolution
-
-
-def treated(recording: Recording, policy: Policy) -> Iterator[Treated]:
-    """Yield the treatment of every tool result and every text of user and assistant."""
+    Each comes with the number of its message in the recorded list, from 0.
+    """
     calls: dict[str, Part] = {}
     for number, message in enumerate(read(recording.messages)):
         for part in message.parts:
@@ -109,4 +102,4 @@ def treated(recording: Recording, policy: Policy) -> Iterator[Treated]:
                 subject.tool, is_error=subject.is_error
             )
             sourced = replace(subject, source_type=source)
-            yield Treated(number, sourced, policy.resolve(subject))
+            yield number, sourced, policy.resolve(subject)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.raw import MessageFormat, RawMessage, tool_result
@@ -25,14 +24,8 @@ Slot = tuple[int, int]
 """A call: the index of its message in the list, its number in that message."""
 
 
-class Paired(NamedTuple):
-    """A valid conversation, and how many results it lacked and had too many."""
-
-    messages: list[RawMessage]
-    unanswered: int
-    """Calls without a recorded result."""
-    orphans: int
-    """Results without a call, left out."""
+Paired = tuple[list[RawMessage], int, int]
+"""A valid conversation, the calls without a recorded result, and the results without a call."""
 
 
 class _Pairs:
@@ -64,7 +57,7 @@ class _Pairs:
         return [(key, self.found.get((place, number))) for number, key in enumerate(keys)]
 
     def paired(self, messages: list[RawMessage]) -> Paired:
-        return Paired(messages, sum(map(len, self.calls.values())) - len(self.found), self.orphans)
+        return messages, sum(map(len, self.calls.values())) - len(self.found), self.orphans
 
 
 def pair_results(message_format: MessageFormat, messages: Sequence[RawMessage]) -> Paired:
