@@ -107,9 +107,7 @@ def _conversation(sample: dict[str, Any]) -> LocomoConversation:
 
 
 def measure(
-    conversations: Sequence[LocomoConversation],
-    embed: Embed | None = None,
-    ranking: str = "ours",
+    conversations: Sequence[LocomoConversation], embed: Embed | None = None
 ) -> list[QuestionScore]:
     """Return the score of each question, each conversation in a store of its own."""
     found = []
@@ -118,7 +116,7 @@ def measure(
         with filled(conversation, embed) as facts:
             for question in conversation.questions:
                 if evidence := question.evidence & known:
-                    recalled = facts.recall(question.text, limit=-1, preset=ranking)
+                    recalled = facts.recall(question.text, limit=-1)
                     origins = (result.memory.origin for result in recalled)
                     ranked = [(int(origin.session), origin.turn or 0) for origin in origins]
                     found.append(_score(question.category, evidence, ranked))
