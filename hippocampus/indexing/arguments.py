@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from typing import Any
 
 from hippocampus.formats import json_text
-from hippocampus.indexing.extraction import ExtractionContext
+from hippocampus.indexing import code
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.frame import as_content
+from hippocampus.indexing.lines import clip, counted
 from hippocampus.indexing.select import choose
 from hippocampus.indexing.sniff import extraction_of
 from hippocampus.indexing.worth import Price
@@ -22,11 +24,19 @@ from hippocampus.models import tokens
 
 MOST_TOKENS = 60
 """What the excerpt of one long text weighs at most."""
+EDITED = 1.6
+"""The share more that a text may weigh which replaces another, whose excerpt is one line."""
+REPLACED = re.compile(r"(?i)^(?:old|search|find|target_?content|before)")
+"""Keys of a text that the call takes out of a file: what it puts in is next to it."""
+DEFINITION, CHANGED = 4.0, 2.0
+"""The weight of a line that defines something, and what a line gains that the replaced text lacks."""
+DEFINING = frozenset({"class", "type", "def", "test", "section"})
+CHARACTERS_PER_TOKEN = 4
 SHORT_CHARACTERS = 160
 """A text up to here stays whole whatever its key."""
 NAMING = re.compile(
     r"(?i)(?:^|_)(?:path|paths|file|files|filename|dir|directory|cwd|workdir|uri|url|id|ids|name|key|ref|branch|"
-    r"command|cmd|pattern|glob|regex|query|sql)$|(?:Path|File|Name|Id|Url|Dir|Directory|Command|Query)s?$"
+    r"command|cmd|pattern|glob|regex|query|sql)$|(?:Path|File|Name|Id|Url|Dir|Directory|Command|CommandLine|Query)s?$"
 )
 """Keys of values that a later call repeats exactly."""
 LONGEST_NAMING = 4_000
@@ -68,10 +78,17 @@ class _Shortener:
     def has_shortened(self) -> bool:
         return not self._frame
 
-    def shorten(self, value: Any, key: str) -> Any:
-        """Return a value with its long texts shortened; `key` is the name under which it stands."""
+    def shorten(self, value: Any, key: str, before: Any = "") -> Any:
+        """Return a value with its long texts shortened.
+
+        `key` is the name under which it stands, and `before` the text that it replaces.
+        """
         if isinstance(value, dict):
-            return {name: self.shorten(inner, str(name)) for name, inner in value.items()}
+            before = next((old for name, old in value.items() if REPLACED.match(name)), "")
+            return {
+                name: self.shorten(inner, str(name), "" if inner is before else before)
+                for name, inner in value.items()
+            }
         if isinstance(value, list):
             return [self.shorten(inner, key) for inner in value]
         if not isinstance(value, str) or len(value) <= SHORT_CHARACTERS:
@@ -80,7 +97,9 @@ class _Shortener:
             short = HEREDOC.sub(self._written, value)
             if len(short) <= LONGEST_NAMING:
                 return value if short == value else self._framed(short, value)
-        return self._framed(self.excerpt(value), value)
+        if REPLACED.match(key):
+            return self._framed(_opening(value), value)
+        return self._framed(self.excerpt(value, str(before)), value)
 
     def _written(self, match: re.Match[str]) -> str:
         """Return a text that a command writes, as an excerpt where it is long."""
@@ -95,16 +114,57 @@ class _Shortener:
         frame, self._frame = self._frame, ""
         return f"{frame}\n{short}" if frame else short if len(short) < len(whole) else whole
 
-    def excerpt(self, text: str) -> str:
-        """Return what a text holds: its summary, and its own lines in their order, without lists."""
+    def excerpt(self, text: str, before: str = "") -> str:
+        """Return what a text holds: its summary, and its own lines in their order.
+
+        Those that define something come first, and those that the text before lacks.
+        """
+        most = int(self._most * EDITED) if before else self._most
+        value = json_text.read(text, None)
+        if isinstance(value, dict | list):
+            leaves = dict.fromkeys(clip(str(leaf), SHORT_CHARACTERS) for leaf in _leaves(value))
+            return clip(f"JSON: {', '.join(leaves)}", CHARACTERS_PER_TOKEN * most)
+        if "\n" not in text.strip():
+            return clip(text, CHARACTERS_PER_TOKEN * most)
+        weight = max(1, len(text) // CHARACTERS_PER_TOKEN)
         context = ExtractionContext(
-            arguments=self._arguments, known=self._known, content_tokens=max(1, len(text) // 4)
+            arguments=self._arguments, known=self._known, content_tokens=weight
         )
         extraction = extraction_of(text, context)
-        if own := tuple(line for line in extraction.lines if line.number is not None):
-            extraction = replace(
-                extraction, lines=tuple(replace(line, parent=None) for line in own)
-            )
-        room = max(0, self._most - tokens.count(extraction.summary))
+        if any(line.number is not None for line in extraction.lines):
+            extraction = replace(extraction, lines=tuple(_own_lines(text, extraction, before)))
+        room = max(0, most - tokens.count(extraction.summary))
         chosen = choose(extraction, context, Price(0.0, 1.0, room, room))
         return "\n".join(as_content(line) for line in (extraction.summary, *chosen))
+
+
+def _own_lines(text: str, extraction: Extraction, before: str) -> Iterator[EntryLine]:
+    """Yield the lines of a text itself, without lists and headings, each with its weight."""
+    outline = code.outline_of(text) if extraction.kind == "code" else None
+    made = {each.line for each in outline.symbols if each.kind in DEFINING} if outline else set()
+    replaced = {line.strip() for line in before.splitlines()}
+    for line in extraction.lines:
+        if line.number is None:
+            continue
+        rows = line.text.split("\n")
+        defines = not made.isdisjoint(range(line.number, line.number + len(rows)))
+        weight = max(line.weight, DEFINITION) if defines else line.weight
+        if replaced and not replaced.issuperset(row.strip() for row in rows):
+            weight *= CHANGED
+        yield replace(line, weight=weight, parent=None)
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Yield the scalars of a JSON value in their order."""
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(inner)
+    else:
+        yield value
+
+
+def _opening(text: str) -> str:
+    """Return the first line of a text, which shows its place in a file, and how many follow."""
+    first, *rest = text.strip("\n").split("\n")
+    opening = first if len(first) <= SHORT_CHARACTERS else clip(first, SHORT_CHARACTERS)
+    return f"{opening}\n… {counted(len(rest), 'more line')}" if rest else opening

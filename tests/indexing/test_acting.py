@@ -208,13 +208,48 @@ def test_arguments_are_what_was_written_in_its_order_and_names_stay_whole() -> N
     assert len(short["content"]) < len(LINES) * 8
 
 
+def shortened(**call: object) -> dict[str, str]:
+    short: dict[str, str] = json.loads(
+        arguments.shorten(json.dumps(call), "[ab12cd34 · 4000 tokens]")
+    )
+    return short
+
+
 def test_what_a_call_writes_stands_in_its_order_without_lists_of_names() -> None:
-    given = json.dumps({"file_path": "textwrap.py", "new_string": "\n".join(LINES)})
-    _, summary, *shown = json.loads(arguments.shorten(given, "[ab12cd34 · 4000 tokens]"))[
-        "new_string"
-    ].split("\n")
+    short = shortened(file_path="textwrap.py", new_string="\n".join(LINES))["new_string"]
+    _, summary, *shown = short.split("\n")
     assert summary == f"python source, {len(LINES) - 1} lines: 1 class, 16 functions"
     assert all(line.partition(": ")[2] in LINES or line in LINES for line in shown)
+
+
+def test_what_a_written_file_defines_comes_before_its_other_lines() -> None:
+    names = ("open_account", "close_account", "transfer")
+    body = "\n".join(f"    total_{at} = ledger.lookup_{at}(key_{at}, {at})" for at in range(9))
+    short = shortened(path="bank.py", content="".join(f"def {n}(key):\n{body}\n\n" for n in names))
+    assert [f"def {name}(key):" in short["content"] for name in names] == [True] * 3
+
+
+def test_of_an_edit_the_changed_lines_stand_and_the_replaced_text_is_one_line() -> None:
+    old = "\n".join(f"    rate_{at} = rates.lookup({at})" for at in range(20))
+    new = old.replace("rates.lookup(11)", "rates.lookup(11, default=ZERO_RATE)")
+    short = shortened(path="rates.py", old_string=old, new_string=new)
+    assert short["old_string"].endswith("    rate_0 = rates.lookup(0)\n… 19 more lines")
+    assert "    rate_11 = rates.lookup(11, default=ZERO_RATE)\n" in short["new_string"]
+
+
+def test_of_json_in_a_text_the_values_stand_in_their_order() -> None:
+    cells = [{"type": "text", "text": {"content": name}} for name in LINES[5].split() * 9]
+    rows = [{"type": "row", "cells": cells, "status": f"blocked by {at}"} for at in range(9)]
+    short = shortened(body=json.dumps({"children": rows}))["body"]
+    assert "\nJSON: row, text, " in short
+    assert "blocked by 0, blocked by 1, " in short
+
+
+def test_a_text_of_one_line_stands_with_its_beginning_and_a_command_whole() -> None:
+    told = "Rewrite the decision of the refinement so that it keeps the shift. " * 9
+    short = shortened(Description=told, CommandLine="python solve.py " + "--plot 1145 " * 40)
+    assert short["Description"].partition("\n")[2].startswith("Rewrite the decision of the ref")
+    assert short["CommandLine"] == "python solve.py " + "--plot 1145 " * 40
 
 
 CONDITION = """def is_open(door, guard, hour):
