@@ -20,12 +20,8 @@ HIDING = 1.5
 """What a hidden value costs on top of its recall: a turn of waiting, and that a model may not think
 of asking. Where price and visibility pull apart, visibility wins."""
 
-BOUNDS: dict[str, tuple[int, int, float]] = {
-    "light": (300, 4_000, 2.0),
-    "normal": (150, 2_500, 1.0),
-    "aggressive": (350, 350, 0.5),
-}
-"""Least and most tokens of an entry's lines, and what a hidden value counts for."""
+BOUNDS = {"light": (0, 4_000), "normal": (150, 2_500), "aggressive": (350, 350)}
+"""Least and most tokens of an entry's lines."""
 AGGRESSIVE_TOKENS = {"page": 450, "schema": 800, "listing": 350, "code": 200, "json": 300}
 """The protocol's own figures by kind (section 6.3), for `aggressive`."""
 FRAME_TOKENS = 45
@@ -39,7 +35,7 @@ class Price:
     carry: float
     """Writing a token once and reading it in every call still to come."""
     recall: float
-    """A hidden value: the view read once more and a slice written, times what hiding counts."""
+    """A hidden value: the view read once more and a slice written, times `HIDING`."""
     least_tokens: int
     """Lines are taken up to here whatever their chance."""
     most_tokens: int
@@ -60,15 +56,15 @@ def price_of(
     ahead = max(FEWEST_CALLS_AHEAD, turn)
     missing = prices.recall_cost(max(view_tokens, SMALLEST_VIEW_TOKENS), SLICE_TOKENS)
     if isinstance(compression, int):
-        least, most, counts = 0, compression, 1.0
+        least, most = 0, compression
     else:
-        least, most, counts = BOUNDS[compression]
+        least, most = BOUNDS[compression]
     if compression == "aggressive":
         most = AGGRESSIVE_TOKENS.get(kind, most)
     most = max(1, most - FRAME_TOKENS)
     return Price(
         carry=prices.write + prices.read * ahead,
-        recall=HIDING * counts * missing,
+        recall=HIDING * missing,
         least_tokens=min(least, most),
         most_tokens=most,
     )

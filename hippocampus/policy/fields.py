@@ -30,6 +30,7 @@ from hippocampus.policy.words import (
 )
 
 UNKNOWN_KIND = "text"
+RECORDS = "json"
 SAME_NAME = "same_name"
 """The type of pydantic's error for two rules of the same name."""
 DECAY_RATES: dict[EntryType | Kind, float] = {
@@ -86,6 +87,9 @@ class Policy(Declared):
     """Larger tool results become index entries; 0 indexes every result."""
     bulk_over_tokens: Count = 1_000
     """The same for contents that are searched and not read: known kinds without `fresh_turns`."""
+    records_over_tokens: Count | None = None
+    """The same for records (JSON), which are shortened whatever share that saves; None is
+    `bulk_over_tokens`."""
     arguments_over_tokens: Count = 300
     """Larger tool-call arguments are shortened once the result has arrived; 0 shortens all."""
     newest_arguments_tokens: Count = 600
@@ -97,8 +101,8 @@ class Policy(Declared):
     smallest_gain_tokens: Count = 100
     """An edit that saves fewer tokens is not made; 0 makes every edit that saves any."""
     smallest_gain_share: Share = 0.5
-    """Nor one that saves a smaller share, but where a rule sets `index: true`: what keeps most of a
-    text breaks it up for little."""
+    """Nor one that saves a smaller share, but of records: what keeps most of a text breaks it up for
+    little."""
     fresh_turns: dict[Kind, Count] = Field(default_factory=lambda: dict(FRESH_TURNS))
     """By kind of content, for how many calls it stays in full; 0 shortens it on arrival."""
     fresh_up_to_tokens: Count = 4_000
@@ -210,12 +214,14 @@ class Policy(Declared):
         """Return whether content of this size becomes an entry; `kind` is called only if needed."""
         if resolution.index or self.keeps_whole(resolution):
             return not self.keeps_whole(resolution)
-        if tokens <= min(self.index_over_tokens, self.bulk_over_tokens):
+        bulk, records = self.bulk_over_tokens, self.records_over_tokens
+        records = bulk if records is None else records
+        if tokens <= min(self.index_over_tokens, bulk, records):
             return False
         found = kind()
-        fresh = resolution.fresh_turns or self.fresh_turns.get(found)  # type: ignore[call-overload]
-        bulk = found != UNKNOWN_KIND and not fresh
-        return tokens > (self.bulk_over_tokens if bulk else self.index_over_tokens)
+        if found == UNKNOWN_KIND or resolution.fresh_turns or self.fresh_turns.get(found):  # type: ignore[call-overload]
+            return tokens > self.index_over_tokens
+        return tokens > (records if found == RECORDS else bulk)
 
     def keeps_whole(self, resolution: Resolution = NO_RULES) -> bool:
         """Return whether content stays in full, without an entry and without fading.
@@ -242,14 +248,9 @@ class Policy(Declared):
             return not resolution.shrink_arguments
         return self.compression_of(resolution) == "none"
 
-    def is_worth_shortening(
-        self, full_tokens: int, shorter_tokens: int, *, by_rule: bool = False
-    ) -> bool:
-        """Return whether a shorter text saves enough of the one that stands.
-
-        `by_rule` is whether a rule sets `index: true` for it: then any share will do.
-        """
-        share = 0.0 if by_rule else self.smallest_gain_share
+    def is_worth_shortening(self, full_tokens: int, shorter_tokens: int, kind: str = "") -> bool:
+        """Return whether a shorter text of a kind saves enough of the one that stands."""
+        share = 0.0 if kind == RECORDS else self.smallest_gain_share
         return full_tokens - shorter_tokens >= max(
             1, self.smallest_gain_tokens, share * full_tokens
         )

@@ -187,7 +187,7 @@ class RuleAction(Declared):
     """Which later result supersedes a tool result: one of the same `call` (tool and arguments), the
     default, of the same `tool`, or of the same `source.type`."""
     index: bool | None = None
-    """`true` indexes it at any size, whatever share that saves; `false` never does, and it stays in full."""
+    """`true` indexes it at any size; `false` never does, and it stays in full."""
     compression: Compressions | None = None
     """How short its entry is: `light`, `normal`, `aggressive`, or a number of tokens; with `none` it
     and the arguments of its call stay in full, and do not fade."""

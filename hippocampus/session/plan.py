@@ -45,8 +45,8 @@ class Candidate(NamedTuple):
     """The end of the span of messages that a digest replaces; 0 is one payload."""
     carried: float = 0.0
     """The tokens that it would have saved in the calls since it was due, summed over them."""
-    by_rule: bool = False
-    """Whether a rule indexes it at any size."""
+    kind: str = ""
+    """The kind of its content."""
 
     @property
     def saves(self) -> int:
@@ -180,7 +180,7 @@ def _due(candidates: Sequence[Candidate], turn: int, policy: Policy) -> list[Can
         each
         for each in candidates
         if each.due_turn <= turn
-        and policy.is_worth_shortening(each.full_tokens, each.indexed_tokens, by_rule=each.by_rule)
+        and policy.is_worth_shortening(each.full_tokens, each.indexed_tokens, each.kind)
     ]
 
 

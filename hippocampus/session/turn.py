@@ -196,7 +196,7 @@ def _candidate(payloads: Payloads, number: int, view: View, rules: Rules) -> Can
         risk,
         payload.shorter.stage if payload.shorter else payload.record.stage,
         carried=saves * max(0.0, turn - due_turn),
-        by_rule=bool(payload.resolution.index),
+        kind=payload.record.kind,
     )
 
 

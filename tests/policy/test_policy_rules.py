@@ -388,3 +388,14 @@ def test_a_shipped_policy_survives_a_copy_by_json(name: str) -> None:
     copied = Policy.model_validate_json(policy.model_dump_json(by_alias=True))
     assert copied == policy
     assert json.loads(policy.model_dump_json())["name"] == name
+
+
+def test_records_have_a_size_and_no_share_of_their_own() -> None:
+    policy = Policy(index_over_tokens=1_000, bulk_over_tokens=800, records_over_tokens=300)
+    large = {kind: policy.indexes(500, lambda kind=kind: kind) for kind in ("json", "log", "text")}
+    assert large == {"json": True, "log": False, "text": False}
+    fresh = policy.model_copy(update={"fresh_turns": {"json": 2}})
+    assert not fresh.indexes(500, lambda: "json")
+    assert not Policy(bulk_over_tokens=800).indexes(500, lambda: "json")
+    assert policy.is_worth_shortening(900, 700, "json")
+    assert not policy.is_worth_shortening(900, 700, "log")

@@ -36,6 +36,7 @@ compression: 60
 fresh_turns: {code: 0, prose: 0}
 index_over_tokens: 100
 bulk_over_tokens: 100
+records_over_tokens: 100
 """
 
 
@@ -76,4 +77,4 @@ def test_each_hidden_use_comes_back_after_a_kill_at_a_random_turn(
                 hidden += recall_all(script, tmp_path / "state", policy, number, view)
             process.kill()
         start = turn  # the call under which it died is made again
-    assert hidden >= 20
+    assert hidden >= 20, hidden

@@ -507,28 +507,3 @@ def test_a_recall_counts_the_lines_of_a_partial_read_as_its_entry_does(tmp_path:
         assert "def step_7(order)" in session.recall(entry.id, lines=(422, 423))
         assert "lines 401" in shown
     memory.close()
-
-
-@pytest.mark.parametrize("by_rule", [False, True])
-def test_a_rule_indexes_what_saves_a_small_share(tmp_path: Path, by_rule: bool) -> None:
-    """`smallest_gain_share` is for what no rule names."""
-    rule = {"match": {"kind": "json"}, "action": {"index": by_rule or None}}
-    policy = Policy.model_validate(
-        {
-            "index_over_tokens": 100,
-            "bulk_over_tokens": 100,
-            "smallest_gain_share": 0.99,
-            "lifecycle_policies": [rule],
-        }
-    )
-    records = [{"id": f"order-{n:04d}", "total": n * 7, "note": "to be sent"} for n in range(90)]
-    memory = Hippocampus(tmp_path, policy=policy)
-    with memory.session("s") as session, no_fallback():
-        items = [
-            {"role": "user", "content": "Go."},
-            call(0, "orders"),
-            result(0, json.dumps(records)),
-        ]
-        view = session(items)
-        assert (view != items) is by_rule
-    memory.close()

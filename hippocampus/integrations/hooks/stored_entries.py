@@ -71,7 +71,7 @@ def stored(result: LargeResult, state: StateDir, policy_name: str, transcript: s
     ]
     shown = storable("\n".join(lines))
     weight = tokens.count(shown)
-    if not rules.is_worth_shortening(size, weight, by_rule=bool(resolution.index)):
+    if not rules.is_worth_shortening(size, weight, kind):
         return None
     record = Record(entry, origin, key, "text", kind, tool, arguments, size, Stage.INDEXED, shown)
     with (
