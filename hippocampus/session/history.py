@@ -9,7 +9,6 @@ import bisect
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import mul
 
 from hippocampus.entries.entry import content_key
 from hippocampus.formats.conversation import Item, Message, with_texts
@@ -109,10 +108,6 @@ class History:
         """Return the numbers of the user's messages before a message."""
         return self.asked[: bisect.bisect_left(self.asked, number)]
 
-    def end_of_turn(self, turn: int) -> int:
-        """Return the number of the first message that came after a turn."""
-        return bisect.bisect_right(self.turns, turn)
-
     def end_of(self, number: int) -> int:
         """Return where in the list the items of a message end."""
         return self.reading.starts[number] + len(self.raw[number].raw)
@@ -124,13 +119,6 @@ class History:
                 if part.kind == "text":
                     return number, at
         return None
-
-    def weight_and_age(
-        self, weights: Sequence[int], start: int, end: int, turn: int
-    ) -> tuple[int, int]:
-        """Return the sum of some messages' weights, and of these times the turns since each came."""
-        own = weights[start:end]
-        return sum(own), sum(map(mul, own, (turn - came for came in self.turns[start:end])))
 
 
 def key_of(message: Message) -> str:

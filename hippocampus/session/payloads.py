@@ -500,7 +500,7 @@ class _PayloadsDraft:
             if pending.is_answer(asked, part.text, rules.recall_name, self._ids.__contains__):
                 return
         subject = redactor.result_subject(part, call, rules.count_tokens)
-        resolution = rules.policy.resolve(subject)
+        resolution = rules.resolve(subject)
         kind = rules.kind_of
         large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), resolution)
         held = self._hold(site, tool, argued, subject.tokens, resolution, large=large)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from hippocampus import indexing
 from hippocampus.models import tokens
-from hippocampus.policy import Policy
+from hippocampus.policy import Policy, Resolution, Subject
 from hippocampus.prices import Prices
 from hippocampus.recall import TOOL_NAME
 from hippocampus.session.summaries import TurnSummaries
@@ -33,6 +34,9 @@ class Rules:
     kinds: dict[bytes, str] = field(default_factory=dict)
     """By the digest of a text its kind: a cache, filled as texts are asked about."""
 
+    resolutions: dict[tuple[Any, ...], Resolution] = field(default_factory=dict)
+    """The resolutions of tool results, each once: most results have one of a few."""
+
     @property
     def limit_tokens(self) -> int:
         """Return the tokens that no view should pass; 0 is no limit."""
@@ -49,6 +53,13 @@ class Rules:
         if key not in self.kinds:
             self.kinds[key] = indexing.kind_of(text)
         return self.kinds[key]
+
+    def resolve(self, subject: Subject) -> Resolution:
+        """Return what the policy's rules set for a part, the same object where they set the same."""
+        found = self.policy.resolve(subject)
+        key = (*found.because.items(), *found.withheld.items())
+        known = self.resolutions.setdefault(key, found)
+        return known if known == found else found
 
     def summary_of(self, name: str, text: Callable[[], str]) -> str | None:
         """Return a line for a text by the host's summariser, where there is one in time."""
