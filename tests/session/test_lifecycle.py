@@ -444,24 +444,6 @@ def test_a_restart_changes_no_turn_in_which_something_happened(tmp_path: Path) -
     memory.close()
 
 
-def test_successive_reads_of_a_file_are_associated(tmp_path: Path) -> None:
-    source = inspect.getsource(textwrap)
-    items = [
-        {"role": "user", "content": "Read it."},
-        call(1, "read", path="textwrap.py", lines="1-80"),
-        result(1, source[:3_000]),
-        call(2, "read", path="textwrap.py", lines="81-160"),
-        result(2, source[3_000:6_000]),
-    ]
-    memory = opened(tmp_path)
-    with memory.session("s") as session:
-        grow(session, items)
-        first, second = (held.record.entry for held in session._state.payloads.items)
-        assert first.modifiers.associations == [second.id]
-        assert second.modifiers.associations == [first.id]
-    memory.close()
-
-
 @pytest.mark.parametrize(
     ("tool", "arguments", "stands"),
     [

@@ -34,8 +34,8 @@ def result(number: int, text: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": f"c{number}", "content": text}
 
 
-def gone_at(folder: Path, names: str = "", said: str = "", **changes: Any) -> int:
-    """Return the turn at which the first result is shortened; `names` is in a later call."""
+def gone_at(folder: Path, asked: str = "", said: str = "", **changes: Any) -> int:
+    """Return the turn at which the first result is shortened; the user asks behind a third one."""
     policy = Policy.model_validate({**BASE, **changes})
     items = [{"role": "user", "content": "Look."}, call(1, place="door"), result(1, SOURCE)]
     memory = Hippocampus(folder, policy=policy, prices=TABLES["none"])
@@ -43,9 +43,10 @@ def gone_at(folder: Path, names: str = "", said: str = "", **changes: Any) -> in
         for number in range(2, TURNS):
             if session(items)[2] != items[2]:
                 break
-            argument = names if number == 3 else f"place {number}"
-            seen = "We saw it. " * 60 if names and number == 3 else f"seen {number}"
-            items += [call(number, place=argument), result(number, seen)]
+            seen = "We saw lamp_77. " * 60 if asked and number == 3 else f"seen {number}"
+            items += [call(number, place=f"place {number}"), result(number, seen)]
+            if number == 3 and asked:
+                items.append({"role": "user", "content": asked})
             if number == 10 and said:
                 items.append({"role": "user", "content": said})
     memory.close()
@@ -87,8 +88,8 @@ def test_what_makes_the_strength_decides_when_a_view_changes(
 
 
 def test_an_association_keeps_a_content_longer(tmp_path: Path, usual: int) -> None:
-    """A later call names a value from the content: 18 turns at 0.9 of the rate are 20."""
-    assert gone_at(tmp_path, names="room_911") == usual + 2
+    """A message names values of two contents: 18 turns at 0.9 of the rate are 20."""
+    assert gone_at(tmp_path, asked="Is lamp_77 in room_911?") == usual + 2
 
 
 def test_a_mention_keeps_a_content_longer(tmp_path: Path, usual: int) -> None:
