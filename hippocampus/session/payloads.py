@@ -436,7 +436,9 @@ class _PayloadsDraft:
     def _see_accesses(self, message: Message, turn: int) -> None:
         """Reset the strength of the payloads that a message points at, and associate these."""
         said = [part.text for part in message.parts if part.kind != "result"]
-        cited = self._in_order(self._index.cited_by(said))
+        cited = sorted(
+            self._index.cited_by(said), key=lambda n: (self.items[n].message, self.items[n].part)
+        )
         if message.role == "user" and said:
             self._describe()
             meant = self._index.meant_by(" ".join(said), self._described)
@@ -457,9 +459,6 @@ class _PayloadsDraft:
             describe(self._words, number, payload.record, part.text)
         self._described += len(self._undescribed)
         self._undescribed.clear()
-
-    def _in_order(self, numbers: Iterable[int]) -> list[int]:
-        return sorted(numbers, key=lambda n: (self.items[n].message, self.items[n].part))
 
     def _put(self, number: int, payload: Payload) -> None:
         self.items[number] = payload

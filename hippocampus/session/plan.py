@@ -72,11 +72,6 @@ class PlanInput:
     standing_tokens: Sequence[int] | None = None
     """The tokens of the last request up to each cache mark of ours; None reads any prefix."""
 
-    @property
-    def cached_messages(self) -> int:
-        """Return how many leading messages an edit would take out of the cache."""
-        return 0 if self.cold else self.sent_messages
-
 
 class Plan(NamedTuple):
     """What to commit at a call: payloads to shorten, and spans for digests to replace."""
@@ -98,7 +93,7 @@ def plan(
     takes their place.
     """
     due = _due(candidates, given.turn, policy)
-    sent = given.cached_messages
+    sent = 0 if given.cold else given.sent_messages
     arrived = [each for each in due if each.message >= sent]
     cached = [each for each in due if each.message < sent]
     calls = calls_to_come(given.turn)

@@ -747,10 +747,16 @@ class Session:
         return found
 
     def _accessed(self, records: Sequence[Record]) -> None:
+        """Bring the strength of entries back, which a recall has returned."""
         with self._lock:
             turn = self._state.history.turn
-            for record in records:
-                self._touch(record, turn)
+            try:
+                for record in records:
+                    self._save(replace(record, entry=accessed(record.entry, turn)))
+            except (
+                StoreError
+            ) as failure:  # the content was found; that counts more than its strength
+                LOG.warning("session %s: access not written down: %s", self.id, failure)
 
     def content(self, entry_id: str) -> Any:
         """Return the whole content of an entry exactly as the message list held it.
@@ -794,14 +800,6 @@ class Session:
         with self._lock:
             self._state = self._state.with_record(record, self._rules)
             self._ledger.save(record)
-
-    def _touch(self, record: Record, turn: int) -> None:
-        """A recall brings the strength back."""
-        entry = accessed(record.entry, turn)
-        try:
-            self._save(replace(record, entry=entry))
-        except StoreError as failure:  # the content was found; that counts more than its strength
-            LOG.warning("session %s: access not written down: %s", self.id, failure)
 
     # What the host declares
 
