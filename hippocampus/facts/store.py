@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from hippocampus.errors import HippocampusError, ProviderError
-from hippocampus.facts import memories, query, triples, upkeep
+from hippocampus.facts import memories, query, triples
 from hippocampus.facts.blocks import Blocks
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
@@ -32,6 +32,7 @@ from hippocampus.facts.models import (
     Origin,
     Outcome,
     Recalled,
+    Relation,
     Rerank,
     Stats,
     Triple,
@@ -174,7 +175,6 @@ class Facts:
     ) -> Outcome:
         """Keep one relation as a fact; of a single-valued predicate, or `changed`, the old value ends."""
         from hippocampus.facts import write
-        from hippocampus.facts.models import Relation
 
         name = predicate_of(predicate)
         content = f"{subject} {name.replace('_', ' ')} {object}"
@@ -209,6 +209,8 @@ class Facts:
             FactError: there is no memory of that id, or the content cannot be kept.
 
         """
+        from hippocampus.facts import upkeep
+
         db, tables = self._database, self.tables
         if why := tables.refusal(content):
             raise FactError(f"the new content cannot be kept: {why}")
@@ -234,6 +236,8 @@ class Facts:
 
     def used(self, printed: str, said: str, *, agent: str | None = None) -> list[str]:
         """Return the ids of the memories that a `<memory>` text or a recall printed and a later text uses."""
+        from hippocampus.facts import upkeep
+
         return upkeep.used(self.tables, printed, said, agent or self.agent)
 
     # Forgetting ---------------------------------------------------------------------------------
@@ -260,6 +264,8 @@ class Facts:
         Certain are those with all of its words, or with a cosine of 0.85 and the threshold. `dry_run`
         deletes nothing.
         """
+        from hippocampus.facts import upkeep
+
         if max_deleted < 0:
             raise FactError(f"max_deleted is {max_deleted}; it is 0 or more")
         asked = self._asked(agent=agent, scopes=scopes)
@@ -275,6 +281,8 @@ class Facts:
 
         The ids in `keep` do not fade, and neither does a preference.
         """
+        from hippocampus.facts import upkeep
+
         db, now = self._database, self.tables.clock()
         condition, values = memories.for_agent(agent or self.agent)
         current = memories.select(
@@ -583,6 +591,8 @@ class Facts:
 
         `embeddings` are of `model`; where none is named, of the model of the file or of `embed`.
         """
+        from hippocampus.facts import upkeep
+
         db, tables, taken = self._database, self.tables, list(listed)
         outcomes = []
         with db.transaction():

@@ -178,10 +178,10 @@ class _Writer:
 
     def keep(self, wanted: Wanted, name: str) -> Outcome:
         """Keep a text, but for one that counts once and has counted."""
-        once, before = wanted.item.once, []
-        if once:
-            before = self._db.rows("SELECT memory, action FROM receipt WHERE key = ?", (once,))
-        for memory_id, action in before:
+        once = wanted.item.once
+        counted = "SELECT memory, action FROM receipt WHERE key = ?"
+        if once and (before := self._db.rows(counted, (once,))):
+            [(memory_id, action)] = before
             _, memory = memories.by_id(self._db, [memory_id]).get(memory_id, (0, None))
             return Outcome(Action(action), "it was kept before", memory)
         outcome = self._kept(wanted)
