@@ -19,7 +19,7 @@ from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError, PolicyError, StoreError
 from hippocampus.storage import ledger
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.sqlite import is_open, with_logs
+from hippocampus.storage.sqlite import is_open, remove_database, with_logs
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
@@ -69,7 +69,10 @@ def _of_file(state: StateDir, text: str, *, is_loss: bool) -> Finding:
     for path in (state.entry_index, *sorted(state.search.glob("*.sqlite3"))):
         if str(path) in text:
             return Finding(
-                text, is_loss, "remove it: it is written anew", functools.partial(_removed, path)
+                text,
+                is_loss,
+                "remove it: it is written anew",
+                functools.partial(remove_database, path),
             )
     if text.startswith("store ") and "unknown file " in text:
         stray = state.contents / text.partition("unknown file ")[2]
@@ -93,11 +96,6 @@ def _is_unreadable(path: Path, text: str) -> bool:
     except StoreError:
         return True
     return False
-
-
-def _removed(path: Path) -> None:
-    for each in with_logs(path):
-        each.unlink(missing_ok=True)
 
 
 def _set_aside(path: Path) -> None:

@@ -20,7 +20,7 @@ from hippocampus.facts import upkeep
 from hippocampus.facts.store import Facts
 from hippocampus.storage import entry_index, gc, proxy
 from hippocampus.storage.content_store import ContentStore, DiskStore
-from hippocampus.storage.sqlite import connected, is_open, with_logs
+from hippocampus.storage.sqlite import connected, is_open, remove_database
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -92,8 +92,7 @@ def forget(
             store.delete(key)
         shutil.rmtree(state.defrag, ignore_errors=True)  # its undo would bring all of it back
         for path in sorted(found.files, key=lambda each: each == ledger):
-            for each in with_logs(path):
-                each.unlink(missing_ok=True)
+            remove_database(path)
         entry_index.forget(state, ledger.name)
         proxy.remove(state, [session], math.inf)
         databases = [state.entry_index, state.proxy]

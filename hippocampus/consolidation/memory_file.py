@@ -400,7 +400,7 @@ def read_back(
     reworded = dict(edits.changed)
     before = facts.by_ids([*edits.struck, *reworded])
     retired = retire(facts.tables, before, BY_HAND)
-    messages = withdraw(facts.tables, list(before.values()), BY_HAND)
+    shorter, empty = withdraw(facts.tables, list(before.values()), BY_HAND)
     for fact_id in [*edits.struck, *reworded]:
         known.pop(mark_of(fact_id), None)
     lines = [*reworded.values(), *edits.new]
@@ -415,8 +415,8 @@ def read_back(
         done = facts.remember_many(items, agent=agent)
     adopted = {row.last: each.memory for row, each in zip(lines, done, strict=True) if each.memory}
     added = [each.memory.id for each in [*written, *done] if each.memory and each.action in WRITTEN]
-    gone = (*(each.id for each in retired), *messages.retired)
-    return adopted, Synced(added=(*dict.fromkeys(added), *messages.added), retired=gone)
+    gone = tuple(each.id for each in [*retired, *empty])
+    return adopted, Synced(added=(*dict.fromkeys(added), *shorter), retired=gone)
 
 
 def _item(row: Row, old: Memory | None) -> Item:

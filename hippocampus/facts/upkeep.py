@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from hippocampus.entries.text import storable
 from hippocampus.facts import memories, triples
@@ -32,15 +31,6 @@ _TRIPLE = re.compile(r"^- (.+) → (.+) → (.+) \(since \d{4}-\d\d-\d\d[^)]*\)$
 KINDS: tuple[Kind, ...] = ("fact", "memory")
 LEAST_TELLING = 2
 """How many of a memory's words, which the question did not have, an answer has that uses it."""
-
-
-class Rewritten(NamedTuple):
-    """What became of memories of which something was taken out, by id."""
-
-    added: tuple[str, ...]
-    """What replaces those that say less."""
-    retired: tuple[str, ...]
-    """Those of which nothing was left."""
 
 
 def is_current(memory: Memory) -> bool:
@@ -81,11 +71,14 @@ def retire(tables: FactTables, ids: Iterable[str], reason: str) -> list[Memory]:
     return [memory for _, memory in found]
 
 
-def withdraw(tables: FactTables, gone: Sequence[Memory], reason: str) -> Rewritten:
+def withdraw(
+    tables: FactTables, gone: Sequence[Memory], reason: str
+) -> tuple[list[str], list[Memory]]:
     """Take what a person struck out or reworded out of the messages that say it too, sentence by sentence.
 
     Where no sentence of a fact's own turn has its words, since a model worded it, the one with most of
     them goes. What a message said before is history; of fewer than two words nothing stays.
+    Returns the ids of the shorter messages, and the messages of which nothing is left.
     """
     added: dict[int, str] = {}
     empty = []
@@ -127,7 +120,7 @@ def withdraw(tables: FactTables, gone: Sequence[Memory], reason: str) -> Rewritt
     if vectors is not None:
         with tables.database.transaction():
             tables.put_vectors(dict(zip(sorted(added), vectors, strict=True)))
-    return Rewritten(tuple(added.values()), tuple(each.id for each in retired))
+    return list(added.values()), retired
 
 
 def ended(tables: FactTables, texts: Iterable[str], agent: str, kind: Kind = "fact") -> list[str]:

@@ -170,6 +170,12 @@ def with_logs(path: Path) -> tuple[Path, Path, Path]:
     return path, path.with_name(log_name(path.name)), path.with_name(f"{path.name}-shm")
 
 
+def remove_database(path: Path) -> None:
+    """Remove a database with its log."""
+    for each in with_logs(path):
+        each.unlink(missing_ok=True)
+
+
 def log_name(name: str) -> str:
     """Return the name of the write-ahead log of a file."""
     return f"{name}-wal"

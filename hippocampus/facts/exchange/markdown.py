@@ -97,28 +97,19 @@ def _inside(line: str, before: str) -> str:
     return COMMENT if not before and opens >= 0 and "-->" not in line[opens:] else before
 
 
-class Marked(NamedTuple):
-    """What stands behind a line that this software wrote."""
-
-    text: str
-    mark: str
-    """Empty where a person wrote the line."""
-    origin: str
-
-
-def unmarked(line: str) -> Marked:
-    """Return a line without its mark, and who said it: `text · user, session turn 3 <!-- mark -->`.
+def unmarked(line: str) -> tuple[str, str, str]:
+    """Return a line without its mark, the mark (empty of a person's line), and who said it.
 
     >>> unmarked("Answer in French. · user, ticket-47 turn 3 <!-- 3f2a9c1b0d -->")
-    Marked(text='Answer in French.', mark='3f2a9c1b0d', origin='user')
+    ('Answer in French.', '3f2a9c1b0d', 'user')
     """
     behind = BEHIND.search(line) if line.rstrip().endswith("-->") else None
     if behind is None:
-        return Marked(line, "", "")
+        return line, "", ""
     line = line[: behind.start()]
     words, _, said = line.rpartition(SEPARATOR)
     origin = said.partition(",")[0].strip()
-    return Marked(words, behind[1], origin) if origin in ORIGINS else Marked(line, behind[1], "")
+    return (words, behind[1], origin) if origin in ORIGINS else (line, behind[1], "")
 
 
 def item_of(line: str, section: str) -> Item:
