@@ -97,8 +97,14 @@ def _renumbered(found: Iterator[NumberedLine], start: int) -> Iterator[NumberedL
 
 
 def _by_pattern(text: str, request: Request, start: int, max_tokens: int) -> str:
-    pattern = request.pattern or ""
-    found = _renumbered(_matches(text, pattern, request.context), start)
+    pattern, readable = request.pattern or "", paged(text)
+    found = matching(readable, pattern, request.context)
+    first = next(found, None)
+    if first is not None:
+        found = itertools.chain((first,), found)
+    elif readable is not text:  # the pattern may be of the text as it was before it was paged
+        found = matching(text, pattern, 0)
+    found = _renumbered(found, start)
 
     def note(shown: int, left: int, number: int) -> str:
         more = left + sum(1 for _ in itertools.islice(found, MAX_COUNTED))
@@ -106,18 +112,6 @@ def _by_pattern(text: str, request: Request, start: int, max_tokens: int) -> str
         return f"({shown} lines shown, {known} left out from line {number} on; narrow the pattern)"
 
     return fit(found, max_tokens, note)
-
-
-def _matches(text: str, pattern: str, context: int) -> Iterator[NumberedLine]:
-    """Yield the matching lines of the paged text; if there are none, of the text itself."""
-    readable = paged(text)
-    found = matching(readable, pattern, context)
-    first = next(found, None)
-    if first is not None:
-        yield first
-        yield from found
-    elif readable is not text:
-        yield from matching(text, pattern, 0)
 
 
 def _range(request: Request, start: int, end: int) -> tuple[int, int]:

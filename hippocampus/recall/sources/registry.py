@@ -116,7 +116,12 @@ def call_bounded(call: Callable[[], Any], plan: Refetch) -> str:
         reason = f"took over {plan.timeout_seconds:g} seconds" if late else f"failed: {why}"
         raise Unavailable(reason) from failure
     try:
-        text = _text(value)
+        if isinstance(value, str):
+            text = value
+        else:
+            is_blocks = isinstance(value, list) and all(isinstance(each, dict) for each in value)
+            text = text_of(value) if is_blocks else ""
+            text = text or json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as failure:
         raise Unavailable("returned neither text nor JSON") from failure
     if len(text.encode("utf-8", "replace")) > plan.largest_bytes:
@@ -135,10 +140,3 @@ def _run(result: Future[Any], call: Callable[[], Any]) -> None:
         result.set_exception(failure)
     except BaseException as end:  # noqa: BLE001 - an exit ends this thread and not the host's loop
         result.set_exception(Unavailable(f"the source ended with {end!r}"))
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    blocks = isinstance(value, list) and all(isinstance(each, dict) for each in value)
-    return (text_of(value) if blocks else "") or json.dumps(value, ensure_ascii=False)

@@ -5,7 +5,6 @@ Packed `.eval` files and scores are not read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from hippocampus.formats.usage import Usage
@@ -44,7 +43,12 @@ def _samples(record: JsonRecord) -> list[JsonRecord]:
 
 def _conversation(sample: JsonRecord, usual_model: str) -> RawConversation:
     model = (sample.record("output").text("model") or usual_model).rpartition("/")[2]
-    usage = dict(_usage(sample))
+    usage: dict[str, Usage] = {}  # by the id of the message that answered the call
+    for event in sample.records("events"):
+        output = event.record("output")
+        for choice in output.records("choices")[:1]:
+            counts = output.record("usage").counts(*TOKENS)
+            usage[choice.record("message").text("id")] = Usage(*counts)
     attachments = sample.record("attachments")
     messages = [
         _message(each, attachments)._replace(usage=usage.get(each.text("id")), model=model)
@@ -81,13 +85,3 @@ def _content(value: Any, attachments: JsonRecord) -> Any:
             return {"type": "image_url", "image_url": {"url": as_text(value.get("image"))}}
         return {key: _content(item, attachments) for key, item in value.items()}
     return value
-
-
-def _usage(sample: JsonRecord) -> Iterator[tuple[str, Usage]]:
-    """Yield the reported usage with the id of the message that answered the call."""
-    for event in sample.records("events"):
-        output = event.record("output")
-        counts = output.record("usage")
-        for choice in output.records("choices")[:1]:
-            message_id = choice.record("message").text("id")
-            yield message_id, Usage(*counts.counts(*TOKENS))
