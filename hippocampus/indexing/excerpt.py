@@ -124,7 +124,7 @@ def _statements(rows: Sequence[TextRow]) -> Iterator[TextRow]:
     for first, last in statement_spans([row.text[:LINE_CHARACTERS] for row in rows]):
         together = rows[first : last + 1]
         if rows[last].number - rows[first].number == last - first:
-            yield TextRow(rows[first].number, "\n".join(row.text for row in together))
+            yield TextRow(rows[first].number, "\n".join(row.text.rstrip() for row in together))
         else:
             yield from together
 
