@@ -94,7 +94,7 @@ def kept(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P]
     Those of small texts are kept for as many turns as it takes them to fade; that of a large text
     may take many times its size, and few are kept.
     """
-    small, large = (functools.lru_cache(maxsize=size)(read) for size in (128, 4))
+    small, large = (functools.lru_cache(maxsize=size)(read) for size in (64, 4))
     _FORGET.extend((small.cache_clear, large.cache_clear))
 
     def once(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -101,8 +101,9 @@ def encoding_for(model: str | None) -> str:
     return name if name in ("cl100k_base", DEFAULT_ENCODING) else DEFAULT_ENCODING
 
 
+@functools.lru_cache(maxsize=64)
 def digest(text: str) -> bytes:
-    """Return the hash of a text, 16 bytes, by which long texts are cached."""
+    """Return the hash of a text, 16 bytes, by which long texts are cached: one object in a turn."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 

@@ -12,6 +12,7 @@ from hippocampus.entries.entry import ARGUMENTS, Entry, Record, Stage
 from hippocampus.formats import json_text
 from hippocampus.formats.calls import normal
 from hippocampus.formats.conversation import Message, Part
+from hippocampus.models import tokens
 from hippocampus.policy import NO_RULES, Policy, Resolution
 
 MAX_ASSOCIATIONS = 8
@@ -149,15 +150,17 @@ def original_of(message: Message, part: Part) -> tuple[str, bytes]:
     return form, json_text.written(value).encode("utf-8", "surrogatepass")
 
 
-def superseding_key(payload: Payload, tool: str, arguments: str) -> tuple[str, ...]:
-    """Return what a result has in common with those that it supersedes.
+def superseding_key(payload: Payload, tool: str, arguments: str) -> bytes:
+    """Return a hash of the fields that a result shares with those that it supersedes.
 
     The result of a failed call is of another `source.type`, so it supersedes none of a good one.
     """
     source = payload.record.entry.source.type
     match payload.resolution.superseded_by:
         case "source.type":
-            return (source,)
+            common = [source]
         case "tool":
-            return (source, tool)
-    return (source, tool, normal(arguments))
+            common = [source, tool]
+        case _:
+            common = [source, tool, normal(arguments)]
+    return tokens.digest(repr(common))

@@ -75,7 +75,7 @@ class Payloads:
     """How many parts have the same content under the same call id."""
     calls: Mapping[str, PartSite] = field(default_factory=dict)
     redactions: Mapping[tuple[int, int], Redaction] = field(default_factory=dict)
-    latest: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    latest: Mapping[bytes, int] = field(default_factory=dict)
     """By what results have in common that supersede each other, the newest one."""
     reads: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """By file name, the results of calls that named it since it was written."""
