@@ -207,7 +207,7 @@ def compression_levels() -> str:
     """Return the bounds of an entry by level of compression."""
 
     def rows() -> Iterator[tuple[str, ...]]:
-        for level, (least, most, _counts) in worth.BOUNDS.items():
+        for level, (least, most) in worth.BOUNDS.items():
             kinds = worth.AGGRESSIVE_TOKENS if level == "aggressive" else {}
             other = "".join(f"; `{kind}` {bound}" for kind, bound in kinds.items())
             yield f"`{level}`", f"{least:,}", f"{most:,}{other}"
