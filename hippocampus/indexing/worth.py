@@ -20,7 +20,7 @@ HIDING = 1.5
 """What a hidden value costs on top of its recall: a turn of waiting, and that a model may not think
 of asking. Where price and visibility pull apart, visibility wins."""
 
-BOUNDS = {"light": (0, 4_000), "normal": (150, 2_500), "aggressive": (350, 350)}
+BOUNDS = {"light": (300, 4_000), "normal": (150, 2_500), "aggressive": (350, 350)}
 """Least and most tokens of an entry's lines."""
 AGGRESSIVE_TOKENS = {"page": 450, "schema": 800, "listing": 350, "code": 200, "json": 300}
 """The protocol's own figures by kind (section 6.3), for `aggressive`."""
