@@ -583,7 +583,7 @@ class Facts:
 
     def import_memories(
         self,
-        listed: Iterable[Memory],
+        memories: Iterable[Memory],
         embeddings: Mapping[str, Matrix] = NOTHING,
         model: str | None = None,
     ) -> list[Outcome]:
@@ -592,8 +592,9 @@ class Facts:
         `embeddings` are of `model`; where none is named, of the model of the file or of `embed`.
         """
         from hippocampus.facts import upkeep
+        from hippocampus.facts.memories import insert
 
-        db, tables, taken = self._database, self.tables, list(listed)
+        db, tables, taken = self._database, self.tables, list(memories)
         outcomes = []
         with db.transaction():
             known = set(self.by_ids(memory.id for memory in taken))
@@ -606,7 +607,7 @@ class Facts:
                 known.add(memory.id)
                 vector = embeddings.get(memory.id)
                 embedded = replace(memory, embedding_model=None if vector is None else model)
-                row = memories.insert(db, embedded)
+                row = insert(db, embedded)
                 upkeep.relate(tables, row, memory)
                 if vector is not None:
                     vectors[row] = vector

@@ -6,6 +6,7 @@ import base64
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from hippocampus.errors import HippocampusError
 from hippocampus.facts.compat import hippo
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange import export, import_file
+from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.store import Facts
 
 NOW = 1_771_500_000.0
@@ -406,3 +408,13 @@ def test_a_file_of_another_form_is_refused_by_its_name(name, content, tmp_path):
     path.write_bytes(content)
     with Facts(":memory:") as facts, pytest.raises(FactError, match=name):
         import_file(facts, path)
+
+
+def test_a_second_copy_in_a_file_is_named(tmp_path: Path) -> None:
+    with Facts(tmp_path / "a.db") as one, Facts(tmp_path / "b.db") as two:
+        one.remember("Ann lives in Rome")
+        first = one.memories()[0]
+        copies = [first, replace(first, content="Ann lives in Oslo")]
+        done = bring(two, Bundle(source="a file", agent="default", memories=copies))
+        assert (done.memories, [each.what for each in done.skipped]) == (1, [first.id])
+        assert [each.content for each in two.memories()] == ["Ann lives in Rome"]

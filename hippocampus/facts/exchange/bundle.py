@@ -85,7 +85,7 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
     db, skipped = facts.tables.database, list(bundle.skipped)
     outcomes = facts.import_memories(bundle.memories, bundle.embeddings, bundle.embedding_model)
     added = {each.memory.id for each in outcomes if each.memory and each.action in WRITTEN}
-    refused = [each for each in outcomes if each.memory and each.memory.id not in added]
+    refused = [each for each in outcomes if each.action not in WRITTEN]
     skipped += [Skip(each.memory.id, each.reason) for each in refused if each.memory]
     # The triples of the file take the place of those that the texts gave.
     stated = [each for each in bundle.triples if each.memory_id in added]
@@ -119,7 +119,7 @@ def _remembered(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
     known = {each.content for each in there}
     fresh = [item for item in bundle.items if item.content not in known]
     skipped += [
-        Skip(each.content, "the text is known") for each in bundle.items if each not in fresh
+        Skip(each.content, "the text is known") for each in bundle.items if each.content in known
     ]
     outcomes = facts.remember_many(fresh, agent=bundle.agent)
     left_out = [each for each in outcomes if each.action not in WRITTEN]
