@@ -9,8 +9,10 @@ import json
 
 from hippocampus.formats import json_text
 
-PATH_KEYS = ("path", "file_path", "filename", "file", "filepath", "target_file")
-"""The argument names that tools use for the file that they read or write."""
+PATH_KEYS = frozenset(
+    ("path", "file", "filename", "filepath", "absolutepath", "notebookpath", "targetfile")
+)
+"""The argument names that tools use for the file that they read or write, as `_key` has them."""
 WRITTEN_CHARACTERS = 80
 """A call with a file's name and an argument longer than this writes the file."""
 
@@ -27,10 +29,20 @@ def normal(arguments: str) -> str:
 
 
 def file_of(arguments: str) -> tuple[str, bool]:
-    """Return the file that a call names (empty for none), and whether the call writes it."""
+    """Return the file that a call names (empty for none), and whether its arguments have a text.
+
+    >>> file_of('{"filePath": "a.py", "limit": 40}')
+    ('a.py', False)
+    """
     value = json_text.read(arguments)
     if not isinstance(value, dict):
         return "", False
-    name = next((value[key] for key in PATH_KEYS if isinstance(value.get(key), str)), "")
-    others = (inner for key, inner in value.items() if key not in PATH_KEYS)
-    return name, any(isinstance(each, str) and len(each) > WRITTEN_CHARACTERS for each in others)
+    texts = {_key(name): inner for name, inner in value.items() if isinstance(inner, str)}
+    name = next((texts[key] for key in texts if key in PATH_KEYS), "")
+    others = (inner for key, inner in texts.items() if key not in PATH_KEYS)
+    return name, any(len(each) > WRITTEN_CHARACTERS for each in others)
+
+
+def _key(name: str) -> str:
+    """Return an argument's name as all makers of tools would write it."""
+    return name.replace("_", "").lower()

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hippocampus.formats import json_text
+from hippocampus.formats.calls import file_of
 
 
 def _names(listed: str) -> frozenset[str]:
@@ -84,22 +85,50 @@ def asks_to_read(tool: str, arguments: str) -> bool:
         return True
     if READING_VERBS.intersection(words) and READABLE_NOUNS.intersection(words):
         return True
-    value = json_text.read(arguments, None)
-    if not isinstance(value, dict):
-        return False
-    command = next((value[key] for key in COMMAND_KEYS if value.get(key)), None)
+    command = _command(arguments)
     if command == "view":  # an editor's own verb, not a program
         return True
-    return _prints_text(command)
+    return bool(_printed(command))
 
 
-def _prints_text(command: Any) -> bool:
-    """Return whether a command line, or a list of its words, prints a file or a page."""
+def file_read(tool: str, arguments: str) -> str:
+    """Return the name of the file that a call asks to read, the last of several; empty for none.
+
+    >>> file_read("Bash", '{"command": "cd src && nl -ba a.py | sed -n 1,80p"}')
+    'a.py'
+    >>> file_read("Grep", '{"pattern": "a", "path": "a.py"}')
+    ''
+    """
+    name, _ = file_of(arguments)
+    if name:
+        return name if asks_to_read(tool, arguments) else ""
+    return next(reversed(_printed(_command(arguments))), "")
+
+
+def file_written(tool: str, arguments: str) -> str:
+    """Return the name of the file that a call writes or edits; empty for none.
+
+    >>> file_written("Write", json.dumps({"path": "a.py", "content": "import os" * 10}))
+    'a.py'
+    """
+    name, has_text = file_of(arguments)
+    return name if has_text and not asks_to_read(tool, arguments) else ""
+
+
+def _command(arguments: str) -> Any:
+    value = json_text.read(arguments, None)
+    if not isinstance(value, dict):
+        return None
+    return next((value[key] for key in COMMAND_KEYS if value.get(key)), None)
+
+
+def _printed(command: Any) -> list[str]:
+    """Return the files and pages that a command line, or a list of its words, prints."""
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
-        return _is_reading([command])
+        return _printed_by([command])
     if not isinstance(command, str) or len(command) > MAX_COMMAND_CHARACTERS:
-        return False
-    return any(map(_is_reading, _pipelines(command)))
+        return []
+    return [name for pipeline in _pipelines(command) for name in _printed_by(pipeline)]
 
 
 class _Program(NamedTuple):
@@ -150,30 +179,35 @@ def _pipelines(command: str) -> Iterator[list[list[str]]]:
     yield pipeline
 
 
-def _is_reading(pipeline: Sequence[Sequence[str]]) -> bool:
-    """Return whether one program of a pipeline prints a text and the others only pass it on."""
+def _printed_by(pipeline: Sequence[Sequence[str]]) -> list[str]:
+    """Return the files that one program of a pipeline prints and that the others only pass on."""
     programs = list(map(_program, pipeline))
     for at, program in enumerate(programs):
-        nested = program.name in SHELLS and pipeline[at][1:] and _prints_text(pipeline[at][-1])
-        if nested or (_prints(program) and not program.writes):
+        is_shell = program.name in SHELLS and len(pipeline[at]) > 1
+        files = _printed(pipeline[at][-1]) if is_shell else _operands(program)
+        if files:
             behind = programs[at + 1 :]
-            return all(each.name in FILTERS and not each.writes for each in behind)
-    return False
+            return files if all(each.name in FILTERS and not each.writes for each in behind) else []
+    return []
 
 
-def _prints(program: _Program) -> bool:
-    name, options, operands, _ = program
-    if name in PRINTERS or name in CONVERTERS:
-        return bool(operands)
+def _operands(program: _Program) -> list[str]:
+    """Return the files of which a program prints the text."""
+    name, options, operands, writes = program
+    files = operands
     if name == "sed":  # with -n, and not with -i
-        return len(operands) > 1 and any(each.startswith("-n") for each in options)
-    if name in ("awk", "gawk"):
-        return len(operands) > 1 and "NR" in operands[0]
-    if name == "git":
-        return operands[:1] == ["show"] and any(":" in each for each in operands)
-    if name == "curl":
-        return bool(operands) and not any(map(CURL_OTHERWISE.match, options))
-    return name == "wget" and any(each.endswith("O-") for each in (*options, *operands))
+        prints, files = any(each.startswith("-n") for each in options), operands[1:]
+    elif name in ("awk", "gawk"):
+        prints, files = "NR" in "".join(operands[:1]), operands[1:]
+    elif name == "git":
+        prints, files = operands[:1] == ["show"], [each for each in operands if ":" in each]
+    elif name == "curl":
+        prints = not any(map(CURL_OTHERWISE.match, options))
+    elif name == "wget":
+        prints = any(each.endswith("O-") for each in (*options, *operands))
+    else:
+        prints = name in PRINTERS or name in CONVERTERS
+    return files if prints and not writes else []
 
 
 def _program(words: Sequence[str]) -> _Program:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from hippocampus.formats import json_text
+from hippocampus.formats.calls import file_of
 from hippocampus.indexing import code
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.frame import as_content
@@ -43,6 +44,9 @@ LONGEST_NAMING = 4_000
 """A longer command carries a text; it is an excerpt like every other."""
 HEREDOC = re.compile(r"(<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n)(.*?)(\n\s*\2\b)", re.DOTALL)
 
+TARGET = re.compile(r"(?:>|\btee\b(?: -\w+)*)\s*[\"']?([^\s\"'<>;|&]+)")
+"""The file into which a command writes the text below it."""
+
 
 def shorten(
     arguments: str,
@@ -70,7 +74,7 @@ class _Shortener:
 
     def __init__(self, frame: str, arguments: str, most_tokens: int, known: Container[str]) -> None:
         self._frame = frame
-        self._arguments = arguments[:2_000]
+        self._file, _ = file_of(arguments)
         self._most = most_tokens
         self._known = known
 
@@ -105,7 +109,10 @@ class _Shortener:
         """Return a text that a command writes, as an excerpt where it is long."""
         if len(match[3]) <= SHORT_CHARACTERS:
             return match[0]
-        return match[1] + self.excerpt(match[3]) + match[4]
+        command = match.string[: match.start()].rpartition("\n")[2] + match[1]
+        target = TARGET.search(command)
+        excerpt = self.excerpt(match[3], file=target[1] if target else "")
+        return match[1] + excerpt + match[4]
 
     def _framed(self, short: str, whole: str) -> str:
         """Return a shortened text below the frame, or the whole where that is no longer."""
@@ -114,7 +121,7 @@ class _Shortener:
         frame, self._frame = self._frame, ""
         return f"{frame}\n{short}" if frame else short if len(short) < len(whole) else whole
 
-    def excerpt(self, text: str, before: str = "") -> str:
+    def excerpt(self, text: str, before: str = "", file: str = "") -> str:
         """Return what a text holds: its summary, and its own lines in their order.
 
         Those that define something come first, and those that the text before lacks.
@@ -128,7 +135,7 @@ class _Shortener:
             return clip(text, CHARACTERS_PER_TOKEN * most)
         weight = max(1, len(text) // CHARACTERS_PER_TOKEN)
         context = ExtractionContext(
-            arguments=self._arguments, known=self._known, content_tokens=weight
+            file=file or self._file, known=self._known, content_tokens=weight
         )
         extraction = extraction_of(text, context)
         if any(line.number is not None for line in extraction.lines):

@@ -63,6 +63,8 @@ class ExtractionContext:
 
     tool: str = ""
     arguments: str = ""
+    file: str = ""
+    """The file whose text it is, where that is known without the call."""
     is_error: bool = False
     """The tool reported a failure: its message stays whole."""
     task: str = ""

@@ -28,9 +28,9 @@ TAIL = re.compile(
     r"\n*\(End of file[^\n]{0,200}\))+\s*\Z"
 )
 TAIL_CHARACTERS = 6_000
-NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: |\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
+NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: | ?\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
 NUMBERED_SHARE = 0.9
-AROUND_LINES = 6
+AROUND_LINES = 8
 """Up to here lines without a number may stand above and below numbered ones."""
 SAMPLE_LINES = 60
 PART = re.compile(r"(?i)\blines?:? (\d{1,7})\s?(?:-|–|to)\s?(\d{1,7})\b(?: \(?(?:out )?of (\d+))?")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hippocampus.formats.reads import file_read
 from hippocampus.indexing import (
     binary,
     code,
@@ -76,7 +77,8 @@ FALLBACK = _KindReader("text", lambda _text, _hints: 0.0, plain.extract)
 
 def extraction_of(text: str, context: ExtractionContext) -> Extraction:
     """Return a text as the extractor of its kind reads it."""
-    return _read(text, context.tool, context.arguments)
+    file = context.file or file_read(context.tool, context.arguments)
+    return _read(text, file, context.arguments)
 
 
 def kind_of(text: str) -> str:
@@ -85,8 +87,8 @@ def kind_of(text: str) -> str:
 
 
 @kept
-def _read(text: str, tool: str, arguments: str) -> Extraction:
-    context = ExtractionContext(tool=tool, arguments=arguments)
+def _read(text: str, file: str, arguments: str) -> Extraction:
+    context = ExtractionContext(arguments=arguments, file=file)
     found = _document_of(text)
     if isinstance(found, str):
         return _extract_text(found, context)
@@ -188,7 +190,7 @@ def _extract_parts(parts: Sequence[NamedPart], context: ExtractionContext) -> Ex
     """Return the extraction of several files, each below its name."""
     found: list[Extraction] = []
     for part in parts:
-        named = replace(context, arguments=f'"path": "{part.name}"')
+        named = replace(context, file=part.name)
         output = output_of(part.text)
         first = output.first_number if output.is_numbered else part.first_number
         found.append(_extract_body(output.body, named, first))

@@ -26,7 +26,7 @@ from hippocampus.entries.entry import (
 from hippocampus.entries.origin import EntryOrigin, MessageOrigin, PartOrigin
 from hippocampus.formats.calls import file_of
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.formats.reads import asks_to_read
+from hippocampus.formats.reads import asks_to_read, file_written
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.policy import Policy, Redaction, Resolution, Subject, new_entry
 from hippocampus.policy.words import EntryType
@@ -512,7 +512,7 @@ class _PayloadsDraft:
         kept = False if rules.policy.keeps_arguments(resolution) else None
         own = Resolution(redact=self._redactions.get((called.message, called.at)), index=kept)
         self._hold(called, called.part.tool, "", weight, own, large=large)
-        self._outdate_files(argued, held, self._history.turns[site.message])
+        self._outdate_files(tool, argued, held, self._history.turns[site.message])
 
     def _hold(  # noqa: PLR0913 - a part, and what is known of it
         self,
@@ -586,15 +586,13 @@ class _PayloadsDraft:
             self._put(number, before.superseded(note))
         self.items[held] = own.associated([before.id])
 
-    def _outdate_files(self, argued: str, held: int | None, turn: int) -> None:
-        """Mark earlier reads of a file that a call of these arguments has written since."""
-        name, written = file_of(argued)
-        if not name:
-            return
-        if written:
-            for earlier in self._reads.pop(name, ()):
-                self.items[earlier] = self.items[earlier].marked(f"stale: written at turn {turn}")
-        elif held is not None:
+    def _outdate_files(self, tool: str, argued: str, held: int | None, turn: int) -> None:
+        """Mark earlier reads of a file that a call has written since."""
+        written = file_written(tool, argued)
+        for earlier in self._reads.pop(written, ()):
+            self.items[earlier] = self.items[earlier].marked(f"stale: written at turn {turn}")
+        name, _ = file_of(argued)
+        if held is not None and name and not written:
             self._reads[name] = (*self._reads.get(name, ()), held)
 
     # Its record

@@ -11,6 +11,7 @@ from hippocampus.entries.entry import Record, content_key
 from hippocampus.entries.origin import PartOrigin
 from hippocampus.formats.calls import file_of, normal
 from hippocampus.formats.conversation import Message, Part
+from hippocampus.formats.reads import file_written
 from hippocampus.policy.words import ERROR_SOURCE
 
 WRAPPED = ("function", "toolUse", "functionCall", "function_call")
@@ -101,5 +102,4 @@ def _writes(part: Part, name: str) -> bool:
     """Return whether a call writes a file of that name, wherever it lies: folders are written in many ways."""
     if part.kind != "call":
         return False
-    other, written = file_of(part.text)
-    return written and PurePath(other).name == PurePath(name).name
+    return PurePath(file_written(part.tool, part.text)).name == PurePath(name).name

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.formats.reads import asks_to_read
+from hippocampus.formats.reads import asks_to_read, file_read, file_written
 
 
 def asks(tool: str, **arguments: Any) -> bool:
@@ -146,6 +146,29 @@ def test_an_editor_reads_when_it_views() -> None:
 def test_a_list_of_words_is_one_command() -> None:
     assert asks("shell", command=["cat", "a.py"])
     assert not asks("shell", command=["echo", "a", "|", "cat"])
+
+
+@pytest.mark.parametrize(
+    ("tool", "call", "name"),
+    [
+        ("Read", {"file_path": "src/a.py"}, "src/a.py"),
+        ("read", {"filePath": "a.py", "offset": 40}, "a.py"),
+        ("view_file", {"AbsolutePath": "c:\\a.py", "toolSummary": "A look at it"}, "c:\\a.py"),
+        ("Bash", {"command": "cat a.md b.py | head -20"}, "b.py"),
+        ("Bash", {"command": "python a.py | tail -40"}, ""),
+        ("Grep", {"pattern": "def", "path": "a.py"}, ""),
+        ("Agent", {"prompt": "Read src/a.py and report."}, ""),
+        ("Write", {"path": "a.py", "content": "x = 1"}, ""),
+    ],
+)
+def test_the_file_that_a_call_reads_is_named(tool: str, call: dict[str, Any], name: str) -> None:
+    assert file_read(tool, json.dumps(call)) == name
+
+
+def test_a_read_with_a_long_note_writes_nothing() -> None:
+    call = {"path": "a.py", "task_progress": "- [x] look at every file of it\n" * 5}
+    assert not file_written("read_file", json.dumps(call))
+    assert file_written("write_to_file", json.dumps(call)) == "a.py"
 
 
 @given(st.text(), st.text())

@@ -103,14 +103,37 @@ def test_records_keep_their_order_and_their_places() -> None:
     assert "function | " in shown
 
 
-@pytest.mark.parametrize("form", ["{:6}\t{}", "{}: {}", "{:5}→{}", "{}|{}"])
+@pytest.mark.parametrize("form", ["{:6}\t{}", "{}: {}", "{:5}→{}", "{}|{}", "{} | {}"])
 def test_printed_line_numbers_are_the_entrys(form: str) -> None:
     part = "\n".join(form.format(at, LINES[at - 1]) for at in range(120, 300))
     header = "Chunk ID: 5e3b6e\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n"
-    for text in (part, header + part):
+    longer = "".join(
+        f"{name}: textwrap.py\n" for name in ("Read at", "Done at", "Path", "Lines", "Bytes")
+    )
+    longer += "Showing lines 120 to 299\nEach line has its number before it.\n"
+    for text in (part, header + part, longer + part):
         found = NUMBERED.findall(entry(text))
         assert found
         assert all(LINES[int(number) - 1] == line for number, line in found if line in LINES)
+
+
+@pytest.mark.parametrize(
+    ("tool", "call"),
+    [
+        ("Bash", {"command": "node runner.mjs run 2>&1 | tail -40", "file": "out.js"}),
+        ("Agent", {"prompt": "Read src/pages/Login.tsx and api/staff.go, and report in full."}),
+    ],
+)
+def test_what_a_call_only_names_is_no_source(tool: str, call: dict[str, Any]) -> None:
+    rows = [
+        f" ✓ src/pages/Page{at}.test.tsx > shows {word} (4 tests) {at * 7}ms"
+        for at, word in enumerate(textwrap.__doc__.split() * 8)
+    ]
+    text = "\n".join([*rows, " Test Files  40 passed (40)", "      Tests  160 passed (160)"])
+    context = ExtractionContext(tool, json.dumps(call), content_tokens=tokens.count(text))
+    shown = "\n".join(index(text, context, Price(2.75, 1_700.0, 300, 600)).lines)
+    assert "source" not in shown.partition("\n")[0]
+    assert "160 passed" in shown
 
 
 @pytest.mark.parametrize(

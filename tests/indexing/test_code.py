@@ -232,9 +232,7 @@ def source(extension: str) -> str:
 
 
 def reads(text: str, extension: str = "") -> list[str]:
-    extraction = code.extract(
-        text, ExtractionContext(arguments=f'{{"path": "src/file.{extension}"}}')
-    )
+    extraction = code.extract(text, ExtractionContext(file=f"src/file.{extension}"))
     assert extraction is not None
     return "\n".join(line.text for line in extraction.lines).split("\n")
 
@@ -315,7 +313,7 @@ def test_an_outline_reads_well() -> None:
 @pytest.mark.parametrize("extension", ["py", "ts", "go", "yaml", ""])
 @given(text=st.text(alphabet="def class(){}:=\n\t \"'<>#.,;0aZ_-é[]", max_size=400))
 def test_no_text_makes_it_fail(extension: str, text: str) -> None:
-    context = ExtractionContext(arguments=f"file.{extension}")
+    context = ExtractionContext(file=f"file.{extension}")
     assert code.extract(text, context) == code.extract(text, context)
     assert 0 <= code.recognises(text) <= 1
 
@@ -333,7 +331,7 @@ def test_no_text_makes_it_fail(extension: str, text: str) -> None:
     ],
 )
 def test_hostile_sources_are_survived(text: str) -> None:
-    code.extract(text, ExtractionContext(arguments="x.py"))
+    code.extract(text, ExtractionContext(file="x.py"))
     code.extract(text, NO_HINTS)
 
 

@@ -25,12 +25,6 @@ from hippocampus.indexing.templates import map_alike
 SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 150
 LINE_CHARACTERS = 160
-EXTENSION = re.compile(r"[\w)\]-]\.(\w{1,7})(?=[\"'\s,;:)\\]|$)")
-READS = re.compile(
-    r"\b(?:cat|sed -n|nl|head|tail|bat|less|more|type|Get-Content|gc)\b|"
-    r"\"(?:\w*[Pp]ath|\w*[Ff]ile\w*|target|uri)\"|^\S+$"
-)
-"""A call that reads a file; a program that is run is no source of its output."""
 PLAIN_COMMENT = re.compile(r"^\s*(?://|/\*|\*/?(?:\s|$)|#(?!#)|--\s)")
 SETTING = re.compile(
     r"^\s*(?:- )?(?:[\w.\"'/$@*-]{1,60}(?: ?= ?\S|: *[^\s,;{(]|:\s*$)|\[\[?[\w.\"' -]+\]\]?$)|^\s*- [\w\"'./]"
@@ -69,7 +63,7 @@ class LanguageGuess(NamedTuple):
 
 def read_language(text: str, context: ExtractionContext | None = None) -> LanguageGuess | None:
     """Return the language of a text, or nothing where it is none."""
-    return _read_named(text, _extension(context))
+    return _read_named(text, _extension(context.file) if context else "")
 
 
 @functools.lru_cache(maxsize=4)
@@ -141,16 +135,10 @@ class _Sample:
         return sum(found) / len(self.lines)
 
 
-def _extension(context: ExtractionContext | None) -> str:
-    """Return the last file ending in the call's arguments that is known."""
-    if context is None:
-        return ""
-    arguments = context.arguments[:4_000]
-    if not READS.search(arguments):
-        return ""
-    found = [each.lower() for each in EXTENSION.findall(arguments)]
-    known = [each for each in found if each in BY_EXTENSION or each in SETTING_EXTENSIONS]
-    return known[-1] if known else ""
+def _extension(file: str) -> str:
+    """Return the ending of a file's name in small letters, such as `py`."""
+    _, dot, ending = file.rpartition(".")
+    return ending.lower() if dot else ""
 
 
 def _sets(line: str) -> bool:
