@@ -146,7 +146,7 @@ class _Shortener:
 
 
 def _own_lines(text: str, extraction: Extraction, before: str) -> Iterator[EntryLine]:
-    """Yield the lines of a text itself, without lists and headings, each with its weight."""
+    """Yield the lines of a text itself, without lists and headings, each with its weight alone."""
     outline = code.outline_of(text) if extraction.kind == "code" else None
     made = {each.line for each in outline.symbols if each.kind in DEFINING} if outline else set()
     replaced = {line.strip() for line in before.splitlines()}
@@ -158,7 +158,7 @@ def _own_lines(text: str, extraction: Extraction, before: str) -> Iterator[Entry
         weight = max(line.weight, DEFINITION) if defines else line.weight
         if replaced and not replaced.issuperset(row.strip() for row in rows):
             weight *= CHANGED
-        yield replace(line, weight=weight, parent=None)
+        yield replace(line, weight=weight, keep=False, parent=None)
 
 
 def _leaves(value: Any) -> Iterator[Any]:

@@ -61,6 +61,8 @@ NOTICE = re.compile(
     r"\bpartial\b.{0,40}\bview\b|\boutput (?:limit|saved|was)\b"
 )
 NOTICE_CHARACTERS = 300
+ENDS, END_CHARACTERS = 2, 120
+"""A result in one of so many last lines, in so many characters, is how a run ended: it stays."""
 END = re.compile(r"(?<=[.!?。！？;])\s+|(?<=[。！？])")
 
 
@@ -115,7 +117,8 @@ def excerpt(
             fresh = len(names - seen)
             seen |= names
             weight = base + (named * math.log1p(fresh) if base > WEIGHTS.bare else 0.0)
-            keep = edge and is_notice(text)
+            ends = at >= len(rows) - ENDS and len(text) < END_CHARACTERS and _is_result(text)
+            keep = ends or (edge and is_notice(text))
             yield EntryLine(text, weight, keep, count=0, number=row.number)
 
 
@@ -133,7 +136,11 @@ def _weight(text: str, at: int, is_last: bool) -> float:  # noqa: FBT001
     if WORDLESS.fullmatch(text):
         return WEIGHTS.bare
     weight = WEIGHTS.first if at < WEIGHTS.head else WEIGHTS.last if is_last else WEIGHTS.plain
-    return weight + (WEIGHTS.result if RESULT.search(text[:LINE_CHARACTERS]) else 0.0)
+    return weight + (WEIGHTS.result if _is_result(text) else 0.0)
+
+
+def _is_result(text: str) -> bool:
+    return RESULT.search(text[:LINE_CHARACTERS]) is not None
 
 
 def _pieces(line: str) -> Iterator[str]:
