@@ -16,7 +16,7 @@ from hippocampus.indexing.excerpt import is_notice
 
 HEAD = re.compile(
     r"\A\s*(?:"
-    r"(?:[A-Z][A-Za-z ]{2,40}(?:: | exited with code )[^\n]{0,300}\n){1,8}(?:Output|Stdout|STDOUT):[ \t]*\n"
+    r"(?:[A-Z][A-Za-z ]{2,40}(?:: | exited with code | running with session ID )[^\n]{0,300}\n){1,8}(?:Output|Stdout|STDOUT):[ \t]*\n"
     r"|(?:rc|exit[_ ]?code|returncode|Exit code)[=: ]+-?\d+\n(?:Wall time[^\n]*\n)?(?:Output:\n)?"
     r"|<returncode>-?\d+</returncode>\n(?:<output>\n?)?"
     r"|(?:<(?:path|type)>[^\n]{0,600}\n){0,3}<(?:content|file|output)>\n?"
