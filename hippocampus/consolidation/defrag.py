@@ -1,11 +1,14 @@
 """Archival consolidation: promotes memories in repeated use, and prunes unused payloads.
 
 Section 9.3 of the protocol, for the trigger `defrag_cycle`. A run is planned from what sessions used,
-written to `defrag_journal` so that it can be undone, and then applied.
+noted so that it can be undone until the next one, and then applied.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
+import shutil
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,9 +16,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from hippocampus import secrets
-from hippocampus.consolidation import daily_log, defrag_journal
-from hippocampus.consolidation.defrag_journal import Undo
-from hippocampus.consolidation.memory_file import Edits, MemoryFile, Synced
+from hippocampus.consolidation import daily_log
+from hippocampus.consolidation.memory_file import Edits, MemoryFile
 from hippocampus.consolidation.memory_file import members as lined
 from hippocampus.consolidation.memory_lines import mark_of, shown
 from hippocampus.entries import decay
@@ -24,8 +26,8 @@ from hippocampus.errors import StoreError
 from hippocampus.facts.models import EVERY_AGENT, WRITTEN, Compaction, Item, Memory, Origin
 from hippocampus.facts.store import Facts
 from hippocampus.policy import Policy
-from hippocampus.storage import files, gc
-from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage import files, gc, tombstones
+from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.gc import Holding, Removal
 from hippocampus.storage.ledger import StoredSession, stored_sessions
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
@@ -138,18 +140,37 @@ def defrag(  # noqa: PLR0913 - one parameter an input
 def undo(state: StateDir, store: ContentStore, facts: Facts | None) -> str | None:
     """Undo the last run, and return its ISO date and time; None where there is none.
 
+    Payloads and facts come back, the latter with their lines; edits that the run read stay read.
+
     Raises:
         StoreError: something cannot be read or written; then it can be repeated.
 
     """
+    record = state.undo_record
     try:
         with files.held(state.defrag_lock):
-            found = defrag_journal.last(state)
-            if found is not None:
-                defrag_journal.take_back(state, store, found, facts, _file(state, facts))
-    except OSError as failure:
-        raise StoreError(f"state directory {state.root}: {failure}") from failure
-    return found.when if found is not None else None
+            if not record.exists():
+                return None
+            found = json.loads(record.read_bytes())
+            with (
+                contextlib.closing(DiskStore(state.undo_contents)) as aside,
+                tombstones.opened(state) as db,
+            ):
+                for key in found["contents"]:
+                    if (content := aside.get(key)) is not None:
+                        store.put(content)
+                        tombstones.unbury(db, key)
+            if facts is not None:
+                facts.delete(found["added"])
+                gone = facts.by_ids(found["removed"]).values()
+                facts.restore([each.id for each in gone if each.removed])
+                if (lost := found.get("lost")) or found.get("gained"):
+                    _file(state, facts).sync(facts, lost, without=found["gained"])
+            record.unlink()
+            shutil.rmtree(state.undo_contents, ignore_errors=True)
+    except (OSError, ValueError, TypeError, KeyError) as failure:
+        raise StoreError(f"defrag record {record}: {failure}") from failure
+    return str(found["when"])
 
 
 def _file(state: StateDir, facts: Facts | None, *, wanted: bool = True) -> MemoryFile:
@@ -311,45 +332,42 @@ def removals(holdings: Iterable[Holding], free: Mapping[tuple[str, str], str]) -
 
 
 def _apply(scope: _Scope, plan: _Plan, now: float) -> set[str]:
-    """Make the planned changes, each recorded before it; return the removed contents."""
+    """Make the planned changes, noted before and after; return the removed contents."""
     state, store, facts, file = scope
     going = [*plan.pruned, *plan.orphans]
-    undo = Undo(
-        datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
-        removed=[*plan.compaction.removed, *plan.compaction.merged],
-        retired=[*plan.edits.struck, *(fact_id for fact_id, _ in plan.edits.changed)],
-        promoted=list(plan.promoted),
-        lined=file.members(),
-        contents=[each.key for each in going],
-        before=defrag_journal.texts_of(file),
-    )
-    defrag_journal.begin(state, undo)
+    note = {
+        "when": datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
+        "removed": [*plan.compaction.removed, *plan.compaction.merged],
+        "contents": [each.key for each in going],
+        "added": list[str](),
+    }
+    shutil.rmtree(state.undo_contents, ignore_errors=True)
+    files.replace_file(state.undo_record, json.dumps(note).encode())
     if facts is not None:
-        _consolidate(state, facts, file, plan, undo)
-    safe = defrag_journal.set_aside(state, store, going)
-    gone = gc.collect(state, store, safe, now, put_before=now - JUST_PUT_SECONDS)
-    undo.contents = [each.key for each in gone]
-    undo.after = defrag_journal.texts_of(file)
-    defrag_journal.note(state, undo)
-    return set(undo.contents)
-
-
-def _consolidate(state: StateDir, facts: Facts, file: MemoryFile, plan: _Plan, undo: Undo) -> None:
-    if any(plan.edits):
-        _noted(state, undo, file.sync(facts))
-    outcomes = facts.store_many(plan.new)
-    stored = [each.memory.id for each in outcomes if each.memory is not None]
-    undo.added += [each.memory.id for each in outcomes if each.memory and each.action in WRITTEN]
-    undo.promoted += stored
-    defrag_journal.note(state, undo)
-    done = facts.compact(agent=EVERY_AGENT, keep=plan.keep | set(stored))
-    undo.removed = list(dict.fromkeys([*undo.removed, *done.removed, *done.merged]))
-    defrag_journal.note(state, undo)
-    if undo.promoted or undo.removed:
-        _noted(state, undo, file.sync(facts, undo.promoted))
-
-
-def _noted(state: StateDir, undo: Undo, done: Synced) -> None:
-    undo.added += done.added
-    undo.retired += done.retired
-    defrag_journal.note(state, undo)
+        if any(plan.edits):
+            file.sync(facts)
+        outcomes = facts.store_many(plan.new)
+        stored = [each.memory.id for each in outcomes if each.memory]
+        done = facts.compact(agent=EVERY_AGENT, keep=plan.keep | set(stored))
+        before = set(file.members())
+        if plan.promoted or stored or done.removed or done.merged:
+            file.sync(facts, [*plan.promoted, *stored])
+        after = set(file.members())
+        note |= {
+            "removed": [*done.removed, *done.merged],
+            "added": [
+                each.memory.id for each in outcomes if each.memory and each.action in WRITTEN
+            ],
+            "gained": [*after - before],
+            "lost": [*before - after],
+        }
+        files.replace_file(state.undo_record, json.dumps(note).encode())
+    safe = []
+    with contextlib.closing(DiskStore(state.undo_contents)) as aside:
+        for each in going:
+            if (content := store.get(each.key)) is not None:
+                aside.put(content)
+                safe.append(each)
+    return {
+        each.key for each in gc.collect(state, store, safe, now, put_before=now - JUST_PUT_SECONDS)
+    }
