@@ -3,17 +3,18 @@
 A call answers with text in every case; a wrong call gets JSON with the right one. What remembering and recalling mean is the store's to know.
 """
 
-# ruff: noqa: A002 - arguments have the names that those stores gave them
+# ruff: noqa: D102 - what a tool does stands in the docstring of its class
 from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from hippocampus.errors import HippocampusError, ProviderError, StoreError, nearest
 from hippocampus.facts.database import Database
@@ -38,9 +39,6 @@ INSTRUCTIONS = (
 """For the system prompt; the host adds it once."""
 
 MOST_RESULTS = 50
-MOST_DELETED = 10
-FORGET_THRESHOLD = 0.7
-CONTEXT_TOKENS = 2_000
 TEXT_COLUMNS = ("content", "text", "body", "message")
 MAX_WORDS = 20
 """Of a search in the table of messages."""
@@ -68,7 +66,7 @@ def tools(format_name: str, *, conversation: bool = False) -> list[dict[str, Any
 
     """
     return [
-        tool_definition(format_name, name, inspect.cleandoc(tool.run.__doc__ or ""), tool.schema)
+        tool_definition(format_name, name, inspect.cleandoc(tool.__doc__ or ""), tool.schema_of())
         for name, tool in TOOLS.items()
         if conversation or name != CONVERSATION
     ]
@@ -85,32 +83,26 @@ def call(
     try:
         given = json.loads(arguments) if isinstance(arguments, str) else arguments
         given = {key: value for key, value in dict(given).items() if value is not None}
-        return tool.run(facts, reach or Reach(), **dict(tool.arguments.model_validate(given)))
+        return tool.model_validate(given)(facts, reach or Reach())
     except ValidationError as wrong:
-        return _error(
-            "bad_arguments", "; ".join(map(_problem, wrong.errors())), expected=tool.schema
+        problems = "; ".join(
+            f"{'.'.join(map(str, each['loc'])) or 'the arguments'}: {each['msg'].lower()}"
+            for each in wrong.errors()
         )
+        return _error("bad_arguments", problems, expected=tool.schema_of())
     except (RecursionError, TypeError, ValueError):
-        return _error("bad_arguments", "the arguments are no JSON object", expected=tool.schema)
+        problem = "the arguments are no JSON object"
+        return _error("bad_arguments", problem, expected=tool.schema_of())
     except BlockError as wrong:
         return _error(wrong.reason, str(wrong), key=wrong.key)
     except HippocampusError as failure:
-        return _error(_reason(failure), str(failure))
-
-
-def _problem(error: Any) -> str:
-    name = ".".join(map(str, error["loc"])) or "the arguments"
-    return f"{name}: {error['msg'].lower()}"
+        reasons = {StoreError: "store_failed", ProviderError: "model_failed"}
+        named = (reason for kind, reason in reasons.items() if isinstance(failure, kind))
+        return _error(next(named, "bad_request"), str(failure))
 
 
 def _error(reason: str, message: str, **fields: Any) -> str:
     return json.dumps({"error": reason, "message": message, **fields}, ensure_ascii=False)
-
-
-def _reason(failure: HippocampusError) -> str:
-    if isinstance(failure, StoreError):
-        return "store_failed"
-    return "model_failed" if isinstance(failure, ProviderError) else "bad_request"
 
 
 # What a model reads
@@ -155,7 +147,8 @@ def _deleted(facts: Facts, ids: list[str]) -> str:
     return "\n".join(lines)
 
 
-# The arguments: numbers that a model writes as text are taken, unknown names are not
+# The tools, in the order in which a model sees them: their docstrings are what it reads. Numbers that a
+# model writes as text are taken, unknown names are not.
 
 
 def _said(text: str) -> str:
@@ -164,169 +157,180 @@ def _said(text: str) -> str:
     return text
 
 
-def _described(text: str, **bounds: Any) -> Any:
-    return Field(description=text, **bounds)
-
-
 Words = Annotated[str, Field(min_length=1), AfterValidator(_said)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1, le=MOST_RESULTS)]
+Type = Annotated[str, Field(min_length=1)]
 CONVERSATION = "recall_conversation"
-Key = Annotated[str, _described("The block's name, such as persona or objectives.", min_length=1)]
-Type = Annotated[
-    str, _described(f"One of {', '.join(TYPES)}, or a type of your own.", min_length=1)
-]
-OneType = Annotated[str, _described("Only memories of this type; with ! in front, all but these.")]
-Limit = Annotated[
-    int, _described("How many to return at most; 10 if left out.", ge=1, le=MOST_RESULTS)
-]
+KEY = Field(description="The block's name, such as persona or objectives.", min_length=1)
+TYPE = Field("", description=f"One of {', '.join(TYPES)}, or a type of your own.")
+ONE_TYPE = Field("", description="Only memories of this type; with ! in front, all but these.")
+LIMIT = Field(10, description="How many to return at most; 10 if left out.")
 
 
-# The tools, in the order in which a model sees them: their docstrings are what it reads
+class MemoryTool(BaseModel):
+    """The arguments of a tool, and what it does with them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    def __call__(self, facts: Facts, reach: Reach) -> str:
+        """Return what the model reads."""
+        raise NotImplementedError
+
+    @classmethod
+    def schema_of(cls) -> dict[str, Any]:
+        """Return the JSON Schema of the arguments."""
+        found = cls.model_json_schema()
+        properties = {
+            name: {key: value for key, value in each.items() if key not in {"title", "default"}}
+            for name, each in found["properties"].items()
+        }
+        required = list(found.get("required", ()))
+        return {"type": "object", "properties": properties, "required": required}
 
 
-def remember_facts(
-    facts: Facts, reach: Reach, text: Annotated[Words, _described("What to take facts from.")]
-) -> str:
+class RememberFacts(MemoryTool):
     """Take the facts out of a text and keep each. Known facts are strengthened, and facts that end by the text's own words move to the past."""
-    outcomes = facts.remember(text, agent=reach.agent, scope=reach.scope)
-    return "\n".join(map(_told, outcomes)) or "Nothing in this text is a fact to keep."
+
+    text: Words = Field(description="What to take facts from.")
+
+    def __call__(self, facts: Facts, reach: Reach) -> str:
+        outcomes = facts.remember(self.text, agent=reach.agent, scope=reach.scope)
+        return "\n".join(map(_told, outcomes)) or "Nothing in this text is a fact to keep."
 
 
-def store_memory(
-    facts: Facts,
-    reach: Reach,
-    content: Annotated[Words, _described("The text to keep.")],
-    type: Type = "",
-    metadata: Annotated[dict[str, Any], _described("Anything to keep with it.")] = {},  # noqa: B006 - it is not changed
-) -> str:
+class StoreMemory(MemoryTool):
     """Keep a text word by word: a document, a decision, an experience. The same text again only strengthens the first."""
-    return _told(
-        facts.store(
-            content, type=type or None, metadata=metadata, agent=reach.agent, scope=reach.scope
-        )
-    )
+
+    content: Words = Field(description="The text to keep.")
+    type: Type = TYPE
+    metadata: dict[str, Any] = Field({}, description="Anything to keep with it.")
+
+    def __call__(self, facts: Facts, reach: Reach) -> str:
+        item = Item(self.content, type=self.type or None, scope=reach.scope, metadata=self.metadata)
+        return _told(facts.store_many([item], agent=reach.agent)[0])
 
 
-def append_memory_block(
-    facts: Facts, reach: Reach, key: Key, content: Annotated[Words, _described("The text to add.")]
-) -> str:
+class AppendMemoryBlock(MemoryTool):
     """Add a line to a named block of text, which is made if it is missing."""
-    block = facts.blocks.append(key, content, agent=reach.agent, scope=reach.scope)
-    return f"Block {block.key!r} has {len(block.value)} characters."
+
+    key: str = KEY
+    content: Words = Field(description="The text to add.")
+
+    def __call__(self, facts: Facts, reach: Reach) -> str:
+        block = facts.blocks.append(self.key, self.content, agent=reach.agent, scope=reach.scope)
+        return f"Block {block.key!r} has {len(block.value)} characters."
 
 
-def replace_memory_block(
-    facts: Facts,
-    reach: Reach,
-    key: Key,
-    old_text: Annotated[Words, _described("The text that stands there, letter by letter.")],
-    new_text: Annotated[str, _described("What to put in its place; empty takes it out.")],
-) -> str:
+class ReplaceMemoryBlock(MemoryTool):
     """Replace a text everywhere in a named block."""
-    block = facts.blocks.replace(key, old_text, new_text, agent=reach.agent, scope=reach.scope)
-    return f"Block {block.key!r} has {len(block.value)} characters."
+
+    key: str = KEY
+    old_text: Words = Field(description="The text that stands there, letter by letter.")
+    new_text: str = Field(description="What to put in its place; empty takes it out.")
+
+    def __call__(self, facts: Facts, reach: Reach) -> str:
+        block = facts.blocks.replace(
+            self.key, self.old_text, self.new_text, agent=reach.agent, scope=reach.scope
+        )
+        return f"Block {block.key!r} has {len(block.value)} characters."
 
 
-def forget_memory(
-    facts: Facts,
-    reach: Reach,
-    description: Annotated[
-        Words,
-        _described("What to forget, with all the words that name it, or the id of a memory."),
-    ],
-    threshold: Annotated[
-        Share, _described("How near a memory has to be; 0.7 if left out.")
-    ] = FORGET_THRESHOLD,
-    max_deleted: Annotated[
-        int, _described("The most to delete; 10 if left out.", ge=1, le=MOST_RESULTS)
-    ] = MOST_DELETED,
-) -> str:
+class ForgetMemory(MemoryTool):
     """Delete the memories that a description certainly means, for good, and list them."""
-    found = facts.forget(
-        description,
-        threshold=threshold,
-        max_deleted=max_deleted,
-        dry_run=True,
-        agent=reach.agent,
-        scopes=reach.scopes,
+
+    description: Words = Field(
+        description="What to forget, with all the words that name it, or the id of a memory."
     )
-    return _deleted(facts, [each.memory.id for each in found])
+    threshold: Share = Field(0.7, description="How near a memory has to be; 0.7 if left out.")
+    max_deleted: Count = Field(10, description="The most to delete; 10 if left out.")
+
+    def __call__(self, facts: Facts, reach: Reach) -> str:
+        found = facts.forget(
+            self.description,
+            threshold=self.threshold,
+            max_deleted=self.max_deleted,
+            dry_run=True,
+            agent=reach.agent,
+            scopes=reach.scopes,
+        )
+        return _deleted(facts, [each.memory.id for each in found])
 
 
-def recall_memories(
-    facts: Facts,
-    reach: Reach,
-    query: Annotated[Words, _described("What to look for.")],
-    limit: Limit = 10,
-    type: OneType = "",
-) -> str:
+class RecallMemories(MemoryTool):
     """Search what was remembered and stored, best first, with dates."""
-    return _recalled(facts, reach, query, limit, type)
+
+    query: Words = Field(description="What to look for.")
+    limit: Count = LIMIT
+    type: str = ONE_TYPE
+
+    def __call__(self, facts: Facts, reach: Reach) -> str:
+        return _recalled(facts, reach, self.query, self.limit, self.type)
 
 
-def recall_memory_block(facts: Facts, reach: Reach, key: Key) -> str:
+class RecallMemoryBlock(MemoryTool):
     """Read a named block of text; null if there is none."""
-    block = facts.blocks.get(key, agent=reach.agent, scope=reach.scope)
-    missing = f"null (there is no block {key!r}; append_memory_block makes it)"
-    return missing if block is None else block.value
+
+    key: str = KEY
+
+    def __call__(self, facts: Facts, reach: Reach) -> str:
+        block = facts.blocks.get(self.key, agent=reach.agent, scope=reach.scope)
+        missing = f"null (there is no block {self.key!r}; append_memory_block makes it)"
+        return missing if block is None else block.value
 
 
-def recall_conversation(
-    facts: Facts,
-    reach: Reach,  # noqa: ARG001 - the table has no agents
-    query: Annotated[Words, _described("The words to look for.")],
-    limit: Annotated[
-        int, _described("How many to return at most; 20 if left out.", ge=1, le=MOST_RESULTS)
-    ] = 20,
-) -> str:
+class RecallConversation(MemoryTool):
     """Search the messages of earlier conversations by their words."""
-    table = facts.messages_table
-    found = conversation_lines(facts.tables.database, table, query, limit) if table else []
-    return "\n".join(found) or "No message matches."
+
+    query: Words = Field(description="The words to look for.")
+    limit: Count = Field(20, description="How many to return at most; 20 if left out.")
+
+    def __call__(self, facts: Facts, reach: Reach) -> str:  # noqa: ARG002 - the table has no agents
+        if not facts.messages_table:
+            return "No message matches."
+        db = facts.tables.database
+        found = conversation_lines(db, facts.messages_table, self.query, self.limit)
+        return "\n".join(found) or "No message matches."
 
 
-def memory_remember(
-    facts: Facts,
-    reach: Reach,
-    content: Annotated[Words, _described("What to keep.")],
-    type: Type = "",
-    importance: Annotated[
-        Share, _described("How much it matters, from 0 to 1; 0.5 if left out.")
-    ] = 0.5,
-) -> str:
+class MemoryRemember(MemoryTool):
     """Keep one thing for later conversations."""
-    kind = type or facts.policy.type
-    item = Item(content, type=kind, intensity=importance, scope=reach.scope)
-    return "\n".join(map(_told, facts.remember_many([item], agent=reach.agent)))
+
+    content: Words = Field(description="What to keep.")
+    type: Type = TYPE
+    importance: Share = Field(0.5, description="How much it matters, from 0 to 1; 0.5 if left out.")
+
+    def __call__(self, facts: Facts, reach: Reach) -> str:
+        kind = self.type or facts.policy.type
+        item = Item(self.content, type=kind, intensity=self.importance, scope=reach.scope)
+        return "\n".join(map(_told, facts.remember_many([item], agent=reach.agent)))
 
 
-def memory_recall(
-    facts: Facts,
-    reach: Reach,
-    query: Annotated[str, _described("What to look for.")] = "",
-    limit: Limit = 10,
-    type: OneType = "",
-) -> str:
+class MemoryRecall(MemoryTool):
     """Search the memory; without arguments, preferences and what matters most."""
-    if query or type:
-        return _recalled(facts, reach, query, limit, type)
-    text = facts.context_load(
-        token_budget=CONTEXT_TOKENS, limit=limit, agent=reach.agent, scopes=reach.scopes
-    )
-    return text or "Nothing is known yet."
+
+    query: str = Field("", description="What to look for.")
+    limit: Count = LIMIT
+    type: str = ONE_TYPE
+
+    def __call__(self, facts: Facts, reach: Reach) -> str:
+        if self.query or self.type:
+            return _recalled(facts, reach, self.query, self.limit, self.type)
+        text = facts.context_load(limit=self.limit, agent=reach.agent, scopes=reach.scopes)
+        return text or "Nothing is known yet."
 
 
-def memory_forget(
-    facts: Facts,
-    reach: Reach,
-    id: Annotated[Words, _described("The id that memory_recall or memory_remember gave.")],
-) -> str:
+class MemoryForget(MemoryTool):
     """Delete one memory for good, by its id."""
-    known = facts.get(id)
-    outside = reach.scopes is not None and known is not None and known.scope not in reach.scopes
-    if known is None or known.agent != (reach.agent or facts.agent) or outside:
-        return _error("not_found", f"there is no memory {id!r}; memory_recall lists ids")
-    return _deleted(facts, [id])
+
+    id: Words = Field(description="The id that memory_recall or memory_remember gave.")
+
+    def __call__(self, facts: Facts, reach: Reach) -> str:
+        known = facts.get(self.id)
+        outside = reach.scopes is not None and known is not None and known.scope not in reach.scopes
+        if known is None or known.agent != (reach.agent or facts.agent) or outside:
+            return _error("not_found", f"there is no memory {self.id!r}; memory_recall lists ids")
+        return _deleted(facts, [self.id])
 
 
 def conversation_lines(db: Database, table: str, query: str, limit: int) -> list[str]:
@@ -359,50 +363,10 @@ def conversation_lines(db: Database, table: str, query: str, limit: int) -> list
     return lines
 
 
-class Tool(NamedTuple):
-    """One tool."""
-
-    run: Callable[..., str]
-    arguments: type[BaseModel]
-    schema: dict[str, Any]
-    """The JSON Schema of the arguments."""
-
-
-def _tool(run: Callable[..., str]) -> Tool:
-    """Return a function as a tool, whose arguments are what it takes after `facts` and `reach`."""
-    hints = get_type_hints(run, localns={"Facts": Any}, include_extras=True)
-    taken = list(inspect.signature(run).parameters.values())[2:]
-    fields: dict[str, Any] = {
-        each.name: (hints[each.name], ... if each.default is each.empty else each.default)
-        for each in taken
-    }
-    arguments = create_model(run.__name__, __config__=ConfigDict(extra="forbid"), **fields)
-    found = arguments.model_json_schema()
-    properties = {
-        name: {key: value for key, value in each.items() if key not in {"title", "default"}}
-        for name, each in found.get("properties", {}).items()
-    }
-    required = list(found.get("required", ()))
-    schema = {"type": "object", "properties": properties, "required": required}
-    return Tool(run, arguments, schema)
-
-
-TOOLS: Mapping[str, Tool] = MappingProxyType(
+TOOLS: Mapping[str, type[MemoryTool]] = MappingProxyType(
     {
-        run.__name__: _tool(run)
-        for run in (
-            remember_facts,
-            store_memory,
-            append_memory_block,
-            replace_memory_block,
-            forget_memory,
-            recall_memories,
-            recall_memory_block,
-            recall_conversation,
-            memory_remember,
-            memory_recall,
-            memory_forget,
-        )
+        re.sub(r"(?<!^)(?=[A-Z])", "_", each.__name__).lower(): each
+        for each in MemoryTool.__subclasses__()
     }
 )
 """By name, in the order in which a model sees them."""

@@ -177,19 +177,6 @@ def test_what_a_message_said_is_history_until_purge(memory: Hippocampus) -> None
     assert SAID in messages_in(memory)
 
 
-def test_an_undone_run_brings_the_message_back(memory: Hippocampus) -> None:
-    edit(memory, "tabs")
-    run = CliRunner().invoke(
-        app, ["defrag", str(memory._state.root), "--apply", "--idle-hours", "0"]
-    )
-    assert run.exit_code == 0, run.output
-    assert messages_in(memory) != [SAID]
-    run = CliRunner().invoke(app, ["defrag", str(memory._state.root), "--undo"])
-    assert run.exit_code == 0, run.output
-    assert messages_in(memory) == [SAID]
-    assert "I prefer tabs." in {each.content for each in memory.facts.memories(kind="fact")}
-
-
 def test_edits_that_are_read_twice_take_nothing_more(memory: Hippocampus) -> None:
     """As after a crash between the fact store and the file."""
     known = memory._state.root / "memory" / "lines.json"

@@ -193,7 +193,7 @@ def test_arguments_that_do_not_fit_are_told(
     found = failed(call(facts, name, arguments))
     assert found["error"] == "bad_arguments"
     assert said in found["message"]
-    assert found["expected"] == TOOLS[name].schema
+    assert found["expected"] == TOOLS[name].schema_of()
 
 
 def test_every_problem_is_told_at_once(facts: Facts) -> None:
