@@ -23,7 +23,14 @@ from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Record, content_key, storable
 from hippocampus.facts import judge
-from hippocampus.facts.statements import is_own, own_words, read, sentences, without_recalled
+from hippocampus.facts.statements import (
+    is_own,
+    joined,
+    own_words,
+    read,
+    sentences,
+    without_recalled,
+)
 from hippocampus.facts.wording import FORMS, Wording, type_of
 from hippocampus.policy import Policy, Subject
 from hippocampus.session.ports import Speaker
@@ -43,8 +50,6 @@ MIN_WORDS = 2
 """A shorter message states nothing by itself."""
 MAX_LISTED_LINES = 12
 """How many lines of the list below it a sentence that ends with a colon takes in."""
-SHORT_CHARACTERS = 40
-"""A shorter correction means the sentence behind it."""
 IMPORTANCE = {
     ("user", "preference"): 0.9,
     ("user", "correction"): 0.8,
@@ -71,10 +76,6 @@ _LASTING = re.compile(
     r"|过敏|我叫|出生|حساسية|اسمي|एलर्जी|मेरा नाम"
 )
 """What people state of themselves that outlives a session, next to where they live and work."""
-_NO = re.compile(
-    r"(?i)\A\W*(?:no|nope|wrong|actually|correction|nein|falsch|non|sbagliato|não|errado|faux|нет|неверно|不对|不對|错了|錯了|いいえ|違います)"
-    r"\s*[,.:;!，、。—-]\s*"
-)
 _LISTED = re.compile(r"(?:[-*•+]|\d+[.)]|[a-z][.)])\s+")
 
 
@@ -220,12 +221,8 @@ def _with_lists(text: str) -> Iterator[str]:
 
 def _claims(text: str) -> Iterator[tuple[str, str]]:
     """Yield the sentences of a user that state a preference, a decision, a correction or a fact."""
-    found = [one for one in sentences(text) if len(one) <= CLAIM_CHARACTERS]
-    for number, sentence in enumerate(found):
-        kind = _kind_of(sentence)
-        if kind == "correction" and len(_NO.sub("", sentence)) < SHORT_CHARACTERS:
-            yield " ".join(found[number : number + 2]), kind  # a short no means the next sentence
-        elif kind:
+    for sentence in joined(one for one in sentences(text) if len(one) <= CLAIM_CHARACTERS):
+        if kind := _kind_of(sentence):
             yield sentence, kind
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -68,6 +68,8 @@ _JOINED = re.compile(
 """A value that holds more than one, or a condition."""
 LONGEST_SUBJECT_WORDS, LONGEST_VALUE_WORDS = 8, 6
 LONGEST_STATEMENT = 600
+SHORT = 5
+"""A correction of this many words means the sentence behind it."""
 OPEN_WORDS, OPEN_SIGNS = 3, 8
 """How much of a value without a word behind it counts: in words, and in characters of a script without spaces."""
 _CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ\d]")
@@ -397,6 +399,17 @@ def sentences(text: str) -> list[str]:
         for start, end in sentence_spans(text)
     )
     return [piece for piece in pieces if re.search(r"\w", piece)]
+
+
+def joined(found: Iterable[str]) -> list[str]:
+    """Return sentences, a short correction together with the next one, which has the right value."""
+    kept: list[str] = []
+    for each in found:
+        if kept and len(words(kept[-1])) <= SHORT and read(kept[-1]).corrects:
+            kept[-1] = f"{kept[-1]} {each}"
+        else:
+            kept.append(each)
+    return kept
 
 
 def without_sentence(text: str, claim: str) -> str:

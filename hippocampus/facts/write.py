@@ -27,6 +27,7 @@ from hippocampus.facts.models import (
 from hippocampus.facts.resolve import Ending, endings
 from hippocampus.facts.statements import (
     Statement,
+    joined,
     own_words,
     read,
     sentences,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
 
 CHUNK = 1000
-SHORT = 5
 LEAST_WORDS = 2
 """Of a text of which a sentence ended, fewer words are not kept."""
 NEWEST = 40
@@ -90,18 +90,7 @@ def wanted_of(tables: FactTables, item: Item) -> list[Wanted]:
         tags = tuple(dict.fromkeys([*item.tags, HEARSAY]))
         pasted = replace(item, content=rest, type=item.type or "note", tags=tags)
         return [replace(claim(pasted), statement=None, relations=())] if rest else []
-    return [replace(claim(replace(item, content=each)), raw=text) for each in _joined(found)]
-
-
-def _joined(found: Iterable[str]) -> list[str]:
-    """Return sentences, a short correction together with the next one, which has the right value."""
-    joined: list[str] = []
-    for each in found:
-        if joined and len(words(joined[-1])) <= SHORT and read(joined[-1]).corrects:
-            joined[-1] = f"{joined[-1]} {each}"
-        else:
-            joined.append(each)
-    return joined
+    return [replace(claim(replace(item, content=each)), raw=text) for each in joined(found)]
 
 
 def claim(item: Item) -> Wanted:
