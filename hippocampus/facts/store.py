@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
@@ -20,7 +19,6 @@ from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import (
     EVERY_AGENT,
-    Action,
     Clock,
     Compaction,
     Complete,
@@ -48,7 +46,6 @@ from hippocampus.facts.words import key
 if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
 
-NOTHING: Mapping[str, Any] = {}
 FRAME_TOKENS = 40
 LISTED = frozenset({"scopes", "types", "tags", "kinds", "roles"})
 EMBEDDED_AT_ONCE = 256
@@ -580,42 +577,6 @@ class Facts:
             left = db.value("SELECT count(*) FROM memory WHERE embedding_model IS NULL")
             yield total - left, total
         db.run("DELETE FROM meta WHERE key = ?", (REMADE,))
-
-    def import_memories(
-        self,
-        memories: Iterable[Memory],
-        embeddings: Mapping[str, Matrix] = NOTHING,
-        model: str | None = None,
-    ) -> list[Outcome]:
-        """Write memories as they are, with ids, dates and counts; an id that is there is refused.
-
-        `embeddings` are of `model`; where none is named, of the model of the file or of `embed`.
-        """
-        from hippocampus.facts import upkeep
-        from hippocampus.facts.memories import insert
-
-        db, tables, taken = self._database, self.tables, list(memories)
-        outcomes = []
-        with db.transaction():
-            known = set(self.by_ids(memory.id for memory in taken))
-            model = model or db.meta("embedding_model") or tables.embed_model
-            vectors = {}
-            for memory in taken:
-                if reason := upkeep.unfit(memory, known):
-                    outcomes.append(Outcome(Action.REFUSED, reason, memory))
-                    continue
-                known.add(memory.id)
-                vector = embeddings.get(memory.id)
-                embedded = replace(memory, embedding_model=None if vector is None else model)
-                row = insert(db, embedded)
-                upkeep.relate(tables, row, memory)
-                if vector is not None:
-                    vectors[row] = vector
-                outcomes.append(Outcome(Action.ADDED, "taken in", memory))
-            if vectors and model is not None:
-                tables.vectors.lock(model, len(next(iter(vectors.values()))))
-                tables.vectors.put(vectors)
-        return outcomes
 
     # An agent's tools --------------------------------------------------------------------------
 

@@ -9,12 +9,11 @@ from dataclasses import replace
 
 from hippocampus.entries.text import storable
 from hippocampus.facts import memories, triples
-from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import Kind, Memory, Recalled, Score
 from hippocampus.facts.query import RecallQuery, find
 from hippocampus.facts.statements import RECALLED, holds, read, sentences, without_sentence
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
-from hippocampus.facts.timestamps import day, new_id, optional_seconds, within_dates
+from hippocampus.facts.timestamps import day, new_id
 from hippocampus.facts.words import content_words, words
 
 LEAST_WORDS = 2
@@ -211,19 +210,6 @@ def relate(tables: FactTables, row: int, memory: Memory) -> None:
     relation = read(memory.content).relation if memory.kind == "fact" else None
     if relation is not None:
         triples.add(tables.database, row, memory, relation)
-
-
-def unfit(memory: Memory, known: set[str]) -> str:
-    """Return why a memory cannot be taken in, or nothing."""
-    if memory.id in known:
-        return "that id is there already"
-    try:
-        for at in (memory.created, memory.accessed, memory.valid_from):
-            within_dates(at)
-        optional_seconds(memory.valid_until)
-    except FactError as wrong:
-        return str(wrong)
-    return ""
 
 
 # Erasing

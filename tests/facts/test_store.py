@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from hippocampus.errors import StoreError
 from hippocampus.facts import BlockError, FactError, FactPolicy, Facts, Item, Origin, schema
+from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.models import NEVER, POLICIES, Action
 from hippocampus.facts.timestamps import MonotonicClock, new_id
 
@@ -422,8 +423,8 @@ def test_memories_are_taken_in_as_they_are(facts, opened, tmp_path):
     facts.remember("Ann lives in Oslo")
     listed = facts.memories(superseded=True)
     with Facts(tmp_path / "other.db") as other:
-        assert [o.action for o in other.import_memories(listed)] == [Action.ADDED] * 2
-        assert [o.action for o in other.import_memories(listed)] == [Action.REFUSED] * 2
+        assert bring(other, Bundle("ours", listed)).memories == 2
+        assert len(bring(other, Bundle("ours", listed)).skipped) == 2
         assert other.memories(superseded=True) == listed
         assert contents(other.recall("Ann")) == ["Ann lives in Oslo"]
         assert other.check() == []

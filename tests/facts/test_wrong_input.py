@@ -15,6 +15,7 @@ import pytest
 from hippocampus.errors import ProviderError
 from hippocampus.facts import Facts, Item
 from hippocampus.facts.errors import FactError
+from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.models import POLICIES
 
 HALF = "half a \ud800 character"
@@ -53,8 +54,8 @@ def test_an_imported_memory_whose_date_is_none_is_refused_alone(tmp_path: Path) 
         sound = one.store("A lamp stands in the hall.").memory
         assert sound
         broken = replace(sound, id="broken", created=1e300)
-        told = two.import_memories([broken, sound])
-        assert [each.action for each in told] == ["refused", "added"]
+        done = bring(two, Bundle("ours", [broken, sound]))
+        assert (done.memories, [each.what for each in done.skipped]) == (1, ["broken"])
         assert [each.memory.id for each in two.recall("lamp")] == [sound.id]
 
 

@@ -1,7 +1,7 @@
 """hippo's JSON, both ways: an agent's chunks and blocks.
 
-What hippo has no field for (type, tags, origin, the ends of validity) travels in the metadata under
-`hippocampus`. What `compact` took away and triples do not travel.
+What hippo has no field for (type, tags, origin, the ends of validity, triples) does not travel; our own form
+has it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 VERSION = 1
 TYPES = {"fact": "fact", "memory": "note"}
 """hippo's kinds, and the type that each becomes where the metadata names none."""
-EXTRA = "hippocampus"
-OURS = ("type", "tags", "origin", "valid_from", "valid_until", "raw")
 PLAIN = "text"
 """Where metadata that is no JSON object is kept."""
 
@@ -45,7 +42,6 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
             raise FactError(f"hippo's form holds one agent; export them one by one: {listed}")
     memories = facts.memories(agent=agent, superseded=True)[::-1]
     rows = facts.embeddings([each.id for each in memories])
-    created = {each.id: iso(each.created) for each in memories}
     return {
         "agentId": agent,
         "version": VERSION,
@@ -59,7 +55,7 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
             }
             for each in facts.blocks.list(agent=agent)
         ],
-        "chunks": [_written(each, text_of(rows.get(each.id)), created) for each in memories],
+        "chunks": [_written(each, text_of(rows.get(each.id))) for each in memories],
     }
 
 
@@ -99,17 +95,18 @@ def iso(at: float) -> str:
     return moment.isoformat(timespec=precision).replace("+00:00", "Z")
 
 
-def _written(memory: Memory, vector: str, created: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a memory as a chunk; what reading that would not give goes into its metadata."""
+def _written(memory: Memory, vector: str) -> dict[str, Any]:
+    """Return a memory as a chunk."""
     digest = hashlib.sha256(memory.content.encode()).hexdigest()
     metadata = dict(memory.metadata)
-    chunk = {
+    text = json.dumps(metadata, ensure_ascii=False) if metadata else None
+    return {
         "id": memory.id,
         "kind": memory.kind,
         "scope": memory.scope or None,
         "content": memory.content,
         "content_hash": digest if memory.kind == "memory" else None,
-        "metadata": None,
+        "metadata": str(metadata[PLAIN]) if set(metadata) == {PLAIN} else text,
         "embedding_base64": vector,
         "running_intensity": memory.intensity,
         "encounter_count": memory.encounters,
@@ -118,13 +115,6 @@ def _written(memory: Memory, vector: str, created: Mapping[Any, Any]) -> dict[st
         "last_accessed_at": iso(memory.accessed),
         "superseded_by": memory.superseded_by,
     }
-    own, plain = asdict(memory), asdict(_memory(chunk, memory.agent, created))
-    same = ("valid_until",) if memory.superseded_by else ()
-    extra = {name: own[name] for name in OURS if own[name] != plain[name] and name not in same}
-    if set(metadata) == {PLAIN} and not extra:
-        return {**chunk, "metadata": str(metadata[PLAIN])}
-    metadata |= {EXTRA: extra} if extra else {}
-    return {**chunk, "metadata": json.dumps(metadata, ensure_ascii=False) if metadata else None}
 
 
 def _memory(found: Mapping[str, Any], agent: str, created: Mapping[Any, Any]) -> Memory:
@@ -154,7 +144,7 @@ def _memory(found: Mapping[str, Any], agent: str, created: Mapping[Any, Any]) ->
             "removed": None,
             "embedding_model": None,
             "raw": "",
-            **metadata.pop(EXTRA, {}),
+            **metadata.pop("hippocampus", {}),  # of an earlier version of this software
             "metadata": metadata,
         }
     )

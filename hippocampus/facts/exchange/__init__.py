@@ -45,7 +45,7 @@ def import_file(
     """
     try:
         bundle = _read(path, facts.agent, embedding_model)
-        found = bundle.memories or bundle.items or bundle.relations or bundle.blocks
+        found = bundle.memories or bundle.items or bundle.blocks
         if not (found or bundle.skipped):
             raise FactError(
                 f"{path}: nothing in it is a memory: no export, no database of crib, no list in a text"

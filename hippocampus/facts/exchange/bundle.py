@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
@@ -17,10 +16,10 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from hippocampus.errors import MALFORMED
-from hippocampus.facts import memories, triples
+from hippocampus.facts import memories, triples, upkeep
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import WRITTEN, Block, Item, Memory, Triple
-from hippocampus.facts.words import key
+from hippocampus.facts.timestamps import optional_seconds, uuid_of, within_dates
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
@@ -52,11 +51,9 @@ class Bundle:
     """Agent, name and other name of one entity."""
     blocks: Sequence[Block] = ()
     agent: str = ""
-    """Whose items and relations they are."""
+    """Whose items they are."""
     items: Sequence[Item] = ()
     """What has no id of its own and is remembered like anything said."""
-    relations: Sequence[tuple[str, str, str, float | None]] = ()
-    """The same for relations: subject, predicate, object, and from when it is true."""
     skipped: Sequence[Skip] = ()
 
 
@@ -82,62 +79,71 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
             blocks=[replace(each, agent=agent) for each in bundle.blocks],
             aliases=[(agent, name, other) for _, name, other in bundle.aliases],
         )
-    db, skipped = facts.tables.database, list(bundle.skipped)
-    outcomes = facts.import_memories(bundle.memories, bundle.embeddings, bundle.embedding_model)
-    added = {each.memory.id for each in outcomes if each.memory and each.action in WRITTEN}
-    refused = [each for each in outcomes if each.action not in WRITTEN]
-    skipped += [Skip(each.memory.id, each.reason) for each in refused if each.memory]
-    # The triples of the file take the place of those that the texts gave.
-    stated = [each for each in bundle.triples if each.memory_id in added]
-    known = memories.by_id(db, {each.memory_id for each in stated})
+    tables, skipped = facts.tables, list(bundle.skipped)
+    db = tables.database
+    model = bundle.embedding_model or db.meta("embedding_model") or tables.embed_model
+    added: dict[str, tuple[int, Memory]] = {}
+    rows: dict[int, Any] = {}
     with db.transaction():
-        db.run_many("DELETE FROM triple WHERE memory = ?", [(row,) for row, _ in known.values()])
+        known = set(facts.by_ids(each.id for each in bundle.memories))
+        for memory in bundle.memories:
+            if reason := "that id is there already" if memory.id in known else _unfit(memory):
+                skipped.append(Skip(memory.id, reason))
+                continue
+            known.add(memory.id)
+            vector = bundle.embeddings.get(memory.id)
+            name = None if vector is None else model
+            row = memories.insert(db, replace(memory, embedding_model=name))
+            added[memory.id] = row, memory
+            rows |= {} if vector is None else {row: vector}
+        if rows and model is not None:
+            tables.vectors.lock(model, len(next(iter(rows.values()))))
+            tables.vectors.put(rows)
+        stated = [each for each in bundle.triples if each.memory_id in added]
         for triple in stated:
-            triples.add(db, *known[triple.memory_id], triple)
+            triples.add(db, *added[triple.memory_id], triple)
+        for memory_id in added.keys() - {each.memory_id for each in stated}:
+            upkeep.relate(tables, *added[memory_id])
     for owner, name, other in bundle.aliases:
         facts.alias(name, other, agent=owner)
     put = "INSERT OR IGNORE INTO block (agent, scope, key, value, updated) VALUES (?, ?, ?, ?, ?)"
     held = [each for each in bundle.blocks if not db.run(put, astuple(each))]
     skipped += [Skip(block.key, "a block of this name is there") for block in held]
-    remembered = _remembered(facts, bundle, skipped)
-    related = _related(facts, bundle, skipped)
     return Imported(
         bundle.source,
-        len(added) + remembered + related,
-        len(stated) + related,
+        len(added) + _remembered(facts, bundle, skipped),
+        len(stated),
         len(bundle.blocks) - len(held),
-        len(added.intersection(bundle.embeddings)),
+        len(rows),
         tuple(skipped),
     )
 
 
+def _unfit(memory: Memory) -> str:
+    """Return why a memory cannot be taken in, or nothing."""
+    try:
+        for at in (memory.created, memory.accessed, memory.valid_from):
+            within_dates(at)
+        optional_seconds(memory.valid_until)
+    except FactError as wrong:
+        return str(wrong)
+    return ""
+
+
 def _remembered(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
     """Remember texts that no memory of the agent has word by word, and return how many were new."""
-    if not bundle.items:
-        return 0
-    there = facts.memories(agent=bundle.agent, superseded=True, removed=True)
+    there = (
+        facts.memories(agent=bundle.agent, superseded=True, removed=True) if bundle.items else []
+    )
     known = {each.content for each in there}
-    fresh = [item for item in bundle.items if item.content not in known]
     skipped += [
         Skip(each.content, "the text is known") for each in bundle.items if each.content in known
     ]
-    outcomes = facts.remember_many(fresh, agent=bundle.agent)
+    fresh = [item for item in bundle.items if item.content not in known]
+    outcomes = facts.remember_many(fresh, agent=bundle.agent) if fresh else []
     left_out = [each for each in outcomes if each.action not in WRITTEN]
     skipped += [Skip(each.memory.content if each.memory else "", each.reason) for each in left_out]
     return len(outcomes) - len(left_out)
-
-
-def _related(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
-    """Remember relations that the agent does not know and never knew, and return how many."""
-    agent, number = bundle.agent, 0
-    for subject, predicate, value, at in bundle.relations:
-        past = facts.triples(subject, predicate=predicate, agent=agent, history=True)
-        if key(value) in {key(each.object) for each in past}:
-            skipped.append(Skip(f"{subject} → {predicate} → {value}", "the relation is known"))
-        else:
-            facts.remember_triple(subject, predicate, value, at=at, agent=agent)
-            number += 1
-    return number
 
 
 # For the readers of the forms
@@ -191,8 +197,4 @@ def steady_id(at: float, *values: object) -> str:
     """Return the id that something without one always gets: it sorts by time as ours do."""
     digest = hashlib.sha256("\0".join(map(str, values)).encode("utf-8", "surrogatepass")).digest()
     chance = int.from_bytes(digest[:10]) & ((1 << 74) - 1)
-    milliseconds = max(0, round(at * 1000)) & ((1 << 48) - 1)
-    value = (
-        milliseconds << 80 | 7 << 76 | (chance >> 62) << 64 | 2 << 62 | (chance & ((1 << 62) - 1))
-    )
-    return str(uuid.UUID(int=value))
+    return uuid_of(round(at * 1000), chance >> 62, chance)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from hippocampus.facts.errors import FactError
@@ -34,9 +35,8 @@ COMMENT = "comment"
 
 
 def bundle(text: str, agent: str) -> Bundle:
-    """Return the lines of a MEMORY.md as texts and relations to remember."""
+    """Return the lines of a MEMORY.md as texts to remember."""
     items: dict[str, Item] = {}
-    relations: dict[str, tuple[str, str, str, float | None]] = {}
     skipped: list[Skip] = []
     for found in list_items(text):
         try:
@@ -44,21 +44,12 @@ def bundle(text: str, agent: str) -> Bundle:
         except FactError:
             skipped.append(Skip(found.text, "its date is none"))
             continue
-        if item.content in items or item.content in relations:
+        if len(parts := ARROW.split(item.content)) == 3:  # as `retrieve` writes a relation
+            item = replace(item, content=" ".join(parts).replace("_", " "))
+        if item.content in items:
             skipped.append(Skip(item.content, "the file has it twice"))
-            continue
-        match ARROW.split(item.content):
-            case [subject, predicate, obj]:
-                relations[item.content] = (subject, predicate, obj, item.at)
-            case _:
-                items[item.content] = item
-    return Bundle(
-        "markdown",
-        agent=agent,
-        items=list(items.values()),
-        relations=list(relations.values()),
-        skipped=skipped,
-    )
+        items.setdefault(item.content, item)
+    return Bundle("markdown", agent=agent, items=list(items.values()), skipped=skipped)
 
 
 class ListItem(NamedTuple):
