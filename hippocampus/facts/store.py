@@ -629,6 +629,8 @@ class Facts:
 
     def _asked(self, *, agent: str | None = None, **filters: Any) -> RecallQuery:
         for name, value in filters.items():
+            if name not in RecallFilters.__annotations__ and name != "hearsay":
+                raise TypeError(f"recall() got an unexpected keyword argument {name!r}")
             if isinstance(value, str) and name in LISTED:
                 raise FactError(f"{name} is a list of texts; {value!r} is one text")
         now = self.tables.clock()

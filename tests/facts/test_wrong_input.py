@@ -49,6 +49,11 @@ def test_a_time_of_a_recall_is_checked_too(name: str, facts: Facts) -> None:
             facts.recall("lamp", **{name: wrong})
 
 
+def test_a_filter_that_there_is_not_is_named_as_python_does(facts: Facts) -> None:
+    with pytest.raises(TypeError, match=r"^recall\(\) got an unexpected keyword argument 'bogus'$"):
+        facts.recall("lamp", bogus=3)  # type: ignore[call-arg]
+
+
 def test_an_imported_memory_whose_date_is_none_is_refused_alone(tmp_path: Path) -> None:
     with Facts(tmp_path / "one.sqlite3") as one, Facts(tmp_path / "two.sqlite3") as two:
         sound = one.store("A lamp stands in the hall.").memory
