@@ -19,15 +19,15 @@ from typing import NamedTuple
 from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_lines import (
     FROM_TOOLS,
-    FileChange,
     MemoryLine,
     Row,
     line_of,
     mark_of,
     marks_in,
-    rewritten,
+    rendered,
     rows,
     shown,
+    with_added,
 )
 from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.facts.errors import FactError
@@ -43,8 +43,6 @@ from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 LOG = logging.getLogger("hippocampus")
 STORE_KEY = "memory_file"
 """Under it a fact store has the identity that the record of the file names."""
-MIN_ROWS_BEFORE = 4
-"""Of a file with this number of lines that loses half of them, the earlier text is kept next to it."""
 MAX_TRIES = 5
 """How often another program may save the file while it is being rewritten."""
 BY_HAND = "struck out in the memory file"
@@ -188,8 +186,7 @@ class MemoryFile:
                 fact_id: memory if memory is not None and memory.agent == self._agent else None
                 for fact_id, memory in successors(facts.tables, ids).items()
             } | dict.fromkeys(without)
-            change, after = _change(text, known, now, [*lost, *kept], adopted)
-            written = rewritten(text, change)
+            written, after = _merged(text, known, now, [*lost, *kept], adopted)
             there = rows(written)
             settled = record._replace(
                 lines=as_read(there, after),
@@ -203,10 +200,6 @@ class MemoryFile:
             pending = {mark: each._replace(pending=True) for mark, each in both}
             self._keep(settled._replace(lines=pending))
             if text == self._text():
-                before = len(rows(text))
-                if before >= MIN_ROWS_BEFORE and len(rows(written)) <= before // 2:
-                    earlier = self.path.with_name(f"{self.path.name}.before")
-                    files.replace_file(earlier, text.encode("utf-8", "surrogateescape"))
                 files.replace_file(self.path, written.encode("utf-8", "surrogateescape"))
                 self._keep(settled)
                 return Synced(written=True, added=added, retired=retired)
@@ -222,10 +215,7 @@ class MemoryFile:
         """Return the record of the file, if it is of this fact store."""
         identity = facts.tables.database.meta(STORE_KEY)
         record = record_in(self._known_path)
-        if record and not record.store and identity is None:  # of a version without identities
-            known = facts.by_ids(each.fact_id for each in record.lines.values())
-            record = record if known else None
-        elif record and record.store != identity:
+        if record and record.store != identity:
             record = None
         if identity is None:
             identity = secrets.token_hex(8)
@@ -253,20 +243,20 @@ def _unknown(text: str) -> FileRecord:
     return FileRecord({}, tuple(row.text for row in rows(text) if not row.mark))
 
 
-def _change(
+def _merged(
     text: str,
     known: Mapping[str, Known],
     now: Mapping[str, Memory | None],
     kept: Sequence[str],
     adopted: Mapping[int, Memory],
-) -> tuple[FileChange, dict[str, Known]]:
-    """Return the change of a file, and the records of its lines afterwards.
+) -> tuple[str, dict[str, Known]]:
+    """Return a file brought up to date, and the records of its lines; every other line keeps its bytes.
 
     `now` has for each fact that the store knows the one that is true in its place; a store that was
     moved away, deleted or emptied knows none, and its lines stay.
     """
+    lines: list[str | None] = [*text.split("\n")] if text else []
     there = marks_in(text)
-    change = FileChange()
     after = {
         mark: each
         for mark, each in known.items()
@@ -281,26 +271,27 @@ def _change(
     moved = []
     """Facts for which their row has no place: they get a line elsewhere."""
     for row in rows(text):
-        if row.last in adopted:  # the words of a person stay, with the mark of their fact
-            line = noted(adopted[row.last])
-            if row.mark:
-                change.put[row.last] = line._replace(text=shown(row.text))
+        if row.last in adopted and not row.mark:  # the words of a person stay
+            words = str(lines[row.last])
+            ending = "\r" if words.endswith("\r") else ""
+            mark = noted(adopted[row.last]).mark
+            lines[row.last] = f"{words.rstrip()} <!-- {mark} -->{ending}"
+        elif row.last in adopted or (row.mark in known and row.mark not in after):
+            memory = adopted.get(row.last) or now[known[row.mark].fact_id]
+            lines[row.first : row.last + 1] = [None] * (row.last + 1 - row.first)
+            if row.last in adopted and memory:
+                lines[row.last] = rendered(noted(memory)._replace(text=shown(row.text)))
+            elif memory and _fits(line_of(memory), row, after):
+                lines[row.last] = rendered(noted(memory))
             else:
-                change.marked[row.last] = line.mark
-        elif row.mark in known and row.mark not in after:
-            memory = now[known[row.mark].fact_id]
-            if memory is not None and _fits(line_of(memory), row, after):
-                change.put[row.last] = noted(memory)
-            else:
-                change.gone.add(row.last)
-                moved += [memory] if memory is not None else []
-    for memory in [*moved, *filter(None, map(now.get, kept))]:
+                moved.append(memory)
+    added = []
+    for memory in filter(None, [*moved, *map(now.get, kept)]):
         line = line_of(memory)
         if line.mark not in after and line.text:
             noted(memory)
-            if line.mark not in there:
-                change.new[line.mark] = line
-    return change, after
+            added += [line] if line.mark not in there else []
+    return with_added("\n".join(each for each in lines if each is not None), added), after
 
 
 def _has_line(memory: Memory | None, line: Known) -> bool:
@@ -376,8 +367,7 @@ def record_in(path: Path) -> FileRecord | None:
         found = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError):
         return None
-    is_ours = isinstance(found, dict) and found.get("form", "markdown") == "markdown"
-    lines = found.get("lines") if is_ours else None
+    lines = found.get("lines") if isinstance(found, dict) else None
     if not isinstance(lines, dict):
         return None
     known = {

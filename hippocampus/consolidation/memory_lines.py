@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from hippocampus.facts.exchange.markdown import (
@@ -73,19 +73,6 @@ class Row(NamedTuple):
     last: int
 
 
-@dataclass(slots=True)
-class FileChange:
-    """The change of a file: rows by their last line's number; the others stay as they are."""
-
-    put: dict[int, MemoryLine] = field(default_factory=dict)
-    """The lines that replace rows."""
-    gone: set[int] = field(default_factory=set)
-    marked: dict[int, str] = field(default_factory=dict)
-    """Rows that a person wrote, with the mark that each gets; their words stay."""
-    new: dict[str, MemoryLine] = field(default_factory=dict)
-    """Lines to add by mark, each at the end of its section."""
-
-
 def mark_of(memory_id: str) -> str:
     """Return the short name of a fact: the end of its id, which is chance."""
     return memory_id.replace("-", "")[-MARK_CHARACTERS:]
@@ -144,26 +131,10 @@ def rows(text: str) -> tuple[Row, ...]:
     return tuple(found)
 
 
-def rewritten(text: str, change: FileChange) -> str:
-    """Return a file with a change made; what the change does not name keeps every byte."""
-    if change == FileChange():
-        return text
-    lines = text.split("\n") if text else []
-    dropped: set[int] = set()
-    for row in rows(text):
-        if row.last in change.gone:
-            dropped |= set(range(row.first, row.last + 1))
-        elif row.last in change.put:
-            dropped |= set(range(row.first, row.last))
-            lines[row.last] = rendered(change.put[row.last])
-        elif row.last in change.marked:
-            ending = "\r" if lines[row.last].endswith("\r") else ""
-            lines[row.last] = (
-                f"{lines[row.last].rstrip()} <!-- {change.marked[row.last]} -->{ending}"
-            )
-    text = "\n".join(line for number, line in enumerate(lines) if number not in dropped)
+def with_added(text: str, added: Iterable[MemoryLine]) -> str:
+    """Return a file with lines added, each at the end of its section."""
     by_section: dict[str, list[str]] = {}
-    for line in change.new.values():
+    for line in added:
         by_section.setdefault(line.section, []).append(rendered(line))
     for section in sorted(by_section, key=_rank):
         text = _with_section(text or f"{TITLE}\n", section, by_section[section])
