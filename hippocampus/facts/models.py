@@ -241,45 +241,31 @@ HIPPO_HALF_LIFE_DAYS = 28.881132523331054
 
 @dataclass(frozen=True, slots=True)
 class FactPolicy:
-    """How memories fade, conflict and rank."""
+    """How memories fade, conflict and rank; what the fields mean stands in `policy.facts.FactFields`."""
 
     half_life_days: Mapping[str, float] = field(default_factory=lambda: HALF_LIFE_DAYS)
-    """By type; `NEVER` does not fade."""
     other_half_life_days: float = 90.0
-    """For the types that are not in the table."""
     resistance: float = 0.3
-    """How much each further access slows the fading; 0 lets accesses count for nothing."""
     hide_below: float = 0.0
-    """Weaker memories are not returned, and not deleted; 0 hides nothing."""
     prune_below: float = 0.1
-    """Weaker memories are removed by `compact`; 0 keeps all."""
     prune_after_days: float = 180.0
-    """What was not accessed for longer goes too, preferences included; 0 keeps all."""
     boost: float = 0.02
-    """What an access adds to the intensity, up to 1; 0 adds nothing."""
     reinforce: Literal["confirmed", "returned"] = "confirmed"
-    """Whether only what `confirm` names counts as accessed, or all that a recall returned."""
     duplicate_cosine: float = 0.0
-    """From this cosine on a fact is the same as one that is stored; 0 lets no cosine decide."""
     new_cosine: float = 0.0
-    """Under this cosine a model is not asked."""
     duplicate_minhash: float = 0.0
-    """The same two bands for MinHash, within one type."""
     new_minhash: float = 0.0
     candidates: int = 5
     """How many stored facts a model is asked about for each new one."""
     preset: str = "ours"
-    """Which of `RANKINGS` ranks a recall."""
+    """Which of `RANKINGS` ranks a recall: `FactFields.ranking`."""
     importance: float = 0.5
     type: str = "note"
+    """Of what is stored without one."""
     limit: int = 10
-    """How many results a recall returns; -1 is all."""
     block_characters: int = 100_000
-    """The longest block; 0 is no limit."""
     content_characters: int = 1_000_000
-    """The longest content; 0 is no limit."""
     keep_secrets: bool = False
-    """Whether passwords, keys and tokens are kept; else what holds one is refused."""
 
 
 POLICIES: Mapping[str, FactPolicy] = MappingProxyType(
