@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.indexing import listings
+from hippocampus.indexing import Price, index, listings
 from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
 NO_HINTS = ExtractionContext()
@@ -136,19 +136,29 @@ def test_a_log_has_whole_hashes_next_to_their_subjects() -> None:
     assert " files: src/a.py 12" in [line.text for line in extraction.lines]
 
 
-def test_a_hit_below_a_heading_needs_the_name_of_its_file() -> None:
-    lines = extraction_of(HEADED).lines
-    files = [line.parent for line in lines if line.parent is not None]
-    assert files
-    assert {lines[each].text.rstrip(":") for each in files} == {"src/a.py", "src/b.py"}
-
-
 @pytest.mark.parametrize("text", [HITS, CONTEXT, HEADED])
-def test_hits_stand_as_their_own_lines(text: str) -> None:
+def test_each_hit_has_its_file_and_line(text: str) -> None:
     extraction = extraction_of(text)
     assert extraction.kind == "hits"
-    shown = "\n".join(line.numbered() for line in extraction.lines)
-    assert shown.split("\n") == [line for line in text.split("\n") if line.strip()]
+    shown = {line.text for line in extraction.lines}
+    assert {"src/a.py:12: def load(path):", "src/b.py:3: from a import load"} <= shown or (
+        {"src/a.py:12: def load(path):", "src/a.py-13- return path", "src/b.py:3: load()"} <= shown
+    )
+
+
+def test_an_entry_of_hits_counts_them_and_names_the_files_with_most() -> None:
+    calls = [
+        f"src/part{file}.py:{at * 7}:    call({file * at})"
+        for file in range(1, 9)
+        for at in range(1, 2 * file)
+    ]
+    price = Price(2.75, 1_700.0, 200, 200)
+    shown = index("\n".join(calls), ExtractionContext(content_tokens=1_000), price).lines
+    assert shown[0] == "64 hits in 8 files"
+    assert shown[1].startswith("most in src/part8.py 15, src/part7.py 13,")
+    hits = [line for line in shown[2:] if line in {each.replace("    ", " ") for each in calls}]
+    assert len({line.partition(":")[0] for line in hits}) == 8  # of each file before more of one
+    assert shown[-1] == f"… {64 - len(hits)} more hits"
 
 
 def test_a_log_of_one_line_each_is_read() -> None:

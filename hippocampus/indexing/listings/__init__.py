@@ -1,19 +1,16 @@
 """Listings: files and folders, search hits, commits.
 
-Decided from the lines themselves; no tool's name decides, and nothing is opened. Hits stand
-as their own lines: a grouping by file answered no more in any measure.
+Decided from the lines themselves; no tool's name decides, and nothing is opened.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 
 from hippocampus.indexing import plain
-from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
-from hippocampus.indexing.listings import files, git
+from hippocampus.indexing.extraction import Extraction, ExtractionContext
+from hippocampus.indexing.listings import files, git, hits
 from hippocampus.indexing.listings.folding import write_files
 from hippocampus.indexing.templates import alike
 
@@ -26,19 +23,6 @@ STATUS_OPENINGS = ("On branch ", "HEAD detached ")
 """The first line of a working tree's state, which is no source and stands as its own lines."""
 LEAST_NAMED = 0.25
 """The share of paths with a folder or an ending; bare words are any program's output."""
-DRIVE = r"[A-Za-z]:[\\/][^:\"'<>|\n]{1,290}"
-HIT = re.compile(
-    r"(?P<path>"
-    + DRIVE
-    + r"|(?=[^\s:\"'(){}<>,;=]{0,299}[./])(?!\w{1,9}://)[^\s:\"'(){}<>,;=]{2,300}):"
-    r"(?:(?P<line>\d{1,7}):(?:\d{1,5}:(?=.))?)?.*"
-)
-CONTEXT = re.compile(rf"(?:{DRIVE}?|(?=[^\s:]{{0,299}}[./])[^\s:\"'(){{}}]{{2,300}}?)-\d{{1,7}}-.*")
-NUMBERED = re.compile(r" {0,4}(?:[Ll]ine )?(?P<line>\d{1,7})(?P<mark>[:-]).*")
-HEADING = re.compile(
-    r"(?:(?=[^\s]*[./])[\w./@+~\\()\[\]-]{2,300}|\.{0,2}/[^:\n]{1,290}\.\w{1,10}):?"
-)
-ERROR = re.compile(r"\b(?:error|warning)\b(?: \w+)?:", re.IGNORECASE)
 
 
 def recognises(text: str) -> float:
@@ -55,17 +39,9 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:  # noqa
         return write_files(found, more) if found else None
     if form == "log":
         return git.write_log(text)
-    own = plain.extract(text, ExtractionContext()) if form else None
-    if own is None or form not in HITS:
-        return own
-    lines: list[EntryLine] = []
-    file: int | None = None
-    for at, line in enumerate(own.lines):
-        if form == "headed hits" and not _numbered(line.text):
-            file = at
-        parent = None if file == at else file
-        lines.append(replace(line, form="", parent=parent))  # the file's numbers are the line's own
-    return replace(own, kind="hits", lines=tuple(lines))
+    if form in HITS:
+        return hits.write_hits(text, has_headings=form == "headed hits")
+    return plain.extract(text, ExtractionContext()) if form else None
 
 
 def _form(text: str) -> tuple[str, float]:
@@ -90,7 +66,7 @@ def _form(text: str) -> tuple[str, float]:
 def _may_be(form: str, sample: list[str]) -> bool:
     """Return whether a sample as a whole can be of a form."""
     if form == "headed hits":
-        numbered = sum(map(_numbered, sample))
+        numbered = sum(map(hits.is_numbered, sample))
         return numbered >= LEAST_NAMED * len(sample) and not _is_numbered_file(sample)
     if form == "paths":
         named = sum("/" in line or files.SUFFIX.search(line) is not None for line in sample)
@@ -123,26 +99,9 @@ def _tree(line: str) -> bool:
     return files.tree_line(line) or files.TOTAL.match(line) is not None or line == "."
 
 
-def _hit(line: str) -> bool:
-    """Return whether a line reads as a hit with its file and line."""
-    match = HIT.fullmatch(line)
-    if match and (match["line"] or "/" in match["path"]):
-        return not ERROR.search(line)
-    return CONTEXT.fullmatch(line) is not None or line == "--"
-
-
-def _numbered(line: str) -> bool:
-    """Return whether a line reads as a hit with its line only."""
-    return NUMBERED.fullmatch(line) is not None or line == "--"
-
-
-def _headed(line: str) -> bool:
-    return _numbered(line) or HEADING.fullmatch(line) is not None
-
-
 def _is_numbered_file(sample: list[str]) -> bool:
     """Return whether the numbers of some lines follow each other: a file with numbers, no search."""
-    found = [match for line in sample if (match := NUMBERED.fullmatch(line))]
+    found = [match for line in sample if (match := hits.NUMBERED.fullmatch(line))]
     numbers = [int(match["line"]) for match in found]
     steps = sum(1 for before, after in pairwise(numbers) if after == before + 1)
     return (
@@ -155,8 +114,8 @@ FORMS: dict[str, Callable[[str], bool]] = {
     "tree": _tree,
     "log": lambda line: git.ONE_LINE.fullmatch(line) is not None,
     "paths": files.path_line,
-    "hits": _hit,
-    "headed hits": _headed,
+    "hits": hits.is_hit,
+    "headed hits": hits.is_headed,
 }
 """How the lines of each form are recognised; of two with an equal share the earlier one is taken."""
 HITS = ("hits", "headed hits")
