@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from hippocampus.cli.options import PIPED_WIDTH
-
 if TYPE_CHECKING:
-    from hippocampus.replay.study.folder import StudyFolder, StudySettings
+    from hippocampus.replay.study.folder import StudyFolder
 
 HELP = """Study whether a model takes the same next step under a policy.
 
@@ -84,17 +82,15 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus import prices
     from hippocampus.errors import StoreError
     from hippocampus.replay.study.asking import FILES
-    from hippocampus.replay.study.cases import conditions
     from hippocampus.replay.study.folder import RECORD, StudyFolder, StudySettings
     from hippocampus.replay.study.wires import wire_of
     from hippocampus.storage import files
 
-    others = [each for each in against.split(",") if each]
     given = StudySettings(
         paths or [],
         cases,
         policy or ["default"],
-        others,
+        [each for each in against.split(",") if each],
         seed,
         window,
         model,
@@ -102,86 +98,63 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
         judge or reader,
         readings,
     )
-    options = [
-        name
-        for name in ctx.params
-        if (source := ctx.get_parameter_source(name)) is not None
-        and source.name == "COMMANDLINE"
-        and name not in ("out", "yes")
-    ]
-    if options and not paths:
-        raise StoreError(f"{out} goes on as it was begun; leave --{options[0]} out")
-    if not paths and not (out / RECORD).exists():
-        raise StoreError(f"{out} holds no study; name recordings to begin one")
-    conditions(given)
+    given.conditions()
     prices.model_prices(given.model)
     for each in given.policies:
         policies.load(each)
     for each in {given.reader, given.judge} - {FILES}:
         wire_of(each)
+    if not paths:
+        if not (out / RECORD).exists():
+            raise StoreError(f"{out} holds no study; name recordings to begin one")
+        for name in ctx.params.keys() - {"out", "yes"}:
+            if (source := ctx.get_parameter_source(name)) and source.name == "COMMANDLINE":
+                raise StoreError(f"{out} goes on as it was begun; leave --{name} out")
     try:
         with files.held(out / ".running"):
-            folder = StudyFolder(out)
-            if paths and folder.moments and folder.settings != given:
-                raise StoreError(f"{out} holds a study with other settings; name another folder")
-            if paths and folder.settings != given:
-                folder.add(settings=given)
-            _run(folder, folder.settings or given, yes=yes)
+            _run(StudyFolder(out, given if paths else None), yes=yes)
     except OSError as failure:
         raise StoreError(f"{out}: {failure.strerror or failure}") from failure
 
 
-def _run(folder: StudyFolder, settings: StudySettings, *, yes: bool) -> None:
+def _run(folder: StudyFolder, *, yes: bool) -> None:
+    """Prepare, read, judge, print the table, and write the page."""
     from rich.console import Console
+    from rich.table import Column, Table
 
-    from hippocampus.cli.options import track
+    from hippocampus.cli.options import console, track
     from hippocampus.replay.study.asking import estimate, judge_steps, take_steps
     from hippocampus.replay.study.cases import prepare
+    from hippocampus.replay.study.report import StudyReport
+    from hippocampus.storage import files
 
-    console, problems = Console(stderr=True), list[str]()
-    work = prepare(folder, settings, problems.append)
-    prepared = list(track(work, settings.cases, console, "preparing"))
-    if len(prepared) < settings.cases:
-        count = f"{len(prepared)} of {settings.cases} moments"
-        problems.append(f"{count}: no other session has a fitting one")
-    prices = estimate(folder, settings)
+    progress, problems, wanted = Console(stderr=True), list[str](), folder.settings.cases
+    done = len(list(track(prepare(folder, problems.append), wanted, progress, "preparing")))
+    if done < wanted:
+        problems.append(f"{done} of {wanted} moments: no other session has a fitting one")
+    prices = estimate(folder)
     for each in (*problems, *prices):
         typer.echo(each, err=True)
     if prices and not yes:
         typer.confirm("Each recall sends its request once more. Ask?", abort=True, err=True)
-    steps = len(folder.readings())
-    for problem in (
-        *track(take_steps(folder, settings), steps, console, "reading"),
-        *track(judge_steps(folder, settings), 2 * len(prepared), console, "judging"),
-    ):
-        if problem:
-            typer.echo(problem, err=True)
-    _report(folder, settings)
-
-
-def _report(folder: StudyFolder, settings: StudySettings) -> None:
-    """Print the table, and write the page."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from hippocampus.replay.study.report import StudyReport
-    from hippocampus.storage import files
-
-    found, page = StudyReport.of(folder, settings), folder.path / "report.html"
-    files.replace_file(page, found.page().encode("utf-8", "replace"))
-    titles, *lines = zip(*found.rows(), strict=True)  # a terminal has no room for ten columns
-    table = Table(box=None, pad_edge=False)
-    for number, title in enumerate(titles):
-        table.add_column(title, justify="right" if number else "left")
+    steps = track(take_steps(folder), len(folder.readings()), progress, "reading")
+    verdicts = track(judge_steps(folder), 2 * done, progress, "judging")
+    for problem in filter(None, itertools.chain(steps, verdicts)):
+        typer.echo(problem, err=True)
+    report, page = StudyReport.of(folder), folder.path / "report.html"
+    files.replace_file(page, report.page().encode("utf-8", "replace"))
+    titles, *lines = zip(*report.rows(), strict=True)  # a terminal has no room for ten columns
+    columns = (Column(each, justify="right") for each in titles[1:])
+    table = Table(titles[0], *columns, box=None, pad_edge=False)
     for line in lines:
         table.add_row(*line)
-    if found.figures:
-        Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, markup=False).print(table)
-    for each in (*found.sentences(), f"Page: {page}"):
+    if report.figures:
+        console().print(table)
+    for each in (*report.sentences, f"Page: {page}"):
         typer.echo(each)
-    if found.missing:
+    if report.missing:
         more = f"hippocampus study --out {folder.path}"
-        typer.echo(f"{len(found.missing)} answers are missing; to go on: {more}", err=True)
+        typer.echo(f"{len(report.missing)} answers are missing; to go on: {more}", err=True)
 
 
 @app.command()

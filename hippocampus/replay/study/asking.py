@@ -6,6 +6,7 @@ which shows neither the condition nor the future; a judge has one pass.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -27,14 +28,7 @@ from hippocampus.models import tokens
 from hippocampus.models.http import post
 from hippocampus.replay.study import transcript
 from hippocampus.replay.study.cases import answer_recall
-from hippocampus.replay.study.folder import (
-    PASSES,
-    RAW,
-    Answers,
-    StudyCase,
-    StudyFolder,
-    StudySettings,
-)
+from hippocampus.replay.study.folder import RAW, Answers, StudyCase, StudyFolder
 from hippocampus.replay.study.wires import Reply, Wire, wire_of
 from hippocampus.storage import files
 
@@ -97,25 +91,20 @@ one line of JSON to {answers} in the folder of this file:
 {text}"""
 
 
-def estimate(folder: StudyFolder, settings: StudySettings) -> list[str]:
+def estimate(folder: StudyFolder) -> list[str]:
     """Return the questions left to ask with their price, a sentence for each model that is asked."""
     from genai_prices import Usage, calc_price
 
-    sizes = {
-        case.id: tokens.count(_conversation(case))
-        for cases in folder.cases.values()
-        for case in cases
-    }
-    steps = [
-        sizes[case.id] for name, case in folder.readings().items() if folder.answers[name].is_open
-    ]
-    verdicts = [
-        sizes[cases[0].id] + ANSWER_TOKENS * len(cases) * settings.readings
-        for moment in folder.moments
-        if (cases := folder.cases[moment.id])
-        for name in moment.judgements()
-        if folder.answers[name].is_open
-    ]
+    settings, steps, verdicts = folder.settings, list[int](), list[int]()
+    if settings.reader == settings.judge == FILES:
+        return []
+    for moment in folder.moments:
+        cases = folder.cases[moment.id]
+        sizes = {case.id: tokens.count(_conversation(case)) for case in cases}
+        readings = folder.readings(moment)
+        steps += [sizes[readings[name].id] for name in readings if folder.answers[name].is_open]
+        to_judge = sizes[cases[0].id] + ANSWER_TOKENS * len(readings)
+        verdicts += [to_judge for name in moment.judgements() if folder.answers[name].is_open]
     found = []
     for model, requests in ((settings.reader, steps), (settings.judge, verdicts)):
         if model == FILES or not requests:
@@ -134,47 +123,45 @@ def estimate(folder: StudyFolder, settings: StudySettings) -> list[str]:
     return found
 
 
-def take_steps(folder: StudyFolder, settings: StudySettings) -> Iterator[str]:
+def take_steps(folder: StudyFolder) -> Iterator[str]:
     """Let readers take the missing steps; yield a problem, or an empty text for a step."""
+    readings, settings = folder.readings(), folder.settings
     if settings.reader != FILES:
-        wire, readings = wire_of(settings.reader), folder.readings()
+        wire = wire_of(settings.reader)
         yield from _ask(
-            folder,
-            readings,
-            lambda name: _take_step(folder, settings, name, readings[name], wire),
+            folder, readings, lambda name: _take_step(folder, name, readings[name], wire)
         )
         return
     # Each reader has one condition, and one reading of a case.
-    by_reader: defaultdict[tuple[str, str], dict[str, StudyCase]] = defaultdict(dict)
-    for name, case in folder.readings().items():
-        by_reader[case.condition, name.partition("-")[2]][name] = case
-    readers = [group for own in by_reader.values() for group in _groups(own, settings)]
-    for number, own in enumerate(shuffled(readers, settings.seed), 1):
+    by_reader: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for name, case in readings.items():
+        by_reader[case.condition, name.partition("-")[2]].append(name)
+    readers = [group for names in by_reader.values() for group in _groups(names, settings.seed)]
+    for number, names in enumerate(shuffled(readers, settings.seed), 1):
         home = folder.path / "readers" / str(number)
-        texts = {name: _text_to_read(home / f"{name}.md", case) for name, case in own.items()}
-        yield from _exchange(folder, home, texts, _step_in)
+        texts = {name: _text_to_read(home / f"{name}.md", readings[name]) for name in names}
+        yield from _exchange(folder, home, texts, lambda _, line: step_in(line))
 
 
-def judge_steps(folder: StudyFolder, settings: StudySettings) -> Iterator[str]:
+def judge_steps(folder: StudyFolder) -> Iterator[str]:
     """Let the judge compare the steps of each moment that has all, and yield as `take_steps` does."""
+    settings, rule = folder.settings, transcript.RULE
     labels: dict[str, dict[str, str]] = {}
     texts: dict[str, str] = {}
     for moment in folder.moments:
-        cases, names = folder.cases[moment.id], list(folder.readings(moment))
+        names = folder.readings(moment)
+        if not all(folder.answers[name].result for name in names):
+            continue
+        whole = folder.cases[moment.id][0]
+        recorded = f"{rule} THE RECORDED STEP {rule}\n{whole.recorded}"
         for judgement in moment.judgements():
-            if all(folder.answers[name].result for name in names):
-                labels[judgement] = labels_of(names, settings.seed, judgement)
-                rule, whole = transcript.RULE, cases[0]
-                steps = {
-                    label: step_of(folder.answers[n]) for label, n in labels[judgement].items()
-                }
-                parts = [
-                    _conversation(whole),
-                    f"{rule} THE RECORDED STEP {rule}\n{whole.recorded}",
-                    *(f"{rule} STEP {label} {rule}\n{step}" for label, step in steps.items()),
-                    f"{rule} END {rule}\n",
-                ]
-                texts[judgement] = "\n\n".join(parts)
+            labels[judgement] = labels_of(names, settings.seed, judgement)
+            steps = [
+                f"{rule} STEP {label} {rule}\n{step_of(folder.answers[name])}"
+                for label, name in labels[judgement].items()
+            ]
+            parts = [_conversation(whole), recorded, *steps, f"{rule} END {rule}\n"]
+            texts[judgement] = "\n\n".join(parts)
     if settings.judge != FILES:
         wire = wire_of(settings.judge)
         yield from _ask(
@@ -182,11 +169,8 @@ def judge_steps(folder: StudyFolder, settings: StudySettings) -> Iterator[str]:
         )
         return
     # A moment's judge stays the same while other moments still wait for their steps.
-    judges = [
-        group
-        for at in range(len(PASSES))
-        for group in _groups({each.judgements()[at]: each for each in folder.moments}, settings)
-    ]
+    passes = zip(*(each.judgements() for each in folder.moments), strict=True)
+    judges = [group for names in passes for group in _groups(names, settings.seed)]
     for number, group in enumerate(judges, 1):
         own = {
             name: JUDGE.format(rubric=RUBRIC, answers=ANSWERS, name=name, text=texts[name])
@@ -222,20 +206,35 @@ def verdicts_in(answer: object, labels: Iterable[str]) -> Result | str:
     """Return the verdicts by letter in a judge's answer, or the problem with it as a sentence."""
     if isinstance(answer, str):
         answer = json_text.read(answer[answer.find("{") : answer.rfind("}") + 1])
-    if not isinstance(answer, Mapping):
-        return "there is no JSON object"
+    found = {label: answer.get(label) for label in labels} if isinstance(answer, dict) else {}
     for label in labels:
-        verdict = answer.get(label)
-        if not isinstance(verdict, Mapping):
-            return f"{label} has no verdict"
-        quality: Any = verdict.get("quality")
-        if type(quality) not in (int, float) or not 0 <= quality <= MAX_QUALITY:
-            return f"{label}.quality is no number from 0 to {MAX_QUALITY}"
-        if not isinstance(verdict.get("same_effect"), bool):
-            return f"{label}.same_effect is neither true nor false"
-        if not isinstance(verdict.get("false_facts"), list):
-            return f"{label}.false_facts is no list"
-    return {label: dict(answer[label]) for label in labels}
+        match found.get(label):
+            case {
+                "quality": int() | float() as quality,
+                "same_effect": bool(),
+                "false_facts": list(),
+            }:
+                if 0 <= quality <= MAX_QUALITY:
+                    continue
+        return (
+            f"{label} lacks a quality from 0 to {MAX_QUALITY}, a same_effect that is true or false, "
+            "or a list of false_facts"
+        )
+    return found
+
+
+def step_in(line: Mapping[str, Any]) -> Result | str:
+    """Return the step in a reader's line, or the problem with it as a sentence."""
+    text, calls = line.get("text") or "", line.get("calls") or []
+    if not isinstance(text, str) or not isinstance(calls, list) or not (text.strip() or calls):
+        return "neither text nor calls"
+    if not all(isinstance(each, Mapping) and each.get("tool") for each in calls):
+        return "a call names no tool"
+    steps = [
+        [str(each["tool"]), json.dumps(each.get("arguments", {}), ensure_ascii=False)]
+        for each in calls
+    ]
+    return {"text": text, "calls": steps}
 
 
 def _conversation(case: StudyCase) -> str:
@@ -263,23 +262,20 @@ def _ask(folder: StudyFolder, names: Iterable[str], ask: Callable[[str], None]) 
             return
 
 
-def _take_step(
-    folder: StudyFolder, settings: StudySettings, name: str, case: StudyCase, wire: Wire
-) -> None:
+def _take_step(folder: StudyFolder, name: str, case: StudyCase, wire: Wire) -> None:
     """Let a model take the next step of a case, with recalls; an earlier run's answers count."""
     view, recalls, served = read(case.view), folder.answers[name].recall, 0
     has_system = any(each.role == "system" for each in view)
     body = wire.body(case.system or ("" if has_system else NO_SYSTEM), view, case.tools)
-    for turn in range(MAX_RECALL_ROUNDS + 1):
+    for turn in itertools.count():
         reply = _reply(folder, name, wire, body, turn)
-        wanted = [each for each in reply.calls if each[1] == recall.TOOL_NAME]
-        is_step = len(wanted) < max(1, len(reply.calls)) or case.condition == RAW
-        if is_step or turn == MAX_RECALL_ROUNDS:
+        recalls_alone = {tool for _, tool, _ in reply.calls} == {recall.TOOL_NAME}
+        if not recalls_alone or case.condition == RAW or turn == MAX_RECALL_ROUNDS:
             break
         results = []
-        for call_id, _, arguments in wanted:
+        for call_id, _, arguments in reply.calls:
             if served == len(recalls):
-                folder.add(name=name, recall=answer_recall(folder, settings, case, arguments))
+                folder.add(name=name, recall=answer_recall(folder, case, arguments))
             results.append(ToolResult(call_id, recalls[served]["answer"]))
             served += 1
         added = [reply.message, *wire.adapter.tool_results(results)]
@@ -333,11 +329,11 @@ def _reply(folder: StudyFolder, name: str, wire: Wire, body: Item, turn: int) ->
 # Files
 
 
-def _groups(own: Mapping[str, T], settings: StudySettings) -> list[dict[str, T]]:
-    """Return names with their values in groups of equal size, at most twelve each, by chance."""
-    names = shuffled(own, settings.seed)
-    count = ceil(len(names) / MAX_CASES)
-    return [{name: own[name] for name in names[start::count]} for start in range(count)]
+def _groups(names: Iterable[str], seed: int) -> list[list[str]]:
+    """Return names in groups of equal size, at most twelve each, by chance."""
+    order = shuffled(names, seed)
+    count = ceil(len(order) / MAX_CASES)
+    return [order[start::count] for start in range(count)]
 
 
 def _exchange(
@@ -384,20 +380,6 @@ def _text_to_read(path: Path, case: StudyCase) -> str:
     return f"{text}\n{_conversation(case)}\n\n{rule} END: your next message {rule}\n"
 
 
-def _step_in(_name: str, value: Mapping[str, Any]) -> Result | str:
-    """Return the step in a reader's line, or the problem with it."""
-    text, calls = value.get("text") or "", value.get("calls") or []
-    if not isinstance(text, str) or not isinstance(calls, list) or not (text.strip() or calls):
-        return "neither text nor calls"
-    if not all(isinstance(each, Mapping) and each.get("tool") for each in calls):
-        return "a call names no tool"
-    steps = [
-        [str(each["tool"]), json.dumps(each.get("arguments", {}), ensure_ascii=False)]
-        for each in calls
-    ]
-    return {"text": text, "calls": steps}
-
-
 def answered(file: Path, arguments: str) -> str:
     """Return the answer to a recall by the reader of a case's file, and keep it with the case.
 
@@ -407,10 +389,10 @@ def answered(file: Path, arguments: str) -> str:
     """
     folder = StudyFolder(file.absolute().parent.parent.parent)
     case = folder.readings().get(file.stem)
-    if folder.settings is None or case is None:
+    if case is None:
         raise StoreError(f"{file} is no case of a study")
     if case.condition == RAW:
         raise StoreError(f"{file}: nothing is stored for this case; all of it is in the file")
-    found = answer_recall(folder, folder.settings, case, arguments)
+    found = answer_recall(folder, case, arguments)
     folder.add(name=file.stem, recall=found)
     return str(found["answer"])

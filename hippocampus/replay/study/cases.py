@@ -15,13 +15,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
-from string import ascii_uppercase
 from typing import Any
 
 from hippocampus import policy as policies
 from hippocampus import prices as price_tables
 from hippocampus import recall
-from hippocampus.errors import PolicyError, RecallError, RecordingError
+from hippocampus.errors import RecallError, RecordingError
 from hippocampus.formats.conversation import Item, Message
 from hippocampus.formats.reader import Reading, read, read_on
 from hippocampus.memory import Hippocampus
@@ -67,30 +66,7 @@ OFFLOADED = (
 )
 
 
-def conditions(settings: StudySettings) -> dict[str, str]:
-    """Return the policy by condition, empty for the baselines; the whole list is always the first.
-
-    Raises:
-        PolicyError: two conditions have the same name, one to compare with is not known, or a moment
-            has more readings than a judge has letters.
-
-    """
-    unknown = [each for each in settings.against if each not in BASELINES]
-    if unknown:
-        raise PolicyError([f"no condition {unknown[0]!r}; there are {', '.join(BASELINES)}"])
-    named = dict.fromkeys((RAW, *settings.against), "")
-    for each in settings.policies:
-        if Path(each).stem in named:
-            raise PolicyError([f"two conditions are named {Path(each).stem!r}; rename a policy"])
-        named[Path(each).stem] = each
-    if len(named) * settings.readings > len(ascii_uppercase):
-        raise PolicyError([f"a judge compares at most {len(ascii_uppercase)} readings of a moment"])
-    return named
-
-
-def prepare(
-    folder: StudyFolder, settings: StudySettings, skipped: Callable[[str], None]
-) -> Iterator[Moment]:
+def prepare(folder: StudyFolder, skipped: Callable[[str], None]) -> Iterator[Moment]:
     """Choose the moments and make their cases, and yield each moment as it is done.
 
     What an earlier run has made is not made again.
@@ -100,10 +76,12 @@ def prepare(
 
     """
     if not folder.moments:
+        settings = folder.settings
         chosen = _chosen(find_files(settings.paths), settings, skipped)
         if not chosen:
             reason = f"no session has a fitting moment within {settings.window} tokens"
             raise RecordingError(", ".join(settings.paths), reason)
+        folder.add(settings=settings)
         folder.add(moments=chosen)
     for moment in folder.moments:
         if not folder.cases[moment.id]:
@@ -112,7 +90,7 @@ def prepare(
             if recording is None:
                 reason = f"the conversation {moment.recording!r} is gone"
                 raise RecordingError(moment.path, reason)
-            folder.add(cases=_cases(folder, settings, moment, recording, skipped))
+            folder.add(cases=_cases(folder, moment, recording, skipped))
         yield moment
 
 
@@ -135,13 +113,14 @@ def _chosen(
     chosen: list[Moment] = []
     spare: list[Moment] = []
     for path in filter(None, in_turn):
+        if not any(needed.values()):
+            break
         try:
-            found = [(_opening(each), each) for each in read_file(path)]
+            fresh = [each for each in read_file(path) if _opening(each) not in openings]
         except RecordingError as problem:
             skipped(str(problem))
             continue
-        fresh = [(opening, each) for opening, each in found if opening not in openings]
-        for opening, recording in random.sample(fresh, len(fresh)):
+        for recording in random.sample(fresh, len(fresh)):
             moments = list(_moments(recording, settings.window))
             if moments:
                 long = [each for each in moments if each.tokens >= settings.window // LONG_SHARE]
@@ -150,10 +129,8 @@ def _chosen(
                 is_needed = bool(long) and needed[kind] > 0
                 needed[kind] -= is_needed
                 (chosen if is_needed else spare).append(one)
-                openings.add(opening)
+                openings.add(_opening(recording))
                 break
-        if not any(needed.values()):
-            break
     spare.sort(key=lambda each: -each.tokens)
     return chosen + spare[: settings.cases - len(chosen)]
 
@@ -208,7 +185,6 @@ def _short_id(*words: str) -> str:
 
 def _cases(
     folder: StudyFolder,
-    settings: StudySettings,
     moment: Moment,
     recording: Recording,
     skipped: Callable[[str], None],
@@ -220,13 +196,13 @@ def _cases(
     whole = recording.messages[: starts[answered[moment.call]]]
     leading = "\n".join(text for each in messages[: answered[0]] for text in each.texts())
     recorded_tools = transcript.tools_of(recording, messages)
-    prices = price_tables.model_prices(settings.model)
+    prices = price_tables.model_prices(folder.settings.model)
     cases: list[StudyCase] = []
-    for condition in conditions(settings):
-        case_id = _short_id(str(settings.seed), moment.id, condition)
+    for condition in folder.settings.conditions():
+        case_id = _short_id(str(folder.settings.seed), moment.id, condition)
         state = folder.path / "states" / case_id
         shutil.rmtree(state, ignore_errors=True)
-        with _strategy(settings, condition, state) as strategy:
+        with _strategy(folder, condition, case_id) as strategy:
             reading, view = Reading(), list[Item]()
             for at in answered[: moment.call + 1]:
                 view = strategy(recording.messages[: starts[at]])
@@ -262,26 +238,22 @@ def _cases(
 
 @contextlib.contextmanager
 def _strategy(
-    settings: StudySettings, condition: str, state: Path
+    folder: StudyFolder, condition: str, case_id: str
 ) -> Iterator[ViewFunction | Session]:
     """Yield a baseline, or the session of a case in its state directory."""
     if condition in BASELINES:
         yield BASELINES[condition]()
         return
-    policy = offline(policies.load(conditions(settings)[condition]))
-    prices = price_tables.model_prices(settings.model)
-    with (
-        contextlib.closing(Hippocampus(state, policy=policy, prices=prices)) as memory,
-        memory.session("study") as session,
-    ):
+    policy = offline(policies.load(folder.settings.conditions()[condition]))
+    prices = price_tables.model_prices(folder.settings.model)
+    memory = Hippocampus(folder.path / "states" / case_id, policy=policy, prices=prices)
+    with contextlib.closing(memory), memory.session("study") as session:
         yield session
 
 
-def answer_recall(
-    folder: StudyFolder, settings: StudySettings, case: StudyCase, arguments: str
-) -> dict[str, Any]:
+def answer_recall(folder: StudyFolder, case: StudyCase, arguments: str) -> dict[str, Any]:
     """Return a recall with its answer, served from what was stored at the case's moment."""
-    with _strategy(settings, case.condition, folder.path / "states" / case.id) as session:
+    with _strategy(folder, case.condition, case.id) as session:
         if isinstance(session, Session):
             text = session.answer(arguments)
         else:

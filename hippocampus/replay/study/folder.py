@@ -11,16 +11,15 @@ import os
 from collections import defaultdict
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
-from hippocampus.errors import StoreError
+from hippocampus.errors import PolicyError, StoreError
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item
 from hippocampus.storage import files
 
 RAW, OFFLOAD = "raw", "offload"
-PASSES = (1, 2)
-"""The judge's passes; the second has the labels in the opposite order."""
 RECORD = "study.jsonl"
 
 
@@ -39,6 +38,29 @@ class StudySettings:
     judge: str
     readings: int
 
+    def conditions(self) -> dict[str, str]:
+        """Return the policy by condition, empty for the baselines; the whole list is always the first.
+
+        Raises:
+            PolicyError: two conditions have the same name, one to compare with is not known, or a
+                moment has more readings than a judge has letters.
+
+        """
+        for each in self.against:
+            if each not in (RAW, OFFLOAD):
+                raise PolicyError([f"no condition {each!r}; there are {RAW}, {OFFLOAD}"])
+        named = dict.fromkeys((RAW, *self.against), "")
+        for each in self.policies:
+            if Path(each).stem in named:
+                raise PolicyError(
+                    [f"two conditions are named {Path(each).stem!r}; rename a policy"]
+                )
+            named[Path(each).stem] = each
+        if len(named) * self.readings > len(ascii_uppercase):
+            most = len(ascii_uppercase)
+            raise PolicyError([f"a judge compares at most {most} readings of a moment"])
+        return named
+
 
 @dataclass(frozen=True, slots=True)
 class Moment:
@@ -53,9 +75,9 @@ class Moment:
     tokens: int
     """Tokens of the whole list, with the recorded system text and tools."""
 
-    def judgements(self) -> list[str]:
-        """Return the names of its judgements, one a pass."""
-        return [f"{self.id}-{number}" for number in PASSES]
+    def judgements(self) -> tuple[str, str]:
+        """Return the names of the judge's passes; the second has the labels in the opposite order."""
+        return f"{self.id}-1", f"{self.id}-2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +126,14 @@ class Answers:
 class StudyFolder:
     """The record of one study as it stands in its folder."""
 
-    def __init__(self, path: Path) -> None:
-        """Read the record.
+    def __init__(self, path: Path, given: StudySettings | None = None) -> None:
+        """Read the record; a study that has none has the given settings.
 
         Raises:
-            StoreError: it cannot be read.
+            StoreError: it cannot be read, or is of another study.
 
         """
         self.path = path
-        self.settings: StudySettings | None = None
         self.moments: list[Moment] = []
         self.cases: defaultdict[str, list[StudyCase]] = defaultdict(list)
         """By id of the moment; the first has the whole list."""
@@ -122,9 +143,17 @@ class StudyFolder:
             lines = files.read_file(path / RECORD).splitlines()
         except OSError as failure:
             raise StoreError(f"{path / RECORD} cannot be read: {failure}") from failure
-        for line in lines:
-            # A run that was killed may leave the beginning of a line.
-            self._take(json_text.read(line.decode("utf-8", "replace"), {}))
+        # A run that was killed may leave the beginning of a line.
+        records = [json_text.read(line.decode("utf-8", "replace"), {}) for line in lines]
+        found = [StudySettings(**each["settings"]) for each in records if "settings" in each]
+        settings = found[-1] if found else given
+        if settings is None:
+            raise StoreError(f"{path} holds no study; name recordings to begin one")
+        self.settings = settings
+        for each in records:
+            self._take(each)
+        if self.moments and given not in (None, settings):
+            raise StoreError(f"{path} holds a study with other settings; name another folder")
 
     def add(self, **record: Any) -> None:
         """Append a line: `settings`, `moments`, `cases` of one moment, or a field of answers by `name`."""
@@ -136,30 +165,26 @@ class StudyFolder:
 
     def _take(self, record: dict[str, Any]) -> None:
         match record:
-            case {"settings": value}:
-                self.settings = StudySettings(**value)
             case {"moments": values}:
                 self.moments = [Moment(**each) for each in values]
             case {"cases": values}:
                 for each in values:
                     self.cases[each["moment"]].append(StudyCase(**each))
             case {"name": name, **fields}:
-                answers = self.answers[name]
                 for key, value in fields.items():
-                    if isinstance(getattr(answers, key), list):
-                        getattr(answers, key).append(value)
+                    if key in ("result", "refused"):
+                        setattr(self.answers[name], key, value)
                     else:
-                        setattr(answers, key, value)
+                        getattr(self.answers[name], key).append(value)
 
     def readings(self, *moments: Moment) -> dict[str, StudyCase]:
         """Return the cases of some moments, or of all, by the names of their readings.
 
         The cases of one moment stand together, that of the whole list first.
         """
-        count = self.settings.readings if self.settings else 0
         return {
             f"{case.id}-{number}": case
             for moment in moments or self.moments
             for case in self.cases[moment.id]
-            for number in range(1, count + 1)
+            for number in range(1, self.settings.readings + 1)
         }

@@ -6,7 +6,9 @@ Nothing is asked. Recordings are untrusted: their text reaches the page only esc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.resources import files
 from statistics import mean
+from string import Template
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,15 +18,7 @@ from hippocampus.formats.reader import read
 from hippocampus.prices import Prices
 from hippocampus.replay.page.markup import text
 from hippocampus.replay.study.asking import labels_of, step_of
-from hippocampus.replay.study.cases import conditions
-from hippocampus.replay.study.folder import (
-    RAW,
-    Answers,
-    Moment,
-    StudyCase,
-    StudyFolder,
-    StudySettings,
-)
+from hippocampus.replay.study.folder import RAW, Answers, Moment, StudyCase, StudyFolder
 
 DRAWS = 10_000
 COLUMNS = (
@@ -47,13 +41,6 @@ SHORTENED = (
     "“Shortened” has only the moments in which the condition shows another text than the whole list; "
     "in the others one step counts for both."
 )
-STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:110rem;padding:0 1rem}
-table{border-collapse:collapse}td,th{padding:.3rem .7rem;text-align:right;border-bottom:1px solid}
-.side{display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:1rem}
-pre{white-space:pre-wrap;overflow-wrap:anywhere;max-height:40rem;overflow:auto;border-left:2px solid;
-padding-left:.6rem;font-size:12px}summary{cursor:pointer}:root{color-scheme:light dark}
-"""
 Figure = tuple[float, ...]
 """A value, with the ends of its interval where it has one."""
 
@@ -82,35 +69,43 @@ class JudgedMoment(NamedTuple):
 class StudyReport(NamedTuple):
     """The figures by condition, over the moments that have every step and both verdicts."""
 
-    settings: StudySettings
-    moments: list[JudgedMoment]
-    judged: list[JudgedMoment]
     figures: dict[str, dict[str, Figure]]
     """By condition, and for each but the whole list also of the moments that it shortens."""
+    sentences: list[str]
+    """What was studied, and how often the judge's passes differ."""
+    moments: list[JudgedMoment]
     missing: list[str]
     disagreements: list[str]
 
     @classmethod
-    def of(cls, folder: StudyFolder, settings: StudySettings) -> StudyReport:
+    def of(cls, folder: StudyFolder) -> StudyReport:
         """Return the report of a study's folder."""
-        prices = price_tables.model_prices(settings.model)
-        moments = [_moment(folder, settings, each) for each in folder.moments]
+        settings, prices = folder.settings, price_tables.model_prices(folder.settings.model)
+        moments = [_moment(folder, each) for each in folder.moments]
         judged = [each for each in moments if not each.missing]
         figures = {}
-        for condition in conditions(settings) if judged else ():
+        for condition in settings.conditions() if judged else ():
             figures[condition] = _figures(judged, condition, prices)
             shortened = [each for each in judged if each.under(condition)[0] not in each.under(RAW)]
             if shortened:
                 figures[f"{condition}, shortened"] = _figures(shortened, condition, prices)
         missing = [line for each in moments for line in each.missing]
-        differ = []
-        for moment in judged:
-            for step in moment.steps:
-                one, two = ((each["quality"], each["same_effect"]) for each in step.verdicts)
-                if one != two:
-                    found = f"{step.name} has quality and same effect {one}, then {two}"
-                    differ.append(f"{moment.title}: {found}")
-        return cls(settings, moments, judged, figures, missing, differ)
+        steps = [(moment.title, step) for moment in judged for step in moment.steps]
+        disagreements = []
+        for title, step in steps:
+            one, two = ((each["quality"], each["same_effect"]) for each in step.verdicts)
+            if one != two:
+                found = f"{step.name} has quality and same effect {one}, then {two}"
+                disagreements.append(f"{title}: {found}")
+        times = "once" if settings.readings == 1 else f"{settings.readings} times"
+        sentences = [
+            f"{len(judged)} of {len(moments)} moments judged, one a session.",
+            f"Reader {settings.reader}, judge {settings.judge}, seed {settings.seed}.",
+            f"Each case is read {times}.",
+            f"The judge's two passes differ in {len(disagreements)} of {len(steps)} steps.",
+            *([SHORTENED] if judged else []),
+        ]
+        return cls(figures, sentences, moments, missing, disagreements)
 
     def rows(self) -> list[list[str]]:
         """Return a line of titles, then one for each condition, each figure with its interval."""
@@ -123,51 +118,33 @@ class StudyReport(NamedTuple):
                 lines[-1].append(f"{value}{interval}")
         return lines
 
-    def sentences(self) -> list[str]:
-        """Return what was studied, and how often the judge's passes differ."""
-        settings, steps = self.settings, sum(len(each.steps) for each in self.judged)
-        return [
-            f"{len(self.judged)} of {len(self.moments)} moments judged, one a session.",
-            f"Reader {settings.reader}, judge {settings.judge}, seed {settings.seed}.",
-            f"Each case is read {settings.readings} times."
-            if settings.readings > 1
-            else "Each case is read once.",
-            f"The judge's two passes differ in {len(self.disagreements)} of {steps} steps.",
-            *([SHORTENED] if self.figures else []),
-        ]
-
     def page(self) -> str:
         """Return the page."""
-        titles, *lines = self.rows()
-        body = "".join(
-            f"<tr><th>{text(name)}{''.join(f'<td>{text(cell)}' for cell in cells)}"
-            for name, *cells in lines
-        )
+        titles, *lines = ([text(cell) for cell in line] for line in self.rows())
+        rows = ["<tr>" + "".join(f"<th>{title}" for title in titles)]
+        rows += [
+            f"<tr><th>{name}" + "".join(f"<td>{cell}" for cell in cells) for name, *cells in lines
+        ]
         meanings = [f"{title}: {meaning}." for _, title, _, meaning in COLUMNS] + [INTERVALS]
-        return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Study of next steps – hippocampus</title><style>{STYLE}</style></head><body>
-<h1>Study of next steps</h1>
-{"".join(f"<p>{text(each)}" for each in self.sentences())}
-<table><tr>{"".join(f"<th>{text(title)}" for title in titles)}{body}</table>
-{_opened("What the columns are", meanings)}
-{_opened("Steps in which the passes differ", self.disagreements)}
-{_opened("Missing", self.missing)}
-<h2>Moments</h2>
-{"".join(map(_shown, self.moments))}
-</body></html>
-"""
+        template = files(__package__).joinpath("report.html").read_text(encoding="utf-8")
+        return Template(template).substitute(
+            sentences="".join(f"<p>{text(each)}" for each in self.sentences),
+            rows="".join(rows),
+            columns=_opened("What the columns are", meanings),
+            disagreements=_opened("Steps in which the passes differ", self.disagreements),
+            missing=_opened("Missing", self.missing),
+            moments="".join(map(_shown, self.moments)),
+        )
 
 
-def _moment(folder: StudyFolder, settings: StudySettings, moment: Moment) -> JudgedMoment:
+def _moment(folder: StudyFolder, moment: Moment) -> JudgedMoment:
     steps = [
         ReadStep(name, case, folder.answers[name], [])
         for name, case in folder.readings(moment).items()
     ]
     by_name = {each.name: each for each in steps}
     for judgement in moment.judgements():
-        labels = labels_of(by_name, settings.seed, judgement)
+        labels = labels_of(by_name, folder.settings.seed, judgement)
         for label, verdict in (folder.answers[judgement].result or {}).items():
             by_name[labels[label]].verdicts.append(verdict)
     missing = [

@@ -5,11 +5,11 @@ Requests are built from neutral messages, and answers read into a reply; nothing
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, starmap, takewhile
 from typing import Any
 
 from hippocampus.errors import MALFORMED, MessagesError, ProviderError
@@ -26,7 +26,6 @@ TIMEOUT_SECONDS = 600.0
 MAX_OUTPUT_TOKENS = 16_000
 """Sent where the provider wants a limit."""
 FIRST = {"type": "text", "text": "(the conversation begins with a message of yours)"}
-FILTERED = "content_filter"
 NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 MAX_NAME_CHARACTERS = 64
 
@@ -78,8 +77,9 @@ class Wire:
                 refused = "stop reason refusal" if answer.get("stop_reason") == "refusal" else ""
             else:
                 [choice, *_] = answer["choices"]
-                message, is_filtered = choice["message"], choice.get("finish_reason") == FILTERED
-                refused = str(message.get("refusal") or ("content filter" if is_filtered else ""))
+                message, reason = choice["message"], choice.get("finish_reason")
+                filtered = "content filter" if reason == "content_filter" else ""
+                refused = str(message.get("refusal") or filtered)
             [found] = read([message])
             calls = [
                 (part.call_id, part.tool, json.dumps(arguments_of(part.text), ensure_ascii=False))
@@ -126,54 +126,50 @@ def wire_of(named: str) -> Wire:
 def _chat_request(system: str, messages: Iterable[Message]) -> Item:
     items: list[Item] = [{"role": "system", "content": system}] if system else []
     for message in messages:
-        items += openai_chat.tool_results(_results(message))
-        calls = [chat_call(*each) for each in _calls(message)]
+        results, text, calls = _content(message)
+        items += openai_chat.tool_results(results)
         if calls:
-            items.append(RawMessage.answer(_text(message), calls).item)
-        elif text := _text(message):
+            items.append(RawMessage.answer(text, list(starmap(chat_call, calls))).item)
+        elif text:
             items.append({"role": message.role, "content": text})
     return {"messages": items}
 
 
 def _anthropic_request(system: str, messages: Sequence[Message]) -> Item:
     """Return a request; system texts at the start join its system text, later ones are the user's."""
-    leading = list(itertools.takewhile(lambda each: each.role == "system", messages))
+    leading = list(takewhile(lambda each: each.role == "system", messages))
     said: list[tuple[str, Item]] = []
     for message in messages[len(leading) :]:
         role = "assistant" if message.role == "assistant" else "user"
-        [results] = anthropic.tool_results(_results(message))
-        text = _text(message)
+        results, text, calls = _content(message)
+        [answered] = anthropic.tool_results(results)
         texts = [{"type": "text", "text": text}] if text.strip() else []
-        calls = [tool_use(*each) for each in _calls(message)]
-        said += [(role, block) for block in (*results["content"], *texts, *calls)]
+        blocks = [*answered["content"], *texts, *starmap(tool_use, calls)]
+        said += [(role, block) for block in blocks]
     if said and said[0][0] == "assistant":
         said.insert(0, ("user", FIRST))
-    turns = itertools.groupby(said, key=lambda each: each[0])
+    turns = groupby(said, key=lambda each: each[0])
     items = [{"role": role, "content": [block for _, block in blocks]} for role, blocks in turns]
     before = "\n\n".join(filter(None, [system, *map(text_in, leading)]))
     more = {"system": before} if before else {}
     return {"max_tokens": MAX_OUTPUT_TOKENS, "messages": items, **more}
 
 
-def _text(message: Message) -> str:
-    """Return the text of a message; that of a tool's own message is in its results."""
-    return "" if message.role == "tool" else text_in(message)
-
-
-def _results(message: Message) -> list[ToolResult]:
-    """Return the results in a message; a tool's own message has nothing else, such as images."""
-    more = text_in(message) if message.role == "tool" else ""
-    return [
-        ToolResult(part.call_id, f"{part.text}{more}" or "(empty)", part.is_error)
+def _content(message: Message) -> tuple[list[ToolResult], str, list[tuple[str, str, Item]]]:
+    """Return the results, the text and the calls of a message; the text of a tool's is in its result."""
+    text = text_in(message)
+    inside, outside = (text, "") if message.role == "tool" else ("", text)
+    results = [
+        ToolResult(part.call_id, f"{part.text}{inside}" or "(empty)", part.is_error)
         for part in message.parts
         if part.closes_call
     ]
-
-
-def _calls(message: Message) -> list[tuple[str, str, Item]]:
-    """Return the id, the tool and the arguments of each call in a message."""
-    calls = (part for part in message.parts if part.kind == "call")
-    return [(part.call_id, _name(part.tool), arguments_of(part.text)) for part in calls]
+    calls = [
+        (part.call_id, _name(part.tool), arguments_of(part.text))
+        for part in message.parts
+        if part.kind == "call"
+    ]
+    return results, outside, calls
 
 
 def _name(tool: str) -> str:

@@ -108,9 +108,7 @@ def test_conditions_that_show_the_same_text_share_a_step_and_its_verdicts(
     for cases in folder.cases.values():
         assert [list(each.costs) for each in cases] == [["raw", "keep"], ["short"]]
         assert "recall" not in {each["name"] for each in cases[0].tools}
-    settings = folder.settings
-    assert settings is not None
-    figures = StudyReport.of(folder, settings).figures
+    figures = StudyReport.of(folder).figures
     assert list(figures) == ["raw", "short", "short, shortened", "keep"]
     assert figures["keep"]["behind"] == (0, 0, 0)
     assert figures["short"]["tokens"] == figures["short, shortened"]["tokens"]
@@ -133,9 +131,7 @@ def test_several_readings_of_a_case_are_averaged(run: Run) -> None:
         options = ("--against", "raw", "--readings", 2)
         _, folder = run(*options, *at(server, "openai"))
         assert len(server.asked) == 2 * (2 * 2 + 2)
-    settings = folder.settings
-    assert settings is not None
-    figures = StudyReport.of(folder, settings).figures
+    figures = StudyReport.of(folder).figures
     assert [each["quality"] for each in figures.values()] == 3 * [(3, 3, 3)]
 
 
@@ -292,9 +288,8 @@ def test_a_verdict_that_cannot_be_read_is_asked_again_once(wire: str, run: Run) 
     with model(unclear) as server:
         printed, folder = run(*at(server, wire))
     assert "1 of 2 moments judged" in printed
-    assert [each.refused for each in folder.answers.values() if each.refused] == [
-        "no verdicts in two answers: A.quality is no number from 0 to 4"
-    ]
+    [refused] = [each.refused for each in folder.answers.values() if each.refused]
+    assert refused.startswith("no verdicts in two answers: A lacks a quality from 0 to 4")
 
 
 @pytest.mark.parametrize("wire", WIRES)
