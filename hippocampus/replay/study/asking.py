@@ -24,7 +24,6 @@ from hippocampus.errors import ProviderError, StoreError
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.reader import read
-from hippocampus.models import tokens
 from hippocampus.models.http import post
 from hippocampus.replay.study import transcript
 from hippocampus.replay.study.cases import answer_recall
@@ -92,21 +91,19 @@ one line of JSON to {answers} in the folder of this file:
 
 
 def estimate(folder: StudyFolder) -> list[str]:
-    """Return the questions left to ask with their price, a sentence for each model that is asked."""
+    """Return the questions left to ask with their price, a sentence for each model that is asked.
+
+    A view counts as its whole list, which it is at most.
+    """
     from genai_prices import Usage, calc_price
 
-    settings, steps, verdicts = folder.settings, list[int](), list[int]()
-    if settings.reader == settings.judge == FILES:
-        return []
+    steps, verdicts, found = list[int](), list[int](), list[str]()
     for moment in folder.moments:
-        cases = folder.cases[moment.id]
-        sizes = {case.id: tokens.count(_conversation(case)) for case in cases}
-        readings = folder.readings(moment)
-        steps += [sizes[readings[name].id] for name in readings if folder.answers[name].is_open]
-        to_judge = sizes[cases[0].id] + ANSWER_TOKENS * len(readings)
-        verdicts += [to_judge for name in moment.judgements() if folder.answers[name].is_open]
-    found = []
-    for model, requests in ((settings.reader, steps), (settings.judge, verdicts)):
+        names = folder.readings(moment)
+        compared = moment.tokens + ANSWER_TOKENS * len(names)
+        steps += [moment.tokens for name in names if folder.answers[name].is_open]
+        verdicts += [compared for name in moment.judgements() if folder.answers[name].is_open]
+    for model, requests in ((folder.settings.reader, steps), (folder.settings.judge, verdicts)):
         if model == FILES or not requests:
             continue
         answered = ANSWER_TOKENS * len(requests)
@@ -117,7 +114,7 @@ def estimate(folder: StudyFolder) -> list[str]:
         except LookupError:
             price = "at a price that is not known"
         found.append(
-            f"{model}: {len(requests)} requests, about {sum(requests):,} tokens in and "
+            f"{model}: {len(requests)} requests, at most about {sum(requests):,} tokens in and "
             f"{answered:,} out, {price}"
         )
     return found
@@ -160,7 +157,12 @@ def judge_steps(folder: StudyFolder) -> Iterator[str]:
                 f"{rule} STEP {label} {rule}\n{step_of(folder.answers[name])}"
                 for label, name in labels[judgement].items()
             ]
-            parts = [_conversation(whole), recorded, *steps, f"{rule} END {rule}\n"]
+            parts = [
+                transcript.text_of_conversation(whole),
+                recorded,
+                *steps,
+                f"{rule} END {rule}\n",
+            ]
             texts[judgement] = "\n\n".join(parts)
     if settings.judge != FILES:
         wire = wire_of(settings.judge)
@@ -237,10 +239,6 @@ def step_in(line: Mapping[str, Any]) -> Result | str:
     return {"text": text, "calls": steps}
 
 
-def _conversation(case: StudyCase) -> str:
-    return transcript.text_of_conversation(case.system, case.tools, read(case.view))
-
-
 # Models
 
 
@@ -313,12 +311,8 @@ def _reply(folder: StudyFolder, name: str, wire: Wire, body: Item, turn: int) ->
     known = folder.answers[name].exchange
     if turn < len(known):
         return wire.read(known[turn]["answer"])
-    try:
-        answer = post(wire.endpoint, wire.path, body)
-        reply = wire.read(answer)
-    except ProviderError as failure:
-        folder.add(name=name, failure=str(failure))
-        raise
+    answer = post(wire.endpoint, wire.path, body)
+    reply = wire.read(answer)
     exchange = json.dumps({"request": body, "answer": answer})
     key = os.environ.get(wire.endpoint.key_variable, "").strip()
     # An answer may quote the key.
@@ -377,7 +371,9 @@ def _text_to_read(path: Path, case: StudyCase) -> str:
         example = shlex.quote('{"entry_id": "…", "lines": [1, 40]}')
         text += RECALL.format(path=shlex.quote(str(path.absolute())), example=example)
     rule = transcript.RULE
-    return f"{text}\n{_conversation(case)}\n\n{rule} END: your next message {rule}\n"
+    return (
+        f"{text}\n{transcript.text_of_conversation(case)}\n\n{rule} END: your next message {rule}\n"
+    )
 
 
 def answered(file: Path, arguments: str) -> str:

@@ -110,8 +110,6 @@ class Answers:
     """Each request to an endpoint with its answer."""
     recall: list[dict[str, Any]] = field(default_factory=list)
     """Each with `arguments`, `answer` and `tokens`."""
-    failure: list[str] = field(default_factory=list)
-    """Requests that had no usable answer, one sentence each."""
     result: dict[str, Any] | None = None
     """The step of a reader (`text`, `calls`), or the verdicts of a judge by label."""
     refused: str = ""
@@ -170,12 +168,14 @@ class StudyFolder:
             case {"cases": values}:
                 for each in values:
                     self.cases[each["moment"]].append(StudyCase(**each))
-            case {"name": name, **fields}:
-                for key, value in fields.items():
-                    if key in ("result", "refused"):
-                        setattr(self.answers[name], key, value)
-                    else:
-                        getattr(self.answers[name], key).append(value)
+            case {"name": name, "result": value}:
+                self.answers[name].result = value
+            case {"name": name, "refused": value}:
+                self.answers[name].refused = value
+            case {"name": name, "recall": value}:
+                self.answers[name].recall.append(value)
+            case {"name": name, "exchange": value}:
+                self.answers[name].exchange.append(value)
 
     def readings(self, *moments: Moment) -> dict[str, StudyCase]:
         """Return the cases of some moments, or of all, by the names of their readings.

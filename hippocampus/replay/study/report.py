@@ -148,7 +148,7 @@ def _moment(folder: StudyFolder, moment: Moment) -> JudgedMoment:
         for label, verdict in (folder.answers[judgement].result or {}).items():
             by_name[labels[label]].verdicts.append(verdict)
     missing = [
-        f"{name}: {answers.refused or next(reversed(answers.failure), 'no answer yet')}"
+        f"{name}: {answers.refused or 'no answer yet'}"
         for name in (*by_name, *moment.judgements())
         if not (answers := folder.answers[name]).result
     ]

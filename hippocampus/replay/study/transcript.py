@@ -9,7 +9,9 @@ from typing import Any
 
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item, Message
+from hippocampus.formats.reader import read
 from hippocampus.replay.recording import Recording
+from hippocampus.replay.study.folder import StudyCase
 
 RULE = "══════"
 
@@ -53,15 +55,15 @@ def tools_of(recording: Recording, messages: Sequence[Message]) -> list[Item]:
     return [{"name": name, **known[name]} for name in sorted(known)]
 
 
-def text_of_conversation(system: str, tools: Iterable[Item], messages: Iterable[Message]) -> str:
+def text_of_conversation(case: StudyCase) -> str:
     """Return all that an agent is shown as text, each message under its number and its role."""
-    lines = [f"{RULE} SYSTEM TEXT {RULE}\n{system}\n"] if system else []
+    lines = [f"{RULE} SYSTEM TEXT {RULE}\n{case.system}\n"] if case.system else []
     lines.append(f"{RULE} TOOLS {RULE}")
-    for tool in tools:
+    for tool in case.tools:
         schema = json.dumps(tool["parameters"], ensure_ascii=False)
         lines.append(f"- {tool['name']}: {tool['description']}\n  arguments: {schema}")
     lines.append(f"\n{RULE} THE CONVERSATION {RULE}")
-    for number, message in enumerate(numbered(messages), start=1):
+    for number, message in enumerate(numbered(read(case.view)), start=1):
         lines.append(f"\n{RULE} {number} · {message.role} {RULE}")
         for part in message.parts:
             if part.kind == "call":

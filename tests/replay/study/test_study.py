@@ -158,8 +158,8 @@ def test_the_price_is_confirmed_before_anything_is_asked(run: Run) -> None:
     with model() as server:
         printed, _ = run("--reader", f"openai:gpt-4o@{server.address}", input_text="n\n")
         assert server.asked == []
-    assert "6 requests, about" in printed
-    assert "4 requests, about" in printed
+    assert "6 requests, at most about" in printed
+    assert "4 requests, at most about" in printed
     assert "$" in printed
 
 
