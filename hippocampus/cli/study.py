@@ -141,7 +141,7 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
     verdicts = track(judge_steps(folder), 2 * done, progress, "judging")
     for problem in filter(None, itertools.chain(steps, verdicts)):
         typer.echo(problem, err=True)
-    report, page = StudyReport.of(folder), folder.path / "report.html"
+    report, page = StudyReport(folder), folder.path / "report.html"
     files.replace_file(page, report.page().encode("utf-8", "replace"))
     titles, *lines = zip(*report.rows(), strict=True)  # a terminal has no room for ten columns
     columns = (Column(each, justify="right") for each in titles[1:])

@@ -5,20 +5,20 @@ Nothing is asked. Recordings are untrusted: their text reaches the page only esc
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from importlib.resources import files
 from statistics import mean
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from hippocampus import prices as price_tables
 from hippocampus.formats.reader import read
-from hippocampus.prices import Prices
 from hippocampus.replay.page.markup import text
 from hippocampus.replay.study.asking import labels_of, step_of
-from hippocampus.replay.study.folder import RAW, Answers, Moment, StudyCase, StudyFolder
+from hippocampus.replay.study.folder import RAW, Moment, StudyFolder
 
 DRAWS = 10_000
 COLUMNS = (
@@ -45,67 +45,88 @@ Figure = tuple[float, ...]
 """A value, with the ends of its interval where it has one."""
 
 
-class ReadStep(NamedTuple):
-    """One reading of a case, with the verdicts on it, one a pass."""
-
-    name: str
-    case: StudyCase
-    answers: Answers
-    verdicts: list[dict[str, Any]]
-
-
-class JudgedMoment(NamedTuple):
-    """A moment with its steps; those of the whole list are the first."""
-
-    title: str
-    steps: list[ReadStep]
-    missing: list[str]
-
-    def under(self, condition: str) -> list[ReadStep]:
-        """Return the steps under a condition."""
-        return [each for each in self.steps if condition in each.case.costs]
-
-
-class StudyReport(NamedTuple):
+class StudyReport:
     """The figures by condition, over the moments that have every step and both verdicts."""
 
-    figures: dict[str, dict[str, Figure]]
-    """By condition, and for each but the whole list also of the moments that it shortens."""
-    sentences: list[str]
-    """What was studied, and how often the judge's passes differ."""
-    moments: list[JudgedMoment]
-    missing: list[str]
-    disagreements: list[str]
-
-    @classmethod
-    def of(cls, folder: StudyFolder) -> StudyReport:
-        """Return the report of a study's folder."""
-        settings, prices = folder.settings, price_tables.model_prices(folder.settings.model)
-        moments = [_moment(folder, each) for each in folder.moments]
-        judged = [each for each in moments if not each.missing]
-        figures = {}
+    def __init__(self, folder: StudyFolder) -> None:
+        """Compute the report of a study's folder."""
+        self.folder, settings = folder, folder.settings
+        self.missing: list[str] = []
+        self.disagreements: list[str] = []
+        self.verdicts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        """By name of the reading, one a pass."""
+        judged: list[Moment] = []
+        for moment in folder.moments:
+            readings = folder.readings(moment)
+            for judgement in moment.judgements():
+                labels = labels_of(readings, settings.seed, judgement)
+                for label, verdict in (folder.answers[judgement].result or {}).items():
+                    self.verdicts[labels[label]].append(verdict)
+            missing = [
+                f"{name}: {answers.refused or 'no answer yet'}"
+                for name in (*readings, *moment.judgements())
+                if not (answers := folder.answers[name]).result
+            ]
+            self.missing += missing
+            if missing:
+                continue
+            judged.append(moment)
+            for name in readings:
+                one, two = ((each["quality"], each["same_effect"]) for each in self.verdicts[name])
+                if one != two:
+                    found = f"{name} has quality and same effect {one}, then {two}"
+                    self.disagreements.append(f"{_title(moment)}: {found}")
+        self.figures: dict[str, dict[str, Figure]] = {}
+        """By condition, and for each but the whole list also of the moments that it shortens."""
         for condition in settings.conditions() if judged else ():
-            figures[condition] = _figures(judged, condition, prices)
-            shortened = [each for each in judged if each.under(condition)[0] not in each.under(RAW)]
+            self.figures[condition] = self._figures(judged, condition)
+            shortened = [each for each in judged if condition not in folder.cases[each.id][0].costs]
             if shortened:
-                figures[f"{condition}, shortened"] = _figures(shortened, condition, prices)
-        missing = [line for each in moments for line in each.missing]
-        steps = [(moment.title, step) for moment in judged for step in moment.steps]
-        disagreements = []
-        for title, step in steps:
-            one, two = ((each["quality"], each["same_effect"]) for each in step.verdicts)
-            if one != two:
-                found = f"{step.name} has quality and same effect {one}, then {two}"
-                disagreements.append(f"{title}: {found}")
+                self.figures[f"{condition}, shortened"] = self._figures(shortened, condition)
         times = "once" if settings.readings == 1 else f"{settings.readings} times"
-        sentences = [
-            f"{len(judged)} of {len(moments)} moments judged, one a session.",
+        steps = len(folder.readings(*judged)) if judged else 0
+        self.sentences = [
+            f"{len(judged)} of {len(folder.moments)} moments judged, one a session.",
             f"Reader {settings.reader}, judge {settings.judge}, seed {settings.seed}.",
             f"Each case is read {times}.",
-            f"The judge's two passes differ in {len(disagreements)} of {len(steps)} steps.",
+            f"The judge's two passes differ in {len(self.disagreements)} of {steps} steps.",
             *([SHORTENED] if judged else []),
         ]
-        return cls(figures, sentences, moments, missing, disagreements)
+
+    def _figures(self, moments: Sequence[Moment], condition: str) -> dict[str, Figure]:
+        """Return each figure with the ends of its 95 percent interval; each moment is of one session."""
+        own, raw = ([self._numbers(each, name) for each in moments] for name in (condition, RAW))
+        over = {field: np.array([each[field] for each in own], float) for field in own[0]}
+        whole = {field: np.array([each[field] for each in raw], float) for field in own[0]}
+        over["behind"] = whole["quality"] - over["quality"]
+        over["as_good"] = 100.0 * (over["behind"] <= 0)
+        draws = np.random.default_rng(0).integers(0, len(moments), (DRAWS, len(moments)))
+        figures: dict[str, Figure] = {"moments": (len(moments),)}
+        for field, values in over.items():
+            under = whole[field] / 100 if field in RATIOS else np.ones(len(moments))
+            ratios = values[draws].sum(1) / under[draws].sum(1)
+            ends = map(float, np.percentile(ratios, (2.5, 97.5)))
+            figures[field] = (float(values.sum() / under.sum()), *ends)
+        return figures
+
+    def _numbers(self, moment: Moment, condition: str) -> dict[str, float]:
+        """Return the numbers of a moment under a condition: the mean of its readings."""
+        readings = self.folder.readings(moment)
+        names = [name for name, case in readings.items() if condition in case.costs]
+        case, prices = readings[names[0]], price_tables.model_prices(self.folder.settings.model)
+        verdicts = [verdict for name in names for verdict in self.verdicts[name]]
+        false = [any(each["false_facts"] for each in self.verdicts[name]) for name in names]
+        recalled = [each["tokens"] for name in names for each in self.folder.answers[name].recall]
+        paid = sum(prices.recall_cost(case.tokens, each) for each in recalled)
+        return {
+            "quality": mean(each["quality"] for each in verdicts),
+            "same_effect": 100 * mean(each["same_effect"] for each in verdicts),
+            "false_facts": 100 * mean(false),
+            "recalls": len(recalled) / len(names),
+            "recalled": sum(recalled) / len(names),
+            "tokens": case.tokens,
+            "cost": case.costs[condition] + paid / len(names),
+        }
 
     def rows(self) -> list[list[str]]:
         """Return a line of titles, then one for each condition, each figure with its interval."""
@@ -123,7 +144,7 @@ class StudyReport(NamedTuple):
         titles, *lines = ([text(cell) for cell in line] for line in self.rows())
         rows = ["<tr>" + "".join(f"<th>{title}" for title in titles)]
         rows += [
-            f"<tr><th>{name}" + "".join(f"<td>{cell}" for cell in cells) for name, *cells in lines
+            f"<tr><th>{name}" + "".join(f"<td>{each}" for each in cells) for name, *cells in lines
         ]
         meanings = [f"{title}: {meaning}." for _, title, _, meaning in COLUMNS] + [INTERVALS]
         template = files(__package__).joinpath("report.html").read_text(encoding="utf-8")
@@ -133,90 +154,45 @@ class StudyReport(NamedTuple):
             columns=_opened("What the columns are", meanings),
             disagreements=_opened("Steps in which the passes differ", self.disagreements),
             missing=_opened("Missing", self.missing),
-            moments="".join(map(_shown, self.moments)),
+            moments="".join(map(self._shown, self.folder.moments)),
+        )
+
+    def _shown(self, moment: Moment) -> str:
+        """Return a moment with the recorded step, and each reader's beside the others."""
+        whole = self.folder.cases[moment.id][0]
+        known = {part.text for message in read(whole.view) for part in message.parts}
+        sides, qualities = "", []
+        for name, case in self.folder.readings(moment).items():
+            title, answers, verdicts = (
+                " and ".join(case.costs),
+                self.folder.answers[name],
+                self.verdicts[name],
+            )
+            graded = "/".join(str(each["quality"]) for each in verdicts) or "not judged"
+            qualities.append(f"{title} {graded}")
+            notes = "".join(
+                f"<p>quality {each['quality']}, same effect: {each['same_effect']}. "
+                + text(
+                    "".join([each.get("note", ""), *(f" False: {f}" for f in each["false_facts"])])
+                )
+                for each in verdicts
+            )
+            recalls = [f"{each['arguments']}\n\n{each['answer']}" for each in answers.recall]
+            texts = [part.text for message in read(case.view) for part in message.parts]
+            sides += (
+                f"<section><h3>{text(title)}</h3><p>{name}, {case.tokens:,} tokens{notes}"
+                f"<pre>{text(step_of(answers))}</pre>{_opened('Recalls', recalls)}"
+                f"{_opened('Texts that are not in the list', [e for e in texts if e not in known])}"
+                "</section>"
+            )
+        return (
+            f"<details><summary>{text(_title(moment))} ({text(', '.join(qualities))})</summary><h3>"
+            f'Recorded</h3><pre>{text(whole.recorded)}</pre><div class="side">{sides}</div></details>'
         )
 
 
-def _moment(folder: StudyFolder, moment: Moment) -> JudgedMoment:
-    steps = [
-        ReadStep(name, case, folder.answers[name], [])
-        for name, case in folder.readings(moment).items()
-    ]
-    by_name = {each.name: each for each in steps}
-    for judgement in moment.judgements():
-        labels = labels_of(by_name, folder.settings.seed, judgement)
-        for label, verdict in (folder.answers[judgement].result or {}).items():
-            by_name[labels[label]].verdicts.append(verdict)
-    missing = [
-        f"{name}: {answers.refused or 'no answer yet'}"
-        for name in (*by_name, *moment.judgements())
-        if not (answers := folder.answers[name]).result
-    ]
-    title = f"{moment.id}: {moment.recording}, call {moment.call}, {moment.kind}"
-    return JudgedMoment(title, steps, missing)
-
-
-def _numbers(steps: Sequence[ReadStep], condition: str, prices: Prices) -> dict[str, float]:
-    """Return the numbers of a moment under a condition: the mean of its readings."""
-    case, verdicts = steps[0].case, [verdict for step in steps for verdict in step.verdicts]
-    recalled = [each["tokens"] for step in steps for each in step.answers.recall]
-    paid = sum(prices.recall_cost(case.tokens, each) for each in recalled)
-    false = [any(each["false_facts"] for each in step.verdicts) for step in steps]
-    return {
-        "quality": mean(each["quality"] for each in verdicts),
-        "same_effect": 100 * mean(each["same_effect"] for each in verdicts),
-        "false_facts": 100 * mean(false),
-        "recalls": len(recalled) / len(steps),
-        "recalled": sum(recalled) / len(steps),
-        "tokens": case.tokens,
-        "cost": case.costs[condition] + paid / len(steps),
-    }
-
-
-def _figures(moments: Sequence[JudgedMoment], condition: str, prices: Prices) -> dict[str, Figure]:
-    """Return each figure with the ends of its 95 percent interval; each moment is of one session."""
-    own, raw = (
-        [_numbers(each.under(name), name, prices) for each in moments] for name in (condition, RAW)
-    )
-    over = {field: np.array([each[field] for each in own], float) for field in own[0]}
-    whole = {field: np.array([each[field] for each in raw], float) for field in own[0]}
-    over["behind"] = whole["quality"] - over["quality"]
-    over["as_good"] = 100.0 * (over["behind"] <= 0)
-    draws = np.random.default_rng(0).integers(0, len(moments), (DRAWS, len(moments)))
-    figures: dict[str, Figure] = {"moments": (len(moments),)}
-    for field, values in over.items():
-        under = whole[field] / 100 if field in RATIOS else np.ones(len(moments))
-        ratios = values[draws].sum(1) / under[draws].sum(1)
-        ends = map(float, np.percentile(ratios, (2.5, 97.5)))
-        figures[field] = (float(values.sum() / under.sum()), *ends)
-    return figures
-
-
-def _shown(moment: JudgedMoment) -> str:
-    whole = moment.steps[0].case
-    known = {part.text for message in read(whole.view) for part in message.parts}
-    sides, qualities = "", []
-    for name, case, answers, verdicts in moment.steps:
-        title = " and ".join(case.costs)
-        graded = "/".join(str(each["quality"]) for each in verdicts) or "not judged"
-        qualities.append(f"{title} {graded}")
-        notes = "".join(
-            f"<p>quality {each['quality']}, same effect: {each['same_effect']}. "
-            + text("".join([each.get("note", ""), *(f" False: {f}" for f in each["false_facts"])]))
-            for each in verdicts
-        )
-        recalls = [f"{each['arguments']}\n\n{each['answer']}" for each in answers.recall]
-        texts = [part.text for message in read(case.view) for part in message.parts]
-        sides += (
-            f"<section><h3>{text(title)}</h3><p>{name}, {case.tokens:,} tokens{notes}"
-            f"<pre>{text(step_of(answers))}</pre>{_opened('Recalls', recalls)}"
-            f"{_opened('Texts that are not in the list', [e for e in texts if e not in known])}"
-            "</section>"
-        )
-    return (
-        f"<details><summary>{text(moment.title)} ({text(', '.join(qualities))})</summary><h3>"
-        f'Recorded</h3><pre>{text(whole.recorded)}</pre><div class="side">{sides}</div></details>'
-    )
+def _title(moment: Moment) -> str:
+    return f"{moment.id}: {moment.recording}, call {moment.call}, {moment.kind}"
 
 
 def _opened(title: str, texts: Sequence[str]) -> str:

@@ -71,29 +71,30 @@ class Wire:
             ProviderError: it holds neither text nor calls.
 
         """
-        try:
-            if self.adapter is anthropic:
-                message = {"role": "assistant", "content": answer["content"]}
+        message: Item = {}
+        refused: object = ""
+        match answer:
+            case {"choices": [{"message": {} as message} as choice, *_]}:
+                filtered = choice.get("finish_reason") == "content_filter"
+                refused = message.get("refusal") or ("content filter" if filtered else "")
+            case {"content": content}:
+                message = {"role": "assistant", "content": content}
                 refused = "stop reason refusal" if answer.get("stop_reason") == "refusal" else ""
-            else:
-                [choice, *_] = answer["choices"]
-                message, reason = choice["message"], choice.get("finish_reason")
-                filtered = "content filter" if reason == "content_filter" else ""
-                refused = str(message.get("refusal") or filtered)
-            [found] = read([message])
-            calls = [
-                (part.call_id, part.tool, json.dumps(arguments_of(part.text), ensure_ascii=False))
-                for part in found.parts
-                if part.kind == "call"
-            ]
-            text = "".join(part.text for part in found.parts if part.kind == "text")
+        try:
+            parts = read([message])[0].parts
         except (*MALFORMED, MessagesError):
-            text, calls, refused, message = "", [], "", {}
+            parts = ()
+        text = "".join(part.text for part in parts if part.kind == "text")
+        calls = [
+            (part.call_id, part.tool, json.dumps(arguments_of(part.text), ensure_ascii=False))
+            for part in parts
+            if part.kind == "call"
+        ]
         if not (text.strip() or calls or refused):
             raise ProviderError(
                 f"{self.endpoint.place}: the answer has neither text nor tool calls"
             )
-        return Reply(text, calls, refused, message)
+        return Reply(text, calls, str(refused), message)
 
 
 WIRES = {

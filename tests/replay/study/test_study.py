@@ -108,7 +108,7 @@ def test_conditions_that_show_the_same_text_share_a_step_and_its_verdicts(
     for cases in folder.cases.values():
         assert [list(each.costs) for each in cases] == [["raw", "keep"], ["short"]]
         assert "recall" not in {each["name"] for each in cases[0].tools}
-    figures = StudyReport.of(folder).figures
+    figures = StudyReport(folder).figures
     assert list(figures) == ["raw", "short", "short, shortened", "keep"]
     assert figures["keep"]["behind"] == (0, 0, 0)
     assert figures["short"]["tokens"] == figures["short, shortened"]["tokens"]
@@ -131,7 +131,7 @@ def test_several_readings_of_a_case_are_averaged(run: Run) -> None:
         options = ("--against", "raw", "--readings", 2)
         _, folder = run(*options, *at(server, "openai"))
         assert len(server.asked) == 2 * (2 * 2 + 2)
-    figures = StudyReport.of(folder).figures
+    figures = StudyReport(folder).figures
     assert [each["quality"] for each in figures.values()] == 3 * [(3, 3, 3)]
 
 
