@@ -30,7 +30,7 @@ from hippocampus.session.resources import Resources, SessionInfo
 from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage import ledger
-from hippocampus.storage.content_store import ContentStore, DiskStore
+from hippocampus.storage.content_store import ContentStore, DiskStore, opened_store
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ class Hippocampus:
         line that is written without a model. `complete` answers a prompt: each consolidation
         calls it once, within the policy's `model_seconds`, to extract facts from the user's
         messages. `agent` is the owner of sessions and facts, unless a session names another one.
-        `store` holds the payloads in place of the state directory; its maker closes it. `marks`
+        `store` holds the payloads in place of the state directory; its maker closes it, and gives it
+        to the commands by `HIPPOCAMPUS_STORE`. `marks`
         is how many cache marks a session may add to a list in which the host has set one: 2 need
         two of the provider's four to be free, of which the host may use one in its system prompt
         or tools; 0 adds none. `tail_mark` means that requests get a mark at their end after the
@@ -134,10 +135,10 @@ class Hippocampus:
         self._open_sessions = OpenSessions(self.session, MAX_OPEN_SESSIONS)
         self._closing = contextlib.ExitStack()
         if store is None:
-            store = disk = DiskStore(state.contents)
-            self._closing.callback(disk.close)
+            store = self._closing.enter_context(opened_store(state))
             try:
-                disk.open()
+                if isinstance(store, DiskStore):
+                    store.open()
             except StoreError:  # law 3: an agent that restarts starts
                 LOG.exception("messages are sent as they are until the directory can be used")
         self._store: ContentStore = store

@@ -92,7 +92,7 @@ def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus.consolidation.defrag import defrag as run
     from hippocampus.consolidation.defrag import undo as undone
     from hippocampus.facts import Facts
-    from hippocampus.storage.content_store import DiskStore
+    from hippocampus.storage.content_store import opened_store
 
     state = expect_state(state_dir)
     if not idle_hours >= 0:
@@ -100,7 +100,7 @@ def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
     if apply and undo:
         raise typer.BadParameter("--apply makes a run, --undo undoes the last one: name one")
     with contextlib.ExitStack() as closing:
-        store = closing.enter_context(contextlib.closing(DiskStore(state.contents)))
+        store = closing.enter_context(opened_store(state))
         facts = None
         if state.facts.exists():
             facts = closing.enter_context(contextlib.closing(Facts(state.facts)))
@@ -179,11 +179,11 @@ def forget(
     """
     from hippocampus.consolidation import forgetting
     from hippocampus.facts import Facts
-    from hippocampus.storage.content_store import DiskStore
+    from hippocampus.storage.content_store import opened_store
 
     state = expect_state(state_dir)
     with contextlib.ExitStack() as closing:
-        store = closing.enter_context(contextlib.closing(DiskStore(state.contents)))
+        store = closing.enter_context(opened_store(state))
 
         def facts() -> Facts:
             return closing.enter_context(contextlib.closing(Facts(state.facts)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import sys
 import time
@@ -46,7 +45,7 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
 ) -> None:
     """List the stored contents and archives that the rules remove; remove them with --apply."""
     from hippocampus.storage import gc, proxy
-    from hippocampus.storage.content_store import DiskStore
+    from hippocampus.storage.content_store import opened_store
 
     state = expect_state(state_dir)
     rules = gc.GcRules(max_age_days, max_bytes, _session_days(session or ()), orphan_hours * 3_600)
@@ -54,7 +53,7 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     given = [rules.max_age_days, rules.max_bytes, rules.orphan_grace_seconds]
     if any(each is not None and not each >= 0 for each in [*given, *rules.session_days.values()]):
         raise typer.BadParameter("ages and sizes are 0 or more")
-    with contextlib.closing(DiskStore(state.contents)) as store:
+    with opened_store(state) as store:
         removals = gc.plan(gc.holdings(state, store), rules, started)
         files = gc.plan_files(gc.session_files(state), rules, started)
         conversations = gc.plan_conversations(state, rules, started)
@@ -131,7 +130,7 @@ def show(
     named: Annotated[str, typer.Argument(help="An entry's id, or the start of a payload's key.")],
 ) -> None:
     """Write one content to standard output, byte for byte; on a terminal, without control characters."""
-    from hippocampus.storage.content_store import DiskStore
+    from hippocampus.storage.content_store import opened_store
 
     state = expect_state(state_dir)
     found = [
@@ -143,7 +142,7 @@ def show(
     if len(found) != 1:
         number = "no content is" if not found else f"{len(found)} contents are"
         fail(f"{number} named {named!r}; `store ls` lists them")
-    with contextlib.closing(DiskStore(state.contents)) as store:
+    with opened_store(state) as store:
         content = store.get(found[0])
     if sys.stdout.isatty():
         content = visible((content or b"").decode("utf-8", "replace")).encode()
@@ -169,7 +168,7 @@ def entries(
     payload that its `source.ref` names here, or else as its summary.
     """
     from hippocampus.storage import entry_exchange as exchange
-    from hippocampus.storage.content_store import DiskStore
+    from hippocampus.storage.content_store import opened_store
 
     state = expect_state(state_dir)
     if session and import_file is None and not state.ledger(session).exists():
@@ -186,7 +185,7 @@ def entries(
         raise typer.Exit(2) from None
     if not found:
         fail(f"{import_file} has no entries")
-    with contextlib.closing(DiskStore(state.contents)) as store:
+    with opened_store(state) as store:
         added, changed, unchanged = exchange.take_in(state, store, found)
     typer.echo(f"{added} entries added, {changed} changed, {unchanged} as they were")
 
@@ -225,7 +224,7 @@ def stats(state_dir: StateFolder) -> None:
 
 def _holdings(state: StateDir) -> list[Holding]:
     from hippocampus.storage import gc
-    from hippocampus.storage.content_store import DiskStore
+    from hippocampus.storage.content_store import opened_store
 
-    with contextlib.closing(DiskStore(state.contents)) as store:
+    with opened_store(state) as store:
         return gc.holdings(state, store)

@@ -108,7 +108,7 @@ def file_read(tool: str, arguments: str) -> str:
 def file_written(tool: str, arguments: str) -> str:
     """Return the name of the file that a call writes or edits; empty for none.
 
-    >>> file_written("Write", json.dumps({"path": "a.py", "content": "import os" * 10}))
+    >>> file_written("Write", f'{{"path": "a.py", "content": "{80 * "x = 1;"}"}}')
     'a.py'
     """
     name, has_text = file_of(arguments)

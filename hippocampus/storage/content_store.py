@@ -7,6 +7,8 @@ a folder that only its owner may read. What a payload means is not known here.
 from __future__ import annotations
 
 import contextlib
+import os
+import pkgutil
 import re
 import sqlite3
 import stat
@@ -22,7 +24,10 @@ from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
 from hippocampus.storage import encryption, files, packing
 from hippocampus.storage.sqlite import reading
+from hippocampus.storage.state_dir import StateDir
 
+STORE = "HIPPOCAMPUS_STORE"
+"""Names what makes the store of a state directory: `package.module:function`, called with its path."""
 SIZE_LIMIT_BYTES = 1 << 50
 """diskcache evicts above its limit; this one is never reached."""
 MIN_FILE_BYTES = 1 << 15
@@ -321,6 +326,30 @@ class DiskStore:
         """Close the database."""
         if self._opened is not None:
             self._opened.close()
+
+
+@contextlib.contextmanager
+def opened_store(state: StateDir) -> Iterator[ContentStore]:
+    """Yield the content store of a state directory: that on its disk, or the one `STORE` names.
+
+    Raises:
+        StoreError: `STORE` names nothing that makes a store.
+
+    """
+    named = os.environ.get(STORE, "")
+    if not named:
+        with contextlib.closing(DiskStore(state.contents)) as disk:
+            yield disk
+        return
+    try:
+        store = pkgutil.resolve_name(named)(state.root)
+    except Exception as failure:
+        text = f"{STORE}={named!r}: expected package.module:function, called with a path; {failure}"
+        raise StoreError(text) from failure
+    try:
+        yield store
+    finally:
+        getattr(store, "close", lambda: None)()
 
 
 def _without_parts(packed: bytes) -> tuple[tuple[str, ...], bytes]:

@@ -12,7 +12,7 @@ from hippocampus.errors import StoreError
 from hippocampus.storage import gc, tombstones
 from hippocampus.storage.archive import reader
 from hippocampus.storage.archive.records import parsed
-from hippocampus.storage.content_store import ContentStore, DiskStore, damage
+from hippocampus.storage.content_store import ContentStore, DiskStore, damage, opened_store
 from hippocampus.storage.ledger import StoredSession, stored_session
 from hippocampus.storage.sqlite import reading
 from hippocampus.storage.state_dir import StateDir
@@ -41,12 +41,10 @@ def verify(state: StateDir, store: ContentStore | None = None) -> Report:
     for path in sorted(state.search.glob("*.sqlite3")):
         notes += _databases(path, "search index")
     try:
-        if store is not None:
-            found = _payloads(state, store, sessions, orphans=readable)
-        else:
-            with contextlib.closing(DiskStore(state.contents)) as disk:
-                found = _payloads(state, disk, sessions, orphans=readable)
-                notes += disk.strays()
+        with contextlib.nullcontext(store) if store else opened_store(state) as opened:
+            found = _payloads(state, opened, sessions, orphans=readable)
+            if isinstance(opened, DiskStore) and not store:
+                notes += opened.strays()
     except StoreError as failure:
         return Report([str(failure), *problems], notes)
     return Report([*found.problems, *problems], [*notes, *found.notes])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from pathlib import Path
 
 import pytest
+from conversations import EAGER, reading
 from typer.testing import CliRunner, Result
 
+from hippocampus import Hippocampus
 from hippocampus.cli import app
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
@@ -130,3 +133,31 @@ def test_verify_ends_with_0_on_an_orphan_and_with_1_on_a_damaged_fact_store(
     found = hippocampus("store", "verify", state)
     assert found.exit_code == 1
     assert "undamaged" not in found.output
+
+
+def test_every_command_uses_the_store_that_the_environment_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HIPPOCAMPUS_STORE", "storage.memory_store:elsewhere")
+    state = tmp_path / "state"
+    memory = Hippocampus(state, policy=EAGER)
+    with contextlib.closing(memory), memory.session("s") as session:
+        session(reading(2))
+        [entry, *_] = session.entries()
+        content = session.text(entry.id)
+    assert not (state / "contents").exists()
+    assert hippocampus("store", "show", state, entry.id).output.rstrip("\n") == content.rstrip("\n")
+    assert hippocampus("store", "verify", state).exit_code == 0
+    assert entry.id in hippocampus("store", "ls", state).output
+    assert "2 contents, " in hippocampus("gc", state, "--max-age-days", 0, "--apply").output
+    assert hippocampus("store", "show", state, entry.id).exit_code == 2
+
+
+def test_a_store_that_cannot_be_made_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = tmp_path / "state"
+    Hippocampus(state).close()
+    monkeypatch.setenv("HIPPOCAMPUS_STORE", "storage.memory_store:nothing_here")
+    found = hippocampus("store", "ls", state)
+    assert "expected package.module:function" in str(found.exception)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from hippocampus.entries.entry import content_key
-from hippocampus.storage.content_store import StoredPayload
+from hippocampus.storage.content_store import DiskStore, StoredPayload
 
 
 class MemoryStore:
@@ -35,3 +36,8 @@ class MemoryStore:
         """Yield every payload, by key."""
         for key, (content, put_at) in sorted(self._contents.items()):
             yield StoredPayload(key, len(content), put_at)
+
+
+def elsewhere(root: Path) -> DiskStore:
+    """Return a store beside a state directory, as `HIPPOCAMPUS_STORE` names one."""
+    return DiskStore(root.parent / "elsewhere")

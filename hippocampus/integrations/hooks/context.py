@@ -66,7 +66,7 @@ def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
     from hippocampus.facts import Facts
     from hippocampus.models import tokens
     from hippocampus.session.ports import ContextLoadRequest
-    from hippocampus.storage.content_store import DiskStore
+    from hippocampus.storage.content_store import opened_store
 
     rules = policy.load(policy_name)
     if not rules.consolidation.context_load_tokens:
@@ -76,7 +76,7 @@ def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
     own = "" if event.get("source") == "compact" else str(event.get("session_id") or "")
     request = ContextLoadRequest(own, "", "", time.time())
     with contextlib.ExitStack() as closing:
-        store = closing.enter_context(contextlib.closing(DiskStore(state.contents)))
+        store = closing.enter_context(opened_store(state))
         facts = closing.enter_context(Facts(state.facts)) if state.facts.exists() else None
         resources = ContextLoadResources(
             state, store, rules, tokens.DEFAULT_ENCODING, lambda: facts

@@ -16,7 +16,7 @@ from hippocampus.indexing import ExtractionContext, frame, price_of
 from hippocampus.integrations.hooks import noted
 from hippocampus.models import tokens
 from hippocampus.policy import Subject, new_entry
-from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.content_store import opened_store
 from hippocampus.storage.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def stored(result: LargeResult, state: StateDir, policy_name: str, transcript: s
         return None
     record = Record(entry, origin, key, "text", kind, tool, arguments, size, Stage.INDEXED, shown)
     with (
-        contextlib.closing(DiskStore(state.contents)) as store,
+        opened_store(state) as store,
         contextlib.closing(Ledger(state, result.session)) as ledger,
     ):
         store.put(content)
