@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hippocampus.entries.entry import content_key
@@ -75,19 +75,17 @@ class History:
         )
 
     def with_redacted(
-        self, texts: Mapping[int, Mapping[int, str]], originals: Iterable[tuple[int, int]]
+        self, texts: Iterable[tuple[int, int, str]], originals: Container[tuple[int, int]]
     ) -> History:
-        """Return the history with the text of some parts replaced, by message and part number.
+        """Return the history with texts in place of parts, each with its message and part number.
 
         The `originals` among them (message, part) are replaced in `raw` too.
         """
-        if not texts:
-            return self
         redacted, raw = dict(self.redacted), list(self.raw)
-        for number, parts in texts.items():
-            redacted[number] = with_texts(self.quotable(number), parts)
-        for number, part in originals:
-            raw[number] = with_texts(raw[number], {part: texts[number][part]})
+        for number, part, text in texts:
+            redacted[number] = with_texts(redacted.get(number) or raw[number], {part: text})
+            if (number, part) in originals:
+                raw[number] = with_texts(raw[number], {part: text})
         return replace(self, redacted=redacted, raw=raw)
 
     def unredacted(self) -> History:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -278,9 +278,8 @@ def names_of(payload: Payload, history: History) -> AbstractSet[str]:
 
 
 class Arrival(NamedTuple):
-    """A list with its new messages taken in."""
+    """The payloads of a list with its new messages taken in."""
 
-    history: History
     payloads: Payloads
     rendered: list[Rendered]
     """The texts that replace parts of these messages."""
@@ -298,22 +297,21 @@ def arrived(  # noqa: PLR0913, PLR0917 - a list, what is known of it, and by whi
     rules: Rules,
     read_again: int,
     start: int,
+    hidden: Container[int] = (),
 ) -> Arrival:
     """Return the payloads of a list whose messages from `start` on are new.
 
-    `records` are the entries of the session by their origin, and `ids` their ids.
+    `records` are the entries of the session by their origin, and `ids` their ids. Digests replace
+    the `hidden` ones of the new messages.
 
     Messages from `read_again` on have the words that they had, and may carry other marks.
     """
-    draft = _PayloadsDraft(history, payloads, records, ids, rules)
-    for number in range(read_again, start):
-        draft.redact(number)
-    again = [
+    draft = _PayloadsDraft(history, payloads, records, ids, rules, hidden)
+    draft.rendered += [
         Rendered(each.message, each.part, each.record.shown)
         for each in (draft.items if read_again < start else ())
         if read_again <= each.message < start and not each.stands_full
     ]
-    draft.rendered += again
     for number in range(start, len(history.raw)):
         draft.take(number)
     return draft.arrival()
@@ -322,13 +320,14 @@ def arrived(  # noqa: PLR0913, PLR0917 - a list, what is known of it, and by whi
 class _PayloadsDraft:
     """Payloads while new messages are taken in: copies of their tables, for the time of one call."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - the arguments of `arrived`
         self,
         history: History,
         payloads: Payloads,
         records: Mapping[EntryOrigin, Record],
         ids: AbstractSet[str],
         rules: Rules,
+        hidden: Container[int],
     ) -> None:
         self.rendered: list[Rendered] = []
         self.items = list(payloads.items)
@@ -337,11 +336,11 @@ class _PayloadsDraft:
         self._records = records
         self._ids = ids
         self._rules = rules
+        self._hidden = hidden
         self._numbers = dict(payloads.numbers)
         self._origins = dict(payloads.origins)
         self._ranks = dict(payloads.ranks)
         self._calls = dict(payloads.calls)
-        self._redactions = dict(payloads.redactions)
         self._latest = dict(payloads.latest)
         self._reads = dict(payloads.reads)
         self._names: dict[str, tuple[int, ...]] = {}
@@ -376,13 +375,16 @@ class _PayloadsDraft:
             due_turns[number] = due_from(self.items[number], self._rules.policy)
             cold_turns[number] = cold_from(self.items[number], self._rules.policy)
             messages[number] = self.items[number].message
+        numbers = self._numbers
+        if self._hidden:
+            numbers = {each: at for each, at in numbers.items() if not self.items[at].collapsed}
         payloads = Payloads(
             self.items,
-            self._numbers,
+            numbers,
             self._origins,
             self._ranks,
             self._calls,
-            self._redactions,
+            before.redactions,
             self._latest,
             self._reads,
             before.index.plus(self._names, self._words, self._described),
@@ -398,29 +400,12 @@ class _PayloadsDraft:
             for each in entries
             if each.stage is not Stage.FULL and self._records.get(each.origin) != each
         ]
-        return Arrival(self._history, payloads, self.rendered, self._noted, accessed)
-
-    # Redaction
-
-    def redact(self, number: int) -> None:
-        """Take out of a message what the rules take out, before anything else reads it."""
-        if not self._rules.redacts:
-            return
-        message = self._history.raw[number]
-        call_of = {key: site.part for key, site in self._calls.items()}.get
-        found = redactor.redactions(message, call_of, self._rules)
-        self._redactions.update({(number, at): redaction for at, (redaction, _) in found.items()})
-        texts = {at: text for at, (_, text) in found.items() if text != message.parts[at].text}
-        originals = [(number, at) for at in texts if found[at][0].original]
-        if texts:
-            self._history = self._history.with_redacted({number: texts}, originals)
-            self.rendered += [Rendered(number, at, text) for at, text in texts.items()]
+        return Arrival(payloads, self.rendered, self._noted, accessed)
 
     # One message
 
     def take(self, number: int) -> None:
         """Take in a new message."""
-        self.redact(number)
         message = self._history.raw[number]
         if message.role != "system":
             self._see_accesses(message, self._history.turns[number])
@@ -510,7 +495,9 @@ class _PayloadsDraft:
         weight = rules.count_tokens(argued)
         large = rules.policy.shortens_arguments(weight, resolution)
         kept = False if rules.policy.keeps_arguments(resolution) else None
-        own = Resolution(redact=self._redactions.get((called.message, called.at)), index=kept)
+        own = Resolution(
+            redact=self._before.redactions.get((called.message, called.at)), index=kept
+        )
         self._hold(called, called.part.tool, "", weight, own, large=large)
         self._outdate_files(tool, argued, held, self._history.turns[site.message])
 
@@ -545,9 +532,10 @@ class _PayloadsDraft:
         if part.kind == "call" and record.tokens <= policy.newest_arguments_tokens:
             fresh = max(1, fresh)
         due_turn = self._history.turns[number] + (fresh if large else 0)
-        shown_weight = record.tokens if full else self._rules.count_tokens(record.shown)
-        payload = Payload(record, number, at, shown_weight, due_turn, large, resolution)
-        if not full:
+        hidden = number in self._hidden
+        shown = record.tokens if full or hidden else self._rules.count_tokens(record.shown)
+        payload = Payload(record, number, at, shown, due_turn, large, resolution, collapsed=hidden)
+        if not (full or hidden):
             self.rendered.append(Rendered(number, at, record.shown))
         return self._add(payload, part)
 

@@ -5,8 +5,9 @@ Which parts are taken out, and by which words, is the policy's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from hippocampus.entries.entry import ARGUMENTS, Record
 from hippocampus.formats.conversation import Item, Message, Part
@@ -74,6 +75,38 @@ def redactions(
     return found
 
 
+class Redacted(NamedTuple):
+    """A list without what the rules take out."""
+
+    history: History
+    redactions: dict[tuple[int, int], Redaction]
+    """By message and part, what the rules say of it."""
+    rendered: list[Rendered]
+    """The texts that replace parts of the messages."""
+
+
+def redacted(history: History, calls: Mapping[str, Part], start: int, rules: Rules) -> Redacted:
+    """Take out of the messages from `start` on what the rules take out, before anything else reads them.
+
+    `calls` are the earlier calls by their ids, as they may be quoted.
+    """
+    taken = Redacted(history, {}, [])
+    known = dict(calls)
+    originals = []
+    for number, message in enumerate(history.raw[start:], start):
+        found = redactions(message, known.get, rules)
+        for at, part in enumerate(message.parts):
+            redaction, text = found.get(at, (None, part.text))
+            if redaction is not None:
+                taken.redactions[number, at] = redaction
+            if redaction is not None and text != part.text:
+                taken.rendered.append(Rendered(number, at, text))
+                originals += [(number, at)] if redaction.original else []
+            if part.kind == "call":
+                known[part.call_id] = replace(part, text=text)
+    return taken._replace(history=history.with_redacted(taken.rendered, originals))
+
+
 def redacted_list(items: Sequence[Item], rules: Rules) -> list[Item]:
     """Return a list as it is, but for the parts that the rules redact.
 
@@ -84,15 +117,5 @@ def redacted_list(items: Sequence[Item], rules: Rules) -> list[Item]:
     if not rules.redacts:
         return list(items)
     history = History(rules.encoding).extended(items)
-    calls: dict[str, Part] = {}
-    texts: list[Rendered] = []
-    for number, message in enumerate(history.raw):
-        found = redactions(message, calls.get, rules)
-        texts += [Rendered(number, at, text) for at, (_, text) in found.items()]
-        for at, part in enumerate(message.parts):
-            if part.kind == "call":
-                calls[part.call_id] = replace(part, text=found[at][1]) if at in found else part
-    changed = [
-        each for each in texts if history.raw[each.message].parts[each.part].text != each.text
-    ]
-    return View(history).extended(history, 0).with_texts(changed).write(items, {})
+    texts = redacted(history, {}, 0, rules).rendered
+    return View(history).extended(history, 0).with_texts(texts).write(items, {})

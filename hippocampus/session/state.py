@@ -12,8 +12,9 @@ from hippocampus.session.costs import Costs
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History, common, joined_end, same_words
 from hippocampus.session.payloads import Payloads, arrived
+from hippocampus.session.redactor import redacted
 from hippocampus.session.rules import Rules
-from hippocampus.session.view import View
+from hippocampus.session.view import Rendered, View
 from hippocampus.storage.ledger import Ledger, Reactivation
 
 
@@ -136,17 +137,28 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     known = common(state.last_keys, history.keys) if state.last_keys else history.reading.kept
     stored = min(state.stored_keys, known)
     view = replace(view.extended(history, kept), sent=sent).opened_with(opening)
-    arrival = arrived(history, payloads, state.records, state.ids, rules, kept, start)
-    view = replace(view, history=arrival.history).with_texts(arrival.rendered)
-    view = view.with_appended(_again(state, arrival.history, kept))
-    digests = _digests(state, replace(view, history=arrival.history), kept)
-    payloads = arrival.payloads.counted(arrival.history, start, len(payloads.items), digests)
+    redacted_texts: Sequence[Rendered] = ()
+    if rules.redacts:
+        calls = {call_id: site.part for call_id, site in payloads.calls.items()}
+        history, redactions, redacted_texts = redacted(history, calls, kept, rules)
+        payloads = replace(payloads, redactions={**payloads.redactions, **redactions})
+    view = replace(view, history=history)
+    digests = _digests(state, view, kept)
+    hidden = {number for span, _ in digests for number in range(max(start, span.start), span.end)}
+    known = len(payloads.items)
+    arrival = arrived(
+        history, payloads, state.records, state.ids, rules, kept, start, frozenset(hidden)
+    )
+    shown = [each for each in redacted_texts if each.message not in hidden]
+    view = view.with_texts([*shown, *arrival.rendered])
+    view = view.with_appended(_again(state, history, kept))
+    payloads = arrival.payloads.counted(history, start, known, digests)
     payloads = payloads.collapsed(digests, view, rules, start) if digests else payloads
     view = replace(view.with_digests(digests), unchanged=sent)
     return ReadList(
         replace(
             state,
-            history=arrival.history,
+            history=history,
             payloads=payloads,
             view=view,
             last_keys=None,

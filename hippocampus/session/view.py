@@ -99,8 +99,7 @@ class View:
             adapter = self.history.reading.adapter
             [message] = adapter.read([adapter.words("assistant", text)])
             draft.put(span.start, message)
-            for number in range(span.start + 1, span.end):
-                draft.drop(number)
+            draft.drop(span.start + 1, span.end)
             folds = [fold for fold in folds if not span.holds(fold)] + [span]
         return replace(draft.view(), folds=tuple(folds))
 
@@ -186,7 +185,7 @@ class _ViewDraft:
         history = self._view.history
         self._is_changed = True
         self.shown[number] = edited
-        weight = tokens.count_message(edited, history.encoding) if edited.raw else 0
+        weight = tokens.count_message(edited, history.encoding)
         self._total += weight - self._tokens[number]
         self._tokens[number] = weight
         own = len(history.raw[number].raw)
@@ -196,12 +195,18 @@ class _ViewDraft:
         else:
             self._appended.pop(number, None)
 
-    def drop(self, number: int) -> None:
-        """Let nothing stand in place of a message."""
-        self.put(number, Message("assistant", (), ()))
+    def drop(self, start: int, end: int) -> None:
+        """Let nothing stand in place of some messages, which come behind one that is put."""
+        count = end - start
+        self._total -= sum(self._tokens[start:end])
+        self._tokens[start:end] = array("q", bytes(8 * count))
+        self.shown[start:end] = [Message("assistant", (), ())] * count
         history = self._view.history
-        for at in range(history.reading.starts[number], history.end_of(number)):
-            self._edits.pop(at, None)
+        first, last = history.reading.starts[start - 1] + 1, history.end_of(end - 1)
+        self._edits = {at: item for at, item in self._edits.items() if not first <= at < last}
+        self._appended = {
+            number: items for number, items in self._appended.items() if not start <= number < end
+        }
 
     def view(self) -> View:
         """Return the edited view."""
