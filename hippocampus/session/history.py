@@ -14,6 +14,7 @@ from hippocampus.entries.entry import content_key
 from hippocampus.formats.conversation import Item, Message, with_texts
 from hippocampus.formats.reader import Reading, read_on
 from hippocampus.models import tokens
+from hippocampus.storage.ledger import SentMessages
 
 KEY_CHARACTERS = 16
 
@@ -37,6 +38,8 @@ class History:
     """The numbers of the user's messages."""
     keys: Sequence[str] = ()
     """For each message a hash of its words: what else its items carry, such as marks, may move."""
+    weights: Mapping[str, int] = field(default_factory=dict)
+    """By such a hash the tokens of messages that are not read yet, where they were counted before."""
 
     @property
     def turn(self) -> int:
@@ -55,7 +58,8 @@ class History:
         reading = read_on(self.reading, items, same)
         kept = reading.kept
         fresh = reading.messages[kept:]
-        weights = [tokens.count_message(message, self.encoding) for message in fresh]
+        keys = [key_of(message) for message in fresh]
+        weights = list(map(self._weight_of, fresh, keys))
         turns = list(self.turns[:kept])
         for message in fresh:
             turns.append((turns[-1] if turns else 0) + (message.role == "assistant"))
@@ -71,8 +75,18 @@ class History:
             self.total - sum(self.tokens[kept:]) + sum(weights),
             turns,
             [*self.asked[: bisect.bisect_left(self.asked, kept)], *users],
-            [*self.keys[:kept], *map(key_of, fresh)],
+            [*self.keys[:kept], *keys],
         )
+
+    def _weight_of(self, message: Message, key: str) -> int:
+        known = self.weights.get(key)
+        if known is None or any(part.image_tokens for part in message.parts):
+            return tokens.count_message(message, self.encoding)
+        return known
+
+    def sent_from(self, start: int) -> SentMessages:
+        """Return the messages from a number on, as the ledger has them."""
+        return SentMessages(start, self.keys[start:], self.tokens[start:], self.encoding)
 
     def with_redacted(
         self, texts: Iterable[tuple[int, int, str]], originals: Container[tuple[int, int]]

@@ -492,13 +492,13 @@ class _PayloadsDraft:
             self._supersede(held, tool, argued)
         if called is None:
             return
-        weight = rules.count_tokens(argued)
-        large = rules.policy.shortens_arguments(weight, resolution)
         kept = False if rules.policy.keeps_arguments(resolution) else None
-        own = Resolution(
-            redact=self._before.redactions.get((called.message, called.at)), index=kept
-        )
-        self._hold(called, called.part.tool, "", weight, own, large=large)
+        if kept is False or resolution.shrink_arguments or not rules.is_small(argued):
+            weight = rules.count_tokens(argued)
+            large = rules.policy.shortens_arguments(weight, resolution)
+            redaction = self._before.redactions.get((called.message, called.at))
+            own = Resolution(redact=redaction, index=kept)
+            self._hold(called, called.part.tool, "", weight, own, large=large)
         self._outdate_files(tool, argued, held, self._history.turns[site.message])
 
     def _hold(  # noqa: PLR0913 - a part, and what is known of it

@@ -47,6 +47,11 @@ class Rules:
         """Return the tokens of a text."""
         return tokens.count(text, self.encoding)
 
+    def is_small(self, arguments: str) -> bool:
+        """Return whether arguments are never shortened, as their size in bytes shows: no token has less."""
+        most = min(self.policy.arguments_over_tokens, self.policy.fade_over_tokens)
+        return len(arguments.encode("utf-8", "surrogatepass")) <= most
+
     def kind_of(self, text: str) -> str:
         """Return the kind of a text, such as `json`."""
         key = tokens.digest(text)

@@ -429,16 +429,13 @@ class Session:
         for original in turn.originals:
             self._put(original)
         state, before = turn.state, self._state.history
-        keys, stored = state.history.keys, state.stored_keys
-        measures = self._new_measures(turn)
-        self._ledger.commit(
-            turn.records, turn.decisions, turn.call, turn.again, (stored, keys[stored:]), measures
-        )
+        sent, measures = state.history.sent_from(state.stored_keys), self._new_measures(turn)
+        self._ledger.commit(turn.records, turn.decisions, turn.call, turn.again, sent, measures)
         self._measured.update(each.digest for each in measures)
         self._last_call = self._ledger.last_call()
         self._state = replace(
             state.with_committed(turn.records, turn.again),
-            stored_keys=len(keys),
+            stored_keys=len(state.history.keys),
             costs=Costs.after(self._last_call),
         )
         self._note_change(turn.kept, before)
@@ -502,7 +499,7 @@ class Session:
         history = state.history.extended(items).unredacted()
         costs = self._costs_before(history.turn)
         call = raw_call(history, state.view, keys_of(state), costs, self._resources.prices)
-        self._ledger.commit([], [], call, sent=(0, history.keys))
+        self._ledger.commit([], [], call, sent=history.sent_from(0))
         self._state = state.sent_raw(history, Costs.after(call))
 
     def _opening_of(self, history: History) -> str:

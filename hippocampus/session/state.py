@@ -51,17 +51,18 @@ class State:
             StoreError: the ledger cannot be read.
 
         """
-        last, keys = ledger.last_call(), ledger.sent()
+        last, sent = ledger.last_call(), ledger.sent(rules.encoding)
         known = {record.origin: record for record in ledger.records()}
-        history = History(rules.encoding)
+        weights = {key: each for key, each in zip(sent.keys, sent.tokens, strict=True) if each}
+        history = History(rules.encoding, weights=weights)
         return cls(
             history,
             view=View(history, sent=last.messages if last else 0),
             records=known,
             ids=frozenset(record.entry.id for record in known.values()),
             again=_by_message({}, ledger.reactivations()),
-            last_keys=keys,
-            stored_keys=len(keys),
+            last_keys=sent.keys,
+            stored_keys=len(sent.keys),
             costs=Costs.after(last),
         )
 

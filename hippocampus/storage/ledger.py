@@ -7,6 +7,7 @@ module that reads or writes these tables; nothing is decided here.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -144,6 +145,13 @@ SCHEMA = Schema(
             ALTER TABLE packed_entry RENAME TO entry
             """,
         ),
+        Migration(
+            "weights",
+            """
+            ALTER TABLE session ADD COLUMN encoding TEXT NOT NULL DEFAULT '';
+            ALTER TABLE sent ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0
+            """,
+        ),
     ),
 )
 PAGE_BYTES = 1_024
@@ -265,6 +273,20 @@ class Reactivation(NamedTuple):
     shown: str
 
 
+class SentMessages(NamedTuple):
+    """The messages of a request from a number on, each as a hash of its words and its tokens."""
+
+    first: int = 0
+    keys: Sequence[str] = ()
+    tokens: Sequence[int] = ()
+    """0 is not known."""
+    encoding: str = ""
+    """The vocabulary that counted them."""
+
+
+NOTHING_SENT = SentMessages()
+
+
 class Measure(NamedTuple):
     """What a long text is, by its hash, so that it is determined once and not at each start."""
 
@@ -341,11 +363,12 @@ class Ledger:
             self._db.execute("DELETE FROM call WHERE turn >= ?", (turn - 1,))
             self._db.execute("UPDATE call SET turn = ? WHERE turn = -2", (turn - 1,))
 
-    def sent(self) -> list[str]:
-        """Return the keys of the messages of the request that was sent last."""
+    def sent(self, encoding: str) -> SentMessages:
+        """Return the messages of the request that was sent last; their tokens by this encoding."""
+        sql = "SELECT key, iif(encoding = ?, tokens, 0) FROM sent, session ORDER BY number"
         with _as_store_error(self._path):
-            rows = self._db.execute("SELECT key FROM sent ORDER BY number").fetchall()
-        return [key for (key,) in rows]
+            rows = self._db.execute(sql, (encoding,)).fetchall()
+        return SentMessages(0, [key for key, _ in rows], [each for _, each in rows], encoding)
 
     def reactivations(self) -> list[Reactivation]:
         """Return the reactivations, in the order of commitment."""
@@ -359,13 +382,13 @@ class Ledger:
         decisions: Iterable[Decision],
         call: ModelCall,
         again: Iterable[Reactivation] = (),
-        sent: tuple[int, Sequence[str]] = (0, ()),
+        sent: SentMessages = NOTHING_SENT,
         measures: Iterable[Measure] = (),
     ) -> None:
         """Write entries, decisions, reactivations, measures and the call in one transaction.
 
-        `sent` is a number and the keys of the messages of the call from it on: those before are in the
-        ledger already, and those after are removed. So are calls of later turns, which belong to a
+        `sent` are the messages of the call from a number on: those before are in the ledger already,
+        and those after are removed. So are calls of later turns, which belong to a
         list that its owner has cut since.
 
         Raises:
@@ -392,12 +415,19 @@ class Ledger:
             self._db.executemany("INSERT OR REPLACE INTO measure VALUES (?, ?, ?, ?)", measures)
             self._db.execute("DELETE FROM call WHERE turn > ?", (call.turn,))
             self._db.execute(WRITE_CALL, astuple(call))
-            first, keys = sent
-            self._db.execute("DELETE FROM sent WHERE number >= ?", (first,))
-            self._db.executemany("INSERT INTO sent VALUES (?, ?)", enumerate(keys, first))
+            self._save_sent(sent)
             self._db.execute(CHANGED)
         self._changes += 1
         self._seen_changes += 1
+
+    def _save_sent(self, sent: SentMessages) -> None:
+        first, keys, weights, encoding = sent
+        other = "UPDATE session SET encoding = :new WHERE encoding != :new"
+        if self._db.execute(other, {"new": encoding}).rowcount:
+            self._db.execute("UPDATE sent SET tokens = 0")
+        self._db.execute("DELETE FROM sent WHERE number >= ?", (first,))
+        rows = zip(itertools.count(first), keys, weights, strict=False)
+        self._db.executemany("INSERT INTO sent VALUES (?, ?, ?)", rows)
 
     def save(self, *records: Record) -> None:
         """Write entries again, after an access."""

@@ -256,3 +256,19 @@ def test_a_list_that_another_process_sends_again_has_the_same_view(tmp_path: Pat
             memory.close()
         assert views[0] == views[1]
         assert decided[0] == decided[1]
+
+
+@pytest.mark.parametrize("model", [None, "gpt-4"])
+def test_a_restart_has_the_tokens_of_its_list_under_any_encoding(
+    tmp_path: Path, model: str | None
+) -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aaaa"}}
+    items = [*reading(3), {"role": "user", "content": [{"type": "text", "text": "see"}, image]}]
+    with Hippocampus(tmp_path).session("s") as session:
+        session(items)
+    with Hippocampus(tmp_path, model=model).session("s") as session:
+        session(items)
+        restarted = session.status()["raw_tokens"]
+    with Hippocampus(tmp_path / "new", model=model).session("s") as session:
+        session(items)
+        assert session.status()["raw_tokens"] == restarted

@@ -14,7 +14,7 @@ from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
-from hippocampus.storage.ledger import Ledger, ModelCall, Reactivation, owner_of
+from hippocampus.storage.ledger import Ledger, ModelCall, Reactivation, SentMessages, owner_of
 from hippocampus.storage.state_dir import StateDir, file_stem
 
 
@@ -142,3 +142,11 @@ def test_no_stage_goes_back(tmp_path: Path) -> None:
             assert kept.shown == f"shown {kept.stage}"
     first.close()
     second.close()
+
+
+def test_tokens_of_sent_messages_count_for_the_encoding_that_counted_them(ledger: Ledger) -> None:
+    ledger.commit([], [], ModelCall(1, 2, 0, 0), sent=SentMessages(0, ["a", "b"], [5, 6], "one"))
+    assert ledger.sent("one").tokens == [5, 6]
+    assert ledger.sent("other") == (0, ["a", "b"], [0, 0], "other")
+    ledger.commit([], [], ModelCall(2, 3, 0, 0), sent=SentMessages(2, ["c"], [7], "other"))
+    assert ledger.sent("other") == (0, ["a", "b", "c"], [0, 0, 7], "other")
