@@ -116,6 +116,14 @@ class History:
             return self.raw[start:end]
         return [self.quotable(number) for number in range(start, end)]
 
+    def tokens_of(self, number: int, at: int) -> int:
+        """Return the tokens of the text of a part: without a count where a message has it alone."""
+        message = self.raw[number]
+        part = message.parts[at]
+        if len(message.parts) > 1 or part.kind == "call" or number in self.redacted:
+            return tokens.count(part.text, self.encoding)
+        return self.tokens[number] - tokens.MESSAGE_TOKENS - part.image_tokens
+
     def asked_before(self, number: int) -> Sequence[int]:
         """Return the numbers of the user's messages before a message."""
         return self.asked[: bisect.bisect_left(self.asked, number)]

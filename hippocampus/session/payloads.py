@@ -483,7 +483,9 @@ class _PayloadsDraft:
             asked = replace(part, tool=tool, text=argued)
             if pending.is_answer(asked, part.text, rules.recall_name, self._ids.__contains__):
                 return
-        subject = redactor.result_subject(part, call, rules.count_tokens)
+        subject = redactor.result_subject(
+            part, call, self._history.tokens_of(site.message, site.at)
+        )
         resolution = rules.resolve(subject)
         kind = rules.kind_of
         large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), resolution)

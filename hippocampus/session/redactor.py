@@ -27,20 +27,20 @@ def subject_of(
     """
     if part.kind in {"result", "call"}:
         asked = part if part.kind == "call" else call
-        return result_subject(part, asked, count_tokens)
+        return result_subject(part, asked, count_tokens(part.text))
     if part.kind == "text" and message.role != "system":
         weight = count_tokens(part.text)
         return Subject("message", source_type=message.role, text=part.text, tokens=weight)
     return None
 
 
-def result_subject(part: Part, call: Part | None, count_tokens: Callable[[str], int]) -> Subject:
+def result_subject(part: Part, call: Part | None, tokens: int) -> Subject:
     """Return what rules can ask about a tool result, given its call."""
     return Subject(
         "tool_result",
         tool=part.tool or (call.tool if call else ""),
         text=part.text,
-        tokens=count_tokens(part.text),
+        tokens=tokens,
         kind=lambda: kind_of(part.text),
         is_error=part.is_error,
         arguments=call.text if call else "",

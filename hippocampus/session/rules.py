@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from hippocampus import indexing
 from hippocampus.models import tokens
@@ -29,13 +28,33 @@ class Rules:
     provider finds any prefix, or where marks are not known."""
     redacts: bool = False
     """Whether any rule of the policy redacts."""
+    resolves_by_tool: bool = False
+    """Whether its rules read no more of a tool result than its tool and whether it failed."""
     recall_name: str = TOOL_NAME
     """The name of the recall tool, under which its answers are recognised."""
     kinds: dict[bytes, str] = field(default_factory=dict)
     """By the digest of a text its kind: a cache, filled as texts are asked about."""
 
-    resolutions: dict[tuple[Any, ...], Resolution] = field(default_factory=dict)
-    """The resolutions of tool results, each once: most results have one of a few."""
+    resolutions: dict[tuple[str, bool], Resolution] = field(default_factory=dict)
+    """By tool and failure what the policy's rules set for results, where nothing else decides it."""
+
+    @classmethod
+    def of_policy(cls, session: str, policy: Policy, prices: Prices, encoding: str) -> Rules:
+        """Return the rules of a session under a policy."""
+        matches = [rule.match for rule in policy.lifecycle_policies]
+        reads_content = any(
+            each.reads_text or each.tokens or each.kind or each.arguments
+            for each in matches
+            if each.type is None or "tool_result" in each.type
+        )
+        return cls(
+            session,
+            policy,
+            prices,
+            encoding,
+            redacts=policy.redacts,
+            resolves_by_tool=not reads_content,
+        )
 
     @property
     def limit_tokens(self) -> int:
@@ -60,11 +79,13 @@ class Rules:
         return self.kinds[key]
 
     def resolve(self, subject: Subject) -> Resolution:
-        """Return what the policy's rules set for a part, the same object where they set the same."""
-        found = self.policy.resolve(subject)
-        key = (*found.because.items(), *found.withheld.items())
-        known = self.resolutions.setdefault(key, found)
-        return known if known == found else found
+        """Return what the policy's rules set for a tool result."""
+        if not self.resolves_by_tool:
+            return self.policy.resolve(subject)
+        key = (subject.tool, subject.is_error)
+        if key not in self.resolutions:
+            self.resolutions[key] = self.policy.resolve(subject)
+        return self.resolutions[key]
 
     def summary_of(self, name: str, text: Callable[[], str]) -> str | None:
         """Return a line for a text by the host's summariser, where there is one in time."""

@@ -96,12 +96,8 @@ class Session:
         self._retrieval = retrieval.Retrieval(
             resources.state, session_id, resources.store, self._decode
         )
-        self._rules = Rules(
-            session_id,
-            resources.policy,
-            resources.prices,
-            resources.encoding,
-            redacts=resources.policy.redacts,
+        self._rules = Rules.of_policy(
+            session_id, resources.policy, resources.prices, resources.encoding
         )
         self._opened: Ledger | None = None
         self._info = info
