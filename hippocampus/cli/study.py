@@ -155,6 +155,8 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
     if report.missing:
         more = f"hippocampus study --out {folder.path}"
         typer.echo(f"{len(report.missing)} answers are missing; to go on: {more}", err=True)
+    if estimate(folder):  # a model was asked and has not answered
+        raise typer.Exit(1)
 
 
 @app.command()

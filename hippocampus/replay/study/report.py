@@ -158,7 +158,7 @@ class StudyReport:
         )
 
     def _shown(self, moment: Moment) -> str:
-        """Return a moment with the recorded step, and each reader's beside the others."""
+        """Return a moment with the recorded step, and each reader's next to it."""
         whole = self.folder.cases[moment.id][0]
         known = {part.text for message in read(whole.view) for part in message.parts}
         sides, qualities = "", []

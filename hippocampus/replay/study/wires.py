@@ -6,6 +6,7 @@ Requests are built from neutral messages, and answers read into a reply; nothing
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -107,7 +108,8 @@ def wire_of(named: str) -> Wire:
     """Return the model of a name such as `openai:MODEL`, or `openai:MODEL@URL` for another endpoint.
 
     Raises:
-        ProviderError: the name is of another form, or its URL has a password.
+        ProviderError: the name is of another form, its URL has a password, or a provider's own
+            endpoint has no key.
 
     """
     kind, _, rest = named.partition(":")
@@ -116,9 +118,11 @@ def wire_of(named: str) -> Wire:
         forms = ", ".join(f"{each}:MODEL[@URL]" for each in WIRES)
         raise ProviderError(f"no reader or judge {named!r}; there are files, {forms}")
     wire = WIRES[kind]
+    variable = wire.endpoint.key_variable
     if "@" in address:
-        variable = wire.endpoint.key_variable
         raise ProviderError(f"leave the password out of the URL; the key is read from {variable}")
+    if not address and not os.environ.get(variable, "").strip():
+        raise ProviderError(f"{named}: no key is set in {variable}")
     url = f"http{address}" if address else wire.endpoint.base_url
     endpoint = replace(wire.endpoint, base_url=url, timeout_seconds=TIMEOUT_SECONDS)
     return replace(wire, endpoint=endpoint, model=model)

@@ -93,7 +93,9 @@ def test_a_model_reads_recalls_and_judges(wire: str, run: Run) -> None:
 def test_conditions_that_show_the_same_text_share_a_step_and_its_verdicts(
     run: Run, tmp_path: Path
 ) -> None:
-    (tmp_path / "keep.yaml").write_text("extends: default\nindex_over_tokens: 1000000\n")
+    (tmp_path / "keep.yaml").write_text(
+        "extends: default\nindex_over_tokens: 1000000\nbulk_over_tokens: 1000000\n"
+    )
 
     def two_steps(asked: Asked, answer: Answer) -> Answer:
         text = json.dumps(asked.body, ensure_ascii=False)
@@ -241,9 +243,11 @@ def test_requests_without_an_answer_end_the_run_and_are_asked_the_next_time(
         return answer if works else wrong
 
     with model(broken) as server:
-        printed, _ = run(*at(server, wire))
+        printed, folder = run(*at(server, wire))
         assert "stopped after 3 failures in a row" in printed
-        assert len(server.asked) == 3
+        again = CliRunner().invoke(app, ["study", "--out", str(folder.path), "--yes"])
+        assert again.exit_code == 1
+        assert len(server.asked) == 6
         works = True
         printed, _ = run(*at(server, wire))
     assert "2 of 2 moments judged" in printed
@@ -370,7 +374,9 @@ def test_each_reading_of_a_case_is_for_another_reader_of_files(run: Run) -> None
 def test_a_reader_of_files_gets_no_case_that_another_condition_shows(
     run: Run, tmp_path: Path
 ) -> None:
-    (tmp_path / "keep.yaml").write_text("extends: default\nindex_over_tokens: 1000000\n")
+    (tmp_path / "keep.yaml").write_text(
+        "extends: default\nindex_over_tokens: 1000000\nbulk_over_tokens: 1000000\n"
+    )
     _, folder = run("--policy", tmp_path / "keep.yaml", "--against", "raw")
     assert len(list((folder.path / "readers").iterdir())) == 2
     assert len(list(folder.path.rglob("*.md"))) == 4
@@ -456,3 +462,12 @@ def test_another_study_needs_another_folder(run: Run) -> None:
 def test_a_mistake_is_one_sentence(options: tuple[str, str], problem: str, run: Run) -> None:
     with pytest.raises(HippocampusError, match=problem):
         run(*options)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_provider_is_not_asked_without_a_key(
+    wire: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(f"{wire.upper()}_API_KEY")
+    with pytest.raises(HippocampusError, match=f"no key is set in {wire.upper()}_API_KEY"):
+        run("--reader", f"{wire}:some-model")

@@ -15,7 +15,9 @@ from hippocampus.replay.study.wires import wire_of
 
 def request(name: str, rounds: Rounds) -> dict[str, Any]:
     items = [item for each in rounds for item in each]
-    return json.loads(json.dumps(wire_of(f"{name}:some-model").body("", read(items), [])))
+    return json.loads(
+        json.dumps(wire_of(f"{name}:some-model@http://localhost").body("", read(items), []))
+    )
 
 
 @given(any_rounds())
