@@ -608,6 +608,12 @@ def test_docstrings_are_in_plain_english() -> None:
     assert [(named(path), text) for path, text in texts if IDIOM.search(text)] == []
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "policies").glob("*.yaml")), ids=named)
+def test_the_comments_of_a_policy_are_in_plain_english(path: Path) -> None:
+    comments = re.findall(r"^ *# ?(.*)$", path.read_text("utf-8"), re.MULTILINE)
+    assert IDIOM.findall(prose("\n".join(comments))) == []
+
+
 def test_a_class_name_exists_once() -> None:
     places: dict[str, list[str]] = defaultdict(list)
     for path in SOURCES:
