@@ -26,13 +26,13 @@ RECALLED = re.compile(
 """What a recall or a context load wrote; it is not remembered a second time."""
 _BLOCKS = re.compile(
     r"(?P<fence>```|~~~).*?(?:(?P=fence)|\Z)"
-    r"|<(?P<tag>[A-Za-z][\w:-]*)\b[^>\n]*>.*?(?:</(?P=tag)>|\Z)"
-    r"|^[ \t]*(?:>|\||\t| {4,}\S).*$"
+    r"|<(?P<tag>[A-Za-z][\w:-]*)\b[^>\n]*>.*?</(?P=tag)>|^[ \t]*<[A-Za-z][\w:-]*\b[^>\n]*>[ \t]*$.*?(?:\n\n|\Z)"
+    r"|^[ \t]*(?:>|\||\t| {4,}\S)[^\n]*$"
     r"|^\W{0,4}(?:-{2,}\s*)?(?:begin forwarded message|forwarded message|original message|weitergeleitete nachricht"
     r"|ursprüngliche nachricht|mensaje (?:reenviado|original)|message (?:transféré|d'origine)|пересылаемое сообщение"
     r"|исходное сообщение|转发邮件|原始邮件|الرسالة (?:الأصلية|المحولة)|अग्रेषित संदेश).*\Z"
     r"|^(?:from|von|de|от|发件人|من|प्रेषक)\s*[:：][^\n]*\n(?:^[^\n:：]{1,20}[:：][^\n]*\n)+.*\Z"
-    r"|^(?:on|am|el|le)\b[^\n]{5,120}(?:wrote|schrieb[^\n:]*|escribió|a écrit)\s*:.*\Z",
+    r"|^(?:on|am|el|le)\b[^\n]{5,120}(?:wrote|schrieb[^\n:]*|escribió|a écrit)\s*:[ \t]*$.*\Z",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 _QUOTED = re.compile(

@@ -274,6 +274,21 @@ def test_what_is_pasted_reported_or_supposed_is_no_preference_and_ends_nothing(t
     assert "coffee" not in facts.retrieve("what do I prefer, coffee or tea?")
 
 
+OWN_WORDS = (
+    "> I prefer coffee over everything\n\nI live in Leeds.",
+    "<document>\nI prefer coffee over everything\n\nI live in Leeds.",
+    "Use List<String> here.\nI live in Leeds.",
+    "On Friday we met and Bob wrote: ok\nI live in Leeds.",
+)
+
+
+@pytest.mark.parametrize("text", OWN_WORDS)
+def test_what_follows_a_quoted_line_or_a_tag_is_kept(text):
+    facts = told(text)
+    assert "I live in Leeds." in facts.context_load()
+    assert "coffee" not in facts.context_load()
+
+
 def test_who_said_it_stands_in_every_line_that_is_not_the_users():
     facts = told("The boiler is in the cellar.", "The boiler is broken.", roles=("user", "tool"))
     lines = facts.retrieve("what about the boiler?").splitlines()
