@@ -9,7 +9,7 @@ import importlib.util
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,8 +41,9 @@ class LocalEmbedder:
     threads: int = 0
     """The threads of one batch; 0 is one for each core."""
     model: str = MODEL
-    in_process: bool = False
-    """Whether the fact store calls it in its own thread: no time limit, and no thread for each text."""
+    in_process: ClassVar[bool] = True
+    """The fact store calls it in its own thread, without a time limit: a thread that loads the model
+    while the process ends would abort it."""
     _loaded: tuple[Any, Any] | None = field(default=None, repr=False)
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from hippocampus.facts import Facts
 from hippocampus.models.local_embedding import DIMENSIONS, LocalEmbedder
 
 PROBE = """
@@ -50,3 +53,23 @@ def test_no_texts_have_no_vectors(embed: LocalEmbedder) -> None:
 def test_without_the_extra_it_says_how_to_install_it() -> None:
     done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True)
     assert 'pip install "hippocampus-context[embedding]"' in done.stdout
+
+
+def test_a_process_that_asks_once_uses_the_model_and_ends(
+    embed: LocalEmbedder, tmp_path: Path
+) -> None:
+    with Facts(tmp_path / "facts.sqlite3", embed=embed) as facts:
+        facts.remember("I drive a red Volvo.")
+    variables = {
+        "HIPPOCAMPUS_DB": str(tmp_path / "facts.sqlite3"),
+        "HIPPOCAMPUS_EMBED_MODEL": "local",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "hippocampus", "memory", "retrieve"],
+        input="which vehicle do I own?",
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "red Volvo" in done.stdout
