@@ -45,6 +45,7 @@ from hippocampus.cli.memory_store import (
     embed,
     existing,
     for_reading,
+    for_writing,
     known,
     loaded,
     opened,
@@ -83,7 +84,7 @@ def remember(  # noqa: PLR0913, PLR0917 - one parameter an option
     said = text or said_on_stdin()
     if not said.strip():
         raise FactError("there is nothing to remember: the text is empty")
-    with opened(db, agent, models=True) as facts:
+    with for_writing(db, agent) as facts:
         outcomes = facts.remember(
             said, type=type_name, intensity=importance, scope=scope, agent=agent
         )

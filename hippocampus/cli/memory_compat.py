@@ -42,6 +42,7 @@ from hippocampus.cli.memory_store import (
     complete,
     existing,
     for_reading,
+    for_writing,
     known,
     loaded,
     opened,
@@ -232,7 +233,7 @@ def write(
         text, type_name = text[found.end() :], found[1]
     if not text or TYPE_PREFIX.fullmatch(f"{text} "):
         raise FactError("there is nothing to write: the input is empty")
-    with opened(db, agent, models=True) as facts:
+    with for_writing(db, agent) as facts:
         outcomes = written(facts, text, type_name, scope, extracts=complete() is not None)
     if as_json:
         say_outcomes(outcomes, as_json=True)
@@ -254,7 +255,7 @@ def scriptling_remember(  # noqa: PLR0913, PLR0917 - one parameter an option
     """Remember a text as one memory; a very similar one of its type is updated by it."""
     from hippocampus.facts.compat.bands import remembered
 
-    with opened(db, agent, models=True) as facts:
+    with for_writing(db, agent) as facts:
         outcome = remembered(facts, text or said_on_stdin(), type_name, importance)
     show(outcome_row(outcome), [outcome_line(outcome)], "", as_json=as_json)
 

@@ -60,6 +60,20 @@ def for_reading(path: Path, agent: str) -> Facts:
     return opened(path, agent, models=True)
 
 
+def for_writing(path: Path, agent: str) -> Facts:
+    """Open a store, made if missing, with the models that the environment names.
+
+    Raises:
+        FactError: the agent is `*`, which is all of them.
+
+    """
+    from hippocampus.facts.errors import FactError
+
+    if agent == EVERY_AGENT:
+        raise FactError(f"{EVERY_AGENT!r} asks for all agents; name the one that remembers")
+    return opened(path, agent, models=True)
+
+
 def existing(path: Path, agent: str = OWN_AGENT) -> Facts:
     """Open a fact store that has to be there, without models.
 

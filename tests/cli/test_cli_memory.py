@@ -467,8 +467,9 @@ def test_what_cannot_be_restored_is_named(filled: Path) -> None:
 
 
 def test_every_agent_is_the_name_of_none(tmp_path: Path) -> None:
-    refused = run("remember", "Alice likes tea.", "--agent", "*", cwd=tmp_path)
-    assert (refused.returncode, "name the one that remembers" in refused.stderr) == (2, True)
+    for verb in ("remember", "scriptling remember", "crib write"):
+        refused = run(*verb.split(), "--agent", "*", cwd=tmp_path, stdin="Alice likes tea.")
+        assert (refused.returncode, "name the one that remembers" in refused.stderr) == (2, True)
     done("remember", "Alice likes tea.", "--agent", "ann", cwd=tmp_path)
     assert "tea" in done("recall", "tea", "--agent", "*", cwd=tmp_path)
 
