@@ -41,7 +41,7 @@ from hippocampus.facts.strength import due_for_pruning
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
 from hippocampus.facts.triples import predicate_of
-from hippocampus.facts.words import key
+from hippocampus.facts.words import content_words, key
 
 if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
@@ -396,7 +396,7 @@ class Facts:
         try:
             asked = self._asked(agent=agent, scopes=scopes, hearsay=False)
             at = asked.now if context_time is None else seconds(context_time)
-            if not prompt.strip():
+            if not content_words(prompt, or_all=False):
                 return ""
             found = query.recall(
                 self.tables,

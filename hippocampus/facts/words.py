@@ -81,12 +81,14 @@ def indexed(text: str) -> str | None:
     return _RUN.sub(lambda run: f" {' '.join(bigrams(run[0]))} ", text)
 
 
-def content_words(text: str) -> list[str]:
-    """Return the distinct words of a text that carry content; all, where none does."""
+def content_words(text: str, *, or_all: bool = True) -> list[str]:
+    """Return the distinct words of a text that carry content; all, where none does and `or_all`."""
     found = list(dict.fromkeys(words(text)))
     stop = language_of(text, found).stop_words
     kept = [word for word in found if word not in stop and word.split("'")[0] not in stop]
-    return list(dict.fromkeys(word.removesuffix("'s") for word in kept or found))
+    if or_all:
+        kept = kept or found
+    return list(dict.fromkeys(word.removesuffix("'s") for word in kept))
 
 
 def without(text: str, left_out: Collection[str]) -> str:

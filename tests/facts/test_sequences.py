@@ -299,6 +299,7 @@ def test_who_said_it_stands_in_every_line_that_is_not_the_users():
 def test_nothing_relevant_is_an_empty_answer():
     facts = told("The boiler is in the cellar.", "I prefer tea.")
     assert facts.retrieve("Which songs were in the charts of 1987?") == ""
+    assert facts.retrieve("the") == ""
 
 
 @given(st.lists(st.text(min_size=1, max_size=40).filter(str.strip), min_size=1, max_size=6))
