@@ -35,7 +35,7 @@ MOST_VALUES = 20_000
 MOST_DEPTH = 12
 MINOR: tuple[Shape, ...] = ("flag", "url", "empty")
 OUTCOME_KEYS = re.compile(
-    r"(?i)error|message|status|state|total|count|next|cursor|token|has_?more|page|success|result"
+    r"(?i)error|message|status|state|total|count|next|cursor|token|has_?more|page|success|result|truncated|incomplete"
 )
 """Key names that APIs of all kinds use for the outcome and for what comes next."""
 INLINE_CHARACTERS = 240
@@ -99,11 +99,15 @@ class _Walk:
         """Write scalars of one object: those that matter in one run of lines, the others behind."""
         opening = f"{path}: " if path else ""
         share = 1 / (1 + WEIGHTS.depth * depth)
-        main = [(key, value) for key, value in pairs if shape_of(value) not in MINOR]
-        minor = [(key, value) for key, value in pairs if shape_of(value) in ("flag", "url")]
-        for key, value in main:
-            if OUTCOME_KEYS.search(key.rpartition(".")[2]):
-                self.data[f"{path}.{key}" if path else key] = value
+        main, minor = list[tuple[str, Any]](), list[tuple[str, Any]]()
+        for key, value in pairs:
+            shape, is_outcome = shape_of(value), OUTCOME_KEYS.search(key.rpartition(".")[2])
+            if shape not in MINOR or (shape == "flag" and is_outcome):
+                main.append((key, value))
+                if is_outcome:
+                    self.data[f"{path}.{key}" if path else key] = value
+            elif shape != "empty":
+                minor.append((key, value))
         for chosen, weight in ((main, WEIGHTS.pair), (minor, WEIGHTS.minor)):
             for text in packed(
                 [f"{key}={cell(value, INLINE_CHARACTERS)}" for key, value in chosen], opening

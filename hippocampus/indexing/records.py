@@ -229,6 +229,8 @@ def table(
     lines = [EntryLine(title, WEIGHTS.title * weight, count=0)]
     if same := _constants(cells, constant, names):
         lines.append(EntryLine(f"all: {same}", WEIGHTS.same * weight, parent=first, count=0))
+    if flags := _flags(cells, [each for each in columns if each not in constant], names):
+        lines.append(EntryLine(flags, WEIGHTS.columns * weight, parent=first, count=0))
     if len(rows) >= FEWEST_FOR_OVERVIEW:
         states = WEIGHTS.states * weight
         lines += [
@@ -348,8 +350,12 @@ def _worth(rows: Sequence[Cells], columns: list[RecordColumn]) -> list[RecordCol
 
 
 def _is_idle(column: RecordColumn) -> bool:
-    """Return whether a column has one value wherever it stands: part of a form, and no news."""
-    return column.distinct == 1 and column.present >= LEAST_IDLE and column.shape != "text"
+    """Return whether a column has one value wherever it stands: part of a form, and no news.
+
+    A flag is news where other rows lack it.
+    """
+    has_one = column.distinct == 1 and column.present >= LEAST_IDLE
+    return has_one and column.shape not in ("text", "flag")
 
 
 def _core(columns: list[RecordColumn], rows: Sequence[Cells]) -> list[RecordColumn]:
@@ -431,13 +437,24 @@ def _constants(rows: Sequence[Cells], columns: list[RecordColumn], names: dict[s
     telling = [
         each
         for each in columns
-        if each.shape in ("id", "words", "path", "number", "date")
+        if each.shape in ("id", "words", "path", "number", "date", "flag")
         and each.name.count(".") < 2
         and not BOILERPLATE.search(each.name)
     ]
-    telling.sort(key=lambda each: each.shape != "id")
+    telling.sort(key=lambda each: (each.shape == "flag", each.shape != "id"))
     pairs = [f"{names[each.name]}={cell(rows[0][each.name], NAME_CHARACTERS)}" for each in telling]
     return ", ".join(pairs[:MOST_SAME])
+
+
+def _flags(rows: Sequence[Cells], columns: Sequence[RecordColumn], names: dict[str, str]) -> str:
+    """Return how many rows have each flag; a row that is not shown would hide its own."""
+    counts = {
+        names[each.name]: sum(row.get(each.name) is True for row in rows)
+        for each in columns
+        if each.shape == "flag"
+    }
+    found = [f"{name} {count}" for name, count in counts.items() if count]
+    return f"true: {', '.join(found[:MOST_SAME])}" if found else ""
 
 
 def _cells(row: Cells, columns: list[RecordColumn]) -> str:

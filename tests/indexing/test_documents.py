@@ -67,6 +67,13 @@ def test_long_texts_are_kept_by_path() -> None:
     assert document.texts == [("body.text", text)]
 
 
+def test_a_flag_about_the_outcome_stands_with_the_numbers() -> None:
+    rows = [{"id": at} for at in range(20)]
+    lines = shown({"items": rows, "has_more": True, "draft": False, "truncated": True})
+    assert "has_more=true, truncated=true" in lines
+    assert "draft=false" in lines
+
+
 def test_facts_for_code_have_the_cursor_and_the_total() -> None:
     extraction = documents.read({"next_page_token": "t-9", "total": 4, "name": "x"}).extraction
     assert extraction.key_data == {"next_page_token": "t-9", "total": 4}

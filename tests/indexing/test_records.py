@@ -36,6 +36,14 @@ def test_a_small_table_reads_well() -> None:
     ]
 
 
+def test_flags_are_counted_also_where_few_rows_have_one() -> None:
+    rows = [
+        {"id": f"u-{at}", "on": True, **({"suspended": True} if at % 4 else {}), "paid": at < 3}
+        for at in range(40)
+    ]
+    assert shown(rows)[1:3] == ["all: on=true", "true: paid 3, suspended 30"]
+
+
 def test_the_row_that_differs_is_named_and_weighs_more_than_others() -> None:
     assert any(line.startswith("state=failed") and "ord-017" in line for line in shown(ORDERS))
     weights = {line.text.split(" | ")[0]: line.weight for line in table("orders", ORDERS)}
