@@ -114,6 +114,9 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
     numbers = [int(match[1]) for match in found]
     if len(found) < 2 or any(after != before + 1 for before, after in itertools.pairwise(numbers)):
         return None
+    first = head.index(found[0].string)
+    if any(_has_same_cells(above, found[0].string) for above in head[:first]):
+        return None
     lines: list[str] = []
     around: list[str] = []
     expected = 0
@@ -130,6 +133,11 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
         elif expected and lines:
             lines[-1] += f" {line.strip()}" if line.strip() else ""
     return lines, numbers[0], around
+
+
+def _has_same_cells(above: str, row: str) -> bool:
+    """Return whether a line is the header of a row that begins with a number."""
+    return any(above.count(sign) == row.count(sign) > 0 for sign in "\t|")
 
 
 def _sampled(lines: Sequence[str]) -> list[re.Match[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -43,6 +44,23 @@ def test_line_numbers_around_code_are_taken_for_its_lines() -> None:
     extraction = extraction_of(dump, ExtractionContext())
     assert extraction.kind == "code"
     assert any("104" in line.text for line in extraction.lines)
+
+
+TABLES = {
+    "decimals look like endings": "id,name,amount\n"
+    + "\n".join(f"{7 * at},Name {at},{at * 3.5}" for at in range(90)),
+    "ids look like line numbers": "id\tname\tamount\n"
+    + "\n".join(f"{at + 1}\tName {at}\t{at * 3}" for at in range(90)),
+    "days look like hits": "day,open,close\n"
+    + "\n".join(f"2025-01-{at + 1:02},{at * 1.5},{at * 1.7:.2f}" for at in range(28)),
+}
+
+
+@pytest.mark.parametrize("text", TABLES.values(), ids=TABLES)
+def test_a_table_keeps_its_columns_where(text: str) -> None:
+    draft = extraction_of(text, ExtractionContext())
+    assert draft.kind == "table"
+    assert ", ".join(re.split(r"[,\t]", text.split("\n", 1)[0])) in draft.summary
 
 
 def test_a_long_text_in_a_document_gives_it_its_kind() -> None:

@@ -14,7 +14,7 @@ from hippocampus.policy import Policy
 from hippocampus.prices import TABLES, Prices
 from hippocampus.session.plan import FORCED, Candidate, PlanInput, plan
 
-POLICY = Policy(smallest_gain_tokens=100)
+POLICY = Policy()
 PRICES = TABLES["anthropic-5m"]
 
 
@@ -36,7 +36,7 @@ def test_what_has_not_been_sent_is_shortened_at_once() -> None:
 
 
 def test_what_saves_little_or_is_not_due_stays() -> None:
-    waiting = [candidate(2, 149), candidate(2, 1_000, due=5)]
+    waiting = [candidate(2, 99), candidate(2, 1_000, due=5)]
     assert decided(waiting, PlanInput(1, 2, [10, 10, 1_000])) == []
 
 

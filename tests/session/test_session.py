@@ -30,7 +30,7 @@ from conversations import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus import Hippocampus, Session, Stage
+from hippocampus import Hippocampus, Session
 from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
 from hippocampus.models import tokens

@@ -5,6 +5,7 @@ Decided from the lines themselves; no tool's name decides, and nothing is opened
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -66,9 +67,15 @@ def _form(text: str) -> tuple[str, float]:
 def _may_be(form: str, sample: list[str]) -> bool:
     """Return whether a sample as a whole can be of a form."""
     if form == "headed hits":
-        numbered = sum(map(hits.is_numbered, sample))
-        return numbered >= LEAST_NAMED * len(sample) and not _is_numbered_file(sample)
+        found = [match for line in sample if (match := hits.NUMBERED.fullmatch(line))]
+        has_hit = any(match["mark"] == ":" for match in found)  # a date has none
+        return has_hit and len(found) >= LEAST_NAMED * len(sample) and not _follow(found)
+    if form == "hits":
+        return any(map(hits.HIT.fullmatch, sample))
     if form == "paths":
+        commas = {line.count(",") for line in sample}
+        if len(commas) == 1 and commas != {0}:  # a decimal looks like an ending
+            return False
         named = sum("/" in line or files.SUFFIX.search(line) is not None for line in sample)
         return named >= LEAST_NAMED * len(sample)
     return True
@@ -99,9 +106,8 @@ def _tree(line: str) -> bool:
     return files.tree_line(line) or files.TOTAL.match(line) is not None or line == "."
 
 
-def _is_numbered_file(sample: list[str]) -> bool:
+def _follow(found: list[re.Match[str]]) -> bool:
     """Return whether the numbers of some lines follow each other: a file with numbers, no search."""
-    found = [match for line in sample if (match := hits.NUMBERED.fullmatch(line))]
     numbers = [int(match["line"]) for match in found]
     steps = sum(1 for before, after in pairwise(numbers) if after == before + 1)
     return (
