@@ -45,7 +45,6 @@ EAGER = Policy(
     index_over_tokens=60,
     arguments_over_tokens=40,
     compression="aggressive",
-    smallest_gain_tokens=1,
     smallest_gain_share=0.25,
     decay_rates=READ_QUICKLY,
     fresh_turns={"code": 1},

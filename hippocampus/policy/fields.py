@@ -98,11 +98,9 @@ class Policy(Declared):
     compression: Compressions = "normal"
     """How short entries are: `light`, `normal`, `aggressive`, or a number of tokens; with `none` there
     are no entries, and nothing fades."""
-    smallest_gain_tokens: Count = 100
-    """An edit that saves fewer tokens is not made; 0 makes every edit that saves any."""
     smallest_gain_share: Share = 0.5
-    """Nor one that saves a smaller share, but of records: what keeps most of a text breaks it up for
-    little."""
+    """An edit that saves a smaller share is not made, but of records: what keeps most of a text breaks
+    it up for little."""
     fresh_turns: dict[Kind, Count] = Field(default_factory=lambda: dict(FRESH_TURNS))
     """By kind of content, for how many calls it stays in full; 0 shortens it on arrival."""
     fresh_up_to_tokens: Count = 4_000
@@ -251,9 +249,7 @@ class Policy(Declared):
     def is_worth_shortening(self, full_tokens: int, shorter_tokens: int, kind: str = "") -> bool:
         """Return whether a shorter text of a kind saves enough of the one that stands."""
         share = 0.0 if kind == RECORDS else self.smallest_gain_share
-        return full_tokens - shorter_tokens >= max(
-            1, self.smallest_gain_tokens, share * full_tokens
-        )
+        return full_tokens - shorter_tokens >= max(1, share * full_tokens)
 
     def fresh_turns_of(
         self, kind: str, tokens: int, resolution: Resolution = NO_RULES, *, asked: bool = False

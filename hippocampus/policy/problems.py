@@ -38,6 +38,7 @@ BOUNDS = {
 REMOVED = {
     "sleep_over_tokens": "leave it out: no recording missed it",
     "horizon_calls": "leave it out: no recording missed it",
+    "smallest_gain_tokens": "leave it out: no recording missed it",
 }
 """Fields that are no longer read, and what to do instead."""
 RULES = "lifecycle_policies"
