@@ -42,6 +42,11 @@ FILE_HEAD = re.compile(
     r"(?P<name>(?:[A-Za-z]:)?[\w@~$.+()\[\]/\\-]*(?:[\w)\]]\.[A-Za-z]\w{0,9}|/[\w.-]+))"
     r"[ \t]*(?:={2,}|-{3,}|<={1,}|\*{3,}|<{3,}|\#{1,4})?:?"
 )
+CUT_WORDS = re.compile(r"(?i)truncated|omitted|elided|skipped")
+CUT = re.compile(
+    r"(?i)\s*[.…\[<(*-](?=[^\n]*\d)[^\n]{0,80}\b(?:truncated|omitted|elided|skipped)\b[^\n]{0,80}[.…\]>)*-]"
+)
+MOST_CUTS = 3
 HEAD_SIGNS = frozenset("=-*>#FfPp")
 MOST_FILES = 60
 LEAST_LINES = 3
@@ -77,12 +82,13 @@ def output_of(text: str, arguments: str = "") -> Output:
     tail = TAIL.search(text, max(start, len(text) - TAIL_CHARACTERS))
     body = text[start : tail.start() if tail else len(text)]
     notes = [*_lines(text[:start]), *(_lines(text[tail.start() :]) if tail else ())]
+    cuts = _cuts(body)
     numbered = _numbered(body)
     if numbered is not None:
         lines, first, around = numbered
-        return Output("\n".join(lines), first, (*notes, *around), is_numbered=True)
+        return Output("\n".join(lines), first, (*notes, *cuts, *around), is_numbered=True)
     first = _first_by_notice(body, notes) or _first_by_arguments(arguments)
-    return Output(body, first or 1, tuple(notes))
+    return Output(body, first or 1, (*notes, *cuts))
 
 
 def first_number(text: str, arguments: str = "") -> int:
@@ -101,6 +107,15 @@ def first_number(text: str, arguments: str = "") -> int:
                 return output.first_number - at
     head = HEAD.match(text)
     return output.first_number - (text.count("\n", 0, head.end()) if head else 0)
+
+
+def _cuts(body: str) -> list[str]:
+    """Return the first notices between lines that some are missing, each with its line of the body."""
+    if not CUT_WORDS.search(body):
+        return []
+    lines = enumerate(body.split("\n"), 1)
+    found = (f"line {number}: {line.strip()}" for number, line in lines if CUT.fullmatch(line))
+    return list(itertools.islice(found, MOST_CUTS))
 
 
 def _lines(text: str) -> list[str]:

@@ -63,6 +63,15 @@ def test_a_table_keeps_its_columns_where(text: str) -> None:
     assert ", ".join(re.split(r"[,\t]", text.split("\n", 1)[0])) in draft.summary
 
 
+@pytest.mark.parametrize(
+    "notice", ["... [9034 lines truncated] ...", "[… omitted 9034 of 9100 lines …]"]
+)
+def test_a_notice_between_lines_that_some_are_missing_is_shown(notice: str) -> None:
+    ran = [f"job {at} on node n{at % 5} has taken {at * 7 % 113} s" for at in range(60)]
+    draft = extraction_of("\n".join([*ran[:40], notice, *ran[40:]]), ExtractionContext())
+    assert EntryLine(f"line 41: {notice}", 0.15, keep=True, count=0) in draft.lines
+
+
 def test_a_long_text_in_a_document_gives_it_its_kind() -> None:
     document = json.dumps({"sha": "0fae11c2", "content": CONTENTS["log"] * 6})
     extraction = extraction_of(document, ExtractionContext())
