@@ -57,6 +57,8 @@ class ChanceModel:
 
 
 CHANCE = ChanceModel()
+PLACE = "[{}] "
+"""The form of a line with its place in a list."""
 KIND = {"hits": -0.8, "listing": -1.2, "log": -0.4}
 """Of some kinds each line is needed less often than the others would have it; added to `bias`."""
 AROUND_CITED = 2
@@ -224,16 +226,26 @@ def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str],
 
 
 def _list_gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str], int]:
-    """Return for each list with a unit of its own a line behind its last one: how many are missing."""
+    """Return for each list with a unit of its own a line behind its last one: how many are missing.
+
+    The unit has the place of the first of them, which a recall can name.
+    """
     left: dict[tuple[int | None, str], int] = {}
     last: dict[tuple[int | None, str], int] = {}
+    first: dict[tuple[int | None, str], str] = {}
     for at, line in enumerate(lines):
         own = line.parent, line.unit
         if at in chosen:
             last[own] = at
         elif line.unit:
             left[own] = left.get(own, 0) + line.count
-    return {(last[own], own[1]): count for own, count in left.items() if count and own in last}
+            if line.form == PLACE and line.number is not None:
+                first.setdefault(own, f", the first {PLACE.format(line.number).strip()}")
+    return {
+        (last[own], own[1] + first.get(own, "")): count
+        for own, count in left.items()
+        if count and own in last
+    }
 
 
 def _cited(rendered: Sequence[str], cited: frozenset[str] | set[str]) -> list[str]:
