@@ -30,8 +30,7 @@ from hippocampus.facts.words import UNSPACED, key, normalised, words
 OVERLAP = 0.34
 """The share of a statement's words that a correction of it has, where other statements have some too."""
 MOST = 0.6
-"""The share of a denied clause that what it ends has, and of a statement that a bare `no` corrects."""
-
+"""The share of a statement's words that a bare `no` corrects."""
 RECENT_SECONDS = 3600
 """How long after a statement a bare correction may mean it."""
 
@@ -78,7 +77,7 @@ def endings(
 
 def _by_relation(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
     """Return the sentences with another value of a relation that has one at a time."""
-    if (ours := new.relation) is None:
+    if (ours := new.relation) is None or not new.moves:
         return []
     reason = f"{ours.predicate.replace('_', ' ')} has one value at a time"
     return [
@@ -106,7 +105,7 @@ def _by_denial(denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
     there = [
         (share, Ending(row, sentence, "", "it is so no longer"))
         for row, sentence, _ in said
-        if (share := _share(what, sentence)) >= MOST
+        if (share := _share(what, sentence)) == 1
         and (not last or holds(sentence, frozenset({last})))
         and (not subject or holds(sentence, subject))
         and _same_person(f"{denial.subject} {denial.what}", sentence)

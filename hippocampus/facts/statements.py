@@ -105,6 +105,8 @@ class Statement:
     """Whether more than an interjection does so, which may also answer a question."""
     swaps: tuple[Swap, ...] = ()
     ended: tuple[Denial, ...] = ()
+    moves: bool = False
+    """Whether it says by its own words that something has changed."""
     hearsay: bool = False
     """Whether it reports other people's words, or supposes something."""
 
@@ -143,6 +145,7 @@ def read(text: str) -> Statement:
         ),
         swaps,
         ended,
+        now or corrects or bool(swaps) or pattern(rules.changed).search(plain) is not None,
     )
 
 

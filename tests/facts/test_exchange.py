@@ -36,7 +36,7 @@ def filled(path: Path, *, vectors: bool = True) -> Facts:
     """A store with all that one can hold."""
     facts = Facts(path, embed=embed if vectors else None, agent="ann", clock=clock)
     facts.remember("Alice lives in Berlin.", at="2026-01-05")
-    facts.remember("Alice lives in Bangkok.", at="2026-02-09")
+    facts.remember("Alice lives in Bangkok now.", at="2026-02-09")
     facts.remember("Alice likes tea.", tags=("drinks",), intensity=0.9)
     facts.store("Chose SQLite for storage.", type="decision", metadata={"why": ["small", 1]})
     facts.store("日本語のメモ → 🙂", scope="work", type="note")
@@ -95,7 +95,7 @@ def test_what_was_imported_works_as_before(facts: Facts, other: Facts, tmp_path:
     assert "Berlin" in then[0].memory.content
     assert other.triples("ali", agent="zoe")
     assert other.blocks.get("persona", agent="zoe", scope="work").value == "strict"
-    replaced = other.remember("Alice lives in Oslo.", agent="zoe")
+    replaced = other.remember("Alice lives in Oslo now.", agent="zoe")
     assert replaced[0].action == "superseded"
 
 

@@ -246,6 +246,18 @@ def test_a_chain_leaves_its_last_link():
     assert current(facts) == ["I live in Hull again."]
 
 
+BOTH_TRUE = (
+    ("I live in England.", "I live in Leeds."),
+    ("I work at Acme.", "I work at the bakery on Sundays."),
+    ("I eat meat.", "I no longer eat red meat."),
+)
+
+
+@pytest.mark.parametrize("both", BOTH_TRUE)
+def test_what_may_be_true_with_the_other_ends_nothing(both):
+    assert set(current(told(*both))) == set(both)
+
+
 def test_a_correction_is_found_by_the_words_of_what_it_corrects():
     facts = told("The dentist is on Monday at ten.", "No, not Monday: Thursday at ten.")
     assert "(about: The dentist is on …)" in facts.retrieve("when is the dentist?")

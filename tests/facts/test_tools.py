@@ -76,7 +76,7 @@ def test_a_fact_is_remembered_recalled_and_forgotten(facts: Facts) -> None:
 
 def test_what_changed_takes_the_place_of_the_old(facts: Facts) -> None:
     call(facts, "remember_facts", {"text": "Alice lives in Berlin."})
-    said = call(facts, "remember_facts", {"text": "Alice lives in Bangkok."})
+    said = call(facts, "remember_facts", {"text": "Alice lives in Bangkok now."})
     assert said.startswith("superseded: ")
     found = call(facts, "recall_memories", {"query": "Where does Alice live?"})
     assert "Bangkok" in found
