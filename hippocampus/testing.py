@@ -88,6 +88,29 @@ class ScriptedModel:
         return self._answer("", named)
 
 
+def orders_agent() -> tuple[ScriptedModel, list[dict[str, Any]], Callable[[Any], list[Any]]]:
+    """Return the agent of the README: a model that looks for a late order, its tools, and their runner.
+
+    The runner takes an answer of the model and returns the messages with its tools' results.
+    """
+    rows = [{"id": f"A-{at}", "state": "late" if at == 417 else "paid"} for at in range(900)]
+    model = ScriptedModel(
+        call("list_orders"),
+        lambda view: call("recall", entry_id=entry_ids(view)[0], pattern="late"),
+        "Order A-417 is late.",
+    )
+
+    def run(answer: Any) -> list[Any]:
+        return [
+            {"role": "tool", "tool_call_id": each["id"], "content": json.dumps(rows)}
+            for each in answer.get("tool_calls", ())
+            if each["function"]["name"] == "list_orders"
+        ]
+
+    function = {"name": "list_orders", "parameters": {"type": "object"}}
+    return model, [{"type": "function", "function": function}], run
+
+
 Named = list[tuple[str, ScriptedCall]]
 
 

@@ -201,7 +201,7 @@ def test_the_loop_in_the_readme_is_a_dozen_lines_and_saves(
     monkeypatch.chdir(tmp_path)
     [program] = PYTHON.findall(README)
     loop = program.partition("memory = ")[2].partition("status = ")[0]
-    assert len(loop.splitlines()) <= 14
+    assert len(loop.splitlines()) <= 10
     exec(program, {})
     answer, raw, sent = re.fullmatch(
         r"(.*\.) (\d+) tokens raw, (\d+) sent\n", capsys.readouterr().out
