@@ -127,9 +127,7 @@ def rows(recordings: Sequence[tuple[str, Script, float]]) -> Iterator[str]:
     for name, others in NUMBERS.items():
         values = {f"{getattr(DEFAULT, name)}": base}
         for value in others:
-            values[f"{value}"] = measured(
-                recordings, Policy.model_validate({**DEFAULT.model_dump(), name: value})
-            )
+            values[f"{value}"] = measured(recordings, DEFAULT.model_copy(update={name: value}))
         picked = {
             owner: chosen(values, [other for other in base if other != owner]) for owner in base
         }
