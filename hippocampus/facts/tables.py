@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     Matrix = np.ndarray[Any, np.dtype[np.float32]]
 
-WRITING_SECONDS = 60.0
-"""How long a model may take where something is written."""
+WRITING_SECONDS, SECONDS_A_TEXT = 5.0, 0.1
+"""How long an embedding may take where one text is written, and for each further one."""
 SHOWN_CHARACTERS = 60
 
 
@@ -85,7 +85,8 @@ class FactTables:
         if self.embed is None or not texts:
             return None
         here = getattr(self.embed, "in_process", False)
-        found = self.embed(texts) if here else within(seconds, self.embed, texts)
+        limit = seconds + SECONDS_A_TEXT * (len(texts) - 1)
+        found = self.embed(texts) if here else within(limit, self.embed, texts)
         if found is None:
             return None
         import numpy as np
