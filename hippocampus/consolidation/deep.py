@@ -122,10 +122,10 @@ def _stored(
         claims = [item for item in items if not item.word_by_word]
         verbatim = [item for item in items if item.word_by_word]
         agent = session.agent or None
-        done = list(
-            zip(claims, facts.remember_many(_facts(claims, session), agent=agent), strict=True)
-        )
-        done += zip(verbatim, facts.store_many(_facts(verbatim, session), agent=agent), strict=True)
+        # Messages come first, so that a claim of a later one ends what it corrects in them too.
+        texts = facts.store_many(_facts(verbatim, session), agent=agent)
+        done = list(zip(verbatim, texts, strict=True))
+        done += zip(claims, facts.remember_many(_facts(claims, session), agent=agent), strict=True)
     except HippocampusError as failure:  # the outbox keeps the items for the next consolidation
         LOG.warning("session %s: not consolidated yet: %s", session.name, failure)
         return []

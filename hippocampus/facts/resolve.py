@@ -58,7 +58,7 @@ def endings(
     said = [
         (row, sentence, old_statement)
         for row, old in candidates
-        if trusted or memory.origin.role == old.origin.role
+        if (trusted or memory.origin.role == old.origin.role) and not _is_later(old, memory)
         for sentence in sentences(old.content)
         if normalised(sentence) != normalised(new.text)
         and not (old_statement := read(sentence)).hearsay
@@ -73,6 +73,17 @@ def endings(
         is_recent = 0 <= memory.valid_from - newest.valid_from <= RECENT_SECONDS
         found = _by_overlap(new, said, row if is_recent else None)
     return list({(each.row, each.sentence): each for each in found}.values())
+
+
+def _is_later(old: Memory, new: Memory) -> bool:
+    """Return whether a memory is from a later message of the session that another is from."""
+    ours, theirs = new.origin, old.origin
+    return (
+        ours.turn is not None
+        and theirs.turn is not None
+        and ours.session == theirs.session != ""
+        and theirs.turn > ours.turn
+    )
 
 
 def _by_relation(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:

@@ -97,6 +97,14 @@ def test_a_correction_supersedes_what_was_said_in_an_earlier_session(make: Make)
     assert len(memory.facts.history(claim.id)) == 2
 
 
+def test_a_correction_ends_what_an_earlier_message_of_its_session_says(make: Make) -> None:
+    memory = make()
+    told(memory, user("The deadline is on May 5."), user("Correction: the deadline is on May 9."))
+    printed = memory.facts.retrieve("when is the deadline?")
+    assert "May 9" in printed
+    assert "May 5" not in printed
+
+
 def test_every_claim_names_its_session_turn_and_entry(make: Make) -> None:
     memory = make()
     with memory.session("where") as session:
