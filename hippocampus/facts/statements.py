@@ -217,13 +217,16 @@ _AND = re.compile(r"\s+(?:and|und|y|et|и|और)\s+|\s+(?=و\w)")
 def _relation(clauses: tuple[str, ...], rules: WordingRules) -> Relation | None:
     for clause in clauses:
         for predicate, rule in rules.single:
-            found = pattern(rule).fullmatch(_CONTRACTED.sub(r"\1 ", clause))
+            found = pattern(rule).fullmatch(_CONTRACTED.sub(r"\1 ", _LEADING.sub("", clause)))
             relation = _whole(predicate, found) if found else None
             if relation is not None:
                 return relation
     return None
 
 
+_LEADING = re.compile(
+    r"^(?:now|currently|jetzt|ahora|maintenant|desde hoy|теперь|сейчас|الآن|अब)\s+", re.IGNORECASE
+)
 _CONTRACTED = re.compile(r"\b(I|we)'(?:ve|m|re)\b\s*", re.IGNORECASE)
 
 

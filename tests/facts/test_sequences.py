@@ -246,6 +246,19 @@ def test_a_chain_leaves_its_last_link():
     assert current(facts) == ["I live in Hull again."]
 
 
+REPLACED = (
+    ("The budget is 500 euros.", "The budget is 700 euros, not 500."),
+    ("The car is red.", "No, the car is not red: it is blue."),
+    ("The meeting is on Monday.", "I said the meeting is on Monday but it is on Thursday."),
+    ("Vivo en Madrid.", "Ahora vivo en Sevilla."),
+)
+
+
+@pytest.mark.parametrize("both", REPLACED)
+def test_a_value_ends_by_the_words_of_its_correction(both):
+    assert current(told(*both)) == [both[1]]
+
+
 BOTH_TRUE = (
     ("I live in England.", "I live in Leeds."),
     ("I work at Acme.", "I work at the bakery on Sundays."),

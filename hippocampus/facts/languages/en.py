@@ -45,6 +45,9 @@ RULES = {
         r"(?:replac\w+|swapp?\w*|traded|exchanged) {old} (?:with|by|for) {new}",
         r"{new} (?:has |have )?(?:replaced|took over from) {old}",
         r"not {old} but {new}",
+        r"(?:is|are|be|it's|was|in|on|at) {new}, not (?:in |on |at )?{old}",
+        r"(?:is|are|it's|isn't|aren't) not {old}[:;,] (?:it is|it's|they are) {new}",
+        r"said .{0,80}(?:is|are|was|were|in|on|at) {old},? but (?:it is|it's|it was|i meant) (?:in |on |at )?{new}",
         r"gave (?:the |my |our ){old} to",
     ),
     "ended": r"""\bno\slonger\b|\b(?:not|never|\w+n't)\b(?=[^.;!?]*\bany\s?more\b)|(?<!never\s)(?<!not\s)(?<!to\s)(?<!n\'t\s)\b(?:stopped|quit|gave\sup|given\sup
