@@ -167,7 +167,7 @@ def test_the_doctor_finds_a_broken_file(tmp_path: Path) -> None:
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Path:
-    for text in ("Alice lives in Berlin.", "Alice lives in Bangkok."):
+    for text in ("Alice lives in Berlin.", "Alice lives in Bangkok now."):
         done("remember", text, "--agent", "ann", cwd=tmp_path)
     done(
         "crib",
@@ -324,16 +324,16 @@ def test_forgetting_shows_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize("verb", [["forget"], ["hippo", "delete"]])
 def test_deleting_says_what_is_true_again(verb: list[str], tmp_path: Path) -> None:
     for place in ("Berlin", "Rome", "Munich"):
-        done("remember", f"Ann lives in {place}.", cwd=tmp_path)
-    (found,) = read("recall", "Ann lives in Munich", cwd=tmp_path)
+        done("remember", f"Ann lives in {place} now.", cwd=tmp_path)
+    (found,) = read("recall", "Ann lives in Munich now", cwd=tmp_path)
     memory_id = found["id"]
     shown = read(*verb, memory_id, cwd=tmp_path)
-    assert [each["content"] for each in shown["returned"]] == ["Ann lives in Rome."]
+    assert [each["content"] for each in shown["returned"]] == ["Ann lives in Rome now."]
     told = done(*verb, memory_id, "--force", cwd=tmp_path)
     assert "\ntrue again: " in told
-    assert "Ann lives in Rome." in told
+    assert "Ann lives in Rome now." in told
     (again,) = read("recall", "Ann lives", cwd=tmp_path)
-    assert again["content"] == "Ann lives in Rome."
+    assert again["content"] == "Ann lives in Rome now."
 
 
 def test_compacting_shows_first(tmp_path: Path) -> None:
@@ -491,7 +491,7 @@ def test_what_a_conversation_used_is_confirmed(filled: Path) -> None:
     frame = done("retrieve", "--agent", "ann", cwd=filled, stdin="Where does Alice live?")
     talk = f"Where does Alice live?\n{frame}\nShe lives in Bangkok now."
     (used,) = read("confirm", "--agent", "ann", cwd=filled, stdin=talk)
-    assert (used["content"], used["accesses"]) == ("Alice lives in Bangkok.", 0)
+    assert (used["content"], used["accesses"]) == ("Alice lives in Bangkok now.", 0)
     assert read("show", used["id"], cwd=filled)[0]["accesses"] == 1
     unused = f"{frame}\nI do not know."
     assert read("confirm", "--agent", "ann", cwd=filled, stdin=unused) == []
