@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import io
 import json
 import pkgutil
 import re
 import subprocess
 import sys
+import tokenize
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -597,14 +599,19 @@ def test_a_help_text_is_in_plain_english(name: str) -> None:
     assert IDIOM.findall(" ".join(filter(None, texts))) == []
 
 
-def docstrings(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield ast.get_docstring(node) or ""
+def explanations(path: Path) -> Iterator[str]:
+    """Yield the docstrings of a file, those below its names too, and its comments."""
+    text = path.read_text("utf-8")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield str(node.value.value)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
 
 
-def test_docstrings_are_in_plain_english() -> None:
-    texts = [(path, text) for path in SOURCES for text in docstrings(path)]
+def test_docstrings_and_comments_are_in_plain_english() -> None:
+    texts = [(path, text) for path in SOURCES for text in explanations(path)]
     assert [(named(path), text) for path, text in texts if IDIOM.search(text)] == []
 
 

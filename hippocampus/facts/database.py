@@ -107,7 +107,7 @@ class Database:
             except (UnicodeEncodeError, OverflowError) as failure:
                 raise FactError(f"a value that no file can hold: {failure}") from failure
             except (OSError, sqlite3.Error) as failure:
-                raise StoreError(f"fact store {self.path}{_told(failure)}") from failure
+                raise StoreError(f"fact store {self.path}{_reason(failure)}") from failure
 
     def check(self) -> list[str]:
         """Return a sentence for each thing that SQLite finds wrong with the file."""
@@ -121,7 +121,7 @@ class Database:
             self.connection.close()
 
 
-def _told(failure: OSError | sqlite3.Error) -> str:
+def _reason(failure: OSError | sqlite3.Error) -> str:
     """Return the text of an error, with the remedy where the file itself is damaged."""
     if type(failure) is sqlite3.DatabaseError:  # its subclasses are of other causes
         return f" is damaged or none: {failure}; name another, or move it away to begin a new one"

@@ -38,7 +38,7 @@ NEW
 {new}"""
 
 
-class Draft(NamedTuple):
+class ExtractedFact(NamedTuple):
     """One fact to be remembered."""
 
     content: str
@@ -60,7 +60,7 @@ class Judgement(NamedTuple):
 
 def extracted(
     complete: Complete, messages: Sequence[str], seconds: float = SECONDS
-) -> list[Draft] | None:
+) -> list[ExtractedFact] | None:
     """Return the facts that a model finds in messages; nothing where it gives no such list."""
     listed = "\n".join(f"{number}. {text}" for number, text in enumerate(messages, 1))
     prompt = _EXTRACT.format(types=", ".join(TYPES), messages=listed)
@@ -108,14 +108,14 @@ def _list_in(answer: str | None) -> list[Any] | None:
     return items if isinstance(items, list) else None
 
 
-def _draft(item: object) -> Draft | None:
+def _draft(item: object) -> ExtractedFact | None:
     match item:
         case {"fact": str(content), **rest} if content.strip():
             kind, intensity, triples = (rest.get(name) for name in ("type", "intensity", "triples"))
             source = rest.get("from", 1)
             share = float(intensity) if isinstance(intensity, int | float) else None
             stated = map(_relation, triples if isinstance(triples, list) else [])
-            return Draft(
+            return ExtractedFact(
                 content.strip(),
                 kind if isinstance(kind, str) and kind in TYPES else "",
                 share if share is None else min(1.0, max(0.0, share)),

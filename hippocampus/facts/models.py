@@ -261,7 +261,7 @@ class FactPolicy:
     """Which of `RANKINGS` ranks a recall: `FactFields.ranking`."""
     importance: float = 0.5
     type: str = "note"
-    """Of what is stored without one."""
+    """The type of a memory that is stored without one."""
     limit: int = 10
     block_characters: int = 100_000
     content_characters: int = 1_000_000

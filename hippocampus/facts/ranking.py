@@ -81,8 +81,8 @@ def relevance(found: Matches, asked: Collection[str]) -> dict[int, tuple[float, 
         if not keyword and own < LEAST_COSINE:
             continue
         if one.is_turn:
-            beside = ((step, found.cosines.get(other, 0.0)) for other, step in near[row])
-            shares = (NEAR_COSINES[step] * value for step, value in beside if value >= NOISE_COSINE)
+            nearby = ((step, found.cosines.get(other, 0.0)) for other, step in near[row])
+            shares = (NEAR_COSINES[step] * value for step, value in nearby if value >= NOISE_COSINE)
             score = keyword + max(0.0, own) + sum(shares)
         elif not found.cosines:
             score = keyword
@@ -123,10 +123,10 @@ def neighbours(rows: Collection[RankedRow]) -> dict[int, list[tuple[int, int]]]:
     near: dict[int, list[tuple[int, int]]] = {one.row: [] for one in rows}
     for turns in talks.values():
         for turn, here in turns.items():
-            beside = [
+            nearby = [
                 (row, step) for step in NEAR if turn + step in turns for row in turns[turn + step]
             ]
-            near |= dict.fromkeys(here, beside)
+            near |= dict.fromkeys(here, nearby)
     return near
 
 
@@ -135,10 +135,10 @@ def window(found: Matches, near: Mapping[int, Sequence[tuple[int, int]]]) -> dic
     total = sum(found.weights) or 1.0
     held = {row: numbers for row, numbers in found.words.items() if row in found.rows}
     covered = {}
-    for row, beside in near.items():
+    for row, nearby in near.items():
         shares: dict[int, float] = dict.fromkeys(held.get(row, ()), 1.0)
         several = sum(found.weights[number] for number in shares)
-        for other, step in beside:
+        for other, step in nearby:
             share = ANSWER if step == -1 and found.rows[other].asks else NEAR[step]
             for number in held.get(other, ()):
                 shares[number] = max(shares.get(number, 0.0), share)

@@ -106,7 +106,7 @@ class Statement:
     swaps: tuple[Swap, ...] = ()
     ended: tuple[Denial, ...] = ()
     moves: bool = False
-    """Whether it says by its own words that something has changed."""
+    """Whether its own words announce a change."""
     hearsay: bool = False
     """Whether it reports other people's words, or supposes something."""
 

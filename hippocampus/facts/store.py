@@ -144,7 +144,7 @@ class Facts:
         """
         from hippocampus.facts import write
 
-        wanted = write.wanted_of(self.tables, _made(text, **fields))
+        wanted = write.requests_of(self.tables, _made(text, **fields))
         return write.keep(self.tables, wanted, self._writer(agent))
 
     def remember_many(
@@ -180,7 +180,7 @@ class Facts:
         replaces = changed or name in triples.SINGLE
         stated = (Relation(subject, name, object),)
         raw = self.tables.without_secrets(raw)
-        wanted = write.Wanted(item, "fact", "fact", raw, relations=stated, replaces=replaces)
+        wanted = write.MemoryRequest(item, "fact", "fact", raw, relations=stated, replaces=replaces)
         return write.keep(self.tables, [wanted], self._writer(agent))[0]
 
     def store(
@@ -194,7 +194,7 @@ class Facts:
         from hippocampus.facts import write
 
         wanted = (
-            write.Wanted(item, "memory", item.type or self.policy.type)
+            write.MemoryRequest(item, "memory", item.type or self.policy.type)
             for item in map(_item, items)
         )
         return write.keep(self.tables, wanted, self._writer(agent))

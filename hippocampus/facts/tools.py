@@ -108,7 +108,7 @@ def _error(reason: str, message: str, **fields: Any) -> str:
 # What a model reads
 
 
-def _told(outcome: Outcome) -> str:
+def _outcome_line(outcome: Outcome) -> str:
     """Return what became of one text, in a line."""
     said = f"{outcome.action.replace('_', ' ')}: {outcome.reason}"
     if outcome.memory is None or outcome.action == Action.REFUSED:
@@ -196,7 +196,7 @@ class RememberFacts(MemoryTool):
 
     def __call__(self, facts: Facts, reach: Reach) -> str:
         outcomes = facts.remember(self.text, agent=reach.agent, scope=reach.scope)
-        return "\n".join(map(_told, outcomes)) or "Nothing in this text is a fact to keep."
+        return "\n".join(map(_outcome_line, outcomes)) or "Nothing in this text is a fact to keep."
 
 
 class StoreMemory(MemoryTool):
@@ -208,7 +208,7 @@ class StoreMemory(MemoryTool):
 
     def __call__(self, facts: Facts, reach: Reach) -> str:
         item = Item(self.content, type=self.type or None, scope=reach.scope, metadata=self.metadata)
-        return _told(facts.store_many([item], agent=reach.agent)[0])
+        return _outcome_line(facts.store_many([item], agent=reach.agent)[0])
 
 
 class AppendMemoryBlock(MemoryTool):
@@ -303,7 +303,7 @@ class MemoryRemember(MemoryTool):
     def __call__(self, facts: Facts, reach: Reach) -> str:
         kind = self.type or facts.policy.type
         item = Item(self.content, type=kind, intensity=self.importance, scope=reach.scope)
-        return "\n".join(map(_told, facts.remember_many([item], agent=reach.agent)))
+        return "\n".join(map(_outcome_line, facts.remember_many([item], agent=reach.agent)))
 
 
 class MemoryRecall(MemoryTool):

@@ -54,7 +54,7 @@ COMPARED = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MemoryRequest:
     """One text that is to be kept, with its properties before the file is asked."""
 
     item: Item
@@ -69,10 +69,10 @@ class Wanted:
     decision: judge.Judgement | None = None
 
 
-# What is wanted
+# Requests
 
 
-def wanted_of(tables: FactTables, item: Item) -> list[Wanted]:
+def requests_of(tables: FactTables, item: Item) -> list[MemoryRequest]:
     """Return the statements of a text: a model's where there is one and it answers, else its sentences.
 
     Secrets are taken out before, so that no model sees them and no raw text holds them. A pasted
@@ -93,29 +93,29 @@ def wanted_of(tables: FactTables, item: Item) -> list[Wanted]:
     return [replace(claim(replace(item, content=each)), raw=text) for each in joined(found)]
 
 
-def claim(item: Item) -> Wanted:
+def claim(item: Item) -> MemoryRequest:
     """Return a text as one statement, as it is."""
     statement = read(item.content)
     kind = item.type or ("note" if statement.hearsay else type_of(item.content))
     if statement.hearsay and item.origin.role in TRUSTED_ROLES:
         item = replace(item, tags=tuple(dict.fromkeys([*item.tags, HEARSAY])))
     relations = (statement.relation,) if statement.relation else ()
-    return Wanted(item, "fact", kind, "", statement, relations)
+    return MemoryRequest(item, "fact", kind, "", statement, relations)
 
 
-def _of_draft(item: Item, draft: judge.Draft, text: str) -> Wanted:
+def _of_draft(item: Item, draft: judge.ExtractedFact, text: str) -> MemoryRequest:
     statement = read(draft.content)
     own = (statement.relation,) if statement.relation else ()
     intensity = draft.intensity if item.intensity is None else item.intensity
     plain = replace(item, content=draft.content, intensity=intensity)
     kind = item.type or draft.type or type_of(draft.content)
-    return Wanted(plain, "fact", kind, text, statement, draft.relations or own)
+    return MemoryRequest(plain, "fact", kind, text, statement, draft.relations or own)
 
 
 # Keeping
 
 
-def keep(tables: FactTables, wanted: Iterable[Wanted], agent: str) -> list[Outcome]:
+def keep(tables: FactTables, wanted: Iterable[MemoryRequest], agent: str) -> list[Outcome]:
     """Write texts, a thousand to a transaction, each seeing those before it."""
     outcomes: list[Outcome] = []
     waiting = iter(wanted)
@@ -124,7 +124,7 @@ def keep(tables: FactTables, wanted: Iterable[Wanted], agent: str) -> list[Outco
     return outcomes
 
 
-def _keep_chunk(tables: FactTables, chunk: list[Wanted], agent: str) -> list[Outcome]:
+def _keep_chunk(tables: FactTables, chunk: list[MemoryRequest], agent: str) -> list[Outcome]:
     for one in chunk:
         if one.item.intensity is not None and not 0 <= one.item.intensity <= 1:
             raise FactError(f"intensity {one.item.intensity} is not between 0 and 1")
@@ -138,7 +138,7 @@ def _keep_chunk(tables: FactTables, chunk: list[Wanted], agent: str) -> list[Out
     known: dict[str, str] = {}
     if tables.complete is not None:
         good, known = _decided(tables, good, agent)
-    writer = _Writer(tables, agent, known)
+    writer = _Transaction(tables, agent, known)
     with tables.database.transaction():
         kept = iter([writer.keep(one, f"n{place}") for place, one in enumerate(good, 1)])
         tables.put_vectors(writer.vectors)
@@ -154,7 +154,7 @@ def _spoken(item: Item) -> str:
     return rest if is_name and rest.strip() else item.content
 
 
-class _Writer:
+class _Transaction:
     """Writes the texts of one transaction."""
 
     def __init__(self, tables: FactTables, agent: str, known: dict[str, str]) -> None:
@@ -165,7 +165,7 @@ class _Writer:
         """Ids of memories, by the names under which a model was shown them."""
         self.vectors: dict[int, Matrix] = {}
 
-    def keep(self, wanted: Wanted, name: str) -> Outcome:
+    def keep(self, wanted: MemoryRequest, name: str) -> Outcome:
         """Keep a text, but for one that counts once and has counted."""
         once = wanted.item.once
         counted = "SELECT memory, action FROM receipt WHERE key = ?"
@@ -181,7 +181,7 @@ class _Writer:
             self._db.run("INSERT INTO receipt VALUES (?, ?, ?)", values)
         return outcome
 
-    def _kept(self, wanted: Wanted) -> Outcome:
+    def _kept(self, wanted: MemoryRequest) -> Outcome:
         item, now = wanted.item, self._tables.clock()
         at = now if item.at is None else item.at
         same = self._db.value(
@@ -210,7 +210,7 @@ class _Writer:
     def _intensity(self, item: Item) -> float:
         return self._tables.policy.importance if item.intensity is None else item.intensity
 
-    def _in_band(self, wanted: Wanted) -> int | None:
+    def _in_band(self, wanted: MemoryRequest) -> int | None:
         """Return the row that is the same by the bands of a foreign store, where the policy has them."""
         policy = self._tables.policy
         if wanted.kind != "fact" or not (policy.duplicate_cosine or policy.duplicate_minhash):
@@ -221,7 +221,7 @@ class _Writer:
             self._tables, wanted.item, wanted.type, wanted.vector, self._agent, self.vectors
         )
 
-    def _strengthened(self, row: int, wanted: Wanted, at: float, reason: str) -> Outcome:
+    def _strengthened(self, row: int, wanted: MemoryRequest, at: float, reason: str) -> Outcome:
         old = memories.by_row(self._db, [row])[row]
         intensity = running_mean(old.intensity, old.encounters, self._intensity(wanted.item))
         self._db.run(
@@ -234,7 +234,7 @@ class _Writer:
 
     def _added(
         self,
-        wanted: Wanted,
+        wanted: MemoryRequest,
         memory: Memory,
         reason: str = "new",
         action: Action = Action.ADDED,
@@ -249,7 +249,7 @@ class _Writer:
         stated = triples.of_rows(self._db, [row]).get(row, ()) if wanted.relations else ()
         return Outcome(action, reason, memory, triples=stated)
 
-    def _resolved(self, wanted: Wanted, memory: Memory) -> Outcome:
+    def _resolved(self, wanted: MemoryRequest, memory: Memory) -> Outcome:
         """Add a memory, and end what its own words, or its caller, say it ends."""
         ends = self._ends(wanted, memory)
         olds = memories.by_row(self._db, [each.row for each in ends]).values()
@@ -263,7 +263,7 @@ class _Writer:
         outcome = self._added(wanted, past, "it was true before what is known")
         return replace(outcome, others=(first.id,))
 
-    def _ends(self, wanted: Wanted, memory: Memory) -> list[Ending]:
+    def _ends(self, wanted: MemoryRequest, memory: Memory) -> list[Ending]:
         db, statement = self._db, wanted.statement
         rows = [
             row
@@ -291,7 +291,9 @@ class _Writer:
             ),
         )
 
-    def _superseding(self, wanted: Wanted, memory: Memory, ends: Sequence[Ending]) -> Outcome:
+    def _superseding(
+        self, wanted: MemoryRequest, memory: Memory, ends: Sequence[Ending]
+    ) -> Outcome:
         if not ends:
             return self._added(wanted, memory)
         olds = memories.by_row(self._db, [each.row for each in ends])
@@ -325,7 +327,9 @@ class _Writer:
             until = max(by.valid_from, old.valid_from)
             self._tables.end(number, heir.id, until=until, known=by.created)
 
-    def _followed(self, wanted: Wanted, decision: judge.Judgement, memory: Memory) -> Outcome:
+    def _followed(
+        self, wanted: MemoryRequest, decision: judge.Judgement, memory: Memory
+    ) -> Outcome:
         """Do what a model decided; it ends nothing that a more trusted role said."""
         ids = [self._known[name] for name in decision.known if name in self._known]
         trusted = memory.origin.role in TRUSTED_ROLES
@@ -342,7 +346,7 @@ class _Writer:
             if decision.action == "update" and text and not self._tables.refusal(text):
                 memory = replace(memory, content=text, raw=memory.raw or wanted.item.content)
                 wanted = replace(wanted, vector=None)
-            reason = f"a model says: {decision.action}"
+            reason = f"a model decided: {decision.action}"
             ends = [Ending(row, old.content, "", reason) for row, old in olds.items()]
             return self._superseding(wanted, memory, ends)
         outcome = self._added(wanted, memory)
@@ -371,8 +375,8 @@ def _about(ending: Ending) -> str:
 
 
 def _decided(
-    tables: FactTables, wanted: list[Wanted], agent: str
-) -> tuple[list[Wanted], dict[str, str]]:
+    tables: FactTables, wanted: list[MemoryRequest], agent: str
+) -> tuple[list[MemoryRequest], dict[str, str]]:
     """Ask once about all new facts that have stored ones on the same subject."""
     facts = [place for place, one in enumerate(wanted) if one.kind == "fact" and not one.replaces]
     shown: dict[int, Memory] = {}
@@ -397,7 +401,7 @@ def _decided(
     return decided, known
 
 
-def _related(tables: FactTables, wanted: Wanted, agent: str) -> dict[int, Memory]:
+def _related(tables: FactTables, wanted: MemoryRequest, agent: str) -> dict[int, Memory]:
     """Return the stored facts that are about what a new one is about: by subject and relation, then by words."""
     db, item, most = tables.database, wanted.item, tables.policy.candidates
     rivals = [

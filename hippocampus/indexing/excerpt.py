@@ -62,7 +62,7 @@ NOTICE = re.compile(
 )
 NOTICE_CHARACTERS = 300
 ENDS, END_CHARACTERS = 2, 120
-"""A result in one of so many last lines, in so many characters, is how a run ended: it stays."""
+"""A result in the last two lines, of up to 120 characters, shows how a run ended: it stays."""
 END = re.compile(r"(?<=[.!?。！？;])\s+|(?<=[。！？])")
 
 

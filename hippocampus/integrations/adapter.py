@@ -31,7 +31,7 @@ M = TypeVar("M")
 Edit = Callable[[M, str, int, str], M]
 """Returns a copy of a message with another text; its kind is `call`, `result`, or neither.
 
-The number says which of the message's calls, results or texts it replaces.
+The number is the place of the replaced one among the message's calls, results or texts.
 """
 
 

@@ -8,7 +8,7 @@ from hippocampus.policy.resolution import Resolution
 from hippocampus.policy.words import Encoding, EntryType
 
 
-def new_entry(  # noqa: PLR0913, PLR0917 - what it is, and what the policy says of it
+def new_entry(  # noqa: PLR0913, PLR0917 - a record, and its policy
     entry_id: str,
     entry_type: EntryType,
     source: Source,

@@ -116,7 +116,7 @@ def _blocks(message: Message) -> Iterable[tuple[int, list[Part]]]:
     return [(group[0][0], [part for _, part in group]) for group in found] or [(0, [])]
 
 
-class Standing(NamedTuple):
+class MarkPositions(NamedTuple):
     """The marks of ours in the last request: numbers of blocks, -1 for none."""
 
     settled: int = -1
@@ -129,17 +129,19 @@ class Standing(NamedTuple):
     edited: bool = False
     """Whether any request has edited what was sent before."""
 
-    def until(self, end: int) -> Standing:
+    def until(self, end: int) -> MarkPositions:
         """Return the marks before a block."""
         *blocks, edited = self
-        return Standing._make((*(at if at < end else -1 for at in blocks), edited))
+        return MarkPositions._make((*(at if at < end else -1 for at in blocks), edited))
 
     def blocks(self) -> list[int]:
         """Return the marks in order."""
         return sorted({at for at in (self.settled, self.recent, self.reading) if at >= 0})
 
 
-def place(standing: Standing, before: Prompt, now: Prompt, *, own: int, look_back: int) -> Standing:
+def place(
+    standing: MarkPositions, before: Prompt, now: Prompt, *, own: int, look_back: int
+) -> MarkPositions:
     """Return where our marks stand in a request, after one in which they stood so.
 
     Marks stand on entries only: where a request before ended, or in what this one writes anyway.
@@ -150,7 +152,7 @@ def place(standing: Standing, before: Prompt, now: Prompt, *, own: int, look_bac
     """
     same = before.common(now)
     if not before.words or not own:
-        return Standing()
+        return MarkPositions()
     standing = standing.until(len(before.words))
     if same < len(before.words):
         base = max((at for at in standing.blocks() if at < same), default=-1)
@@ -162,14 +164,14 @@ def place(standing: Standing, before: Prompt, now: Prompt, *, own: int, look_bac
         end = max((at for at in range(same, len(now.words)) if now.words[at] in old), default=same)
         changed = (at for at in range(same, end) if now.words[at] not in old)
         settled = max(changed, default=same - 1) if own > 1 else -1
-        return Standing(settled, -1, reading, edited=True)
+        return MarkPositions(settled, -1, reading, edited=True)
     recent, settled = standing.recent, standing.settled
     if same == len(now.words):
         return standing
     if recent < 0 or now.distance(recent, now.last) >= LOOK_BACK:
         settled = settled if standing.edited else recent
         recent = before.last
-    return Standing(settled if own > 1 else -1, recent, edited=standing.edited)
+    return MarkPositions(settled if own > 1 else -1, recent, edited=standing.edited)
 
 
 def kept_tokens(standing: Sequence[int] | None, before_tokens: int) -> int:
@@ -200,7 +202,7 @@ class PromptCache:
     """Marks of ours in a request, next to the host's at the end of its messages."""
     _entries: dict[int, float] = field(default_factory=dict)
     """By the hash of a prefix, when a request last read or wrote it."""
-    standing: Standing = field(default_factory=Standing)
+    standing: MarkPositions = field(default_factory=MarkPositions)
     """The marks of ours in the last request."""
     before: Prompt = field(default_factory=Prompt)
     """The last request, as far as it still stands in the caller's list."""

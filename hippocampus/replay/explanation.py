@@ -51,7 +51,7 @@ def print_explanation(
         for entry in session.entries():
             sentence = str(explained(entry, turn, policy.exponent, policy.initial_strength))
             reasons[entry.id] = "\n".join(filter(None, [reasons.get(entry.id), sentence]))
-        pairs = session.beside()
+        pairs = session.view_pairs()
     console.print(_table(turn, view, pairs, reasons))
 
 

@@ -141,7 +141,7 @@ class Bill:
         return (
             f"billed {self.billed:,.0f} base input tokens where {self.predicted:,.0f} were expected "
             f"({100 * self.deviation:+.0f} percent); {self.missed_calls} calls read less than half of "
-            "what stood in the provider's cache. Check what changes in front of the messages (system "
+            "the provider's cache. Check what changes in front of the messages (system "
             "prompt, tools), and the model and cache lifetime that `Hippocampus` was given"
         )
 

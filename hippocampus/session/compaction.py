@@ -199,7 +199,7 @@ class Digest(NamedTuple):
     """The keys of the payloads in these messages."""
 
 
-def digests_of(  # noqa: PLR0913, PLR0917 - a view, what is known of it, and what to replace
+def digests_of(  # noqa: PLR0913, PLR0917 - a view, its state, and what to replace
     view: View,
     payloads: Payloads,
     records: Mapping[EntryOrigin, Record],

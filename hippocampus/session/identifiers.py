@@ -25,7 +25,7 @@ MAX_ASKED_WORDS = 60
 CLEAR_SCORE = 1.7
 """The BM25 of a word that one of eight payloads has alone; in more of them it is rarer still."""
 CLEAR_RATIO = 2.0
-"""The best must score so many times more than the next."""
+"""How many times more the best must score than the next."""
 MAX_HOLDERS = 3
 """A name that more payloads have points at none of them."""
 

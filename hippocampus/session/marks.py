@@ -12,7 +12,13 @@ from itertools import accumulate
 from hippocampus.formats import cache_marks
 from hippocampus.formats.conversation import Item, Message
 from hippocampus.prices import Prices
-from hippocampus.prices.prompt_cache import CALL_SECONDS, MAX_MARKS, Prompt, PromptCache, Standing
+from hippocampus.prices.prompt_cache import (
+    CALL_SECONDS,
+    MAX_MARKS,
+    MarkPositions,
+    Prompt,
+    PromptCache,
+)
 
 UNSEEN_MARKS = 1
 """Marks left free for the system prompt and the tools, which a session cannot see."""
@@ -42,7 +48,7 @@ class Marker:
         self._shown = shown
         self._cache.before = Prompt().extended(shown, 0, self._encoding)
         numbers = [int(each) for each in marks.split()]
-        self._cache.standing = Standing._make(numbers) if numbers else Standing()
+        self._cache.standing = MarkPositions._make(numbers) if numbers else MarkPositions()
         self.is_lost = False
 
     def look(self, items: list[Item], name: str) -> None:
@@ -67,7 +73,7 @@ class Marker:
         self.read_tokens = self._cache.send(prompt, self._seconds)
         self._shown, self.is_lost = shown, False
         standing = self._cache.standing
-        return " ".join(str(int(each)) for each in standing) if standing != Standing() else ""
+        return " ".join(str(int(each)) for each in standing) if standing != MarkPositions() else ""
 
     @property
     def standing_tokens(self) -> Sequence[int] | None:

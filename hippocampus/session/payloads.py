@@ -289,7 +289,7 @@ class Arrival(NamedTuple):
     """The entries that new messages name, with the access."""
 
 
-def arrived(  # noqa: PLR0913, PLR0917 - a list, what is known of it, and by which rules
+def arrived(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
     history: History,
     payloads: Payloads,
     records: Mapping[EntryOrigin, Record],
@@ -503,7 +503,7 @@ class _PayloadsDraft:
             self._hold(called, called.part.tool, "", weight, own, large=large)
         self._outdate_files(tool, argued, held, self._history.turns[site.message])
 
-    def _hold(  # noqa: PLR0913 - a part, and what is known of it
+    def _hold(  # noqa: PLR0913 - a part, and its state
         self,
         site: PartSite,
         tool: str,
@@ -602,7 +602,7 @@ class _PayloadsDraft:
         self._origins[number, at] = origin
         return origin
 
-    def _new_record(  # noqa: PLR0913, PLR0917 - a part, and what is known of it
+    def _new_record(  # noqa: PLR0913, PLR0917 - a part, and its state
         self,
         site: PartSite,
         tool: str,
@@ -630,7 +630,7 @@ class _PayloadsDraft:
             shown=part.text,
         )
 
-    def _new_entry(  # noqa: PLR0913, PLR0917 - where it stands, and what is known of it
+    def _new_entry(  # noqa: PLR0913, PLR0917 - its place, and its state
         self,
         number: int,
         part: Part,

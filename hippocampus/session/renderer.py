@@ -47,7 +47,7 @@ class EntryRenderer:
         record = replace(payload.record, stage=Stage.INDEXED)
         part = self.part_of(payload)
         if part.kind == "call":
-            known = self._known_beside(payload)
+            known = self._known_elsewhere(payload)
             text = payload.resolution.redacted_json(part.text)
             shown = call_arguments.shorten(text, _short_frame(record), known=known)
             return _written(record, shown, f"arguments of {record.tool}", {})
@@ -64,7 +64,7 @@ class EntryRenderer:
         record = replace(payload.record, stage=Stage.DORMANT)
         part = self.part_of(payload)
         if part.kind == "call":
-            known, most = self._known_beside(payload), SLEEPING_ARGUMENT_TOKENS
+            known, most = self._known_elsewhere(payload), SLEEPING_ARGUMENT_TOKENS
             text = payload.resolution.redacted_json(part.text)
             shown = call_arguments.shorten(text, _short_frame(record), most, known)
             return replace(record, shown=storable(shown))
@@ -98,7 +98,7 @@ class EntryRenderer:
         """Return the part of the list that a payload is."""
         return self.history.raw[payload.message].parts[payload.part]
 
-    def _known_beside(self, payload: Payload) -> Elsewhere:
+    def _known_elsewhere(self, payload: Payload) -> Elsewhere:
         return Elsewhere(self.named, names_of(payload, self.history))
 
     def _context_of(self, payload: Payload, text: str) -> ExtractionContext:
@@ -110,7 +110,7 @@ class EntryRenderer:
             is_error=self.part_of(payload).is_error,
             task=_task(said[number] for number in self.history.asked_before(payload.message)),
             cited=_cited(said[payload.message :], text),
-            known=self._known_beside(payload),
+            known=self._known_elsewhere(payload),
             content_tokens=payload.record.tokens,
         )
 

@@ -325,7 +325,7 @@ class Session:
         if is_continued:
             self._store_lost()
         self._warn_of_excess()
-        self._consolidate_beside(before, compacted=turn.compacted)
+        self._consolidate_in_background(before, compacted=turn.compacted)
         return True
 
     def _store_lost(self) -> None:
@@ -537,7 +537,7 @@ class Session:
             LOG.warning("session %s: %s: %s", self.id, EXCESS, "; ".join(largest))
         self._warned_of_excess = bool(largest)
 
-    def _consolidate_beside(self, before: History, *, compacted: bool) -> None:
+    def _consolidate_in_background(self, before: History, *, compacted: bool) -> None:
         """Start a consolidation where the view was compacted, or the host has cut its list."""
         is_cut = len(self._state.history.raw) < len(before.raw)
         cut = before.quotable_range(0, len(before.raw)) if is_cut else None
@@ -856,7 +856,7 @@ class Session:
             )
             return entry.id
 
-    # What is known of it
+    # Reports
 
     def entries(self) -> list[Entry]:
         """Return the entries that left the view, oldest first."""
@@ -872,7 +872,7 @@ class Session:
         with self._lock:
             return list(self._state.payloads.items)
 
-    def beside(self) -> list[tuple[Message, Message]]:
+    def view_pairs(self) -> list[tuple[Message, Message]]:
         """Return each message of the list with the message that is sent for it; empty where a digest is."""
         with self._lock:
             return list(zip(self._state.history.raw, self._state.view.shown, strict=True))
@@ -977,7 +977,7 @@ class Session:
         self._note_change(taken.kept, before)
         name, turn = history.reading.adapter.NAME, history.turn
         self._archive(lambda journal: journal.end(self._messages(), taken.kept, name, turn))
-        self._consolidate_beside(before, compacted=False)
+        self._consolidate_in_background(before, compacted=False)
 
     def adopt(self, entry_id: str) -> None:
         """Take over an entry of another session of this memory, so that it can be recalled here.
@@ -1024,7 +1024,7 @@ class Session:
     def _keep_facts(self) -> None:
         self._guarded(
             lambda: self.consolidate() if self._has_news() else None,
-            lambda: None,  # what is not kept yet is finished at a next start
+            lambda: None,  # the next start finishes it
             "not consolidated",
         )
 

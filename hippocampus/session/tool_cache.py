@@ -18,7 +18,7 @@ WRAPPED = ("function", "toolUse", "functionCall", "function_call")
 """The keys under which formats hold a call's name and arguments."""
 
 
-class Asked(NamedTuple):
+class CanonicalCall(NamedTuple):
     """A call: its tool, and its arguments in one order of keys."""
 
     tool: str
@@ -29,11 +29,11 @@ class Answered(NamedTuple):
     """A result in a list, with its call."""
 
     message: int
-    asked: Asked
+    asked: CanonicalCall
     text_key: str
 
 
-def asked(call: Mapping[str, Any]) -> Asked:
+def asked(call: Mapping[str, Any]) -> CanonicalCall:
     """Return what a call asks, in any format, or as `name` and `arguments`.
 
     Raises:
@@ -50,19 +50,22 @@ def asked(call: Mapping[str, Any]) -> Asked:
         )
     given: Any = next((named[key] for key in ("arguments", "input", "args") if key in named), {})
     written = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-    return Asked(tool, normal(written or "{}"))
+    return CanonicalCall(tool, normal(written or "{}"))
 
 
-def newest(records: Iterable[Record], wanted: Asked) -> Record | None:
+def newest(records: Iterable[Record], wanted: CanonicalCall) -> Record | None:
     """Return the entry of the last result of a call that was stored and did not fail."""
     found = None
     for record in records:
-        if _result(record) and Asked(record.tool, normal(record.arguments or "{}")) == wanted:
+        if (
+            _result(record)
+            and CanonicalCall(record.tool, normal(record.arguments or "{}")) == wanted
+        ):
             found = record
     return None if found is None or found.entry.source.type == ERROR_SOURCE else found
 
 
-def is_overtaken(record: Record, messages: Sequence[Message], wanted: Asked) -> bool:
+def is_overtaken(record: Record, messages: Sequence[Message], wanted: CanonicalCall) -> bool:
     """Return whether a list outdates a result: a newer one differs, or its file was written.
 
     A list without the call outdates it too.
@@ -76,17 +79,17 @@ def is_overtaken(record: Record, messages: Sequence[Message], wanted: Asked) -> 
     return bool(name) and any(_writes(part, name) for message in since for part in message.parts)
 
 
-def has_changed_before(messages: Sequence[Message], wanted: Asked) -> bool:
+def has_changed_before(messages: Sequence[Message], wanted: CanonicalCall) -> bool:
     """Return whether the same call had different results in a list."""
     return len({each.text_key for each in _results(messages) if each.asked == wanted}) > 1
 
 
 def _results(messages: Sequence[Message]) -> Iterator[Answered]:
-    calls: dict[str, Asked] = {}
+    calls: dict[str, CanonicalCall] = {}
     for number, message in enumerate(messages):
         for part in message.parts:
             if part.kind == "call":
-                calls[part.call_id] = Asked(part.tool, normal(part.text or "{}"))
+                calls[part.call_id] = CanonicalCall(part.tool, normal(part.text or "{}"))
             elif part.kind == "result" and part.call_id in calls:
                 key = content_key(part.text.encode("utf-8", "surrogatepass"))
                 yield Answered(number, calls[part.call_id], key)

@@ -76,7 +76,7 @@ class _Changes:
     named: tuple[tuple[Record, bytes], ...] = ()
     """Results that an entry names and that stand in full, so that their ids are known."""
     again: tuple[Reactivation, ...] = ()
-    """What is shown again behind the last message, since a new message points at it."""
+    """The entries shown again behind the last message, since a new message points at them."""
     additions: tuple[Decision, ...] = ()
     """The decisions on these."""
 

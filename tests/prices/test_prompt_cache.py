@@ -10,7 +10,7 @@ import pytest
 
 from hippocampus.formats.reader import read
 from hippocampus.prices import TABLES, model_prices
-from hippocampus.prices.prompt_cache import LOOK_BACK, Prompt, PromptCache, Standing, place
+from hippocampus.prices.prompt_cache import LOOK_BACK, MarkPositions, Prompt, PromptCache, place
 
 PRICES = TABLES["anthropic-5m"]
 TEXT = "a line of output that is long enough to count. " * 40
@@ -86,7 +86,7 @@ def test_more_new_positions_than_a_mark_looks_back_are_a_miss_for_the_tail_alone
 
 
 def test_marks_move_forward_only_and_stand_on_ends_of_requests() -> None:
-    standing, before, seen = Standing(), Prompt(), []
+    standing, before, seen = MarkPositions(), Prompt(), []
     ends = set()
     for each in map(prompt, GROWING):
         standing = place(standing, before, each, own=2, look_back=LOOK_BACK)
@@ -99,7 +99,7 @@ def test_marks_move_forward_only_and_stand_on_ends_of_requests() -> None:
 
 
 def test_the_same_request_again_keeps_its_marks() -> None:
-    standing, before = Standing(), Prompt()
+    standing, before = MarkPositions(), Prompt()
     for each in map(prompt, EDITED):
         standing = place(standing, before, each, own=2, look_back=LOOK_BACK)
         assert place(standing, each, each, own=2, look_back=LOOK_BACK) == standing
@@ -109,8 +109,8 @@ def test_the_same_request_again_keeps_its_marks() -> None:
 
 def test_no_marks_of_ours_where_none_are_free() -> None:
     one, other = prompt(GROWING[5]), prompt(GROWING[6])
-    assert place(Standing(1, 2), one, other, own=0, look_back=LOOK_BACK) == Standing()
-    assert place(Standing(1, 2), one, other, own=1, look_back=LOOK_BACK).blocks() == [2]
+    assert place(MarkPositions(1, 2), one, other, own=0, look_back=LOOK_BACK) == MarkPositions()
+    assert place(MarkPositions(1, 2), one, other, own=1, look_back=LOOK_BACK).blocks() == [2]
 
 
 def test_breakpoints_match_at_their_own_place_only() -> None:

@@ -375,7 +375,7 @@ def test_recalls_of_other_threads_go_on_beside_the_turns(memory: Hippocampus) ->
             for entry in session.entries()[-2:]:
                 session.recall(entry.id, head=1)
                 looked += 1
-            session.beside()
+            session.view_pairs()
         return looked
 
     with fresh(memory) as session, no_fallback(), ThreadPoolExecutor(2) as pool:

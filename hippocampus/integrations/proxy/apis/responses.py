@@ -53,7 +53,7 @@ class ResponsesAnswer(ModelAnswer):
             return "edited by the provider"
         if request.get("background"):
             return "in the background"
-        # Where the provider stores the answer, the agent's next request may send what is new alone.
+        # Where the provider stores the answer, the agent's next request may send the new items alone.
         items = request.get("input")
         begins = isinstance(items, str) or not any(map(cls.is_answer, items or ()))
         return "first and stored" if begins and request.get("store") is not False else ""
