@@ -28,7 +28,9 @@ class LineWeights:
     last: float = 1.2
     """One of the last `tail` lines, where a run ends."""
     result: float = 0.7
-    """Added for a total, a result, a label with a value, a failure."""
+    """Added for a total, a result, a label with a value."""
+    failure: float = 2.0
+    """Added for what failed: it is what a run is read for."""
     named: float = 1.5
     """Added for the logarithm of 1 and the identifiers that no line before has."""
     alike: float = 0.35
@@ -50,11 +52,17 @@ MOST_ROWS = 6_000
 TAIL_ROWS = 1_000
 WORDLESS = re.compile(r"[\W_]*")
 RESULT = re.compile(
-    r"=>|->\s|\b(?:total|result|summary|passed|failed|fail|error|warning|exception|denied|not found|"
+    r"=>|->\s|\b(?:total|result|summary|passed|passing|error|warning|exception|denied|not found|"
     r"exit|status|version|final|score|accuracy|loss|found|created|deleted|updated)\b|"
-    r"^\s*[\"']?[\w ./()@-]{1,48}[\"']?\s*[:=]\s+?\S|[✓✔✗✘❌✅]",
+    r"^\s*[\"']?[\w ./()@-]{1,48}[\"']?\s*[:=]\s+?\S",
     re.IGNORECASE,
 )
+FAILURE = re.compile(
+    r"\b[A-Z]\w*(?:Error|Exception)\b|\b(?:[Ff]ail(?:ed|ing|ure)?|FAIL(?:ED)?)\b|[✗✘❌]"
+)
+RAISED = re.compile(r"\s*(?:E\s+)?[\w.]*(?:Error|Exception): \S")
+MOST_RAISED = 2
+"""The last messages of exceptions stay, as how a run ended does."""
 NOTICE = re.compile(
     r"(?i)\btruncated\b|\bshowing (?:lines? |results? )?\d|\boffset\s?[=:]|\bmore lines?\b|"
     r"\blines? (?:above|below|omitted|left)\b|\bomitted\b|\bend of file\b|\blines total\b|\btoo large\b|"
@@ -106,6 +114,7 @@ def excerpt(
     rows = list(_statements(rows)) if has_statements else rows
     masks = masked("\n".join(row.text.partition("\n")[0] for row in rows)) if rows else []
     last = len(rows) - WEIGHTS.tail
+    raised = [at for at, row in enumerate(rows) if RAISED.match(row.text)][-MOST_RAISED:]
     for at, (row, mask) in enumerate(zip(rows, masks, strict=True)):
         own = weigh(row) if weigh else None
         base = own if own is not None else _weight(row.text, at, at >= last)
@@ -118,7 +127,7 @@ def excerpt(
             seen |= names
             weight = base + (named * math.log1p(fresh) if base > WEIGHTS.bare else 0.0)
             ends = at >= len(rows) - ENDS and len(text) < END_CHARACTERS and _is_result(text)
-            keep = ends or (edge and is_notice(text))
+            keep = ends or at in raised or (edge and is_notice(text))
             yield EntryLine(text, weight, keep, count=0, number=row.number)
 
 
@@ -136,6 +145,8 @@ def _weight(text: str, at: int, is_last: bool) -> float:  # noqa: FBT001
     if WORDLESS.fullmatch(text):
         return WEIGHTS.bare
     weight = WEIGHTS.first if at < WEIGHTS.head else WEIGHTS.last if is_last else WEIGHTS.plain
+    if FAILURE.search(text[:LINE_CHARACTERS]):
+        return weight + WEIGHTS.failure
     return weight + (WEIGHTS.result if _is_result(text) else 0.0)
 
 

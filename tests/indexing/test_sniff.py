@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.indexing import kind_of
+from hippocampus.indexing import Price, index, kind_of
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.sniff import extraction_of, joined
 
@@ -70,6 +70,24 @@ def test_a_notice_between_lines_that_some_are_missing_is_shown(notice: str) -> N
     ran = [f"job {at} on node n{at % 5} has taken {at * 7 % 113} s" for at in range(60)]
     draft = extraction_of("\n".join([*ran[:40], notice, *ran[40:]]), ExtractionContext())
     assert EntryLine(f"line 41: {notice}", 0.15, keep=True, count=0) in draft.lines
+
+
+def test_what_failed_is_shown_before_what_passed() -> None:
+    passed = [f"    ✔ Should emit Parcel{at}Sent for carrier_{at}" for at in range(60)]
+    failed = ["  60 passing (2s)", "  1 failing", "", "  1) Parcels", "       weighs one:"]
+    message = "     AssertionError: expected a parcel of 12 grams, got one of 11 without a sender"
+    text = "\n".join(
+        [
+            "  Parcels",
+            *passed,
+            *failed,
+            message,
+            "      at Context.<anonymous> (parcel.test.js:351:7)",
+        ]
+    )
+    shown = index(text, ExtractionContext(content_tokens=1_500), Price(2.75, 1_700.0, 300, 4_000))
+    assert "  1 failing" in "\n".join(shown.lines)
+    assert any(line.endswith(message) for line in shown.lines)
 
 
 def test_a_long_text_in_a_document_gives_it_its_kind() -> None:
