@@ -46,7 +46,7 @@ WEIGHTS = LineWeights()
 LINE_CHARACTERS = 400
 """A longer line is divided into sentences or pieces, and each of them clipped to this."""
 LONGEST_VALUE = 2_000
-MOST_PIECES = 400
+LEAST_SENTENCE, MOST_PIECES = 30, 400
 MOST_ROWS = 6_000
 """Of more lines the first and the last are read, and the others counted only."""
 TAIL_ROWS = 1_000
@@ -163,8 +163,20 @@ def _pieces(line: str) -> Iterator[str]:
     ):
         yield line
         return
-    pieces = (piece for sentence in END.split(line) for piece in _cut(sentence))
+    pieces = (piece for sentence in _sentences(line) for piece in _cut(sentence))
     yield from itertools.islice(pieces, MOST_PIECES)
+
+
+def _sentences(line: str) -> Iterator[str]:
+    """Yield the sentences of a line, short ones together: an initial or an abbreviation ends none."""
+    short = ""
+    for sentence in END.split(line):
+        short = f"{short} {sentence}".strip()
+        if len(short) >= LEAST_SENTENCE:
+            yield short
+            short = ""
+    if short:
+        yield short
 
 
 def _cut(sentence: str) -> Iterator[str]:

@@ -64,6 +64,11 @@ def test_a_long_line_is_read_by_sentences() -> None:
     assert read(text).lines[3].text == "Task 3 is to count the cars on bridge 3."
 
 
+def test_an_initial_ends_no_sentence() -> None:
+    text = "A. Smith, B. Jones et al. wrote it. " + "They count the cars on a bridge. " * 20
+    assert read(text).lines[0].text == "A. Smith, B. Jones et al. wrote it."
+
+
 def test_a_tools_own_notice_always_stands() -> None:
     text = "\n".join(f"word {at}" for at in range(50)) + "\n[Showing 1-50 of 2377, use offset=51]"
     kept = [line.text for line in read(text).lines if line.keep]
