@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from hippocampus.entries.entry import ARGUMENTS, Record
+from hippocampus.entries.text import storable
 from hippocampus.errors import RecallError, nearest
 from hippocampus.indexing.frame import as_content
 
@@ -101,7 +102,7 @@ def completed(problem: RecallError, record: Record) -> RecallError:
 def render(problem: RecallError) -> str:
     """Return an error as the text that answers the model's call."""
     advice = "" if "o not retry" in str(problem) else " Do not retry the same request."
-    return f"recall failed ({problem.reason.replace('_', ' ')}): {problem}.{advice}"
+    return storable(f"recall failed ({problem.reason.replace('_', ' ')}): {problem}.{advice}")
 
 
 def _of(record: Record, reason: str, text: str, **more: Any) -> RecallError:

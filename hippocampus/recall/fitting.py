@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from hippocampus.entries.text import storable
 from hippocampus.errors import RecallError
 from hippocampus.indexing import unwrap
 from hippocampus.models import tokens
@@ -26,6 +28,8 @@ MAX_TOKEN_CHARACTERS = 128
 """The length of the longest token of the vocabularies."""
 GAP = "--"
 """Separates lines that are not consecutive, where context lines are included."""
+NEWLINE = re.compile(r"(?<!\\)((?:\\\\)*)\\n")
+"""The line break of a JSON string, as it is written there."""
 
 
 class NumberedLine(NamedTuple):
@@ -122,21 +126,26 @@ def pages(text: str) -> list[str]:
 def paged(text: str) -> str:
     """Return a text with lines to page: the text itself, or its JSON with one item a line.
 
-    Lines of strings inside the JSON are lines too.
+    Lines of strings inside the JSON are lines too, and the words around it come last.
     """
     if text.count("\n", 0, -1) > 1 or len(text) < LONG_LINE_CHARACTERS:
         return text
-    value = decoded(text)
-    if not isinstance(value, dict | list):
-        return value if isinstance(value, str) else text
-    dumped = json.dumps(value, ensure_ascii=False, separators=(",\n", ": "))
-    return dumped.replace("\\n", "\n")
+    value, words = _read(text)
+    if isinstance(value, dict | list):
+        dumped = json.dumps(value, ensure_ascii=False, separators=(",\n", ": "))
+        value = NEWLINE.sub(r"\1\n", dumped)
+    return storable("\n".join((value, *words))) if isinstance(value, str) else text
 
 
-@functools.lru_cache(maxsize=CACHED_TEXTS)
 def decoded(text: str) -> Any:
     """Return the value of a JSON text, with JSON inside its strings decoded too, or None.
 
     The value is cached and shared: callers must not change it.
     """
-    return unwrap.json_value(text)
+    return _read(text)[0]
+
+
+@functools.lru_cache(maxsize=CACHED_TEXTS)
+def _read(text: str) -> tuple[Any, list[str]]:
+    """Return the value of a JSON text, or None, and the words around it."""
+    return unwrap.json_and_words(text)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from hippocampus.entries.text import storable
 from hippocampus.errors import RecallError
 from hippocampus.formats.json_paths import at_path, reached
 from hippocampus.indexing.tables.grids import Grid, grid_of
@@ -52,7 +53,8 @@ def find(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedLine]
 
 def rendered(value: Any) -> str:
     """Return a part as text: a string unchanged, everything else as indented JSON."""
-    return value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)
+    text = value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)
+    return storable(text)
 
 
 def _of_records(value: dict[str, Any] | list[Any], path: str) -> str | None:

@@ -136,6 +136,28 @@ def test_json_on_one_line_is_paged_and_so_are_the_texts_in_it() -> None:
     assert "two of it" in take(json.dumps(rows), Request(lines=(3, 3)), 500)
 
 
+def test_the_words_around_json_are_its_last_lines() -> None:
+    rows = json.dumps([{"id": f"row_{number}"} for number in range(90)])
+    second = json.dumps([{"other": f"column_{number}"} for number in range(9)])
+    text = f"90 of 120 rows, next cursor abcd77: {rows} quota at 93%\n{second}"
+    assert take(text, Request(lines=(1, 1)), 500) == '1: [{"id": "row_0"},'
+    assert take(text, Request(lines=(91, 92)), 500).startswith("91: 90 of 120 rows, next cursor")
+    for query in ("cursor", "quota", "column_7"):
+        assert query in take(text, Request(query=query), 2_000)
+
+
+def test_a_line_of_json_breaks_where_its_strings_do_and_a_backslash_stays() -> None:
+    rows = [{"at": f"C:\\new\\{number}", "text": f"one\ntwo {number}"} for number in range(30)]
+    found = take(json.dumps(rows), Request(lines=(1, 3)), 500)
+    assert found == '1: [{"at": "C:\\\\new\\\\0",\n2: "text": "one\n3: two 0"},'
+
+
+def test_half_an_emoji_in_json_is_returned_as_it_is_escaped_there() -> None:
+    text = json.dumps([{"id": number, "cut": "\ud83d"} for number in range(40)])
+    for request in (Request(lines=(1, 2)), Request(path="$[0].cut"), Request(path="$[0]")):
+        assert "\\ud83d" in take(text, request, 500)
+
+
 def test_context_lines_stand_beside_each_match_once() -> None:
     found = take(LINES, Request(pattern="id_0(10|12|50)", context=2), 2_000)
     numbers = [line.split()[0] for line in found.split("\n")]
