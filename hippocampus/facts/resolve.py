@@ -16,6 +16,7 @@ from hippocampus.facts.statements import (
     Denial,
     Statement,
     Swap,
+    asserted,
     holds,
     is_own,
     persons,
@@ -189,21 +190,27 @@ def _modifier(word: str, text: str) -> str:
 def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | None) -> list[Ending]:
     """Return the sentence that a correction is about: it shares most words, or alone shares any, or is recent.
 
-    Of the recent memory the correction has all words but those of one value.
+    It may name the wrong value too, before what it says is so. Of the recent memory it has all words
+    but those of one value.
     """
     reason = "it corrects what was said"
+    said_now = asserted(new.text)
     shares = []
     for row, sentence, _ in said:
-        changes = _changes(sentence, new.text)
-        values = [change for change in changes if len(change[0]) == len(change[1]) == 1]
-        if len(values) > 1 or (values and values[0][0] == words(sentence)[:1]):
-            continue
-        is_kind = values and values[0][0] != words(sentence)[-1:]
-        if is_kind and not new.certain and PREFERENCE.search(sentence):
-            continue  # one may like two kinds of a thing
-        if row == recent and values and len(changes) == 1:
-            return [Ending(row, sentence, values[0][0][0], reason)]
-        if 0 < (share := _share(topic(sentence), new.text)) < 1:
+        about = topic(sentence)
+        gone = [word for word in about if not holds(said_now, frozenset({word}))]
+        share = _share(about, new.text) if gone else 0.0
+        if share < 1:
+            changes = _changes(sentence, new.text)
+            values = [change for change in changes if len(change[0]) == len(change[1]) == 1]
+            if len(values) > 1 or (values and values[0][0] == words(sentence)[:1]):
+                continue
+            is_kind = values and values[0][0] != words(sentence)[-1:]
+            if is_kind and not new.certain and PREFERENCE.search(sentence):
+                continue  # one may like two kinds of a thing
+            if row == recent and values and len(changes) == 1:
+                return [Ending(row, sentence, values[0][0][0], reason)]
+        if share:
             shares.append((share, row, sentence))
     share, row, sentence = max(shares, key=lambda each: each[0], default=(0.0, 0, ""))
     if (new.certain and len(shares) == 1) or share >= (OVERLAP if new.certain else MOST):

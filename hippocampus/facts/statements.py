@@ -155,11 +155,25 @@ def uncorrected(text: str) -> str:
     >>> uncorrected("No, sorry: the port is 80")
     'the port is 80'
     """
+    return " ".join(_uncorrected(text))
+
+
+def asserted(text: str) -> str:
+    """Return the last clause of a correction, which says what is so.
+
+    >>> asserted("No, not Tuesday: the launch is on Thursday, sorry")
+    'the launch is on Thursday'
+    """
+    return next(reversed(_uncorrected(text)), "")
+
+
+def _uncorrected(text: str) -> list[str]:
     rules = language_of(text, words(text)).rules
-    clauses = filter(None, _CLAUSE.split(text))
-    return " ".join(
-        each for each in clauses if not (rules and pattern(rules.correction).search(f"{each},"))
-    )
+    return [
+        clause
+        for clause in filter(None, _CLAUSE.split(text))
+        if not (rules and pattern(rules.correction).search(f"{clause},"))
+    ]
 
 
 _INTERJECTION = re.compile(

@@ -251,6 +251,15 @@ REPLACED = (
     ("The car is red.", "No, the car is not red: it is blue."),
     ("The meeting is on Monday.", "I said the meeting is on Monday but it is on Thursday."),
     ("Vivo en Madrid.", "Ahora vivo en Sevilla."),
+    ("The launch is on Tuesday.", "No, not Tuesday: the launch is on Thursday."),
+    ("The key is in the drawer.", "I told you the key is in the drawer but it's in the safe."),
+    ("Das Treffen ist um 14 Uhr.", "Ich sagte 14 Uhr, aber das Treffen ist um 15 Uhr."),
+    ("La voiture est rue Verte.", "Non, pas rue Verte, la voiture est rue Noire."),
+    ("Встреча в среду.", "Нет, не в среду, встреча в четверг."),
+    ("Бюджет 500 евро.", "Исправление: бюджет 700 евро."),
+    ("会议在周三九点四十分。", "我说的是周三九点四十分，但其实会议在周四十点。"),
+    ("الاجتماع يوم الأربعاء.", "لا، ليس الأربعاء: الاجتماع يوم الخميس."),
+    ("बैठक बुधवार को है।", "नहीं, बुधवार नहीं: बैठक गुरुवार को है।"),
 )
 
 
@@ -263,6 +272,7 @@ BOTH_TRUE = (
     ("I live in England.", "I live in Leeds."),
     ("I work at Acme.", "I work at the bakery on Sundays."),
     ("I eat meat.", "I no longer eat red meat."),
+    ("Порт web 80.", "Неверно, порт api 8080."),
 )
 
 

@@ -25,7 +25,7 @@ RULES = {
         |zu\sbesuch)\b""",
     "addition": r"""\b(?:auch|außerdem|zusätzlich|ebenfalls|noch\sein\w*|sowohl|daneben|manchmal|nebenbei|zweite\w*|dazu)\b""",
     "correction": r"""^\W*(?:(?:nein|ne+|nee|nö|falsch|quatsch|sorry|moment|ups|oh|ach|halt|äh|stopp)(?:\s*[,.:;!—–-]|\s+(?=nicht\b|falsch|moment|sorry|doch))
-        |(?:korrektur|berichtigung|korrigiere|stimmt\snicht|verbesserung|richtigstellung|eigentlich)\b)|\b(?:ich\smeinte
+        |(?:korrektur|berichtigung|korrigiere|stimmt\snicht|verbesserung|richtigstellung|eigentlich)\b)|\b(?:ich\smeinte|ich\s(?:sagte|schrieb)\b.+\b(?:aber|doch)
         |ich\shabe?\smich\s(?:vertan|verschrieben|geirrt|vertippt)|(?:das|es)\s(?:war|ist|stimmt)\s(?:falsch|nicht(?:\srichtig)?)|mein\sfehler
         |hab\smich\s(?:vertan|verschrieben|geirrt|vertippt)|verwechselt|verschrieben|vertippt|versprochen|tippfehler|mein(?:t)?e\saber|(?:geschrieben|gesagt|angegeben),?\s(?:ich\s)?(?:aber|doch|mein\w*))\b""",
     "now": r"""\b(?:jetzt|nun|inzwischen|mittlerweile|neuerdings|seit\w*|wieder|ab\ssofort|nunmehr)\b""",
