@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hippocampus.indexing.excerpt import excerpt, rows_of
@@ -12,6 +12,7 @@ from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted
 from hippocampus.indexing.records import cell, packed, table
 from hippocampus.indexing.shapes import Shape, shape_of
+from hippocampus.indexing.thin import only
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,8 @@ class DocumentWeights:
 
     outcome: float = 9.0
     """Pairs whose key is about the outcome or what comes next, near the top."""
+    label: float = 16.0
+    """Pairs whose key names the record."""
     pair: float = 2.0
     minor: float = 0.2
     """Flags, addresses, empty values."""
@@ -38,6 +41,8 @@ OUTCOME_KEYS = re.compile(
     r"(?i)error|message|status|state|total|count|next|cursor|token|has_?more|page|success|result|truncated|incomplete"
 )
 """Key names that APIs of all kinds use for the outcome and for what comes next."""
+LABELED = re.compile(r"(?i)(?:^|, |\.)(?:name|title|subject|label)=")
+"""A pair whose key names the record."""
 INLINE_CHARACTERS = 240
 """A longer text stands below its key, by lines."""
 INLINE_ITEMS = 12
@@ -114,6 +119,8 @@ class _Walk:
             ):
                 telling = depth < 2 and OUTCOME_KEYS.search(text) is not None and chosen is main
                 line_weight = WEIGHTS.outcome if telling else weight
+                if chosen is main and LABELED.search(text.removeprefix(opening)):
+                    line_weight = max(line_weight, WEIGHTS.label)
                 self.lines.append(EntryLine(text, line_weight * share, count=0))
 
     def _list(self, value: list[Any], path: str, depth: int) -> None:
@@ -157,7 +164,9 @@ class _Walk:
         """Write a long text below its key, so that its lines stand as they are."""
         self.texts.append((path, text))
         first = len(self.lines)
-        head = f"{path or 'text'}: text, {counted(text.count(chr(10)) + 1, 'line')}, {len(text):,} characters"
+        head = (
+            f"{_heading(path)}{counted(text.count(chr(10)) + 1, 'line')}, {len(text):,} characters"
+        )
         self.lines.append(EntryLine(head, WEIGHTS.pair, count=0))
         for line in excerpt(rows_of(text)):
             weight = WEIGHTS.text * line.weight
@@ -175,6 +184,18 @@ def read(value: Any) -> JsonReading:
     summary, selectors = _summary(value, walk), tuple(_selectors(value, walk))
     extraction = Extraction("json", summary, tuple(walk.lines), walk.data, selectors, "values")
     return JsonReading(extraction, walk.texts)
+
+
+def _heading(path: str) -> str:
+    return f"{path or 'text'}: text, "
+
+
+def without_text(extraction: Extraction, path: str) -> Extraction:
+    """Return an extraction that shows nothing of the long text at a path."""
+    lines, heading = extraction.lines, _heading(path)
+    head = next((at for at, line in enumerate(lines) if line.text.startswith(heading)), -1)
+    others = {at for at, line in enumerate(lines) if head not in (at, line.parent)}
+    return replace(extraction, lines=tuple(only(lines, others)))
 
 
 def _only_scalars(value: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -56,7 +56,7 @@ SAMPLED = 100
 BOILERPLATE = re.compile(
     r"(?i)(?:created|edited|updated)_?by\b|annotations\b|avatar|(?:^|\.)object$"
 )
-"""Names of values that are equal in every record of an API and are needed of none."""
+"""Names of values that an API repeats in its records, and that are needed of none."""
 CORE = {"key": 2, "label": 2, "state": 2, "words": 1, "date": 1, "number": 1, "path": 1, "id": 1}
 """How many columns of each role a row's own line has; the others follow in one of lower weight."""
 FEWEST_FOR_OVERVIEW = 16
@@ -395,6 +395,8 @@ def _role(column: RecordColumn, rows: int) -> str:
     if _is_key(column, rows):
         return "key"
     if column.present < (RARE_SHARE if _is_label(column) else REGULAR) * rows:
+        return "seldom"
+    if BOILERPLATE.search(column.name):
         return "seldom"
     if column.shape == "words" and 2 * column.distinct <= rows:
         return "state"

@@ -147,7 +147,8 @@ def _extract_document(
     if len(longest) < max(DOMINANT_CHARACTERS, DOMINANT_SHARE * characters):
         return document.extraction
     inner = _extract_text(longest, context)
-    return joined([document.extraction, inner], ["", path or "text"], inner.kind)
+    outer = documents.without_text(document.extraction, path)
+    return joined([outer, inner], ["", path or "text"], inner.kind)
 
 
 def joined(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from hippocampus.indexing.extraction import EntryLine
@@ -31,7 +31,7 @@ def thinned(lines: Sequence[EntryLine], most: int = MOST_LINES) -> tuple[EntryLi
     wanted.update(at for at, line in enumerate(lines) if line.keep)
     for at in sorted(wanted):
         _want_parents(lines, at, wanted)
-    return tuple(_render(lines, wanted))
+    return tuple(only(lines, wanted))
 
 
 def _want_parents(lines: Sequence[EntryLine], at: int, wanted: set[int]) -> None:
@@ -41,7 +41,8 @@ def _want_parents(lines: Sequence[EntryLine], at: int, wanted: set[int]) -> None
         parent = lines[parent].parent
 
 
-def _render(lines: Sequence[EntryLine], wanted: set[int]) -> list[EntryLine]:
+def only(lines: Sequence[EntryLine], wanted: Container[int]) -> list[EntryLine]:
+    """Return the lines of some numbers, and counts of what the others cover; parents have to stay."""
     kept: list[EntryLine] = []
     places: dict[int, int] = {}
     dropped = 0

@@ -8,7 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.indexing import documents
+from hippocampus import indexing
+from hippocampus.indexing import ExtractionContext, Price, documents
+
+PRICE = Price(carry=2.75, recall=1_700.0, least_tokens=300, most_tokens=4_000)
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 values = st.recursive(
@@ -91,3 +94,27 @@ def test_deep_nesting_never_raises() -> None:
         for at in range(depth):
             value = {"k": value} if at % 2 else [value]
         assert documents.read([value]).extraction.kind == "json"
+
+
+def issue(body: str) -> str:
+    user = {"login": "ana-b", "id": 5_171, "type": "User", "site_admin": False}
+    item = {
+        "id": 8_812,
+        "number": 41,
+        "state": "open",
+        "title": "[BUG] Export writes the header twice when the sheet is empty",
+        "user": user,
+        "node_id": "I_kwDOPhXccc7HCFYu",
+        "body": body,
+        "comments": 2,
+        "created_at": "2025-08-20T18:59:46Z",
+    }
+    return json.dumps({"total_count": 1, "items": [item]})
+
+
+def test_an_entry_with_a_long_text_has_the_title_and_the_text_once() -> None:
+    parts = (f"## Part {n}\n\nThe export of sheet {n} fails in step {n * 7}.\n" for n in range(40))
+    entry = indexing.index(issue("\n".join(parts)), ExtractionContext("get_issue"), PRICE)
+    text = "\n".join(entry.lines)
+    assert "title=[BUG] Export writes the header twice when the sheet is empty" in text
+    assert text.count("items[0].body") == 1

@@ -87,3 +87,11 @@ def test_names_are_as_short_as_tells_them_apart() -> None:
 def test_packing_loses_nothing(items: list[str]) -> None:
     lines = list(packed(items, "> "))
     assert [each for line in lines for each in line.removeprefix("> ").split(", ")] == items
+
+
+def test_who_edited_a_record_is_in_no_row() -> None:
+    rows = [
+        {"id": f"p-{at}", "last_edited_by": {"id": f"u-{at % 3}x9"}, "name": f"Lamp {at}"}
+        for at in range(9)
+    ]
+    assert shown(rows)[0] == "orders: 9 records: id | name"
