@@ -40,6 +40,7 @@ SHOWN_CHARACTERS = 400
 MOST_NOTED = 4_000
 """Changed lines that are looked at one by one; behind them, the first of each hunk."""
 MOST_OF_HUNK = 80
+MOST_NOTES = 200
 BODY = ("+", "-", " ", "\\", "")
 HEADED, UNHEADED = 0.6, 0.2
 """Weights of a hunk's head, with and without the name of the function around it."""
@@ -160,7 +161,7 @@ class _DiffReader:
     def __init__(self) -> None:
         self.files: list[ChangedFile] = []
         self.notes: list[str] = []
-        """Lines about the commit."""
+        """Lines about the commit, or before a diff."""
         self._old = 0
         self._new = 0
         self._old_number = 0
@@ -168,6 +169,8 @@ class _DiffReader:
         self._noted = 0
         self._free = False
         """Whether the hunk has no counts."""
+        self._before = True
+        """Whether no file has come yet, or none since a commit."""
 
     def read(self, line: str) -> None:
         """Take in the next line."""
@@ -204,12 +207,15 @@ class _DiffReader:
     def _header(self, line: str) -> None:
         for opening, read in HEADERS.items():
             if line.startswith(opening):
+                self._before = False
                 read(self, line)
                 return
         if self.files and line.startswith(tuple(STATUS)):
             self._status(line)
-        elif COMMIT.match(line) and len(self.notes) < 200:
-            self.notes.append(line)
+        elif COMMIT.match(line) or self._before:
+            self._before = True
+            if len(self.notes) < MOST_NOTES:
+                self.notes.append(line.strip())
 
     def _status(self, line: str) -> None:
         file = self.files[-1]

@@ -9,7 +9,8 @@ import textwrap
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.indexing import diffs
+from hippocampus import indexing
+from hippocampus.indexing import Price, diffs
 from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
 GIT = """commit 45ffe0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7
@@ -68,6 +69,18 @@ def test_git_tells_status_names_and_counts_of_each_file() -> None:
     assert "gone.txt (deleted) +0 −1" in texts(extraction)
     assert any(line.startswith("logo.png (") for line in texts(extraction))
     assert "commit 45ffe0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7" in texts(extraction)
+
+
+def test_a_commit_with_its_diff_is_a_diff_below_its_message() -> None:
+    message = "    Move bar into Foo\n\n    The old one had no tests.\n"
+    shown = GIT.replace("\n\ndiff", f"\nDate:   Mon Nov 23 08:48:54 2026\n\n{message}\ndiff", 1)
+    entry = indexing.index(shown, ExtractionContext(), Price(2.75, 1_700.0, 300, 4_000))
+    assert entry.kind == "diff"
+    found = list(entry.lines)
+    at = found.index("Move bar into Foo")
+    assert "The old one had no tests." in found[at + 1 : at + 3]
+    assert any(line.startswith("src/y.py (renamed)") for line in found[at:])
+    assert any("def bar(self):" in line for line in found[at:])
 
 
 def test_a_removed_line_of_dashes_is_no_header() -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
-from hippocampus.indexing import plain
+from hippocampus.indexing import diffs, plain
 from hippocampus.indexing.extraction import Extraction, ExtractionContext
 from hippocampus.indexing.listings import files, git, hits
 from hippocampus.indexing.listings.folding import write_files
@@ -54,7 +54,7 @@ def _form(text: str) -> tuple[str, float]:
     if len(sample) < 2:
         return "", 0.0
     if git.COMMIT_LINE.fullmatch(sample[0]):
-        return "log", 1.0
+        return ("", 0.0) if diffs.recognises(text) else ("log", 1.0)
     if sample[0].startswith(STATUS_OPENINGS):
         return "status", 1.0
     forms = {form: rendered for form, rendered in FORMS.items() if _may_be(form, sample)}
