@@ -71,6 +71,8 @@ NOTICE = re.compile(
 NOTICE_CHARACTERS = 300
 ENDS, END_CHARACTERS = 2, 120
 """A result in the last two lines, of up to 120 characters, shows how a run ended: it stays."""
+HEADER = re.compile(r"\s*\S(?:[^\d\n]*\S)? {2,}\S[^\d\n]*")
+"""A first line without a figure and with gaps names the columns of those below: it stays."""
 END = re.compile(r"(?<=[.!?。！？;])\s+|(?<=[。！？])")
 
 
@@ -127,7 +129,8 @@ def excerpt(
             seen |= names
             weight = base + (named * math.log1p(fresh) if base > WEIGHTS.bare else 0.0)
             ends = at >= len(rows) - ENDS and len(text) < END_CHARACTERS and _is_result(text)
-            keep = ends or at in raised or (edge and is_notice(text))
+            heads = not at and HEADER.fullmatch(text) is not None
+            keep = ends or heads or at in raised or (edge and is_notice(text))
             yield EntryLine(text, weight, keep, count=0, number=row.number)
 
 

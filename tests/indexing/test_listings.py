@@ -213,3 +213,9 @@ def test_a_tree_that_a_tool_filled_is_one_line_and_the_project_is_listed() -> No
     assert "./shop/node_modules/: 300 names" in shown
     assert sum("node_modules" in line for line in shown) == 1
     assert all(f"thing_{at}.ts" in "\n".join(shown) for at in range(20))
+
+
+def test_lines_with_the_commit_that_wrote_them_are_no_log() -> None:
+    line = "{:08x} src/a.py (A B 2026-11-2{} 10:11:12 +0000 {:3}) value_{} = {}"
+    blamed = "\n".join(line.format(0x3BDF4828 + n, n % 9, n, n, n * 7) for n in range(60))
+    assert listings.recognises(blamed) == 0.0

@@ -28,6 +28,7 @@ DATE = re.compile(
 )
 COMMIT_LINE = re.compile(r"[*|\\/ ]{0,20}commit (?P<hash>[0-9a-f]{7,64})(?P<refs> \([^)]*\))?\s*")
 ONE_LINE = re.compile(
+    r"(?!\^?[0-9a-f]{7,40} [^\n]{0,200}?\d{4}-\d\d-\d\d [\d:]{8} [+-]\d{4} +\d+\) )"  # `git blame`
     r"[*|\\/ ]{0,20}(?P<hash>(?=[0-9a-f]*\d)[0-9a-f]{7,40}) (?P<refs>\([^)]{1,200}\) )?(?P<subject>\S.*)"
 )
 FIELD = re.compile(
