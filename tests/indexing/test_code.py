@@ -340,3 +340,30 @@ def test_prose_is_no_code() -> None:
         "It was the best of times.\nIt was the worst of times, and so on.\nNobody knew why.\n" * 5
     )
     assert code.recognises(prose) < 0.5
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "// Copyright (c) 2024 The Lamp Authors",
+        "/* SPDX-License-Identifier: MIT */",
+        "// @ts-nocheck at all",
+    ],
+)
+def test_a_comment_for_lawyers_or_tools_is_not_what_a_source_is_about(comment: str) -> None:
+    made = "".join(f"export function lamp{n}(a) {{\n  return a + {n};\n}}\n" for n in range(9))
+    found = code.extract(f"{comment}\n{made}", ExtractionContext(file="lamp.js"))
+    assert found is not None
+    assert not any(line.text.startswith("about:") for line in found.lines)
+
+
+def test_rows_that_a_script_inserts_are_counted_below_their_table() -> None:
+    tables = (
+        f"CREATE TABLE t{n} (\n  id BIGINT PRIMARY KEY\n);\n"
+        + "".join(f"INSERT INTO t{n} VALUES ({row}, 'x');\n" for row in range(20))
+        for n in range(3)
+    )
+    found = code.extract("".join(tables), ExtractionContext(file="dump.sql"))
+    assert found is not None
+    sections = [line.text for line in found.lines if line.text.startswith("section: ")]
+    assert sections == ["section: t0 4 and 19 more, t1 27 and 19 more, t2 50 and 19 more"]

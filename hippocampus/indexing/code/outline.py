@@ -16,6 +16,11 @@ SymbolKind = Literal["class", "type", "def", "const", "import", "test", "main", 
 HEADER = re.compile(
     r"\s*+(?:/\*+|//+!?|#!?|--(?=[ \t])|;+|<!--|\"\"\"|''')[ \t]*+(?P<words>[^\n]{4,200})?"
 )
+NO_TITLE = re.compile(
+    r"(?i)\bcopyright\b|\blicen[cs]ed?\b|\bSPDX-|\ball rights reserved\b|\bgenerated\b.*\bby\b|\bdo not edit\b|"
+    r"^(?:eslint|prettier|@?ts-|jshint|noqa|pylint|mypy|type:|vim:|-\*-|region)"
+)
+"""A comment for lawyers and for tools, which does not say what the source does."""
 CONTAINERS = frozenset({"class", "type", "section", "test"})
 SIGNATURE_CHARACTERS = 110
 MOST_SYMBOLS = 3_000
@@ -74,6 +79,8 @@ def title_of(text: str) -> str:
     for line in text[:600].split("\n")[:4]:
         match = HEADER.match(line)
         words = (match["words"] or "").strip("*/ #\"'") if match else ""
+        if NO_TITLE.search(words):
+            return ""
         if " " in words and not line.startswith("#!") and words[0].isalnum():
             return cut(words, SIGNATURE_CHARACTERS)
     return ""

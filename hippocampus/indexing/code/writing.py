@@ -50,6 +50,8 @@ NOUNS = {
     "const": ("constant", "constants"),
     "section": ("section", "sections"),
 }
+MOST_ALIKE = 4
+"""Of more symbols with one name (the rows that a script inserts) the first stands, and their number."""
 VALUE_CHARACTERS = 40
 MANY_METHODS = 8
 """From here on methods are counted, since not all of them may stand."""
@@ -111,8 +113,15 @@ def _overview(symbols: list[Symbol]) -> Iterator[EntryLine]:
 
 def _named(symbols: list[Symbol], label: str, at: int | None = None) -> Iterator[EntryLine]:
     """Yield names with their lines, those that others may use first."""
-    public = [f"{each.name} {each.line}" for each in symbols if each.name[:1] != "_"]
-    private = [f"{each.name} {each.line}" for each in symbols if each.name[:1] == "_"]
+    often = Counter(each.name for each in symbols)
+    found: dict[str, str] = {}
+    for each in symbols:
+        times = often[each.name]
+        key = each.name if times > MOST_ALIKE else f"{each.name} {each.line}"
+        more = f" and {times - 1} more" if times > MOST_ALIKE else ""
+        found.setdefault(key, f"{each.name} {each.line}{more}")
+    public = [shown for shown in found.values() if shown[:1] != "_"]
+    private = [shown for shown in found.values() if shown[:1] == "_"]
     yield from ranked(packed(public, label, weight=WEIGHTS.names, count=0, at=at))
     yield from ranked(packed(private, label, weight=WEIGHTS.private, count=0))
 
