@@ -190,15 +190,15 @@ def _modifier(word: str, text: str) -> str:
 def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | None) -> list[Ending]:
     """Return the sentence that a correction is about: it shares most words, or alone shares any, or is recent.
 
-    It may name the wrong value too, before what it says is so. Of the recent memory it has all words
-    but those of one value.
+    It may name the wrong value before the right one. Of the recent memory it has all words but those
+    of one value.
     """
     reason = "it corrects what was said"
-    said_now = asserted(new.text)
+    right = asserted(new.text)
     shares = []
     for row, sentence, _ in said:
         about = topic(sentence)
-        gone = [word for word in about if not holds(said_now, frozenset({word}))]
+        gone = [word for word in about if not holds(right, frozenset({word}))]
         share = _share(about, new.text) if gone else 0.0
         if share < 1:
             changes = _changes(sentence, new.text)

@@ -159,7 +159,7 @@ def uncorrected(text: str) -> str:
 
 
 def asserted(text: str) -> str:
-    """Return the last clause of a correction, which says what is so.
+    """Return the last clause of a correction, which has the right value.
 
     >>> asserted("No, not Tuesday: the launch is on Thursday, sorry")
     'the launch is on Thursday'

@@ -42,7 +42,7 @@ def _want_parents(lines: Sequence[EntryLine], at: int, wanted: set[int]) -> None
 
 
 def only(lines: Sequence[EntryLine], wanted: Container[int]) -> list[EntryLine]:
-    """Return the lines of some numbers, and counts of what the others cover; parents have to stay."""
+    """Return the lines of some numbers, with counts in place of the others; their parents must be among them."""
     kept: list[EntryLine] = []
     places: dict[int, int] = {}
     dropped = 0

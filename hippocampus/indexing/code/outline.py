@@ -20,7 +20,7 @@ NO_TITLE = re.compile(
     r"(?i)\bcopyright\b|\blicen[cs]ed?\b|\bSPDX-|\ball rights reserved\b|\bgenerated\b.*\bby\b|\bdo not edit\b|"
     r"^(?:eslint|prettier|@?ts-|jshint|noqa|pylint|mypy|type:|vim:|-\*-|region)"
 )
-"""A comment for lawyers and for tools, which does not say what the source does."""
+"""A comment for lawyers or tools, which does not describe the source."""
 CONTAINERS = frozenset({"class", "type", "section", "test"})
 SIGNATURE_CHARACTERS = 110
 MOST_SYMBOLS = 3_000
