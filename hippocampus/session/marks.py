@@ -44,11 +44,12 @@ class Marker:
         """The tokens of the last view that the provider is expected to read from its cache."""
 
     def restore(self, shown: Sequence[Message], marks: str) -> None:
-        """Take in the last request, and where its marks stood, as `moved` returned it."""
+        """Take in what still stands of the last request, and its marks, as `moved` returned them."""
         self._shown = shown
         self._cache.before = Prompt().extended(shown, 0, self._encoding)
         numbers = [int(each) for each in marks.split()]
-        self._cache.standing = MarkPositions._make(numbers) if numbers else MarkPositions()
+        standing = MarkPositions._make(numbers) if numbers else MarkPositions()
+        self._cache.standing = standing.until(len(self._cache.before.words))
         self.is_lost = False
 
     def look(self, items: list[Item], name: str) -> None:

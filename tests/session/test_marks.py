@@ -169,6 +169,21 @@ def test_a_session_opened_again_sets_the_same_marks(tmp_path: Path) -> None:
     assert seen == {1, 2, 3}
 
 
+def test_a_session_opened_again_goes_on_with_a_list_that_was_cut(tmp_path: Path) -> None:
+    """Marks behind the cut stood on blocks that the list has no more."""
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    session = memory.session("marks")
+    with no_fallback():
+        for count in range(1, 25):
+            session(anthropic(count))
+        session.release()
+        for cut in (15, 3):
+            session = memory.session("marks")
+            assert without(session(anthropic(cut))) != without(anthropic(cut))
+            session.release()
+    memory.close()
+
+
 def test_a_list_that_is_too_short_to_be_cached_gets_no_mark(opened: Any) -> None:
     session = opened()
     items: list[Item] = []
