@@ -85,11 +85,13 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus import prices as price_tables
     from hippocampus.replay.run import Options, outcome
 
+    if billed and (compare or report is not None):
+        fail("--billed replays nothing; leave out --compare and --report, or --billed")
     if billed:
         _print_bills(paths, price_tables.prices_for(prices, model), as_json=as_json)
         return
     if report is not None:
-        _expect_writable(report)
+        _expect_writable(report, paths)
     options = Options(
         policies.load(policy),
         price_tables.prices_for(prices, model),
@@ -131,17 +133,22 @@ def _print_bills(paths: Sequence[Path], otherwise: Prices, *, as_json: bool) -> 
     typer.echo(json.dumps(list(map(figures, bills))) if as_json else table(bills))
 
 
-def _expect_writable(report: Path) -> None:
-    """Fail where the page cannot be written, before a replay that may take minutes."""
-    if report.is_dir():
+def _expect_writable(out: Path, paths: Sequence[Path]) -> None:
+    """Fail where a file cannot be written, before a replay that may take minutes, or is replayed."""
+    from hippocampus.replay.readers import find_files
+
+    recordings = find_files(path for path in paths if path.exists())
+    if out.is_dir():
         problem = "a folder; name a file in it"
-    elif not report.parent.is_dir():
-        problem = f"there is no folder {report.parent}"
-    elif not os.access(report if report.exists() else report.parent, os.W_OK):
+    elif not out.parent.is_dir():
+        problem = f"there is no folder {out.parent}"
+    elif out.resolve() in {each.resolve() for each in recordings}:
+        problem = "one of the recordings; name another file"
+    elif not os.access(out if out.exists() else out.parent, os.W_OK):
         problem = "not writable"
     else:
         return
-    fail(f"no report can be written to {report}: {problem}")
+    fail(f"nothing can be written to {out}: {problem}")
 
 
 def _run(
@@ -222,6 +229,7 @@ def tune(
     from hippocampus.replay.readers import find_files
     from hippocampus.replay.table import shares_table
 
+    _expect_writable(out, paths)
     prices = model_prices(DEFAULT_MODEL)
     found = tuning.tune(find_files(paths), policies.load(policy), prices)
     terminal = console()
