@@ -130,6 +130,18 @@ def test_a_stored_payload_is_recalled_over_stdio_by_its_lines(state: Path) -> No
     asyncio.run(talk())
 
 
+def test_an_id_in_brackets_names_the_session_that_has_it(state: Path) -> None:
+    earlier, _ = stored_entry(state, "s1"), stored_entry(state, "s2")
+
+    async def talk() -> None:
+        async with stdio(state) as client:
+            written = f"[{earlier.upper()} · list_towns"
+            found = await client.call_tool("recall", {"entry_id": written, "lines": [7, 8]})
+            assert "town-0006" in text_of(found)
+
+    asyncio.run(talk())
+
+
 def test_what_another_process_has_stored_since_is_listed_and_recalled(state: Path) -> None:
     first = stored_entry(state)
 
