@@ -331,7 +331,8 @@ class Session:
     def _store_lost(self) -> None:
         """Store what the list has and the store lost: a power cut takes the payloads that came last."""
         state = self._state
-        for number, each in enumerate(reversed(state.payloads.items)):
+        stored = [each for each in state.payloads.items if each.record.origin in state.records]
+        for number, each in enumerate(reversed(stored)):
             if self._is_lost(each.record.content):
                 self._resources.store.put(state.payloads.original(each, state.history))
             elif number >= MIN_CHECKED:

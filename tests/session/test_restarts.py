@@ -183,6 +183,21 @@ def test_the_decisions_and_calls_of_a_session_stay(tmp_path: Path) -> None:
     memory.close()
 
 
+def test_a_restart_stores_nothing_that_no_entry_refers_to(tmp_path: Path) -> None:
+    """Else `forget` would leave what a session has read."""
+    items = [{"role": "user", "content": "Always read all."}, *reading(3, lines=60)[1:]]
+    for _ in range(2):
+        memory = Hippocampus(tmp_path)
+        session = memory.session("s")
+        with no_fallback():
+            assert session(items) == items
+            items += reading(1, lines=60, start=len(items))
+        [words] = session.records()
+        session.release()
+        assert [each.key for each in memory._store.stored()] == [words.content]
+        memory.close()
+
+
 def test_a_list_cut_while_nobody_ran_decides_as_without_a_restart(tmp_path: Path) -> None:
     """What the ledger counts as sent is what the list still has: new results are new."""
     items = reading(8)
