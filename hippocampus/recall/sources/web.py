@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import functools
 import http.client
-import io
 import ipaddress
 import re
 import socket
 import ssl
+import threading
 import time
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
@@ -78,11 +77,16 @@ def _get(parts: SplitResult, plan: Refetch, deadline: float) -> tuple[str, str]:
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
         address = _address(host, port, allow_private=plan.allow_private)
-        connection = _Pinned(host, port, address, deadline, tls=parts.scheme == "https")
+        connection = _Pinned(host, port, address, _left(deadline), tls=parts.scheme == "https")
+        ending = threading.Timer(_left(deadline), connection.end)
+        ending.daemon = True
+        ending.start()  # a socket's own timeout is of each read, and an answer may come byte by byte
         try:
             return _ask(connection, parts, plan)
         finally:
+            ending.cancel()
             connection.close()
+            _left(deadline)
     except TimeoutError as late:
         raise Unavailable(TOO_LONG) from late
     except (OSError, http.client.HTTPException) as failure:
@@ -123,55 +127,24 @@ def _is_public(address: str) -> bool:
 
 
 class _Pinned(http.client.HTTPConnection):
-    """A connection to one checked address, under the host's name, until a deadline."""
+    """A connection to one checked address, under the host's name."""
 
-    def __init__(self, host: str, port: int, address: str, deadline: float, *, tls: bool) -> None:
-        super().__init__(host, port, timeout=_left(deadline))
-        made = functools.partial(_Response, deadline=deadline)
-        self.response_class = made  # type: ignore[assignment]  # it is called and nothing else
+    def __init__(self, host: str, port: int, address: str, timeout: float, *, tls: bool) -> None:
+        super().__init__(host, port, timeout=timeout)
         self._address = address
         self._tls = tls
 
     def connect(self) -> None:
         """Connect to the address that was checked."""
-        plain = socket.create_connection((self._address, self.port), self.timeout)
+        self.sock = socket.create_connection((self._address, self.port), self.timeout)
         if self._tls:
             context = ssl.create_default_context()
-            self.sock = context.wrap_socket(plain, server_hostname=self.host)
-        else:
-            self.sock = plain
+            self.sock = context.wrap_socket(self.sock, server_hostname=self.host)
 
-
-class _Response(http.client.HTTPResponse):
-    """An HTTP response that ends at a deadline, even if its first lines arrive byte by byte."""
-
-    def __init__(self, sock: socket.socket, *, deadline: float, method: str | None = None) -> None:
-        super().__init__(sock, method=method)
-        self.fp.close()
-        self.fp = io.BufferedReader(_Until(sock, deadline))
-
-
-class _Until(io.RawIOBase):
-    """Reads from a socket until a deadline."""
-
-    def __init__(self, sock: socket.socket, deadline: float) -> None:
-        self._sock = sock
-        self._file = sock.makefile("rb", buffering=0)
-        self._deadline = deadline
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int | None:  # type: ignore[override]
-        """Read the available bytes, or wait for some until the deadline."""
-        self._sock.settimeout(_left(self._deadline))
-        return self._file.readinto(buffer)
-
-    def close(self) -> None:
-        """Close the reader; the socket itself is closed by its connection."""
-        self._file.close()
-        super().close()
+    def end(self) -> None:
+        """End the connection from another thread: whatever waits for it goes on."""
+        with contextlib.suppress(OSError, AttributeError):  # there is no socket yet, or no more
+            self.sock.shutdown(socket.SHUT_RDWR)
 
 
 def _ask(connection: _Pinned, parts: SplitResult, plan: Refetch) -> tuple[str, str]:
