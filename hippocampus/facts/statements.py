@@ -31,10 +31,23 @@ _BLOCKS = re.compile(
     r"|^\W{0,4}(?:-{2,}\s*)?(?:begin forwarded message|forwarded message|original message|weitergeleitete nachricht"
     r"|ursprüngliche nachricht|mensaje (?:reenviado|original)|message (?:transféré|d'origine)|пересылаемое сообщение"
     r"|исходное сообщение|转发邮件|原始邮件|الرسالة (?:الأصلية|المحولة)|अग्रेषित संदेश).*\Z"
-    r"|^(?:from|von|de|от|发件人|من|प्रेषक)\s*[:：][^\n]*\n(?:^[^\n:：]{1,20}[:：][^\n]*\n)+.*\Z"
+    r"|^(?:from|von|de|от|发件人|من|प्रेषक|subject|betreff|asunto|objet|тема|主题|الموضوع|विषय)\s*[:：][^\n]*\n"
+    r"(?:^[^\n:：]{1,20}[:：][^\n]*\n)+.*\Z"
+    r"|^(?:hi|hello|dear|hallo|liebe[rs]?|sehr geehrte\w*|guten tag|hola|estimad[oa]s?|querid[oa]s?|bonjour|ch(?:er|ère)s?|уважаем\w+"
+    r"|здравствуйте|привет|дорог\w+|尊敬的|亲爱的|عزيزي|प्रिय) ?[^\n]{1,40}\n.*?\n[ \t]*(?:(?:best|kind|warm)\b[^\n]*|regards|sincerely|yours"
+    r"|(?:viele|beste|liebe|herzliche) grüße|mit freundlichen[^\n]*|saludos|un saludo|atentamente|cordialement|bien à vous|с уважением"
+    r"|此致|祝好|مع التحية|सादर)[^\n]{0,20}\n.*?(?:\n\n|\Z)"
     r"|^(?:on|am|el|le)\b[^\n]{5,120}(?:wrote|schrieb[^\n:]*|escribió|a écrit)\s*:[ \t]*$.*\Z",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
+_REQUEST = re.compile(
+    r"^\W*(?:(?:please|bitte|por favor|пожалуйста|请|(?:can|could) you(?: please)?)\s*)?(?:translate|summari[sz]e|proofread|paraphrase|rephrase"
+    r"|rewrite|shorten|classify|reply to|übersetz\w*|fasse?|formulier(?:e|en)?|kürzen?|traduc(?:e|ir|ez)|resum(?:e|ir|ime)|corrig(?:e|ez|er|ir)"
+    r"|reescrib[ea]|tradui(?:s|re|sez)|résume[rz]?|reformule[rz]?|переведи\w*|перескажи\w*|исправь\w*|сократи\w*|翻译|(?:总结|概括|改写|润色)(?=一?下|这|以下)"
+    r"|ترجم|لخص|अनुवाद)(?:\s[^:：\n.]{0,40}|[^:：\n.\s]{0,10})[:：].+?(?:\n\n|\Z)",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+)
+"""A request about a text, with the text."""
 _QUOTED = re.compile(
     r"“[^”]{12,}”|«[^»]{12,}»|„[^“”]{12,}[“”]|「[^」]{6,}」|『[^』]{6,}』|(?<!\w)\"[^\"]{12,}\"|(?<!\w)'[^'\n]{24,}'(?!\w)"
 )
@@ -48,7 +61,8 @@ _OBSERVATION = re.compile(
 """How a host begins a message in which it sends what a tool answered."""
 _SENTENCE = re.compile(r"(?<=[.!?؟।])[\"”»)]?\s+(?=[^\sa-zа-яё])|(?<=[。！？])|\n+")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:Dr|Mr|Mrs|Ms|St|vs|e\.g|i\.e|z\.B|d\.h|u\.a|bzw|ca|No|Nr|Prof|Inc|Ltd|Jr|Sr|Sra|etc|approx|Str|Mme|Hr|Fr|г|ул|т\.е|a\.m|p\.m|[A-ZÄÖÜ])|(?<![\w.])\d{1,2})\.$"
+    r"(?:\b(?:Dr|Mr|Mrs|Ms|St|vs|e\.g|i\.e|z\.B|d\.h|u\.a|bzw|ca|No|Nr|Prof|Inc|Ltd|Jr|Sr|Sra|etc|approx|Str|Mme|Hr|Fr|гг|ул|руб|тыс|т\.е|a\.m|p\.m"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|O[ck]t|Nov|De[cz]|Mon|Tues?|Wed|Thu|Fri|Sat|Sun|\w)|(?<![\w.])\d{1,2})\.$"
 )
 """What ends with a stop and no sentence: abbreviations, initials, ordinals (`am 3. Mai`)."""
 _CLAUSE = re.compile(
@@ -371,7 +385,9 @@ def own_words(text: str) -> str:
     text = RECALLED.sub(" ", text)
     if _OBSERVATION.match(text):
         return ""
-    return _QUOTED.sub(_unless_name, _BLOCKS.sub("\n", text)).strip()
+    own = _BLOCKS.sub("\n", text)
+    own = _REQUEST.sub("\n", own) if own == text else own
+    return _QUOTED.sub(_unless_name, own).strip()
 
 
 def _unless_name(quoted: re.Match[str]) -> str:
@@ -411,8 +427,8 @@ def _goes_on(text: str, cut: re.Match[str]) -> bool:
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text.
 
-    >>> sentences("Ann lives in Rome. Dr. Bo works at 3.5 GHz!")
-    ['Ann lives in Rome.', 'Dr. Bo works at 3.5 GHz!']
+    >>> sentences("Dr. Bo works at 3.5 GHz! Ich mag Obst, z. B. Äpfel. Am 3. Mai auch.")
+    ['Dr. Bo works at 3.5 GHz!', 'Ich mag Obst, z. B. Äpfel.', 'Am 3. Mai auch.']
     """
     pieces = (
         text[start:end].strip().removeprefix("- ").removeprefix("* ").strip()

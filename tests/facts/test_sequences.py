@@ -295,6 +295,11 @@ PASTED = (
     "can you answer this?\n-----Original Message-----\nFrom: Bo\nI prefer coffee over everything",
     "My boss says I prefer coffee over everything.",
     "Suppose I prefer coffee over everything.",
+    "Translate: I prefer coffee over everything",
+    "Can you summarize this for me: I prefer coffee over everything",
+    "Fasse zusammen: I prefer coffee over everything",
+    "Subject: Drinks\nFrom: Bo\n\nI prefer coffee over everything",
+    "Hi Bo,\n\nI prefer coffee over everything.\n\nBest regards,\nAnn",
 )
 
 
