@@ -52,6 +52,7 @@ NAME_CHARACTERS = 60
 REGULAR = 0.6
 """A column that this share of the rows has stands in each row without its name."""
 MOST_SAME, MOST_NAMES = 8, 24
+MOST_NAMED_FLAGS = 3
 SAMPLED = 100
 BOILERPLATE = re.compile(
     r"(?i)(?:created|edited|updated)_?by\b|annotations\b|avatar|(?:^|\.)object$"
@@ -449,13 +450,13 @@ def _constants(rows: Sequence[Cells], columns: list[RecordColumn], names: dict[s
 
 
 def _flags(rows: Sequence[Cells], columns: Sequence[RecordColumn], names: dict[str, str]) -> str:
-    """Return how many rows have each flag; a row that is not shown would hide its own."""
-    counts = {
-        names[each.name]: sum(row.get(each.name) is True for row in rows)
-        for each in columns
-        if each.shape == "flag"
-    }
-    found = [f"{name} {count}" for name, count in counts.items() if count]
+    """Return how many rows have each flag, and which where they are few: a hidden row hides its own."""
+    found = []
+    for each in columns:
+        held = [f"[{at}]" for at, row in enumerate(rows) if row.get(each.name) is True]
+        if each.shape == "flag" and held:
+            few = f" {' '.join(held)}" if len(held) <= MOST_NAMED_FLAGS < len(rows) else ""
+            found.append(f"{names[each.name]} {len(held)}{few}")
     return f"true: {', '.join(found[:MOST_SAME])}" if found else ""
 
 

@@ -41,7 +41,7 @@ def test_flags_are_counted_also_where_few_rows_have_one() -> None:
         {"id": f"u-{at}", "on": True, **({"suspended": True} if at % 4 else {}), "paid": at < 3}
         for at in range(40)
     ]
-    assert shown(rows)[1:3] == ["all: on=true", "true: paid 3, suspended 30"]
+    assert shown(rows)[1:3] == ["all: on=true", "true: paid 3 [0] [1] [2], suspended 30"]
 
 
 def test_the_row_that_differs_is_named_and_weighs_more_than_others() -> None:
