@@ -163,7 +163,8 @@ class Service:
         self._lock = threading.Lock()
         self._memories = {Caching(): Hippocampus(state_dir, policy=policy)}
         self._conversations = KnownConversations(StateDir(state_dir), time.time())
-        self._open: dict[str, OpenConversation] = {}
+        self._open: dict[tuple[str, Caching], OpenConversation] = {}
+        """By session and caching: requests of one conversation may go to two models at once."""
         self._warned: set[str] = set()
 
     def exchange(self, answers: type[ModelAnswer], content: bytes) -> Exchange | str:
@@ -212,16 +213,14 @@ class Service:
             for idle in [key for key, each in self._open.items() if now - each.used > IDLE_SECONDS]:
                 closing = self._open.pop(idle).session
                 threading.Thread(target=closing.close, daemon=True).start()
-            found = self._open.get(name)
-            if found is None or found.caching != caching:
-                if found is not None:
-                    found.session.close()
+            found = self._open.get((name, caching))
+            if found is None:
                 session = self._memory(caching).session(name)
                 users = [item for item in items if item.get("role") == "user"]
                 title = text_of(users[0].get("content"))[-TITLE_CHARACTERS:] if users else ""
                 cost = session.status()["sent_cost"]
                 found = OpenConversation(session, answers.ADAPTER.NAME, caching, title, now, cost)
-                self._open[name] = found
+                self._open[name, caching] = found
             found.used = now
             return found
 

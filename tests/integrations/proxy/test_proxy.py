@@ -38,7 +38,9 @@ from integrations.proxy.hosts import (
 from integrations.proxy.upstream import Sent, Upstream, provider, served
 
 from hippocampus import Hippocampus
+from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.app import proxy_app
+from hippocampus.integrations.proxy.service import Exchange, Service
 from hippocampus.testing import Decided, call, entry_ids
 
 LIMIT_SECONDS = 3.0
@@ -333,6 +335,28 @@ def test_a_rewound_list_goes_on_in_its_session(state: Path) -> None:
         run(rewound)
         assert len(conversations(url)) == 1
         assert upstream.sent[4].items[:4] == before[:4]
+
+
+def test_a_conversation_goes_to_two_models_at_once(state: Path) -> None:
+    """The request to the second model does not end the session of the first one's."""
+    result = {"type": "tool_result", "tool_use_id": "c", "content": ROWS}
+    use = {"type": "tool_use", "id": "c", "name": TOOL, "input": {}}
+    items = [
+        {"role": "user", "content": QUESTION},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [result]},
+    ]
+    service = Service(state, "default")
+    bodies = [
+        json.dumps({"model": model, "tools": [{"name": TOOL}], "messages": items}).encode()
+        for model in ("claude-sonnet-4-5", "claude-opus-4-5")
+    ]
+    first, second = (service.exchange(ANSWERS["/messages"], body) for body in bodies)
+    assert isinstance(first, Exchange)
+    assert isinstance(second, Exchange)
+    again = json.loads(first.send_view())
+    service.close()
+    assert again["messages"] == json.loads(second.content)["messages"] != items
 
 
 # Failures
