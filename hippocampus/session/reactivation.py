@@ -119,7 +119,7 @@ def _may_end(history: History, first: int) -> bool:
 def cues(view: View, payloads: Payloads, first: int) -> list[Cue]:
     """Return the payloads out of the view that new messages point at, the newest first."""
     history, items = view.history, payloads.items
-    new = history.raw[first:]
+    new = history.quotable_range(first, len(history.raw))
     found: dict[str, Cue] = {}
     recalled = "\n".join(_said(new, recalls=True))
     visible = functools.cache(lambda name: _is_visible(name, view.shown, first))

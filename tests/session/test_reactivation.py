@@ -16,6 +16,7 @@ from hippocampus.formats.conversation import ToolResult
 from hippocampus.formats.reader import read
 from hippocampus.formats.writing import tool_results
 from hippocampus.models import tokens
+from hippocampus.policy import Policy
 from hippocampus.replay.measure import unpaired
 
 BUDGET = 250
@@ -232,3 +233,15 @@ def test_without_the_field_nothing_is_shown_again(tmp_path: Path) -> None:
     agent.say(*tool("openai", 3, "clock", "12:00"))
     assert agent.say(user("openai", f"Who owns {HIDDEN}?"))[-1] == agent.items[-1]
     agent.memory.close()
+
+
+def test_a_value_that_the_policy_redacts_is_no_reason(tmp_path: Path) -> None:
+    """Also where a value that it leaves begins with it."""
+    redact = {"match": {}, "action": {"redact": {"patterns": [rf"{HIDDEN}\b"]}}}
+    rules = Policy.model_validate({"lifecycle_policies": [redact]}).lifecycle_policies
+    agent = Agent(tmp_path, "openai", POLICY.model_copy(update={"lifecycle_policies": rules}))
+    listed = ORDERS.replace("ord_0250", f"{HIDDEN}9")
+    agent.say(user("openai", "Look at the orders."), *tool("openai", 1, "list_orders", listed))
+    agent.say(*tool("openai", 2, "list_ships", SHIPS))
+    view = agent.say(user("openai", f"And the owner of {HIDDEN}?"))
+    assert not re.search(rf"{HIDDEN}\b", json.dumps(view))
