@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from hippocampus.errors import RecallError
 from hippocampus.models import tokens
-from hippocampus.recall.fitting import GAP, NOTE_TOKENS, NumberedLine, fit, pages
+from hippocampus.recall.fitting import NOTE_TOKENS, NumberedLine, fit, pages
 from hippocampus.recall.passages import PassageHit, Passages
 from hippocampus.recall.ranking import WORD, terms
 
@@ -139,9 +139,5 @@ def _rendered(
     )
     for entry_id, group in itertools.groupby(ordered, key=lambda line: hits[line.hit].entry_id):
         yield NumberedLine(0, f"{entry_id}:")
-        before = 0
         for line in group:
-            if before and line.number > before + 1:
-                yield NumberedLine(0, GAP)
-            before = line.number
             yield NumberedLine(line.number, f"…{line.text}" if line.start else line.text)
