@@ -120,6 +120,10 @@ def remove(db: Database, removed: Iterable[tuple[int, str, str | None]], at: flo
             db.run(END_TRIPLES, (at, at, row))
 
 
+REWORDED = "reworded"
+"""Why an earlier wording of a memory is not current; it goes where the memory goes."""
+
+
 def rewrite(db: Database, row: int, old: Memory, content: str) -> None:
     """Put another content in a row, in the text index too."""
     db.run(_UNINDEX, (listed([row]),))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
@@ -39,7 +40,7 @@ from hippocampus.facts.query import RecallQuery
 from hippocampus.facts.rendering import rendered
 from hippocampus.facts.strength import due_for_pruning
 from hippocampus.facts.tables import FactTables
-from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
+from hippocampus.facts.timestamps import Moment, MonotonicClock, new_id, optional_seconds, seconds
 from hippocampus.facts.triples import predicate_of
 from hippocampus.facts.words import content_words, key
 
@@ -200,7 +201,7 @@ class Facts:
         return write.keep(self.tables, wanted, self._writer(agent))
 
     def update(self, memory_id: str, content: str) -> Memory:
-        """Put another content in a memory's place, with its vector and triples, in one transaction.
+        """Put another content in a memory's place, with its vector and triples; `history` has the old one.
 
         Raises:
             FactError: there is no memory of that id, or the content cannot be kept.
@@ -217,6 +218,19 @@ class Facts:
             if not found:
                 raise FactError(f"there is no memory {memory_id!r}")
             row, old = found[memory_id]
+            now = tables.clock()
+            memories.insert(
+                db,
+                replace(
+                    old,
+                    id=new_id(now),
+                    valid_until=now,
+                    known_until=now,
+                    superseded_by=old.id,
+                    removed=memories.REWORDED,
+                    embedding_model=None,
+                ),
+            )
             memories.rewrite(db, row, old, content)
             if tables.has_vectors:
                 tables.vectors.drop([row])
@@ -457,7 +471,7 @@ class Facts:
         past = (
             "WHERE id IN (WITH RECURSIVE past(id) AS (SELECT ? UNION SELECT memory.id FROM memory"
             " JOIN past ON superseded_by = past.id) SELECT id FROM past)"
-            " ORDER BY valid_from DESC, row DESC"
+            " ORDER BY valid_from DESC, known_until IS NULL DESC, row DESC"
         )
         return list(memories.select(self._database, past, (memory_id,)).values())
 
@@ -470,7 +484,7 @@ class Facts:
             heir = each.superseded_by
             while heir in gone:
                 heir = gone[heir].superseded_by
-            if heir is None and each.id not in gone:
+            if heir is None and each.id not in gone and each.removed != memories.REWORDED:
                 freed.append(each)
         return freed
 

@@ -134,9 +134,14 @@ class FactTables:
     def delete(self, gone: Mapping[int, Memory]) -> None:
         """Delete memories with all that belongs to them, and bring back what they had superseded.
 
-        What a deleted one had superseded is superseded by its successor, where it has one.
+        What a deleted one had superseded is superseded by its successor, where it has one. Its earlier
+        wordings go with it.
         """
         db = self.database
+        gone = dict(gone)
+        for memory in list(gone.values()):
+            mine = "WHERE superseded_by = ? AND removed = ?"
+            gone |= memories.select(db, mine, (memory.id, memories.REWORDED))
         for memory in gone.values():
             below = db.rows(
                 "SELECT row FROM memory WHERE superseded_by = ? ORDER BY row", (memory.id,)

@@ -119,6 +119,20 @@ def test_what_recall_wrote_is_not_remembered_again(facts):
     assert [o.memory.content for o in outcomes] == ["Bob lives in Oslo"]
 
 
+def test_an_earlier_wording_is_history_and_never_current_again(facts):
+    [kept] = facts.remember("The spare key is under the mat")
+    facts.update(kept.memory.id, "The spare key is with Jo")
+    now = facts.update(kept.memory.id, "The spare key is with Ann")
+    texts = [each.content for each in facts.history(now.id)]
+    assert texts == [f"The spare key is {at}" for at in ("with Ann", "with Jo", "under the mat")]
+    assert [each.memory.content for each in facts.recall("spare key mat Jo")] == [now.content]
+    assert [each.content for each in facts.memories()] == [now.content]
+    assert facts.returning([now.id]) == []
+    facts.delete([now.id])
+    assert facts.memories(superseded=True, removed=True) == []
+    assert facts.check() == []
+
+
 def test_update_rewrites_text_index_and_triple(facts):
     memory = facts.remember("Ann lives in Rome")[0].memory
     facts.update(memory.id, "Ann lives in Oslo")
