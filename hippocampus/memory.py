@@ -63,7 +63,7 @@ class _FactTools:
     def tools(self, format_name: str) -> list[dict[str, Any]]:
         from hippocampus.facts import tools
 
-        return tools.tools(format_name)
+        return tools.tools(format_name, plain=True)
 
     def callables(self, agent: str) -> Mapping[str, Callable[[str], str]]:
         from hippocampus.facts import tools

@@ -26,9 +26,14 @@ def test_a_session_offers_the_tools_of_memory_only_where_they_are_asked_for(tmp_
     memory = Hippocampus(tmp_path)
     session = memory.session("a")
     assert len(session.tools(format_name)) == 1
-    assert names(session.tools(format_name, memory=True))[1:] == names(
-        memory.facts.tools(format_name)
-    )
+    assert names(session.tools(format_name, memory=True))[1:] == [
+        "append_memory_block",
+        "replace_memory_block",
+        "recall_memory_block",
+        "memory_remember",
+        "memory_recall",
+        "memory_forget",
+    ]
     memory.close()
 
 
@@ -37,7 +42,7 @@ def test_an_attached_session_answers_calls_of_memory_and_knows_what_was_said_bef
     memory.facts.remember("I prefer short answers.")
     session, tools, instructions = memory.attach("a", "openai")
     assert "I prefer short answers." in instructions
-    assert {"recall_memories", "memory_recall"} <= set(names(tools))
+    assert "memory_recall" in names(tools)
     messages = [
         {"role": "user", "content": "Keep this: the boiler is in the cellar."},
         called("memory_remember", content="The boiler is in the cellar."),

@@ -56,10 +56,13 @@ class Reach:
     """What recalls see; None is all, an empty list nothing."""
 
 
-def tools(format_name: str, *, conversation: bool = False) -> list[dict[str, Any]]:
+def tools(
+    format_name: str, *, conversation: bool = False, plain: bool = False
+) -> list[dict[str, Any]]:
     """Return the definitions of the tools in a format of messages, such as `openai` or `anthropic`.
 
     `recall_conversation` is among them if `conversation` is true: there is something to search.
+    `plain` leaves out those that do what another one does; `call` answers them all.
 
     Raises:
         ValueError: another format.
@@ -68,7 +71,7 @@ def tools(format_name: str, *, conversation: bool = False) -> list[dict[str, Any
     return [
         tool_definition(format_name, name, inspect.cleandoc(tool.__doc__ or ""), tool.schema_of())
         for name, tool in TOOLS.items()
-        if conversation or name != CONVERSATION
+        if (conversation or name != CONVERSATION) and (name in PLAIN or not plain)
     ]
 
 
@@ -162,6 +165,18 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=MOST_RESULTS)]
 Type = Annotated[str, Field(min_length=1)]
 CONVERSATION = "recall_conversation"
+PLAIN = frozenset(
+    {
+        "memory_remember",
+        "memory_recall",
+        "memory_forget",
+        "append_memory_block",
+        "replace_memory_block",
+        "recall_memory_block",
+        CONVERSATION,
+    }
+)
+"""One tool for each purpose."""
 KEY = Field(description="The block's name, such as persona or objectives.", min_length=1)
 TYPE = Field("", description=f"One of {', '.join(TYPES)}, or a type of your own.")
 ONE_TYPE = Field("", description="Only memories of this type; with ! in front, all but these.")
@@ -294,7 +309,7 @@ class RecallConversation(MemoryTool):
 
 
 class MemoryRemember(MemoryTool):
-    """Keep one thing for later conversations."""
+    """Keep one thing for later conversations: a preference, a decision, a correction, a fact, as a sentence that stands alone. What it corrects moves to the past."""
 
     content: Words = Field(description="What to keep.")
     type: Type = TYPE
@@ -307,7 +322,7 @@ class MemoryRemember(MemoryTool):
 
 
 class MemoryRecall(MemoryTool):
-    """Search the memory; without arguments, preferences and what matters most."""
+    """Search what was kept, before you ask the user for it; without arguments, preferences and what matters most."""
 
     query: str = Field("", description="What to look for.")
     limit: Count = LIMIT
@@ -321,7 +336,7 @@ class MemoryRecall(MemoryTool):
 
 
 class MemoryForget(MemoryTool):
-    """Delete one memory for good, by its id."""
+    """Delete one memory for good, by its id, where the user asks for it; what only changed is kept anew with memory_remember."""
 
     id: Words = Field(description="The id that memory_recall or memory_remember gave.")
 
