@@ -17,6 +17,7 @@ from hippocampus.facts.statements import (
     Statement,
     Swap,
     asserted,
+    coverage,
     holds,
     is_own,
     persons,
@@ -101,12 +102,6 @@ def _by_relation(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]
     ]
 
 
-def _share(wanted: Iterable[str], text: str) -> float:
-    """Return the share of some words that a text has."""
-    found = [holds(text, frozenset({word})) for word in wanted]
-    return sum(found) / len(found) if found else 0.0
-
-
 def _by_denial(denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
     """Return the sentences that state what a clause denies.
 
@@ -117,7 +112,7 @@ def _by_denial(denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
     there = [
         (share, Ending(row, sentence, "", "it is so no longer"))
         for row, sentence, _ in said
-        if (share := _share(what, sentence)) == 1
+        if (share := coverage(what, sentence)) == 1
         and (not last or holds(sentence, frozenset({last})))
         and (not subject or holds(sentence, subject))
         and _same_person(f"{denial.subject} {denial.what}", sentence)
@@ -199,7 +194,7 @@ def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | No
     for row, sentence, _ in said:
         about = topic(sentence)
         gone = [word for word in about if not holds(right, frozenset({word}))]
-        share = _share(about, new.text) if gone else 0.0
+        share = coverage(about, new.text) if gone else 0.0
         if share < 1:
             changes = _changes(sentence, new.text)
             values = [change for change in changes if len(change[0]) == len(change[1]) == 1]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -326,6 +326,15 @@ def holds(text: str, wanted: frozenset[str]) -> bool:
         else any(_same_stem(word, other) for other in present)
         for word in wanted
     )
+
+
+def coverage(wanted: Collection[str], text: str) -> float:
+    """Return the share of some words that a text has, in whatever inflection.
+
+    >>> coverage(["live", "berlin"], "She lives in Berlin")
+    1.0
+    """
+    return sum(holds(text, frozenset({word})) for word in wanted) / max(1, len(wanted))
 
 
 def _same_stem(one: str, other: str) -> bool:

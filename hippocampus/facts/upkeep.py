@@ -11,7 +11,7 @@ from hippocampus.entries.text import storable
 from hippocampus.facts import memories, triples
 from hippocampus.facts.models import Kind, Memory, Recalled, Score
 from hippocampus.facts.query import RecallQuery, find
-from hippocampus.facts.statements import RECALLED, holds, read, sentences, without_sentence
+from hippocampus.facts.statements import RECALLED, coverage, read, sentences, without_sentence
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day, new_id
 from hippocampus.facts.words import content_words, words
@@ -163,17 +163,6 @@ def meant(tables: FactTables, text: str, query: RecallQuery, threshold: float) -
         for row in sorted(close, key=lambda row: -close[row])
         if close[row] >= threshold
     ]
-
-
-def coverage(wanted: Sequence[str], text: str) -> float:
-    """Return the share of some words that a text has, in whatever inflection.
-
-    >>> coverage(["live", "berlin"], "She lives in Berlin")
-    1.0
-    """
-    if not wanted:
-        return 0.0
-    return sum(holds(text, frozenset({word})) for word in wanted) / len(wanted)
 
 
 # Compacting

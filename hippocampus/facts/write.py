@@ -38,6 +38,7 @@ from hippocampus.facts.statements import (
 from hippocampus.facts.strength import running_mean
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import new_id, optional_seconds
+from hippocampus.facts.upkeep import LEAST_WORDS
 from hippocampus.facts.wording import type_of
 from hippocampus.facts.words import UNSPACED, match_of, query_terms, words
 
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
 
 CHUNK = 1000
-LEAST_WORDS = 2
-"""Of a text of which a sentence ended, fewer words are not kept."""
 NEWEST = 40
 """How many of the newest statements a new one that ends something is compared with, whatever their words."""
 COMPARED = 50
