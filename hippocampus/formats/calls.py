@@ -5,6 +5,7 @@ Pure functions over JSON texts; no messages or entries.
 
 from __future__ import annotations
 
+import functools
 import json
 
 from hippocampus.formats import json_text
@@ -28,6 +29,7 @@ def normal(arguments: str) -> str:
         return arguments
 
 
+@functools.lru_cache(maxsize=8)
 def file_of(arguments: str) -> tuple[str, bool]:
     """Return the file that a call names (empty for none), and whether its arguments have a text.
 

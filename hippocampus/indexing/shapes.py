@@ -44,8 +44,8 @@ def _identifiers(text: str) -> frozenset[str]:
     """Return what `IDENTIFIER` finds that `NAMED` matches, without a regular expression for most words."""
     split = text.encode("ascii", "replace").translate(BLANKS).decode("ascii").split()
     found: set[str] = set()
-    for word in {each for each in split if len(each) >= MIN_CHARACTERS}:
-        if word.isalpha() and word.islower():
+    for word in set(split):
+        if len(word) < MIN_CHARACTERS or (word.isalpha() and word.islower()):
             continue
         name = word.strip(PUNCTUATION)
         if len(word) > MAX_CHARACTERS:
