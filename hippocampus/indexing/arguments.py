@@ -15,6 +15,7 @@ from typing import Any
 from hippocampus.formats import json_text
 from hippocampus.formats.calls import file_of
 from hippocampus.indexing import code
+from hippocampus.indexing.excerpt import WORDLESS
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.frame import as_content
 from hippocampus.indexing.lines import clip, counted
@@ -33,6 +34,8 @@ REPLACED = re.compile(r"(?i)^(?:old|search|find|target_?content|before)")
 """Keys of a text that the call takes out of a file: what it puts in is next to it."""
 DEFINITION, CHANGED = 4.0, 2.0
 """The weight of a line that defines something, and what a line gains that the replaced text lacks."""
+NAMES = ("class:", "class ", "type:", "def:")
+"""How the lists of what a source defines begin."""
 DEFINING = frozenset({"class", "type", "def", "test", "section"})
 CHARACTERS_PER_TOKEN = 4
 SHORT_CHARACTERS = 160
@@ -149,12 +152,14 @@ class _Shortener:
 
 
 def _own_lines(text: str, extraction: Extraction, before: str) -> Iterator[EntryLine]:
-    """Yield the lines of a text itself, without lists and headings, each with its weight alone."""
+    """Yield what a text defines, and its own lines without headings, each with its weight alone."""
     outline = code.outline_of(text) if extraction.kind == "code" else None
     made = {each.line for each in outline.symbols if each.kind in DEFINING} if outline else set()
     replaced = {line.strip() for line in before.splitlines()}
     for line in extraction.lines:
-        if line.number is None:
+        if line.number is None or WORDLESS.fullmatch(line.text):
+            if line.text.startswith(NAMES):
+                yield replace(line, parent=None)
             continue
         rows = line.text.split("\n")
         defines = not made.isdisjoint(range(line.number, line.number + len(rows)))
