@@ -121,13 +121,14 @@ def excerpt(
         own = weigh(row) if weigh else None
         base = own if own is not None else _weight(row.text, at, at >= last)
         before = forms[mask] = forms.get(mask, -1) + 1
-        base *= WEIGHTS.alike ** min(before, WEIGHTS.most_alike)
+        alike = WEIGHTS.alike ** min(before, WEIGHTS.most_alike)
         edge = at < WEIGHTS.head or at >= last
         for text in _pieces(row.text.rstrip()):
             names = identifiers(text)
             fresh = len(names - seen)
             seen |= names
             weight = base + (named * math.log1p(fresh) if base > WEIGHTS.bare else 0.0)
+            weight *= alike
             ends = at >= len(rows) - ENDS and len(text) < END_CHARACTERS and _is_result(text)
             heads = not at and HEADER.fullmatch(text) is not None
             keep = ends or heads or at in raised or (edge and is_notice(text))

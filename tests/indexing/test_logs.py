@@ -139,7 +139,7 @@ def test_jest_names_the_failed_test_and_its_totals() -> None:
 
 def test_go_tells_the_failed_test_the_panic_and_the_exit_code() -> None:
     extraction = read(GO)
-    assert extraction.key_data["failed"] == ["TestAdd", "example.com/app"]
+    assert extraction.key_data["failed"] == ["TestAdd"]
     assert extraction.key_data["exit_code"] == 2
     assert "panic: runtime error: index out of range [5] with length 3" in kept(extraction)
     assert "/home/u/app/main.go:14" in texts(extraction)

@@ -7,7 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.indexing import plain
+from hippocampus import indexing
+from hippocampus.indexing import Price, plain
 from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
 
@@ -74,3 +75,12 @@ def test_a_tools_own_notice_always_stands() -> None:
     kept = [line.text for line in read(text).lines if line.keep]
     assert kept == ["[Showing 1-50 of 2377, use offset=51]"]
     assert re.match(r"51 lines", read(text).summary)
+
+
+def test_alike_lines_with_new_names_leave_room_for_the_others() -> None:
+    variables = "\n".join(f"      VAR_{n}:  value-{n}" for n in range(60))
+    events = "\n".join(f"  Warning  Failed   {n}m    node-{n} refused the image" for n in range(15))
+    text = f"Name:  svc-7\nStatus:  Pending\nReason:  ImagePullBackOff\nEnvironment:\n{variables}\nEvents:\n{events}"
+    entry = indexing.index(text, ExtractionContext(), Price(2.75, 1_700.0, 300, 600))
+    shown = "\n".join(entry.lines)
+    assert all(word in shown for word in ("svc-7", "Pending", "ImagePullBackOff", "Events:"))

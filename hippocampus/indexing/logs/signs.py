@@ -22,7 +22,7 @@ class SignRule(NamedTuple):
 
 
 FAILED = re.compile(
-    r"(?:\[\w+\] \[ *\d+%\] )?(?:FAILED|ERROR|FAIL) (?P<a>(?=\S*(?:::|\.))\S++(?:(?<!\]) [^\]]{1,200}\])?)(?: +- (?P<why>.*))?"
+    r"(?:\[\w+\] \[ *\d+%\] )?(?:FAILED|ERROR|FAIL) (?P<a>(?!\S+ \d[\d.]*m?s\s*$)(?=\S*(?:::|\.))\S++(?:(?<!\]) [^\]]{1,200}\])?)(?: +- (?P<why>.*))?"
     r"|(?P<b>(?=\S*::).{1,400}?) +(?:FAILED|ERROR)\b"
     r"|(?:FAIL|ERROR): (?P<c>\w++ \([\w.]++\).*)"
     r"|(?P<d>\w++ \([\w.]++\)) \.\.\. (?:FAIL|ERROR)"
@@ -31,7 +31,7 @@ FAILED = re.compile(
     r"|\s*+not ok (?P<g>\d.*)"
     r"|\s*+● (?P<h>.+ › .+)"
     r"|\s*+[✕✗✘×] (?P<i>.+)"
-    r"|FAIL\s+(?P<j>\S+)"
+    r"|FAIL(?!\s+\S+\s+\d[\d.]*m?s\s*$)\s+(?P<j>\S+)"
 )
 """A failed test, its id whole in the one group that matched; `why` is its message."""
 PLACE = re.compile(
