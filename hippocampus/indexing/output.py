@@ -130,7 +130,7 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
     if len(found) < 2 or any(after != before + 1 for before, after in itertools.pairwise(numbers)):
         return None
     first = head.index(found[0].string)
-    if any(_has_same_cells(above, found[0].string) for above in head[:first]):
+    if any(_has_same_cells(above, found[0].string) for above in head[:first]) or _is_table(found):
         return None
     lines: list[str] = []
     around: list[str] = []
@@ -148,6 +148,13 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
         elif expected and lines:
             lines[-1] += f" {line.strip()}" if line.strip() else ""
     return lines, numbers[0], around
+
+
+def _is_table(found: Sequence[re.Match[str]]) -> bool:
+    """Return whether rows are cells that begin with a number: as many signs in each as behind it."""
+    sign = found[0].string[found[0].end(1) : found[0].start(2)].strip(" ")
+    counts = {match[2].count(sign) for match in found if sign in ("|", "\t")}
+    return len(counts) == 1 and counts != {0} and not any(match[2][:1] == sign for match in found)
 
 
 def _has_same_cells(above: str, row: str) -> bool:

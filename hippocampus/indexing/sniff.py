@@ -7,6 +7,7 @@ nothing. Wrappings come off first.
 from __future__ import annotations
 
 import functools
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from hippocampus.indexing import (
     unwrap,
 )
 from hippocampus.indexing.documents import JsonReading
-from hippocampus.indexing.excerpt import is_notice
+from hippocampus.indexing.excerpt import WORDLESS, is_notice
 from hippocampus.indexing.extraction import (
     EntryLine,
     Extraction,
@@ -42,6 +43,7 @@ from hippocampus.indexing.output import NamedPart, output_of, parts_of
 
 LEAST_CONFIDENCE = 0.25
 HEADING_WEIGHT, EXIT_WEIGHT, NOTE_WEIGHT = 6.0, 3.0, 0.15
+HTTP_STATUS = re.compile(r"\bHTTP/[\d.]{1,4} [1-5]\d\d\b")
 NOTE_CHARACTERS, MOST_NOTES, MOST_NAMED = 220, 12, 12
 DOMINANT_SHARE = 0.5
 """A text inside a JSON document that is this much of it is read as what it is."""
@@ -116,16 +118,16 @@ def with_notes(extraction: Extraction, notes: Sequence[str]) -> Extraction:
         EntryLine(clip(line, NOTE_CHARACTERS), _note_weight(line), is_notice(line), count=0)
         for note in notes
         for line in note.split("\n")[:MOST_NOTES]
-        if line.strip()
+        if not WORDLESS.fullmatch(line)
     ]
     return _with_lines_before(extraction, lines) if lines else extraction
 
 
 def _note_weight(line: str) -> float:
-    """A failed exit matters; that all went well is what one expects."""
+    """A failed exit matters, and an HTTP status; that all went well is what one expects."""
     found = EXIT.search(line)
     failed = found is not None and any(code and code != "0" for code in found.groups())
-    return EXIT_WEIGHT if failed else NOTE_WEIGHT
+    return EXIT_WEIGHT if failed or HTTP_STATUS.search(line) else NOTE_WEIGHT
 
 
 def _with_lines_before(extraction: Extraction, lines: Sequence[EntryLine]) -> Extraction:

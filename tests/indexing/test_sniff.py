@@ -117,3 +117,21 @@ def test_json_in_a_numbered_dump_is_read_as_json() -> None:
     extraction = extraction_of(dump, ExtractionContext())
     assert extraction.kind == "json"
     assert any("row-29" in line.text and f"{29:064x}" in line.text for line in extraction.lines)
+
+
+def test_rows_that_begin_with_their_key_are_no_numbered_lines() -> None:
+    for sign in ("|", "\t"):
+        rows = "\n".join(
+            sign.join((str(n), f"customer {n}", f"c{n}@shop.example")) for n in range(40)
+        )
+        entry = index(rows, ExtractionContext(), Price(2.75, 1_700.0, 300, 600))
+        assert entry.kind == "table"
+        assert any(line.endswith("39 | customer 39 | c39@shop.example") for line in entry.lines)
+
+
+def test_the_status_of_an_answer_stands_before_its_body() -> None:
+    fields = [{"name": f"line_{n}.price", "got": -n} for n in range(80)]
+    answer = f"> POST /v1/orders HTTP/1.1\n>\n< HTTP/1.1 422 Unprocessable Entity\n<\n{json.dumps(fields)}"
+    entry = index(answer, ExtractionContext(), Price(2.75, 1_700.0, 300, 600))
+    assert "< HTTP/1.1 422 Unprocessable Entity" in entry.lines
+    assert not {">", "<"}.intersection(entry.lines)
