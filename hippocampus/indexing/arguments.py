@@ -35,7 +35,7 @@ REPLACED = re.compile(r"(?i)^(?:old|search|find|target_?content|before)")
 DEFINITION, CHANGED = 4.0, 2.0
 """The weight of a line that defines something, and what a line gains that the replaced text lacks."""
 NAMES = ("class:", "class ", "type:", "def:")
-"""How the lists of what a source defines begin."""
+"""The openings of the lists of definitions."""
 DEFINING = frozenset({"class", "type", "def", "test", "section"})
 CHARACTERS_PER_TOKEN = 4
 SHORT_CHARACTERS = 160
@@ -152,7 +152,7 @@ class _Shortener:
 
 
 def _own_lines(text: str, extraction: Extraction, before: str) -> Iterator[EntryLine]:
-    """Yield what a text defines, and its own lines without headings, each with its weight alone."""
+    """Yield the definitions of a text and its own lines without headings, each with its weight alone."""
     outline = code.outline_of(text) if extraction.kind == "code" else None
     made = {each.line for each in outline.symbols if each.kind in DEFINING} if outline else set()
     replaced = {line.strip() for line in before.splitlines()}
