@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 from hippocampus import secrets
-from hippocampus.facts.wording import PREFERENCE, Wording
+from hippocampus.facts.languages import expression
 
 LEFT_OUT = "[left out]"
 """The replacement of a secret; the rest of the text is worth keeping without it."""
@@ -25,24 +25,6 @@ SCANNED_CHARACTERS = 10_000
 """How much of each result is searched, half at its start and half at its end."""
 MAX_CHARACTERS = 120_000
 """How much of all results together is searched, of the newest."""
-ABOUT_USER = Wording(
-    r"\b(?:the )?(?:user|customer|operator|owner|admin)s?\b|\byou(?:r)? (?:prefer|like|want|told|asked)",
-    r"\b(?:der |die )?(?:nutzer|benutzer|anwender|kunde)\w*|\bdu (?:magst|bevorzugst|willst)",
-    r"\bsie (?:bevorzugen|mögen|wünschen)|\b(?:usuario|cliente|utilisateur|utilizador)\w*|\bprefieres\b",
-    r"\btu (?:préfères|aimes|veux)|\bvous (?:préférez|aimez|voulez)",
-    r"\bпользовател\w*|\b(?:ты|вы) (?:предпочита|хоти|люби)\w*",
-    r"MEMORY\.md|\[\d{4}-\d\d-\d\d[^\]]*\]|<memory|用户|用戶|使用者|您|你(?:喜欢|偏好|想)|ユーザー?|あなた",
-)
-"""Words about the user in an assistant's mouth, and what looks like a memory: hearsay."""
-ORDERS = Wording(
-    r"\b(?:ignore|disregard|forget|remember|memori[sz]e|always|never|must|instructions?|system prompt)\b",
-    r"\b(?:ignorier\w*|vergiss|merke?|immer|nie(?:mals)?|anweisung\w*)\b",
-    r"\b(?:ignora\w*|olvida\w*|recuerda\w*|siempre|nunca|instruccion\w*)\b",
-    r"\b(?:ignore[rz]?|oublie\w*|souviens|rappelle\w*|toujours|jamais|consignes?)\b",
-    r"\b(?:игнориру\w*|забудь\w*|запомни\w*|помни\w*|всегда|никогда|инструкци\w*)\b",
-    r"忽略|无视|無視|忘记|忘記|记住|記住|永远|总是|务必|指令|覚えて|必ず|常に|決して|指示",
-)
-"""Words of an order, which only the user may leave behind."""
 
 
 def speaks_of_secret(text: str) -> bool:
@@ -88,7 +70,7 @@ class ToolTexts:
         """Return whether a sentence of the assistant may outlive the session."""
         if not self.any:
             return True
-        is_hearsay = any(each.search(sentence) for each in (ABOUT_USER, ORDERS, PREFERENCE))
+        is_hearsay = expression("{about_user}|{orders}|{preference}").search(sentence)
         return not (is_hearsay or speaks_of_secret(sentence) or self.contain(sentence))
 
 

@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from hippocampus.consolidation.caution import (
-    ORDERS,
     WORD,
     ToolTexts,
     speaks_of_secret,
@@ -23,15 +22,17 @@ from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Record, content_key, storable
 from hippocampus.facts import judge
+from hippocampus.facts.languages import expression
 from hippocampus.facts.statements import (
     is_own,
     joined,
     own_words,
     read,
     sentences,
+    type_of,
     without_recalled,
+    worded_as,
 )
-from hippocampus.facts.wording import FORMS, Wording, type_of
 from hippocampus.policy import Policy, Subject
 from hippocampus.session.ports import Speaker
 from hippocampus.storage.ledger import OutboxItem
@@ -63,19 +64,6 @@ IMPORTANCE = {
 }
 OTHER_IMPORTANCE = 0.2
 """Of everything else, such as all that comes from tools."""
-NO_REQUEST = Wording(
-    r"\bI (?:(?:really|just|also) )*(?:(?:do|ca|did|could)n['’]?t|(?:do|did|could) not) (?:\w+ )?remember\b",
-    r"\bI (?:cannot|can not|no longer) remember\b|\bI['’]m not sure I remember\b",
-    r"\bich merke\b|\bich kann mir (?:das |es )?nicht merken\b",
-    r"\b(?:eu )?não me lembro\b|\bnon ricordo\b|\bniet onthouden\b|\bnie pamiętam\b",
-)
-"""Words of an instruction that are none: what the user has forgotten, or notices."""
-_LASTING = re.compile(
-    r"(?i)\b(?:allergic|allergisch|alérgic[oa]|allergique|аллерги\w+|born (?:in|on)|geboren|nací|né[e]? (?:à|le|en)|родил\w+|i speak|ich spreche|hablo"
-    r"|je parle|говорю по|my name is|i['’]m called|ich heiße|me llamo|je m['’]appelle|меня зовут|i['’]m an? [\w-]+$|i am an? [\w-]+$)"
-    r"|过敏|我叫|出生|حساسية|اسمي|एलर्जी|मेरा नाम"
-)
-"""What people state of themselves that outlives a session, next to where they live and work."""
 _LISTED = re.compile(r"(?:[-*•+]|\d+[.)]|[a-z][.)])\s+")
 
 
@@ -158,7 +146,7 @@ def _of_user(text: str, policy: Policy) -> Iterator[tuple[str, str, bool]]:
         asked = [one for one in _with_lists(text) if _is_instruction(one, policy)]
         # The whole text, where the policy's words are in no sentence of it.
         for sentence in asked or [" ".join(text.split())]:
-            if not NO_REQUEST.search(sentence) and not read(sentence).hearsay:
+            if not expression("{forgotten}").search(sentence) and not read(sentence).hearsay:
                 kind = type_of(sentence)
                 is_other = kind in {"correction", "decision", "error"}
                 kinds.setdefault(_claim(sentence), kind if is_other else "preference")
@@ -231,13 +219,12 @@ def _kind_of(sentence: str) -> str:
     if sentence.endswith(("?", "？", "؟")) or len(WORD.findall(sentence)) < MIN_WORDS:
         return ""
     statement = read(sentence)
-    if statement.hearsay:
+    if statement.hearsay or expression("{forgotten}").search(sentence):
         return ""
-    for kind, form in FORMS:
-        if form.search(sentence):
-            return kind
+    if kind := worded_as(sentence):
+        return kind
     ends = statement.relation or statement.swaps or statement.ended
-    lasts = ends or _LASTING.search(sentence)
+    lasts = ends or expression("{lasting}").search(sentence)
     return "fact" if lasts and is_own(sentence) else ""
 
 
@@ -284,7 +271,8 @@ def is_borne_out(fact: str, message: str) -> bool:
         return False
     if not set(_NUMBER.findall(fact)) <= set(_NUMBER.findall(message)):
         return False
-    if ORDERS.search(fact) and not ORDERS.search(message):
+    orders = expression("{orders}")
+    if orders.search(fact) and not orders.search(message):
         return False
     stems = set(_stems(message))
     return all(

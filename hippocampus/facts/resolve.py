@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from hippocampus.facts.languages import words_of_any
 from hippocampus.facts.models import TRUSTED_ROLES, Memory
 from hippocampus.facts.statements import (
-    THIRD,
     Denial,
     Statement,
     Swap,
@@ -21,12 +21,12 @@ from hippocampus.facts.statements import (
     holds,
     is_own,
     persons,
+    prefers,
     read,
     sentences,
     topic,
     uncorrected,
 )
-from hippocampus.facts.wording import PREFERENCE
 from hippocampus.facts.words import UNSPACED, key, normalised, words
 
 OVERLAP = 0.34
@@ -142,7 +142,7 @@ def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownStatement]) -> list
     nearest = max((near for near, _ in about), default=0)
     close = [each for near, each in about if near and near == nearest]
     if not close:
-        meant = THIRD.isdisjoint(words(new.text)) and not new.corrects
+        meant = not new.corrects and words_of_any("third").isdisjoint(words(new.text))
         alone = [each for each in there if is_own(each[1])] if meant else there
         is_name = swap.old != swap.old.lower() or swap.old == swap.old.upper()
         if len(alone) == 1 and (new.corrects or not swap.rest or is_name):
@@ -201,7 +201,7 @@ def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | No
             if len(values) > 1 or (values and values[0][0] == words(sentence)[:1]):
                 continue
             is_kind = values and values[0][0] != words(sentence)[-1:]
-            if is_kind and not new.certain and PREFERENCE.search(sentence):
+            if is_kind and not new.certain and prefers(sentence):
                 continue  # one may like two kinds of a thing
             if row == recent and values and len(changes) == 1:
                 return [Ending(row, sentence, values[0][0][0], reason)]

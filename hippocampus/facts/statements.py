@@ -8,13 +8,21 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hippocampus.facts.languages import WordingRules, language_of, pattern, template, word_set
+from hippocampus.facts.languages import (
+    WordingRules,
+    expression,
+    language_of,
+    pattern,
+    template,
+    word_set,
+    words_of_any,
+)
 from hippocampus.facts.models import Relation
-from hippocampus.facts.words import FIRST, UNSPACED, bigrams, key, normalised, words
+from hippocampus.facts.words import UNSPACED, bigrams, key, normalised, words
 
 _ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 RECALLED = re.compile(
@@ -24,29 +32,16 @@ RECALLED = re.compile(
     re.MULTILINE,
 )
 """What a recall or a context load wrote; it is not remembered a second time."""
-_BLOCKS = re.compile(
-    r"(?P<fence>```|~~~).*?(?:(?P=fence)|\Z)"
+_BLOCKS = (
+    r"(?ms)(?P<fence>```|~~~).*?(?:(?P=fence)|\Z)"
     r"|<(?P<tag>[A-Za-z][\w:-]*)\b[^>\n]*>.*?</(?P=tag)>|^[ \t]*<[A-Za-z][\w:-]*\b[^>\n]*>[ \t]*$.*?(?:\n\n|\Z)"
     r"|^[ \t]*(?:>|\||\t| {4,}\S)[^\n]*$"
-    r"|^\W{0,4}(?:-{2,}\s*)?(?:begin forwarded message|forwarded message|original message|weitergeleitete nachricht"
-    r"|ursprüngliche nachricht|mensaje (?:reenviado|original)|message (?:transféré|d'origine)|пересылаемое сообщение"
-    r"|исходное сообщение|转发邮件|原始邮件|الرسالة (?:الأصلية|المحولة)|अग्रेषित संदेश).*\Z"
-    r"|^(?:from|von|de|от|发件人|من|प्रेषक|subject|betreff|asunto|objet|тема|主题|الموضوع|विषय)\s*[:：][^\n]*\n"
-    r"(?:^[^\n:：]{1,20}[:：][^\n]*\n)+.*\Z"
-    r"|^(?:hi|hello|dear|hallo|liebe[rs]?|sehr geehrte\w*|guten tag|hola|estimad[oa]s?|querid[oa]s?|bonjour|ch(?:er|ère)s?|уважаем\w+"
-    r"|здравствуйте|привет|дорог\w+|尊敬的|亲爱的|عزيزي|प्रिय) ?[^\n]{1,40}\n.*?\n[ \t]*(?:(?:best|kind|warm)\b[^\n]*|regards|sincerely|yours"
-    r"|(?:viele|beste|liebe|herzliche) grüße|mit freundlichen[^\n]*|saludos|un saludo|atentamente|cordialement|bien à vous|с уважением"
-    r"|此致|祝好|مع التحية|सादर)[^\n]{0,20}\n.*?(?:\n\n|\Z)"
-    r"|^(?:on|am|el|le)\b[^\n]{5,120}(?:wrote|schrieb[^\n:]*|escribió|a écrit)\s*:[ \t]*$.*\Z",
-    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+    r"|^\W{0,4}(?:-{2,}\s*)?(?:{forwarded}).*\Z"
+    r"|^(?:{headers})\s*[:：][^\n]*\n(?:^[^\n:：]{1,20}[:：][^\n]*\n)+.*\Z"
+    r"|^(?:{greetings}) ?[^\n]{1,40}\n.*?\n[ \t]*(?:{closings})[^\n]{0,20}\n.*?(?:\n\n|\Z)"
+    r"|^(?:{wrote})\s*:[ \t]*$.*\Z"
 )
-_REQUEST = re.compile(
-    r"^\W*(?:(?:please|bitte|por favor|пожалуйста|请|(?:can|could) you(?: please)?)\s*)?(?:translate|summari[sz]e|proofread|paraphrase|rephrase"
-    r"|rewrite|shorten|classify|reply to|übersetz\w*|fasse?|formulier(?:e|en)?|kürzen?|traduc(?:e|ir|ez)|resum(?:e|ir|ime)|corrig(?:e|ez|er|ir)"
-    r"|reescrib[ea]|tradui(?:s|re|sez)|résume[rz]?|reformule[rz]?|переведи\w*|перескажи\w*|исправь\w*|сократи\w*|翻译|(?:总结|概括|改写|润色)(?=一?下|这|以下)"
-    r"|ترجم|لخص|अनुवाद)(?:\s[^:：\n.]{0,40}|[^:：\n.\s]{0,10})[:：].+?(?:\n\n|\Z)",
-    re.IGNORECASE | re.DOTALL | re.MULTILINE,
-)
+_REQUEST = r"(?ms)^\W*(?:(?:{please})\s*)?(?:{rework})(?:\s[^:：\n.]{0,40}|[^:：\n.\s]{0,10})[:：].+?(?:\n\n|\Z)"
 """A request about a text, with the text."""
 _QUOTED = re.compile(
     r"“[^”]{12,}”|«[^»]{12,}»|„[^“”]{12,}[“”]|「[^」]{6,}」|『[^』]{6,}』|(?<!\w)\"[^\"]{12,}\"|(?<!\w)'[^'\n]{24,}'(?!\w)"
@@ -65,20 +60,13 @@ _ABBREVIATION = re.compile(
     r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|O[ck]t|Nov|De[cz]|Mon|Tues?|Wed|Thu|Fri|Sat|Sun|\w)|(?<![\w.])\d{1,2})\.$"
 )
 """What ends with a stop and no sentence: abbreviations, initials, ordinals (`am 3. Mai`)."""
-_CLAUSE = re.compile(
-    r"\s*[,;:，；：،؛—–]\s+|\s*[，；：،؛]\s*|(?<=[\u3400-\u9fff])[,;:]|\s+[—–-]\s+|(?<=\w\w[.!?])\s+|\s+(?:but|sondern|sino|mais|pero|aber|но|بل|बल्कि)\s+|\s+(?=(?:and|und|y|et|и)\s+(?:now|jetzt|ahora|maintenant|теперь)\b)"
+_CLAUSE = (
+    r"\s*[,;:，；：،؛—–]\s+|\s*[，；：،؛]\s*|(?<=[\u3040-\u30ff\u3400-\u9fff])[,;:、]|\s+[—–-]\s+|(?<=\w\w[.!?])\s+"
+    r"|\s+(?:{but_words})\s+|\s+(?=(?:{and_words})\s+(?:{now_words})\b)"
 )
 _RUN = re.compile(f"[{UNSPACED}]")
-_TRAILING = re.compile(
-    r"\s+(?:now|again|these days|at the moment|anymore|currently|jetzt|wieder|inzwischen|mittlerweile|ahora|de nuevo|otra vez|maintenant"
-    r"|désormais|de nouveau|à nouveau|теперь|сейчас|снова|опять|الآن|مجددا|مجددًا|حاليا|again now|since .+|seit .+|desde .+|depuis .+|منذ .+)$",
-    re.IGNORECASE,
-)
-_JOINED = re.compile(
-    r"\s(?:and|or|but|when|if|because|with|und|oder|aber|wenn|weil|mit|y|o|pero|cuando|porque|con|et|ou|mais|quand|avec|и|или|но|когда"
-    r"|потому|с|و|أو|لكن|और|या|लेकिन)\s|[和或但而]",
-    re.IGNORECASE,
-)
+_TRAILING = r"\s+(?:{again_words})$"
+_JOINED = r"\s(?:{joins})\s|[和或但而]"
 """A value that holds more than one, or a condition."""
 LONGEST_SUBJECT_WORDS, LONGEST_VALUE_WORDS = 8, 6
 LONGEST_STATEMENT = 600
@@ -141,9 +129,9 @@ def read(text: str) -> Statement:
     reported = pattern(rules.reported).search(plain) and not (corrects and is_own(plain))
     if plain.endswith(("?", "？", "؟")) or reported:
         return Statement(text, hearsay=True)
-    clauses = tuple(filter(None, (part.strip(" .!。！।") for part in _CLAUSE.split(plain) if part)))
+    clauses = [stripped for part in _clauses(plain, rules) if (stripped := part.strip(" .!。！।"))]
     if pattern(rules.hypothetical).search(plain):
-        return Statement(text, hearsay=bool(_CONDITION.search(plain)))
+        return Statement(text, hearsay=bool(expression(_CONDITION, rules.code).search(plain)))
     passing = pattern(rules.temporary).search(plain) is not None
     adds = passing or pattern(rules.addition).search(plain) is not None
     now = pattern(rules.now).search(plain) is not None
@@ -154,7 +142,7 @@ def read(text: str) -> Statement:
         None if adds or ended else _relation(clauses, rules),
         corrects and not adds,
         bool(
-            pattern(rules.correction).search(_INTERJECTION.sub("", plain))
+            pattern(rules.correction).search(expression(_INTERJECTION, rules.code).sub("", plain))
             or pattern(rules.negation).search(plain.partition(" ")[2])
         ),
         swaps,
@@ -183,23 +171,18 @@ def asserted(text: str) -> str:
 
 def _uncorrected(text: str) -> list[str]:
     rules = language_of(text, words(text)).rules
-    return [
-        clause
-        for clause in filter(None, _CLAUSE.split(text))
-        if not (rules and pattern(rules.correction).search(f"{clause},"))
-    ]
+    if rules is None:
+        return [text]
+    correction = pattern(rules.correction)
+    return [each for each in _clauses(text, rules) if not correction.search(f"{each},")]
 
 
-_INTERJECTION = re.compile(
-    r"^(?:\W*(?:no+|nope|nah|oh+|ah+|hm+|ugh|argh|oops|well|actually|nein|ne+|nö|ach|äh|non|nan|euh|ay|uy|нет|ой|не-а|不是|哦不?|啊不?|لا|كلا|أوه|नहीं|ना|न|अरे|ओह)(?!\w)\W*)+",
-    re.IGNORECASE,
-)
-_CONDITION = re.compile(
-    r"^\W*(?:if|suppose|supposing|imagine|what if|let's say|wenn|falls|angenommen|stell dir vor|si|supongamos|imagina|supposons|imaginons"
-    r"|если|допустим|предположим|представь|如果|要是|假如|假设|إذا|اذا|لو|لنفترض|تخيل|अगर|यदि|मान लो|मान लीजिए|काश)\b",
-    re.IGNORECASE,
-)
-"""An opening after which nothing is so."""
+def _clauses(text: str, rules: WordingRules) -> list[str]:
+    return [part for part in expression(_CLAUSE, rules.code).split(text) if part]
+
+
+_INTERJECTION = r"^(?:\W*(?:{interjections})(?!\w)\W*)+"
+_CONDITION = r"^\W*(?:{conditions})\b"
 
 
 def _swaps(plain: str, rules: WordingRules, *, adds: bool, moves: bool) -> Iterator[Swap]:
@@ -212,8 +195,7 @@ def _swaps(plain: str, rules: WordingRules, *, adds: bool, moves: bool) -> Itera
             elif rule.endswith("{old}"):
                 old = _cut(old)
             if topic(old) and key(old) != key(new):
-                parts = _CLAUSE.split(plain)
-                clause = next((part for part in parts if part and old in part), plain)
+                clause = next((part for part in _clauses(plain, rules) if old in part), plain)
                 yield Swap(old, new, topic(clause.replace(old, " ", 1).replace(new, " ", 1)))
 
 
@@ -229,9 +211,9 @@ def _cut(value: str, *, last: bool = False) -> str:
     return " ".join(found[::-1] if last else found).strip(" '\"“”„«»")
 
 
-def _ended(clauses: tuple[str, ...], rules: WordingRules) -> Iterator[Denial]:
+def _ended(clauses: Sequence[str], rules: WordingRules) -> Iterator[Denial]:
     denial = pattern(rules.negation)
-    for clause in (part for each in clauses for part in _AND.split(each)):
+    for clause in (part for each in clauses for part in expression(_AND, rules.code).split(each)):
         found = pattern(rules.ended).search(clause)
         if found:
             before = denial.sub(" ", clause[: found.start()])
@@ -239,47 +221,41 @@ def _ended(clauses: tuple[str, ...], rules: WordingRules) -> Iterator[Denial]:
             yield Denial(before, behind) if topic(behind) else Denial("", f"{before} {behind}")
 
 
-_AND = re.compile(r"\s+(?:and|und|y|et|и|और)\s+|\s+(?=و\w)")
+_AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
 
 
-def _relation(clauses: tuple[str, ...], rules: WordingRules) -> Relation | None:
+def _relation(clauses: Sequence[str], rules: WordingRules) -> Relation | None:
     for clause in clauses:
         for predicate, rule in rules.single:
-            found = pattern(rule).fullmatch(_CONTRACTED.sub(r"\1 ", _LEADING.sub("", clause)))
-            relation = _whole(predicate, found) if found else None
+            found = pattern(rule).fullmatch(
+                _CONTRACTED.sub(r"\1 ", expression(_LEADING, rules.code).sub("", clause))
+            )
+            relation = _whole(predicate, found, rules) if found else None
             if relation is not None:
                 return relation
     return None
 
 
-_LEADING = re.compile(
-    r"^(?:now|currently|jetzt|ahora|maintenant|desde hoy|теперь|сейчас|الآن|अब)\s+", re.IGNORECASE
-)
+_LEADING = r"^(?:{now_words})\s+"
 _CONTRACTED = re.compile(r"\b(I|we)'(?:ve|m|re)\b\s*", re.IGNORECASE)
 
 
-def _whole(predicate: str, found: re.Match[str]) -> Relation | None:
+def _whole(predicate: str, found: re.Match[str], rules: WordingRules) -> Relation | None:
     """Return a relation whose subject and value are names, and nothing else."""
     subject = (found.groupdict().get("subject") or "user").strip()
-    value = _TRAILING.sub("", found["object"].strip()).strip(" .!\"'")
-    names = words(subject)
-    if not value or len(names) > LONGEST_SUBJECT_WORDS or _JOINED.search(f" {subject} "):
+    value = expression(_TRAILING, rules.code).sub("", found["object"].strip()).strip(" .!\"'")
+    names, joined = words(subject), expression(_JOINED, rules.code)
+    if not value or len(names) > LONGEST_SUBJECT_WORDS or joined.search(f" {subject} "):
         return None
     owner = key(subject)
-    if owner != "user" and (FIRST & set(names) or THIRD & set(names)):
+    pronouns = words_of_any("first") | words_of_any("third")
+    if owner != "user" and not pronouns.isdisjoint(names):
         return None
-    if len(value.split()) > LONGEST_VALUE_WORDS or _JOINED.search(f" {value} "):
+    if len(value.split()) > LONGEST_VALUE_WORDS or joined.search(f" {value} "):
         return None
     if predicate in _PLACES and value.isascii() and not _CASED.search(value):
         return None
     return Relation(owner if owner == "user" else subject, predicate, value)
-
-
-THIRD = word_set(
-    """he she they it that this there er sie es das dies él ella ellos eso esto il elle ils ça он
-    она они это ce c उसने उसका उसकी उन्होंने هو هي هم वह वे यह ये 他 她 它 他们 which who"""
-)
-"""Pronouns: whom they mean is not known here."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -298,10 +274,11 @@ def topic(text: str) -> frozenset[str]:
             for pair in (bigrams(word) if _RUN.search(word) else [word])
         )
     own = pattern(language.rules.own) if language.rules else None
+    pronouns = words_of_any("third")
     return frozenset(
         word
         for word in words(text.replace("'", " "))
-        if word not in small and word not in THIRD and not (own and own.fullmatch(word))
+        if word not in small and word not in pronouns and not (own and own.fullmatch(word))
     )
 
 
@@ -394,8 +371,8 @@ def own_words(text: str) -> str:
     text = RECALLED.sub(" ", text)
     if _OBSERVATION.match(text):
         return ""
-    own = _BLOCKS.sub("\n", text)
-    own = _REQUEST.sub("\n", own) if own == text else own
+    own = expression(_BLOCKS).sub("\n", text)
+    own = expression(_REQUEST).sub("\n", own) if own == text else own
     return _QUOTED.sub(_unless_name, own).strip()
 
 
@@ -471,3 +448,38 @@ def without_sentence(text: str, claim: str) -> str:
     gone = [match.span() for match in said.finditer(text)]
     left = [text[a:b] for a, b in spans if not any(first < b and a < last for first, last in gone)]
     return text if len(left) == len(spans) else "".join(left).strip()
+
+
+# Types
+
+_OF_OTHERS = re.compile(
+    r"^(?:the )?(?:user|[A-Z][\w-]+) (?:really |always |strongly )*(?:prefers?|likes?|loves?|hates?|dislikes?|enjoys?|does(?:n't| not) like)\b"
+)
+_ERROR = re.compile(r"\b(?:failed|fails|crashed|exception|traceback|error)\b", re.IGNORECASE)
+
+
+def prefers(text: str) -> bool:
+    """Return whether a text words what the user likes, or wants from now on."""
+    return expression("{preference}").search(text) is not None
+
+
+def worded_as(sentence: str) -> str:
+    """Return the type that a sentence's wording names: a correction, a decision, a preference, or nothing."""
+    if read(sentence).corrects:
+        return "correction"
+    if expression("{decision}").search(sentence):
+        return "decision"
+    return "preference" if prefers(sentence) else ""
+
+
+def type_of(sentence: str) -> str:
+    """Return the type of a sentence: by its wording, else an error or a fact.
+
+    >>> type_of("I prefer tabs"), type_of("User prefers dark mode"), type_of("Ann lives in Rome")
+    ('preference', 'preference', 'fact')
+    """
+    if worded := worded_as(sentence):
+        return worded
+    if _OF_OTHERS.search(sentence):
+        return "preference"
+    return "error" if _ERROR.search(sentence) else "fact"

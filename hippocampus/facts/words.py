@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from hippocampus.facts.languages import language_of, word_set
+from hippocampus.facts.languages import language_of, words_of_any
 
 UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -27,11 +27,6 @@ SHORTEST_STEM = 4
 ARTICLE = re.compile(
     r"the|an?|der|die|das|dem|den|eine?[nrm]?|el|l[ao]s?|les?|une?|una|l'", re.IGNORECASE
 )
-FIRST = word_set(
-    """i me we us user ich wir yo nosotros je j' nous on я мы меня мне 我 我们 أنا نحن मैं हम मुझे
-    हमें user"""
-)
-"""How speakers name themselves."""
 LONGEST_QUERY_WORDS = 64
 
 
@@ -58,7 +53,11 @@ def key(name: str) -> str:
         .strip(" .!。，,;:\"'“”„«»()")
         .strip()
     )
-    return "user" if plain in FIRST or plain == "the user" else plain or normalised(name)
+    return (
+        "user"
+        if plain in words_of_any("first") or plain == "the user"
+        else plain or normalised(name)
+    )
 
 
 def words(text: str) -> list[str]:

@@ -32,6 +32,7 @@ from hippocampus.facts.statements import (
     read,
     sentences,
     topic,
+    type_of,
     without_recalled,
     without_sentence,
 )
@@ -39,7 +40,6 @@ from hippocampus.facts.strength import running_mean
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import new_id, optional_seconds
 from hippocampus.facts.upkeep import LEAST_WORDS
-from hippocampus.facts.wording import type_of
 from hippocampus.facts.words import UNSPACED, match_of, query_terms, words
 
 if TYPE_CHECKING:

@@ -48,7 +48,6 @@ TEXTS = st.text(min_size=1, max_size=80)
         "triples",
         "upkeep",
         "words",
-        "wording",
     ],
 )
 def test_examples_in_docstrings_run(name):
@@ -151,8 +150,10 @@ def test_every_language_has_small_words_and_rules_that_compile(code):
         ("我住在北京", "zh"),
         ("أعيش في عمان", "ar"),
         ("मैं दिल्ली में रहता हूँ", "hi"),
-        ("東京に住んでいます", ""),
-        ("서울에 산다", ""),
+        ("東京に住んでいます", "ja"),
+        ("서울에 산다", "ko"),
+        ("Abito a Lecce da anni", "it"),
+        ("Moro em Belém há anos", "pt"),
     ],
 )
 def test_a_language_is_known_by_its_script_and_small_words(text, code):

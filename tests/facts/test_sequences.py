@@ -109,6 +109,22 @@ hi | मैं जयपुर में रहता हूँ > मैं ज�
 hi | मोहल्ला समिति के अध्यक्ष वर्मा जी हैं > अध्यक्ष अब वर्मा जी नहीं, गुप्ता जी हैं > अध्यक्ष अब गुप्ता जी नहीं, शबाना जी हैं | अध्यक्ष अब गुप्ता जी नहीं, शबाना जी हैं
 hi | बैठक का कमरा नीले रंग का है > कमरे का रंग नीले से पीला कर दिया > पीले की जगह फिर से नीला करा दिया | पीले की जगह फिर से नीला करा दिया
 hi | हम ज़ूम पर मीटिंग करते हैं > ज़ूम की जगह अब टीम्स इस्तेमाल करते हैं > मैंने टीम्स कहा, मतलब मीट था | मैंने टीम्स कहा, मतलब मीट था
+it | Vado in palestra il martedì > non vado più in palestra | non vado più in palestra
+it | La fattura è di 40 euro > correzione: la fattura è di 45 euro | correzione: la fattura è di 45 euro
+it | Vivo a Lecce > mi sono trasferita da Lecce a Bari | mi sono trasferita da Lecce a Bari
+it | Mia sorella si chiama Noemi > volevo dire Naomi, non Noemi | volevo dire Naomi, non Noemi
+pt | Faço ioga às terças > não faço mais ioga | não faço mais ioga
+pt | A fatura é de 40 euros > correção: a fatura é de 45 euros | correção: a fatura é de 45 euros
+pt | Moro em Belém > mudei de Belém para Natal | mudei de Belém para Natal
+pt | Usamos o Slack > usamos o Teams em vez do Slack | usamos o Teams em vez do Slack
+ja | 会議は月曜です。 > いや、月曜じゃなくて木曜です。 | いや、月曜じゃなくて木曜です。
+ja | 私は東京に住んでいます。 > 東京から大阪に引っ越しました。 | 東京から大阪に引っ越しました。
+ja | 毎週ジムに通っています。 > もうジムには通っていません。 | もうジムには通っていません。
+ja | 締め切りは5月10日です。 > 間違えました、締め切りは5月12日です。 | 間違えました、締め切りは5月12日です。
+ko | 회의는 월요일이에요. > 아니요, 월요일이 아니라 목요일이에요. | 아니요, 월요일이 아니라 목요일이에요.
+ko | 저는 서울에 살아요. > 서울에서 부산으로 이사했어요. | 서울에서 부산으로 이사했어요.
+ko | 매일 헬스장에 가요. > 이제 헬스장에 안 가요. | 이제 헬스장에 안 가요.
+ko | 우리 팀은 슬랙을 써요. > 슬랙 대신 팀즈를 써요. | 슬랙 대신 팀즈를 써요.
 """
 """The last statement alone stands at the end."""
 BOTH_TRUE = """
@@ -173,6 +189,14 @@ hi | मेरी टीचर रीना मैम हैं > मेरी �
 en | I live in Bergen > We moved to Postgres
 en | My sister is vegan > I am no longer vegan
 en | I eat meat > My sister no longer eats meat
+it | Vivo a Lecce. > Il mio capo dice che vivo a Bari.
+it | Non mangio più carne. > Mangio pesce il venerdì.
+pt | Sou alérgica a nozes. > Sou alérgica a leite.
+pt | Moro em Belém. > Esta semana moro em São Paulo.
+ja | コーヒーが好きです。 > 紅茶も好きです。
+ja | 本番DBはPostgresです。 > 開発DBはSQLiteに変えました。
+ko | 여동생은 대구에 살아요. > 오빠는 광주에 살아요.
+ko | 저는 서울에 살아요. > 내년에 서울에서 대전으로 이사할 계획이에요.
 """
 
 

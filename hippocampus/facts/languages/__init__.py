@@ -1,7 +1,7 @@
 """What the fact store knows of languages: one file of data a language, read by this module alone.
 
-Every language has stop words. `WordingRules` are there only for languages whose held-out statements pass.
-Nothing here decides what a statement means for stored ones.
+Every language has stop words, and those with a file `Phrases` and `WordingRules` too. Nothing here
+decides what a statement means for stored ones.
 """
 
 from __future__ import annotations
@@ -14,26 +14,78 @@ from typing import NamedTuple
 
 from hippocampus.facts.languages.others import STOP_WORDS
 
-WITH_RULES = ("en", "de", "fr", "es", "ru", "ar", "hi", "zh")
+WITH_RULES = ("en", "de", "fr", "es", "it", "pt", "ru", "ar", "hi", "zh", "ja", "ko")
 CODES = (*WITH_RULES, *STOP_WORDS)
 """In the order in which ties are broken."""
 SCRIPTS = (
+    ("ja", re.compile("[\u3040-\u30fb\u30fd-\u30ff]")),
+    ("ko", re.compile("[\uac00-\ud7af]")),
     ("zh", re.compile("[\u4e00-\u9fff]")),
     ("ar", re.compile("[\u0600-\u06ff]")),
     ("hi", re.compile("[\u0900-\u097f]")),
     ("el", re.compile("[\u0370-\u03ff]")),
 )
-LETTERS = {"de": re.compile("[äöüß]"), "es": re.compile("[ñ¿¡íóú]"), "fr": re.compile("[èêçœûî]")}
+"""In this order: Japanese has Han characters too."""
+LETTERS = {
+    "de": re.compile("[äöüß]"),
+    "es": re.compile("[ñ¿¡íóú]"),
+    "fr": re.compile("[èêçœûî]"),
+    "pt": re.compile("[ãõç]"),
+}
 """Letters that tell languages of one script apart, where few words do."""
-_OTHER = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
-"""Kana and Hangul: scripts of languages without a file, which may hold Han characters too."""
 _PART = r"[^,.;:!?()，。；：！？、،؛؟।]"
 _VALUE = {"{old}": rf"(?P<old>{_PART}{{1,60}}?)", "{new}": rf"(?P<new>{_PART}{{1,60}})"}
+
+
+class Phrases(NamedTuple):
+    """Words of a language that are looked for in texts of any language; regular expressions, but the first two."""
+
+    first: str
+    """How speakers name themselves, separated by spaces."""
+    third: str = ""
+    """Pronouns of others, likewise: whom they mean is not known here."""
+    and_words: str = ""
+    but_words: str = ""
+    joins: str = ""
+    """Between words of a value they join two values, or a value and a condition."""
+    now_words: str = ""
+    """That a clause is about the present, in front of it."""
+    again_words: str = ""
+    """The same behind it, and since when."""
+    interjections: str = ""
+    """Openings that correct nothing by themselves."""
+    conditions: str = ""
+    """Openings after which nothing is so."""
+    forwarded: str = ""
+    """The heading of a forwarded mail."""
+    headers: str = ""
+    """Names of lines in the head of a mail."""
+    greetings: str = ""
+    closings: str = ""
+    """The last line of a letter."""
+    wrote: str = ""
+    """The line above a mail that is answered."""
+    please: str = ""
+    rework: str = ""
+    """What a user asks to be done with a text that follows."""
+    preference: str = ""
+    """What the user likes, or wants from now on."""
+    decision: str = ""
+    """That something is settled."""
+    lasting: str = ""
+    """What people state of themselves that outlives a session, next to where they live and work."""
+    about_user: str = ""
+    """Words about the user in an assistant's mouth, and what looks like a memory: hearsay."""
+    orders: str = ""
+    """Words of an order, which only the user may leave behind."""
+    forgotten: str = ""
+    """Words of an instruction to remember that are none: what the user has forgotten, or notices."""
 
 
 class WordingRules(NamedTuple):
     """How a language words what may end an earlier statement; regular expressions, none may be empty."""
 
+    code: str
     own: str
     """Any word of the first person."""
     people: str
@@ -73,6 +125,7 @@ class SpokenLanguage(NamedTuple):
 
     code: str
     stop_words: frozenset[str]
+    phrases: Phrases | None = None
     rules: WordingRules | None = None
 
 
@@ -82,7 +135,8 @@ def language(code: str) -> SpokenLanguage:
     if code in STOP_WORDS:
         return SpokenLanguage(code, word_set(STOP_WORDS[code]))
     data = importlib.import_module(f"{__name__}.{code}")
-    return SpokenLanguage(code, word_set(data.STOP_WORDS), WordingRules(**data.RULES))
+    rules = WordingRules(code, **data.RULES)
+    return SpokenLanguage(code, word_set(data.STOP_WORDS), Phrases(**data.PHRASES), rules)
 
 
 @functools.cache
@@ -99,8 +153,6 @@ def _codes() -> dict[str, list[int]]:
 def language_of(text: str, words: Sequence[str]) -> SpokenLanguage:
     """Return the language of a text: by its script, else by the most function words; else English."""
     if not text.isascii():
-        if _OTHER.search(text):
-            return NONE
         for code, script in SCRIPTS:
             if script.search(text):
                 return language(code)
@@ -125,6 +177,34 @@ def pattern(text: str) -> re.Pattern[str]:
 
 
 @functools.cache
+def phrases(field: str, code: str = "") -> str:
+    """Return a field of the phrases of a language; without a code that of all of them, as alternatives."""
+    spoken = [language(each).phrases for each in ([code] if code else WITH_RULES)]
+    found = [getattr(each, field) for each in spoken if each]
+    return "|".join("".join(map(str.strip, each.split("\n"))) for each in found if each)
+
+
+@functools.cache
+def words_of_any(field: str) -> frozenset[str]:
+    """Return the words of a field of any language."""
+    return word_set(phrases(field).replace("|", " "))
+
+
+@functools.cache
+def expression(text: str, code: str = "") -> re.Pattern[str]:
+    """Return an expression in which `{name}` stands for that field of a language's phrases, or of all.
+
+    >>> expression("({and_words}) ({now_words})").search("und jetzt")[2]
+    'jetzt'
+    >>> expression("({and_words}) ({now_words})", "en").search("und jetzt")
+    """
+    for name in Phrases._fields:
+        if f"{{{name}}}" in text:
+            text = text.replace(f"{{{name}}}", phrases(name, code) or "(?!)")
+    return re.compile(text, re.IGNORECASE)
+
+
+@functools.cache
 def template(text: str) -> re.Pattern[str]:
     """Return the expression of a wording with `{old}` and `{new}` in the places of two values.
 
@@ -135,13 +215,10 @@ def template(text: str) -> re.Pattern[str]:
     for name, value in _VALUE.items():
         at_end = text.endswith(name)
         text = text.replace(name, value.replace("?)", ")") if at_end else value)
-    edge = "" if re.search("[\u3400-\u9fff]", text) else r"(?<![\w\u0900-\u094f])"
+    edge = "" if re.search("[\u3040-\u30ff\u3400-\u9fff]", text) else r"(?<![\w\u0900-\u094f])"
     return re.compile(edge + text.replace(" ", r"\s+"), re.IGNORECASE)
 
 
 def word_set(text: str) -> frozenset[str]:
     """Return the words of a table that is written as text."""
     return frozenset(text.split())
-
-
-NONE = SpokenLanguage("", frozenset())

@@ -11,6 +11,34 @@ unser unter vom von vor wann war waren warum was wer wem wen welche welcher wenn
 wieder wir wird wo wohin woher zu zum zur
 """
 
+PHRASES = {
+    "first": "ich wir",
+    "third": "er sie es das dies",
+    "and_words": "und",
+    "but_words": "sondern|aber",
+    "joins": "und|oder|aber|wenn|weil|mit",
+    "now_words": "jetzt",
+    "again_words": "jetzt|wieder|inzwischen|mittlerweile|seit .+",
+    "interjections": "nein|ne+|nö|ach|äh",
+    "conditions": "wenn|falls|angenommen|stell dir vor",
+    "forwarded": "weitergeleitete nachricht|ursprüngliche nachricht",
+    "headers": "von|betreff",
+    "greetings": r"hallo|liebe[rs]?|sehr geehrte\w*|guten tag",
+    "closings": r"(?:viele|beste|liebe|herzliche) grüße|mit freundlichen[^\n]*",
+    "wrote": r"am\b[^\n]{5,120}schrieb[^\n:]*",
+    "please": "bitte",
+    "rework": r"übersetz\w*|fasse?|formulier(?:e|en)?|kürzen?",
+    "preference": r"""\bich (?:mag|bevorzuge|hasse|liebe|möchte lieber|hätte (?:es )?lieber)\b
+        |\bmir (?:gefällt|gefallen|(?:wäre|ist) .{0,40}\blieber)\b|\bmeine?n? (?:liebling|bevorzugt)\w*
+        |\b(?:ab (?:jetzt|sofort)|von nun an|in zukunft|künftig|standardmäßig)\b""",
+    "decision": r"""\b(?:wir|ich) (?:haben?|hab) .{0,80}(?:entschieden|beschlossen|gewählt)\b|\bEntscheidung:
+        |\bwir (?:nehmen|verwenden|nutzen|bleiben bei|setzen auf)\b|\b(?:nehmen|verwenden) wir\b""",
+    "lasting": r"\b(?:allergisch|geboren|ich spreche|ich heiße)",
+    "about_user": r"\b(?:der |die )?(?:nutzer|benutzer|anwender|kunde)\w*|\bdu (?:magst|bevorzugst|willst)|\bsie (?:bevorzugen|mögen|wünschen)",
+    "orders": r"\b(?:ignorier\w*|vergiss|merke?|immer|nie(?:mals)?|anweisung\w*)\b",
+    "forgotten": r"\bich merke\b|\bich kann mir (?:das |es )?nicht merken\b",
+}
+
 RULES = {
     "own": r"""\b(?:ich|wir|mir|mich|uns|mein\w*|unser\w*)\b""",
     "people": """schwester bruder mutter vater mama papa frau mann sohn tochter kinder kind freund freundin chefin kollege kollegin partner partnerin cousin

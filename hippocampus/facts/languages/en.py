@@ -14,6 +14,37 @@ t d ll m re ve don doesn didn isn wasn aren might must shall may let get got tel
 goes going gone went many much kind kinds
 """
 
+PHRASES = {
+    "first": "i me we us user",
+    "third": "he she they it that this there which who",
+    "and_words": "and",
+    "but_words": "but",
+    "joins": "and|or|but|when|if|because|with",
+    "now_words": "now|currently",
+    "again_words": "again|these days|at the moment|anymore|currently|now|again now|since .+",
+    "interjections": "no+|nope|nah|oh+|ah+|hm+|ugh|argh|oops|well|actually",
+    "conditions": "if|suppose|supposing|imagine|what if|let's say",
+    "forwarded": "begin forwarded message|forwarded message|original message",
+    "headers": "from|subject",
+    "greetings": "hi|hello|dear",
+    "closings": r"(?:best|kind|warm)\b[^\n]*|regards|sincerely|yours",
+    "wrote": r"on\b[^\n]{5,120}wrote",
+    "please": "please|(?:can|could) you(?: please)?",
+    "rework": "translate|summari[sz]e|proofread|paraphrase|rephrase|rewrite|shorten|classify|reply to",
+    "preference": r"""\bI(?: (?:really|much|strongly|still|also|generally|usually))* (?:prefer|like|love|hate|dislike|enjoy|don['’]t like|do not like
+        |can['’]t stand|favou?r)\b|\bI(?:['’]d| would) (?:rather|prefer)\b|\b(?:my|our) (?:favou?rite|preferred|preference)\b
+        |\b(?:from now on|in (?:the )?future|by default|going forward|whenever you|each time you)\b""",
+    "decision": r"""\b(?:we|I)(?:['’]ve| have)? (?:finally |now )?(?:decided|chosen|chose|agreed|settled on)\b
+        |\blet['’]?s (?:go with|use|stick (?:with|to)|switch to|keep)\b|\b(?:I|we)['’]ll (?:go with|take|stick)\b
+        |\bwe(?:['’]ll| will|['’]re going to| are going to) (?:use|go with|keep|switch|adopt|drop)\b
+        |\b(?:go|going) with (?:option|the|plan|variant)\b|\b(?:final )?decision(?: is|:)""",
+    "lasting": r"\b(?:allergic|born (?:in|on)|i speak|my name is|i['’]m called|i['’]m an? [\w-]+$|i am an? [\w-]+$)",
+    "about_user": r"\b(?:the )?(?:user|customer|operator|owner|admin)s?\b|\byou(?:r)? (?:prefer|like|want|told|asked)|MEMORY\.md|\[\d{4}-\d\d-\d\d[^\]]*\]|<memory",
+    "orders": r"\b(?:ignore|disregard|forget|remember|memori[sz]e|always|never|must|instructions?|system prompt)\b",
+    "forgotten": r"""\bI (?:(?:really|just|also) )*(?:(?:do|ca|did|could)n['’]?t|(?:do|did|could) not) (?:\w+ )?remember\b
+        |\bI (?:cannot|can not|no longer) remember\b|\bI['’]m not sure I remember\b""",
+}
+
 RULES = {
     "own": r"""\b(?:i|we|me|us|my|our|mine|ours|i'm|i've|i'd|we're|we've)\b""",
     "people": """sister brother mother father mum mom dad wife husband son daughter kids child friend boss manager colleague partner cousin neighbour

@@ -9,6 +9,31 @@ los más me mi mis muy no nos o para pero por porque que qué quien quién se si
 sus también te tiene tu un una uno unos y ya yo
 """
 
+PHRASES = {
+    "first": "yo nosotros",
+    "third": "él ella ellos eso esto",
+    "and_words": "y",
+    "but_words": "sino|pero",
+    "joins": "y|o|pero|cuando|porque|con",
+    "now_words": "ahora|desde hoy",
+    "again_words": "ahora|de nuevo|otra vez|desde .+",
+    "interjections": "ay|uy",
+    "conditions": "si|supongamos|imagina",
+    "forwarded": "mensaje (?:reenviado|original)",
+    "headers": "de|asunto",
+    "greetings": "hola|estimad[oa]s?|querid[oa]s?",
+    "closings": "saludos|un saludo|atentamente",
+    "wrote": r"el\b[^\n]{5,120}escribió",
+    "please": "por favor",
+    "rework": "traduc(?:e|ir)|resum(?:e|ir)|corrig(?:e|ir)|reescrib[ea]",
+    "preference": r"""\b(?:prefiero|preferiría|detesto|odio)\b|\bme (?:gusta|gustan|encanta|encantan|gustaría más)\b|\bmis? .{0,20}\b(?:favorit|preferid)[oa]s?\b
+        |\b(?:de ahora en adelante|a partir de ahora|en el futuro|por defecto)\b""",
+    "decision": r"\b(?:hemos|he) (?:decidido|elegido|acordado|optado)\b|\bdecidimos\b|\b(?:usaremos|decisión:)|\bvamos (?:a usar|a utilizar|con)\b",
+    "lasting": r"\b(?:alérgic[oa]|nací|hablo|me llamo)",
+    "about_user": r"\b(?:usuario|cliente)\w*|\bprefieres\b",
+    "orders": r"\b(?:ignora\w*|olvida\w*|recuerda\w*|siempre|nunca|instruccion\w*)\b",
+}
+
 RULES = {
     "own": r"""\b(?:yo|nosotr[oa]s|me|mi|mis|nos|nuestr[oa]s?|mí)\b""",
     "people": """hermana hermano madre padre mamá papá mujer marido esposa esposo hijo hija hijos amigo amiga compañero compañera pareja primo prima vecino

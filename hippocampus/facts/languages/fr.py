@@ -9,6 +9,31 @@ quelle quels quelles qui quoi quand comment pourquoi sa sans se ses son sont sur
 ton tu un une vos votre vous c d j l m n s t y été être a ont avait fait
 """
 
+PHRASES = {
+    "first": "je j' nous on",
+    "third": "il elle ils ça ce c",
+    "and_words": "et",
+    "but_words": "mais",
+    "joins": "et|ou|mais|quand|avec",
+    "now_words": "maintenant",
+    "again_words": "maintenant|désormais|de nouveau|à nouveau|depuis .+",
+    "interjections": "non|nan|euh",
+    "conditions": "si|supposons|imaginons",
+    "forwarded": "message (?:transféré|d'origine)",
+    "headers": "de|objet",
+    "greetings": "bonjour|ch(?:er|ère)s?",
+    "closings": "cordialement|bien à vous",
+    "wrote": r"le\b[^\n]{5,120}a écrit",
+    "rework": "tradui(?:s|re|sez)|résume[rz]?|reformule[rz]?|corrig(?:e|ez|er)",
+    "preference": r"""\bje (?:préfère|préférerais|déteste|n['’]aime pas|adore)\b|\bj['’](?:aime|adore|aimerais mieux)\b|\bm(?:on|a|es) .{0,20}\bpréférée?s?\b
+        |\b(?:désormais|dorénavant|à partir de maintenant|à l['’]avenir|par défaut)\b""",
+    "decision": r"""\b(?:nous avons|on a|j['’]ai) (?:décidé|choisi|convenu|opté)\b|\bdécision ?:
+        |\b(?:utilisons|prenons|gardons)\b|\bon (?:part sur|va utiliser|va prendre)\b""",
+    "lasting": r"\b(?:allergique|né[e]? (?:à|le|en)|je parle|je m['’]appelle)",
+    "about_user": r"\butilisateur\w*|\btu (?:préfères|aimes|veux)|\bvous (?:préférez|aimez|voulez)",
+    "orders": r"\b(?:ignore[rz]?|oublie\w*|souviens|rappelle\w*|toujours|jamais|consignes?)\b",
+}
+
 RULES = {
     "own": r"""\b(?:je|nous|on|me|moi|mon|ma|mes|notre|nos)\b|\b[jm]'""",
     "people": """soeur sœur frère mère père maman papa femme mari épouse fils fille enfants enfant ami amie collègue compagnon compagne cousin cousine voisin

@@ -3,14 +3,6 @@
 from __future__ import annotations
 
 STOP_WORDS = {
-    "it": """a ad al alla alle ai agli anche che chi ci come con cosa cui da dal dalla dei del della
-        delle di dove e è ed era gli ha hanno ho i il in io la le lei li lo loro lui ma mi mio
-        nel nella no noi non o per perché più qual quale quali quando quanto sei si sono su sua
-        sul suo ti tra tu un una uno vi voi""",
-    "pt": """a ao aos as à às com como da das de do dos e é ela ele eles em era essa esse esta este
-        está eu foi há isso já lhe mais mas me meu minha muito na nas não no nos nós o onde os
-        ou para pela pelo por porque qual quais quando quanto que quem se sem ser seu seus sua
-        suas só são também te tem um uma você""",
     "nl": """aan al als bij dan dat de deze die dit door dus een en er haar had hebben heb heeft hem
         het hier hij hoe hun ik in is je kan maar me met mijn naar niet nog nu of om omdat onder
         ons ook op over te tot uit uw van veel voor waar wanneer waren waarom was wat we wel

@@ -1,0 +1,83 @@
+"""Italian: data alone."""
+
+from __future__ import annotations
+
+STOP_WORDS = """
+a ad al alla alle ai agli anche che chi ci come con cosa cui da dal dalla dei del della delle di
+dove e è ed era gli ha hanno ho i il in io la le lei li lo loro lui l ma mi mio mia nel nella no
+noi non nostro nostra o per perché più qual quale quali quando quanto sei si sono su sua sul suo
+ti tra tu un una uno vi voi d c
+"""
+
+PHRASES = {
+    "first": "io noi mio mia nostro nostra",
+    "third": "lui lei esso essa loro egli ciò",
+    "and_words": "e|ed",
+    "but_words": "ma|bensì|però",
+    "joins": "e|o|ma|quando|perché|con",
+    "now_words": "ora|adesso",
+    "again_words": "ora|adesso|di nuovo|ormai|attualmente|da quando .+",
+    "interjections": "no|ah|eh|ops|oddio",
+    "conditions": "se|supponiamo|immagina|mettiamo",
+    "forwarded": "messaggio (?:inoltrato|originale)",
+    "headers": "da|oggetto",
+    "greetings": "ciao|buongiorno|gentil[ei]|car[oaie]",
+    "closings": "(?:cordiali |distinti )?saluti|cordialmente",
+    "wrote": r"il\b[^\n]{5,120}ha scritto",
+    "please": "per favore",
+    "rework": "traduc[ai]|riassum[ei]|correggi|riformula|riscrivi",
+    "preference": r"""\b(?:preferisco|preferirei|odio|adoro|detesto|(?:mi|ci) pia(?:ce|cciono))\b|\bmi[oae]i? .{0,20}\bpreferit[oaie]\b
+        |\b(?:d['’]ora in poi|da ora in avanti|in futuro|per impostazione predefinita)\b""",
+    "decision": r"\b(?:abbiamo|ho) (?:deciso|scelto|optato)\b|\b(?:usiamo|useremo|decisione:)",
+    "lasting": r"\b(?:allergic[oa]|sono nat[oa]|parlo|mi chiamo)\b",
+    "about_user": r"\b(?:utent[ei]|client[ei])\b|\btu (?:preferisci|vuoi|ami)",
+    "orders": r"\b(?:ignora\w*|dimentica\w*|ricorda\w*|sempre|mai|istruzion[ei])\b",
+    "forgotten": r"\bnon ricordo\b",
+}
+
+RULES = {
+    "own": r"""\b(?:io|noi|me|mi|ci|mi[oae]|miei|nostr[oaie])\b""",
+    "people": """sorella fratello madre padre mamma papà moglie marito figlio figlia figli amico amica collega capo compagno compagna cugino cugina
+        vicino vicina zia zio nonna nonno nipote suocera suocero fidanzato fidanzata coinquilino coinquilina""",
+    "drops_subjects": True,
+    "hypothetical": r"""\b(?:se|supponiamo|immagin\w+|forse|magari|probabilmente|potre(?:i|mmo|bbe)|vorre(?:i|mmo)|sare(?:i|mmo|bbe)|avre(?:i|mmo|bbe)|fare(?:i|mmo)
+        |vivre\w+|usere(?:i|mmo)|(?:penso|pensiamo|pensando)\s(?:di|a)|progett\w+|pianific\w+|voglio|vogliamo|spero|speriamo|prossim[oa]\s(?:settimana|mese|anno)|(?:settimana|mese|anno)\sprossim[oa]|un\sgiorno|sto\sper
+        |intend(?:o|iamo)|sogn\w+|mettiamo)\b""",
+    "reported": r"""\b(?:dice|dicono|diceva|(?:ha|hanno)\sdetto|crede|credono|pensa|pensano|secondo|sostiene|sostengono|afferma\w*|racconta|(?:ha|hanno)\sscritto|insiste
+        |giura|è\sconvint[oa])\b""",
+    "temporary": r"""(?<!da\s)\b(?:oggi|domani|stasera|stanotte|stamattina|quest[oa']\s?(?:settimana|mese|sera|estate|inverno|weekend|fine\ssettimana|anno)
+        |temporane\w+|provvisori\w+|per\sora|per\sil\smomento|fino\sa\w*|durante|mentre|solo\sper|qualche\sgiorno|in\s(?:vacanza|ferie|visita|trasferta))\b""",
+    "addition": r"""\b(?:anche|inoltre|pure|altr[oaie]|entramb[ie]|a\svolte|qualche\svolta|neanche|nemmeno|oltre\sa\w*)\b""",
+    "correction": r"""^\W*(?:(?:no|scusa(?:mi|te)?|aspetta|ops|oops|sbagliato|errore|pardon|mi\sdispiace|ah|ferm[oai])(?:\s*[,.:;!—–-]|\s+(?=scusa|aspetta|non\b|no\b))
+        |(?:correzione|rettifica|correggo|in\srealtà|anzi|errata\scorrige|per\sl'esattezza)\b)|\b(?:volevo\sdire|intendevo|mi\s(?:sono|ero)\s(?:sbagliat[oa]|confus[oa])
+        |ho\ssbagliato|(?:era|è)\s(?:sbagliat[oa]|un\serrore)|non\sè\s(?:corretto|giusto|vero|così)|ho\sconfuso|(?:ho|avevo)\s(?:detto|scritto)\s.+\s(?:ma|invece|però)
+        |errore\smio|refuso|colpa\smia)\b""",
+    "now": r"""\b(?:ora|adesso|ormai|attualmente|di\snuovo|nuovamente|d'ora\sin\spoi|diventat[oa])\b""",
+    "changed": r"""\b(?:trasferi\w+|trasloc\w+|cambi\w+|pass(?:at\w+|o|iamo|ò)|migra\w+|spost\w+|aument\w+|sal(?:it\w+|ì)|sces\w+|ridott\w+|abbass\w+|rimanda\w+|rinvia\w+
+        |anticipa\w+|torn\w+|rientr\w+|sostitui\w+|alza\w+)""",
+    "moves": (
+        r"(?:dall'|(?:da|dal|dalla|dallo|dai|dalle) ){old} (?:all'|(?:a|ad|al|alla|allo|ai|alle|in|su|verso) ){new}",
+    ),
+    "swaps": (
+        r"(?:invece|al posto) (?:dell'|d'|d(?:i|el|ella|ello|ei|elle) ){old}",
+        r"anziché {old}",
+        r"(?:sostitui\w+|cambi\w+|scambi\w+) (?:il |la |lo |l'|mio |mia )?{old} con {new}",
+        r"(?:non|più) {old},? (?:ma|bensì) {new}",
+        r"(?:è|sono|era|in|il|la|alle) {new}, non (?:in |il |la |alle |a )?{old}",
+    ),
+    "ended": r"""\bnon\b(?=[^.;!?]*\bpiù\b)|\b(?:smesso\sdi|lasciat\w+|vendut\w+|disdett\w+|annullat\w+|cancellat\w+|abbandonat\w+|regalat\w+|mollat\w+)\b""",
+    "negation": r"""\b(?:non|più|mai|smesso)\b""",
+    "verbs": """uso usiamo usa usato vivo viviamo vive abito abitiamo abita lavoro lavoriamo lavora trasferito trasferita trasferiti trasferisco cambiato cambiata
+        cambiamo passato passati passo torno tornato tornata sono siamo è era ho abbiamo ora adesso ormai settimana mese scorso scorsa ieri oggi finalmente
+        nuovo nuova invece posto più faccio facciamo vado andiamo spostato spostata""",
+    "single": (
+        (
+            "lives_in",
+            r"(?:(?P<subject>.+?)\s)?(?:ora\s|adesso\s)?(?:viv(?:o|e|iamo|ono)|abit(?:o|a|iamo|ano))\s(?:ora\s|adesso\s|di\snuovo\s)*(?:a|ad|in)\s(?P<object>.+)",
+        ),
+        (
+            "works_at",
+            r"(?:(?P<subject>.+?)\s)?(?:ora\s|adesso\s)?lavor(?:o|a|iamo|ano)\s(?:ora\s|adesso\s)?(?:per|presso|da|in|alla|al)\s(?P<object>.+)",
+        ),
+    ),
+}

@@ -1,0 +1,80 @@
+"""Portuguese: data alone."""
+
+from __future__ import annotations
+
+STOP_WORDS = """
+a ao aos as à às com como da das de do dos e é ela ele eles em era essa esse esta este está eu foi
+há isso já lhe mais mas me meu minha muito na nas não no nos nós o onde os ou para pela pelo por
+porque pra pro qual quais quando quanto que quem se sem ser seu seus sua suas só são também te tem
+um uma você
+"""
+
+PHRASES = {
+    "first": "eu nós meu minha nosso nossa",
+    "third": "ele ela eles elas isso isto aquilo",
+    "and_words": "e",
+    "but_words": "mas|porém",
+    "joins": "e|ou|mas|quando|porque|com",
+    "now_words": "agora",
+    "again_words": "agora|de novo|novamente|outra vez|atualmente|desde .+",
+    "interjections": "não|ai|ah|ops|opa|ih",
+    "conditions": "se|suponha|suponhamos|imagina|imagine",
+    "forwarded": "mensagem (?:encaminhada|original)",
+    "headers": "de|assunto",
+    "greetings": "olá|oi|prezad[oa]s?|car[oa]s?|bom dia",
+    "closings": "atenciosamente|cumprimentos|abraços?",
+    "wrote": r"em\b[^\n]{5,120}escreveu",
+    "please": "por favor",
+    "rework": "traduz[ai]?|resum[ae]|corrij[ae]|reescrev[ae]",
+    "preference": r"""\b(?:prefiro|preferiria|gosto d[eoa]|adoro|detesto|odeio)\b|\b(?:meu|minha)s? .{0,20}\b(?:favorit|preferid)[oa]s?\b
+        |\b(?:de agora em diante|a partir de agora|daqui para a frente|no futuro|por padrão)\b""",
+    "decision": r"\b(?:decidimos|escolhemos|decidi|optamos|combinamos|vamos usar|vamos com|decisão:)",
+    "lasting": r"\b(?:alérgic[oa]|nasci|eu falo|me chamo|meu nome é)\b",
+    "about_user": r"\b(?:utilizador|usuári[oa]|cliente)\w*|\bvocê (?:prefere|quer|gosta)",
+    "orders": r"\b(?:ignor[ae]\w*|esque[çc]\w+|lembr[ea]\w*|sempre|nunca|instruç(?:ão|ões))\b",
+    "forgotten": r"\b(?:eu )?não me lembro\b",
+}
+
+RULES = {
+    "own": r"""\b(?:eu|nós|me|mim|meus?|minhas?|noss[oa]s?|a\sgente)\b""",
+    "people": """irmã irmão mãe pai mulher marido esposa esposo filho filha filhos amigo amiga colega chefe parceiro parceira primo prima vizinho vizinha
+        tia tio avó avô sobrinho sobrinha sogra sogro namorado namorada""",
+    "drops_subjects": True,
+    "hypothetical": r"""\b(?:se|suponh\w*|supondo|imagin\w+|talvez|provavelmente|poderia\w*|gostaria\w*|seria|teria|faria|moraria|usaria|mudaria|plane\w+
+        |(?:penso|pensando|pensamos)\sem|quero|queremos|(?:vou|vamos|vai)\s\w+[aei]r|tomara|espero|(?:semana|mês|ano)(?:\sque\svem|\spróxim[oa])|próxim[oa]\s(?:semana|mês|ano)|algum\sdia|um\sdia|caso|sonh\w+)\b""",
+    "reported": r"""\b(?:diz|dizem|dizendo|disse|disseram|acha|acham|acredita\w*|segundo|pensa|pensam|afirma\w*|conta\sque|contou|garante\w*|escreveu|insiste|jura
+        |de\sacordo\scom)\b""",
+    "temporary": r"""(?<!desde\s)\b(?:hoje(?!\sem\sdia)|amanhã|n?est[ae]\s(?:semana|mês|tarde|noite|verão|inverno|fim\sde\ssemana)|temporári\w+|provisóri\w+|por\senquanto
+        |no\smomento|até|durante|enquanto|só\spor|alguns\sdias|de\s(?:férias|visita)|a\strabalho)\b""",
+    "addition": r"""\b(?:também|além\sdisso|outr[oa]s?|amb[oa]s|às\svezes|tampouco|além\sd[eoa])\b""",
+    "correction": r"""^\W*(?:(?:não|desculp[ae]\w*|perdão|espera|peraí|ops|opa|errado|erro|foi\smal|ah)(?:\s*[,.:;!—–-]|\s+(?=desculp|espera|não\b|errei))
+        |(?:correção|corrigindo|retifico|na\sverdade|ou\smelhor|aliás|errata)\b)|\b(?:quis\sdizer|queria\sdizer|me\s(?:enganei|confundi|equivoquei)|(?:enganei|confundi)-me
+        |(?:está|estava)\serrad[oa]|não\sé\s(?:correto|verdade)|(?:erro|falha)\s(?:meu|minha)|(?:disse|falei|escrevi|coloquei)\s.+\s(?:mas|quis|queria|só\sque)|errei)\b""",
+    "now": r"""\b(?:agora|já|atualmente|desde|de\snovo|novamente|outra\svez|de\svolta|hoje\sem\sdia|virou)\b""",
+    "changed": r"""\b(?:mud\w+|volt\w+|troc\w+|troqu\w+|pass(?:ei|amos|ou|ado|o)|migr\w+|transfer\w+|sub[iu]\w*|baix\w+|aument\w+|reduz\w+|adi(?:ei|ado|ada|amos|ou)|remarc\w+
+        |fui|fomos|foi|alter\w+)\b""",
+    "moves": (r"d(?:e|o|a|os|as) {old} (?:para|pra|pro|ao|à|a|até|por) (?:o |a |os |as )?{new}",),
+    "swaps": (
+        r"(?:em vez|ao invés|em lugar|no lugar) d(?:e|o|a|os|as) {old}",
+        r"(?:troqu\w+|troc\w+|substitu\w+) (?:o |a |os |as |meu |minha )?{old} por {new}",
+        r"(?:não|mais) {old},? (?:mas|e) sim {new}",
+        r"não (?:é|era) (?:o |a |na |no |em )?{old}[,;:] (?:é|mas) (?:o |a |na |no |em )?{new}",
+        r"(?:é|são|era|no|na|em) {new}, não (?:é |o |a |na |no |em )?{old}",
+    ),
+    "ended": r"""\bjá\snão\b|\bnão\b(?=[^.;!?]*\bmais\b)|\b(?:(?:deix|par)(?:ei|amos|ou)\sde|larg(?:uei|amos|ou)|vend(?:i|emos|eu)|cancel(?:ei|amos|ou)|abandon(?:ei|amos|ou)
+        |saí(?:mos)?\sd\w+|doei|dei\s(?=meu|minha|o\s|a\s))\b""",
+    "negation": r"""\b(?:não|já|nunca|mais|deixei|parei)\b""",
+    "verbs": """uso usamos usa usava moro moramos mora vivo vivemos vive trabalho trabalhamos trabalha mudei mudamos mudou troquei trocamos passei passamos voltei
+        voltamos migramos estou estamos está fui fomos foi agora finalmente semana mês passado passada ontem hoje novo nova vez lugar faço fazemos vou vamos
+        é são sim ser""",
+    "single": (
+        (
+            "lives_in",
+            r"(?:(?P<subject>.+?)\s)?(?:agora\s|já\s)?(?:mor(?:o|a|amos|am)|viv(?:o|e|emos|em))\s(?:agora\s|de\snovo\s)*(?:em|no|na|nos|nas)\s(?P<object>.+)",
+        ),
+        (
+            "works_at",
+            r"(?:(?P<subject>.+?)\s)?(?:agora\s)?trabalh(?:o|a|amos|am)\s(?:agora\s)?(?:em|no|na|para|pra)\s(?P<object>.+)",
+        ),
+    ),
+}
