@@ -192,7 +192,7 @@ def words_of_any(field: str) -> frozenset[str]:
 
 @functools.cache
 def expression(text: str, code: str = "") -> re.Pattern[str]:
-    """Return an expression in which `{name}` stands for that field of a language's phrases, or of all.
+    """Return an expression with `{name}` replaced by that field of the phrases of a language, or of all.
 
     >>> expression("({and_words}) ({now_words})").search("und jetzt")[2]
     'jetzt'
