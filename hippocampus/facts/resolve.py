@@ -65,7 +65,7 @@ def endings(
         if normalised(sentence) != normalised(new.text)
         and not (old_statement := read(sentence)).hearsay
     ]
-    found = _by_relation(new, said)
+    found = [*_by_relation(new, said), *_by_setting(new, said)]
     for denial in new.ended:
         found += _by_denial(denial, said)
     for swap in new.swaps:
@@ -99,6 +99,20 @@ def _by_relation(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]
         if (theirs := old.relation) is not None
         and (key(ours.subject), ours.predicate) == (key(theirs.subject), theirs.predicate)
         and key(ours.object) != key(theirs.object)
+    ]
+
+
+def _by_setting(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
+    """Return the sentences with the same words and another number or name."""
+    if (ours := new.setting) is None or not new.moves:
+        return []
+    return [
+        Ending(row, sentence, theirs.value, "the same words have another value since")
+        for row, sentence, old in said
+        if (theirs := old.setting) is not None
+        and theirs[:2] == ours[:2]
+        and theirs.value != ours.value
+        and theirs.value[0].isdigit() == ours.value[0].isdigit()
     ]
 
 

@@ -22,7 +22,7 @@ from hippocampus.facts.languages import (
     words_of_any,
 )
 from hippocampus.facts.models import Relation
-from hippocampus.facts.words import UNSPACED, bigrams, key, normalised, words
+from hippocampus.facts.words import ARTICLE, UNSPACED, bigrams, key, normalised, words
 
 _ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 RECALLED = re.compile(
@@ -87,6 +87,14 @@ class Swap(NamedTuple):
     """The topic of its clause without both values."""
 
 
+class Setting(NamedTuple):
+    """A statement that sets one number, or names one thing of the speaker's, as `my manager is Tom`."""
+
+    before: str
+    behind: str
+    value: str
+
+
 class Denial(NamedTuple):
     """A clause that denies an earlier statement, in two parts."""
 
@@ -107,6 +115,7 @@ class Statement:
     """Whether more than an interjection does so, which may also answer a question."""
     swaps: tuple[Swap, ...] = ()
     ended: tuple[Denial, ...] = ()
+    setting: Setting | None = None
     moves: bool = False
     """Whether its own words announce a change."""
     hearsay: bool = False
@@ -115,7 +124,8 @@ class Statement:
     @property
     def may_end(self) -> bool:
         """Return whether there is anything that it could end."""
-        return bool(self.relation or self.swaps or self.ended or self.corrects)
+        sets = self.setting and self.moves
+        return bool(self.relation or self.swaps or self.ended or self.corrects or sets)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -147,6 +157,7 @@ def read(text: str) -> Statement:
         ),
         swaps,
         ended,
+        None if adds or ended else _setting(plain, rules),
         now or corrects or bool(swaps) or pattern(rules.changed).search(plain) is not None,
     )
 
@@ -256,6 +267,30 @@ def _whole(predicate: str, found: re.Match[str], rules: WordingRules) -> Relatio
     if predicate in _PLACES and value.isascii() and not _CASED.search(value):
         return None
     return Relation(owner if owner == "user" else subject, predicate, value)
+
+
+def _setting(plain: str, rules: WordingRules) -> Setting | None:
+    """Return the one number of a statement of the speaker's or with a copula, or the name at its end."""
+    gap = "" if _RUN.search(plain) else " "
+    plain = " ".join(pattern(rules.now).sub(gap, plain).split()).strip(" .!。！।")
+    own = pattern(rules.own)
+    around = _NUMBER.split(plain)
+    if len(around) == 3:
+        before, number, behind = (each.strip() for each in around)
+        is_set = own.match(plain) or expression(rf"\s{_COPULA}$", rules.code).search(before)
+        return Setting(key(before), key(behind), number) if is_set and before else None
+    named = expression(_NAMED, rules.code).fullmatch(plain)
+    if named is None or not _CASED.match(named["name"]):
+        return None
+    about = named["about"]
+    is_thing = ARTICLE.match(about) or own.search(about)
+    is_one = not (persons(about) and ARTICLE.fullmatch(about.split()[-1]))
+    return Setting(key(about), "", named["name"]) if is_thing and is_one else None
+
+
+_NUMBER = re.compile(r"(\d+(?:[.,:]\d+)*)")
+_COPULA = "(?:{copulas})"
+_NAMED = rf"(?P<about>(?:\S+ ){{2,5}}?{_COPULA}) (?P<name>\S+(?: [^\W\d_]\S*)?)"
 
 
 @functools.lru_cache(maxsize=4096)

@@ -125,6 +125,16 @@ ko | 회의는 월요일이에요. > 아니요, 월요일이 아니라 목요일
 ko | 저는 서울에 살아요. > 서울에서 부산으로 이사했어요. | 서울에서 부산으로 이사했어요.
 ko | 매일 헬스장에 가요. > 이제 헬스장에 안 가요. | 이제 헬스장에 안 가요.
 ko | 우리 팀은 슬랙을 써요. > 슬랙 대신 팀즈를 써요. | 슬랙 대신 팀즈를 써요.
+en | My manager is Sarah. > My manager is now Tom. | My manager is now Tom.
+en | We have 12 employees > We have 15 employees now | We have 15 employees now
+en | My car is a Golf > My car is a Skoda now | My car is a Skoda now
+en | The rent is 900 euros > The rent is now 950 euros | The rent is now 950 euros
+de | Mein Chef ist Müller > Mein Chef ist jetzt Weber | Mein Chef ist jetzt Weber
+fr | Notre bureau est à Lille > Notre bureau est maintenant à Metz | Notre bureau est maintenant à Metz
+pt | O meu chefe é Rui > O meu chefe agora é Hugo | O meu chefe agora é Hugo
+ru | Мой вес 80 кг > Мой вес теперь 78 кг | Мой вес теперь 78 кг
+zh | 我每天跑5公里 > 我现在每天跑8公里 | 我现在每天跑8公里
+hi | मेरा किराया 900 रुपये है > मेरा किराया अब 950 रुपये है | मेरा किराया अब 950 रुपये है
 """
 """The last statement alone stands at the end."""
 BOTH_TRUE = """
@@ -197,6 +207,14 @@ ja | コーヒーが好きです。 > 紅茶も好きです。
 ja | 本番DBはPostgresです。 > 開発DBはSQLiteに変えました。
 ko | 여동생은 대구에 살아요. > 오빠는 광주에 살아요.
 ko | 저는 서울에 살아요. > 내년에 서울에서 대전으로 이사할 계획이에요.
+en | My sister is vegan > My sister is a doctor now
+en | Room 12 is booked > Room 14 is booked now
+en | The server 1 is down > The server 2 is down now
+en | The meeting is on Monday > The meeting is on Zoom now
+en | I have 2 cats > I have 3 dogs now
+en | My office is in Berlin > My office is in building 4 now
+en | My desk is in Rome > this week my desk is in Oslo
+en | My friend is a Dane > My friend is a Buddhist now
 """
 
 

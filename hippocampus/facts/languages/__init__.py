@@ -52,6 +52,8 @@ class Phrases(NamedTuple):
     """That a clause is about the present, in front of it."""
     again_words: str = ""
     """The same behind it, and since when."""
+    copulas: str = ""
+    """Between what a statement is about and its name or place."""
     interjections: str = ""
     """Openings that correct nothing by themselves."""
     conditions: str = ""

@@ -19,6 +19,7 @@ PHRASES = {
     "joins": "und|oder|aber|wenn|weil|mit",
     "now_words": "jetzt",
     "again_words": "jetzt|wieder|inzwischen|mittlerweile|seit .+",
+    "copulas": "(?:ist|sind|heißt)(?: eine?| in)?",
     "interjections": "nein|ne+|nö|ach|äh",
     "conditions": "wenn|falls|angenommen|stell dir vor",
     "forwarded": "weitergeleitete nachricht|ursprüngliche nachricht",

@@ -22,6 +22,7 @@ PHRASES = {
     "joins": "and|or|but|when|if|because|with",
     "now_words": "now|currently",
     "again_words": "again|these days|at the moment|anymore|currently|now|again now|since .+",
+    "copulas": "(?:is|are)(?: an?| in| called| named)?",
     "interjections": "no+|nope|nah|oh+|ah+|hm+|ugh|argh|oops|well|actually",
     "conditions": "if|suppose|supposing|imagine|what if|let's say",
     "forwarded": "begin forwarded message|forwarded message|original message",

@@ -17,6 +17,7 @@ PHRASES = {
     "joins": "y|o|pero|cuando|porque|con",
     "now_words": "ahora|desde hoy",
     "again_words": "ahora|de nuevo|otra vez|desde .+",
+    "copulas": "(?:es|son|está|se llama)(?: una?| en)?",
     "interjections": "ay|uy",
     "conditions": "si|supongamos|imagina",
     "forwarded": "mensaje (?:reenviado|original)",

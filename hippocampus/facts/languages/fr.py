@@ -17,6 +17,7 @@ PHRASES = {
     "joins": "et|ou|mais|quand|avec",
     "now_words": "maintenant",
     "again_words": "maintenant|désormais|de nouveau|à nouveau|depuis .+",
+    "copulas": "(?:est|sont|s'appelle)(?: une?| à)?",
     "interjections": "non|nan|euh",
     "conditions": "si|supposons|imaginons",
     "forwarded": "message (?:transféré|d'origine)",

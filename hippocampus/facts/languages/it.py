@@ -17,6 +17,7 @@ PHRASES = {
     "joins": "e|o|ma|quando|perché|con",
     "now_words": "ora|adesso",
     "again_words": "ora|adesso|di nuovo|ormai|attualmente|da quando .+",
+    "copulas": "(?:è|sono|si chiama)(?: un[oa]?| a| in)?",
     "interjections": "no|ah|eh|ops|oddio",
     "conditions": "se|supponiamo|immagina|mettiamo",
     "forwarded": "messaggio (?:inoltrato|originale)",

@@ -17,6 +17,7 @@ PHRASES = {
     "joins": "e|ou|mas|quando|porque|com",
     "now_words": "agora",
     "again_words": "agora|de novo|novamente|outra vez|atualmente|desde .+",
+    "copulas": "(?:é|são|fica|se chama)(?: uma?| em)?",
     "interjections": "não|ai|ah|ops|opa|ih",
     "conditions": "se|suponha|suponhamos|imagina|imagine",
     "forwarded": "mensagem (?:encaminhada|original)",
