@@ -253,7 +253,7 @@ def scriptling_remember(  # noqa: PLR0913, PLR0917 - one parameter an option
     as_json: Json = False,
 ) -> None:
     """Remember a text as one memory; a very similar one of its type is updated by it."""
-    from hippocampus.facts.compat.bands import remembered
+    from hippocampus.facts.compat.scriptling import remembered
 
     with for_writing(db, agent) as facts:
         outcome = remembered(facts, text or said_on_stdin(), type_name, importance)

@@ -173,7 +173,7 @@ def _scores(
     if ranking != "ours":
         from hippocampus.facts.compat.bands import ranked_as
 
-        return ranked_as(ranking, tables, text, query, found)
+        return ranked_as(ranking, tables, text, query.seen_from, found)
     scores = relevance(found, content_words(text))
     kept = _unfaded(tables, query, (found.rows[row] for row in scores))
     for row, faded in kept.items():

@@ -15,18 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from hippocampus.facts import judge, memories
 from hippocampus.facts.languages import language_of, pattern
-from hippocampus.facts.models import Action, Item, Memory, Outcome, Score
-from hippocampus.facts.query import RecallQuery
+from hippocampus.facts.models import Item, Memory, Score
 from hippocampus.facts.ranking import Matches
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.words import UNSPACED, match_of, normalised, words
 
 if TYPE_CHECKING:
-    from hippocampus.facts.store import Facts
     from hippocampus.facts.tables import Matrix
 
-SAME = 0.85
 SCRIPTLING_DAYS = 30.0
 """When scriptling's linear recency is 0."""
 COMPARED = 50
@@ -139,15 +136,15 @@ def _place(memory: Memory) -> tuple[str, str, str]:
 
 
 def ranked_as(
-    ranking: str, tables: FactTables, text: str, query: RecallQuery, found: Matches
+    ranking: str, tables: FactTables, text: str, seen_from: float, found: Matches
 ) -> dict[int, Score]:
-    """Return the scores of rows.
+    """Return the scores of rows, at a time in seconds.
 
     hippo: 0.6 · cosine (the share of the query's words where there is no vector) + 0.3 · strength + 0.1 · recency;
     scriptling: 0.3 · words + 0.3 · Jaccard + 0.2 · importance + 0.2 · recency.
     """
     hippo = ranking == "hippo"
-    strength = fading(tables.policy, query.seen_from)
+    strength = fading(tables.policy, seen_from)
     alike = {} if hippo else similarities(text, memories.by_row(tables.database, found.rows))
     total = sum(found.weights) or 1.0
     scores = {}
@@ -155,7 +152,7 @@ def ranked_as(
         keyword = sum(found.weights[number] for number in found.words.get(row, ())) / total
         cosine = found.cosines.get(row)
         left = strength(one.type, one.intensity, one.accesses, one.accessed)
-        age = (query.seen_from - one.created) / DAY_SECONDS
+        age = (seen_from - one.created) / DAY_SECONDS
         if left < tables.policy.hide_below or not (keyword or cosine):
             continue
         meaning = max(0.0, cosine or 0.0)
@@ -168,21 +165,3 @@ def ranked_as(
             value = 0.3 * keyword + 0.3 * shared + 0.2 * one.intensity + 0.2 * recent
         scores[row] = Score(value, keyword, meaning, shared, left, recent, one.intensity)
     return scores
-
-
-def remembered(
-    facts: Facts, content: str, type_name: str = "note", importance: float | None = None
-) -> Outcome:
-    """Keep a text, in the place of a very similar one of its type where there is one.
-
-    Similar is 0.85 and more, unless a number, a name or a denial differs.
-    """
-    there = candidates(facts.tables, content, facts.agent, "")
-    alike = similarities(content, there)
-    for row in sorted(alike, key=lambda row: -alike[row]):
-        old = there[row]
-        if alike[row] >= SAME and old.type == type_name and not differ(old.content, content):
-            memory = facts.update(old.id, content)
-            reason = "a very similar one was updated"
-            return Outcome(Action.STRENGTHENED, reason, memory, others=(memory.id,))
-    return facts.store_many([Item(content, type=type_name, intensity=importance)])[0]

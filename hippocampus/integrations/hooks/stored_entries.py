@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus import indexing, policy, prices
 from hippocampus.entries.entry import Record, Source, Stage, content_key, entry_id, storable
@@ -20,8 +20,17 @@ from hippocampus.storage.content_store import opened_store
 from hippocampus.storage.ledger import Ledger
 
 if TYPE_CHECKING:
-    from hippocampus.integrations.hooks.tool_output import LargeResult
     from hippocampus.storage.state_dir import StateDir
+
+
+class LargeResult(NamedTuple):
+    """A result that may become an entry."""
+
+    session: str
+    call_id: str
+    tool: str
+    arguments: str
+    text: str
 
 
 def stored(result: LargeResult, state: StateDir, policy_name: str, transcript: str) -> str | None:

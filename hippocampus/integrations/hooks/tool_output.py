@@ -6,7 +6,7 @@ Whether a result becomes an entry, and its text, is decided in `stored_entries`.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hippocampus.formats.reads import asks_to_read
 
@@ -36,16 +36,6 @@ STAYS = ("isError", "error", "isImage", "persistedOutputPath")
 """A failure keeps its words, an image is none, and what the host has moved to a file is short."""
 
 
-class LargeResult(NamedTuple):
-    """A result that may become an entry."""
-
-    session: str
-    call_id: str
-    tool: str
-    arguments: str
-    text: str
-
-
 def shortened(event: dict[str, Any], state: StateDir, policy: str) -> dict[str, Any] | None:
     """Return the answer that replaces a large result with its entry; None leaves it."""
     response = event.get("tool_response")
@@ -63,7 +53,7 @@ def shortened(event: dict[str, Any], state: StateDir, policy: str) -> dict[str, 
     from hippocampus.integrations.hooks import stored_entries
 
     call_id = str(event.get("tool_use_id") or event.get("prompt_id") or "")
-    result = LargeResult(session, call_id, storable(tool), arguments, text)
+    result = stored_entries.LargeResult(session, call_id, storable(tool), arguments, text)
     entry = stored_entries.stored(result, state, policy, str(event.get("transcript_path") or ""))
     return None if entry is None else replaced(event, path, entry)
 
