@@ -18,6 +18,7 @@ HEAD = re.compile(
     r"\A\s*(?:"
     r"(?:[A-Z][A-Za-z ]{2,40}(?:: | exited with code | running with session ID )[^\n]{0,300}\n){1,8}(?:Output|Stdout|STDOUT):[ \t]*\n"
     r"|(?:rc|exit[_ ]?code|returncode|Exit code)[=: ]+-?\d+\n(?:Wall time[^\n]*\n)?(?:Output:\n)?"
+    r"|(?P<meter>)% Total[^\n]*\n +Dload[^\n]*\n\s*?\n(?:[\d.:kMG -]*\n){1,40}"
     r"|<returncode>-?\d+</returncode>\n(?:<output>\n?)?"
     r"|(?:<(?:path|type)>[^\n]{0,600}\n){0,3}<(?:content|file|output)>\n?"
     r")"
@@ -35,6 +36,7 @@ AROUND_LINES = 8
 SAMPLE_LINES = 60
 PART = re.compile(r"(?i)\blines?:? (\d{1,7})\s?(?:-|–|to)\s?(\d{1,7})\b(?: \(?(?:out )?of (\d+))?")
 OFFSET = re.compile(r"\"(?:offset|start_line|startLine|line_start)\"\s*:\s*\"?(\d{1,7})")
+WRITES = re.compile(r"\"(?:replace|new|old|insert|content|edit|patch|diff)\w*\"\s*:")
 READS_PART = re.compile(r"^[^;&|\n]{0,200}?\bsed -n ['\"]?(\d{1,7}),\s?(\d{1,7})p[^;&|\n]*$")
 COMMAND = re.compile(r"\"(?:command|cmd)\"\s*:\s*\"((?:[^\"\\]|\\.)*)")
 FILE_HEAD = re.compile(
@@ -81,14 +83,17 @@ def output_of(text: str, arguments: str = "") -> Output:
     start = head.end() if head and head.end() < len(text) else 0
     tail = TAIL.search(text, max(start, len(text) - TAIL_CHARACTERS))
     body = text[start : tail.start() if tail else len(text)]
-    notes = [*_lines(text[:start]), *(_lines(text[tail.start() :]) if tail else ())]
-    cuts = _cuts(body)
+    is_meter = head is not None and head["meter"] is not None
+    notes = [
+        *_lines("" if is_meter else text[:start]),
+        *(_lines(text[tail.start() :]) if tail else ()),
+    ]
     numbered = _numbered(body)
     if numbered is not None:
         lines, first, around = numbered
-        return Output("\n".join(lines), first, (*notes, *cuts, *around), is_numbered=True)
+        return Output("\n".join(lines), first, (*notes, *around), is_numbered=True)
     first = _first_by_notice(body, notes) or _first_by_arguments(arguments)
-    return Output(body, first or 1, (*notes, *cuts))
+    return Output(body, first or 1, (*notes, *_cuts(body)))
 
 
 def first_number(text: str, arguments: str = "") -> int:
@@ -114,8 +119,12 @@ def _cuts(body: str) -> list[str]:
     if not CUT_WORDS.search(body):
         return []
     lines = enumerate(body.split("\n"), 1)
-    found = (f"line {number}: {line.strip()}" for number, line in lines if CUT.fullmatch(line))
+    found = (f"line {number}: {line.strip()}" for number, line in lines if _is_cut(line))
     return list(itertools.islice(found, MOST_CUTS))
+
+
+def _is_cut(line: str) -> bool:
+    return CUT.fullmatch(line) is not None
 
 
 def _lines(text: str) -> list[str]:
@@ -127,7 +136,8 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
     head = body.split("\n", AROUND_LINES + SAMPLE_LINES)[: AROUND_LINES + SAMPLE_LINES]
     found = _sampled(head)
     numbers = [int(match[1]) for match in found]
-    if len(found) < 2 or any(after != before + 1 for before, after in itertools.pairwise(numbers)):
+    gaps = [after - before for before, after in itertools.pairwise(numbers) if after != before + 1]
+    if len(found) < 2 or min(gaps, default=1) < 1 or len(gaps) > sum(map(_is_cut, head)):
         return None
     first = head.index(found[0].string)
     if any(_has_same_cells(above, found[0].string) for above in head[:first]) or _is_table(found):
@@ -143,6 +153,9 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
         elif match and int(match[1]) > expected:
             lines += [""] * min(int(match[1]) - expected, 100_000) + [match[2]]
             expected = int(match[1]) + 1
+        elif expected and _is_cut(line):
+            around.append(f"after line {expected - 1}: {line.strip()}")
+            lines[-1] += " …"
         elif line.strip() and (is_notice(line) or not expected):
             around.append(line.strip())
         elif expected and lines:
@@ -186,7 +199,7 @@ def _first_by_arguments(arguments: str) -> int:
     if not arguments:
         return 0
     offset = OFFSET.search(arguments[:4_000])
-    if offset:
+    if offset and not WRITES.search(arguments[:4_000]):
         return int(offset[1])
     command = COMMAND.search(arguments[:4_000])
     part = READS_PART.match(command[1] if command else arguments[:600])

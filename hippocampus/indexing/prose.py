@@ -102,6 +102,10 @@ def _likeness(line: str) -> float:
     return -0.3 if is_code else 0.1
 
 
+TITLE_WORD = re.compile(r"[^\W\d_]{2,}")
+"""A title has two words or more: a number or a page mark above it is none."""
+
+
 def extract(text: str, context: ExtractionContext) -> Extraction | None:
     """Read prose into its outline, its lead and its lines."""
     del context
@@ -119,7 +123,8 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:
         filled, _weigher(filled, headings, outlined), WEIGHTS.named, has_statements=False
     )
     is_titled = headings and (headings[0].level == 1 or headings[0].number == rows[0].number)
-    title = headings[0].words if is_titled else rows[0].text
+    worded = (row.text for row in rows if len(TITLE_WORD.findall(row.text[:LINE_CHARACTERS])) > 1)
+    title = headings[0].words if is_titled else next(worded, rows[0].text)
     title = clip(title, TITLE_CHARACTERS)
     total = lines_in(text)
     opening = f"“{title}”" if headings or total > LEAST_TITLED else "prose"

@@ -91,3 +91,12 @@ def test_a_long_text_keeps_all_its_headings_within_bounds() -> None:
     extraction = read(text)
     assert extraction.key_data["headings"] == 800
     assert len(extraction.lines) < 4_000
+
+
+def test_a_number_and_a_page_mark_are_no_title():
+    page = "\n".join(
+        f"The sensor {n} reads the light of room {n} once a minute." for n in range(60)
+    )
+    text = f"10\n=== PAGE 1 ===\nThere is more to light than lamps\n{page}"
+    extraction = prose.extract(text, ExtractionContext())
+    assert extraction.key_data["title"] == "There is more to light than lamps"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from hippocampus.indexing import Price, index, kind_of
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
+from hippocampus.indexing.output import output_of
 from hippocampus.indexing.sniff import extraction_of, joined
 
 CODE = "import os\n\n\nclass Reader:\n    def read(self, path: str) -> str:\n        return path\n"
@@ -135,3 +136,36 @@ def test_the_status_of_an_answer_stands_before_its_body() -> None:
     entry = index(answer, ExtractionContext(), Price(2.75, 1_700.0, 300, 600))
     assert "< HTTP/1.1 422 Unprocessable Entity" in entry.lines
     assert not {">", "<"}.intersection(entry.lines)
+
+
+def test_a_numbered_file_with_a_cut_in_it_keeps_its_numbers():
+    above = [f"{n}:     total_{n} = add(total_{n - 1}, {n})" for n in range(40, 60)]
+    below = [f"{n}:     share_{n} = part(share_{n - 1}, {n})" for n in range(90, 120)]
+    text = "\n".join(["Showing lines 40 to 119", *above, "<truncated 1200 bytes>", "_88)", *below])
+    output = output_of(text)
+    assert (output.is_numbered, output.first_number) == (True, 40)
+    assert output.body.split("\n")[90 - 40] == "    share_90 = part(share_89, 90)"
+    assert "after line 59: <truncated 1200 bytes>" in output.notes
+    assert output.body.split("\n")[59 - 40].endswith("59) … _88)")
+
+
+def test_matches_of_a_search_are_no_numbered_file():
+    text = "\n".join(f"{n}: value_{n} = read({n})" for n in (3, 9, 14, 40, 41, 77))
+    assert not output_of(text).is_numbered
+
+
+def test_the_lines_that_an_edit_names_do_not_number_its_answer():
+    edit = '{"replacement_text": "x = 1", "start_line": 1475, "end_line": 1475}'
+    assert output_of("Your edit was not applied.\nE999 unexpected indent", edit).first_number == 1
+    read = '{"path": "a.py", "start_line": 1475}'
+    assert output_of("x = 1\ny = 2", read).first_number == 1475
+
+
+def test_the_progress_meter_of_curl_is_no_content():
+    meter = (
+        "  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current\n"
+        "                                 Dload  Upload   Total   Spent    Left  Speed\n\n"
+        "  0     0    0     0    0     0      0      0 --:--:-- --:--:-- --:--:--     0\n"
+    )
+    output = output_of(meter + "a plain answer\nof two lines")
+    assert (output.body, output.notes) == ("a plain answer\nof two lines", ())
