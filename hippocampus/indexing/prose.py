@@ -102,6 +102,9 @@ def _likeness(line: str) -> float:
     return -0.3 if is_code else 0.1
 
 
+TITLE_LINE = re.compile(r"(?i)title: *+(\S.*)")
+TITLE_ROWS = 12
+"""A title may stand among the first of these, as in the head of a page that was made Markdown."""
 TITLE_WORD = re.compile(r"[^\W\d_]{2,}")
 """A title has two words or more: a number or a page mark above it is none."""
 
@@ -124,7 +127,9 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:
     )
     is_titled = headings and (headings[0].level == 1 or headings[0].number == rows[0].number)
     worded = (row.text for row in rows if len(TITLE_WORD.findall(row.text[:LINE_CHARACTERS])) > 1)
+    stated = (TITLE_LINE.match(row.text[:LINE_CHARACTERS]) for row in rows[:TITLE_ROWS])
     title = headings[0].words if is_titled else next(worded, rows[0].text)
+    title = next((found[1].strip(" \"'") for found in stated if found), title)
     title = clip(title, TITLE_CHARACTERS)
     total = lines_in(text)
     opening = f"“{title}”" if headings or total > LEAST_TITLED else "prose"

@@ -7,7 +7,7 @@ import json
 import traceback
 import unittest
 
-from hippocampus.indexing import logs
+from hippocampus.indexing import logs, unwrap
 from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
 JEST = """
@@ -226,3 +226,11 @@ def test_a_passing_test_in_a_folder_of_tests_is_no_total() -> None:
     passing = [f"tests/test_prices.py::test_gross[{at}] PASSED" for at in range(30)]
     log = logs.read("\n".join([*passing, "==== 30 passed in 0.11s ===="]))
     assert log.of("total") == [30]
+
+
+def test_a_test_that_passed_is_no_error_whatever_it_is_about():
+    passed = [
+        f"\x1b[0;32mPASS\x1b[0m: login {n} with an invalid password returns 401" for n in range(40)
+    ]
+    text = "\n".join([*passed, "Test Results: 40 passed, 0 failed"])
+    assert "error" not in logs.extract(unwrap.plain(text), ExtractionContext()).summary

@@ -60,7 +60,7 @@ TOTAL = re.compile(
     r"|^.{0,60}\b\d+ (?:errors?|warnings?) generated"
 )
 LEVEL = re.compile(
-    r"\b(?:INFO|DEBUG|TRACE|NOTICE|VERBOSE|FINE)\b|level=(?:info|debug|trace)\b|\[(?:info|debug|trace|notice)\]"
+    r"^\W{0,9}(?:PASS(?:ED)?|[✓✔√])(?!\w)|\b(?:INFO|DEBUG|TRACE|NOTICE|VERBOSE|FINE)\b|level=(?:info|debug|trace)\b|\[(?:info|debug|trace|notice)\]"
 )
 ERROR = re.compile(
     r"\b(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|EMERG|ALERT|ERR)\b|level=(?:error|fatal|panic)"
@@ -131,5 +131,5 @@ def sign_of(line: str, signs: tuple[SignRule, ...]) -> Sign:
 
 
 def _leveled(line: str) -> Sign:
-    """A line that calls itself information is no error, whatever its words."""
+    """A line that calls itself information, or a test that passed, is no error, whatever its words."""
     return "plain" if LEVEL.search(line[:80]) else "error"
