@@ -185,7 +185,9 @@ def _extract_text(text: str, context: ExtractionContext) -> Extraction:
     parts = [] if output.is_numbered or diffs.recognises(output.body) else parts_of(output.body)
     if parts:
         return with_notes(_extract_parts(parts, context), output.notes)
-    extraction = _extract_body(output.body, context, output.first_number)
+    extraction = _extract_body(
+        output.body, context, output.first_number, is_source=output.is_numbered
+    )
     return with_notes(extraction, output.notes)
 
 
@@ -204,8 +206,13 @@ def _extract_parts(parts: Sequence[NamedPart], context: ExtractionContext) -> Ex
     return joined(found, names, kinds.most_common(1)[0][0], summary)
 
 
-def _extract_body(text: str, context: ExtractionContext, first_number: int) -> Extraction:
+def _extract_body(
+    text: str, context: ExtractionContext, first_number: int, *, is_source: bool = False
+) -> Extraction:
+    """Return the extraction of a text; a page whose lines a tool has numbered is read as its source."""
     for reader in _ranked(text, context):
+        if is_source and reader.kind == "page":
+            continue
         if reader.kind == "code":
             extraction = code.extract(text, context, first_number)
         elif reader.kind == "text":

@@ -103,7 +103,9 @@ def test_a_number_and_a_page_mark_are_no_title():
 
 
 def test_a_line_that_names_the_title_has_it():
-    page = "\n".join(f"The sensor {n} reads the light of room {n} once a minute." for n in range(60))
+    page = "\n".join(
+        f"The sensor {n} reads the light of room {n} once a minute." for n in range(60)
+    )
     text = f'---\nurl: https://example.org/light\ntitle: "Light in rooms"\n---\n{page}'
     extraction = prose.extract(text, ExtractionContext())
     assert extraction.key_data["title"] == "Light in rooms"

@@ -169,3 +169,12 @@ def test_the_progress_meter_of_curl_is_no_content():
     )
     output = output_of(meter + "a plain answer\nof two lines")
     assert (output.body, output.notes) == ("a plain answer\nof two lines", ())
+
+
+def test_a_page_with_line_numbers_is_read_as_its_source():
+    rows = [f'  <li class="stop"><a href="/stops/{n}">Stop {n}</a></li>' for n in range(60)]
+    page = ["<!DOCTYPE html>", "<html><body>", "<ul>", *rows, "</ul>", "</body></html>"]
+    text = "\n".join(f"{n}\t{line}" for n, line in enumerate(page, 1))
+    assert kind_of("\n".join(page)) == "page"
+    source = extraction_of(text, ExtractionContext())
+    assert (source.kind, source.selectors) == ("text", ("lines=[1, 65]",))
