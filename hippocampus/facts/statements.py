@@ -205,7 +205,7 @@ def _swaps(plain: str, rules: WordingRules, *, adds: bool, moves: bool) -> Itera
                 old = _cut(old, last=True)
             elif rule.endswith("{old}"):
                 old = _cut(old)
-            if topic(old) and key(old) != key(new):
+            if topic(old) and key(old) != key(new) and not pattern(rules.now).search(old):
                 clause = next((part for part in _clauses(plain, rules) if old in part), plain)
                 yield Swap(old, new, topic(clause.replace(old, " ", 1).replace(new, " ", 1)))
 
@@ -229,7 +229,12 @@ def _ended(clauses: Sequence[str], rules: WordingRules) -> Iterator[Denial]:
         if found:
             before = denial.sub(" ", clause[: found.start()])
             behind = denial.sub(" ", clause[found.end() :])
-            yield Denial(before, behind) if topic(behind) else Denial("", f"{before} {behind}")
+            if what := found.groupdict().get("what"):
+                yield Denial("", what)
+            elif topic(behind):
+                yield Denial(before, behind)
+            else:
+                yield Denial("", f"{before} {behind}")
 
 
 _AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
@@ -277,8 +282,12 @@ def _setting(plain: str, rules: WordingRules) -> Setting | None:
     around = _NUMBER.split(plain)
     if len(around) == 3:
         before, number, behind = (each.strip() for each in around)
-        is_set = own.match(plain) or expression(rf"\s{_COPULA}$", rules.code).search(before)
-        return Setting(key(before), key(behind), number) if is_set and before else None
+        copula = expression(f"{_COPULA}$" if not gap else rf"(?<!\w){_COPULA}$", rules.code)
+        is_set = own.match(plain) or copula.search(before)
+        is_thing = ARTICLE.match(before) and len(before.split()) > 2 and len(behind.split()) < 2
+        return (
+            Setting(key(before), key(behind), number) if before and (is_set or is_thing) else None
+        )
     named = expression(_NAMED, rules.code).fullmatch(plain)
     if named is None or not _CASED.match(named["name"]):
         return None

@@ -135,6 +135,12 @@ pt | O meu chefe é Rui > O meu chefe agora é Hugo | O meu chefe agora é Hugo
 ru | Мой вес 80 кг > Мой вес теперь 78 кг | Мой вес теперь 78 кг
 zh | 我每天跑5公里 > 我现在每天跑8公里 | 我现在每天跑8公里
 hi | मेरा किराया 900 रुपये है > मेरा किराया अब 950 रुपये है | मेरा किराया अब 950 रुपये है
+ja | 水曜の読書会に出ています。 > 先月で読書会をやめました。 | 先月で読書会をやめました。
+ja | 部屋の広さは40平米です。 > 現在の部屋の広さは52平米です。 | 現在の部屋の広さは52平米です。
+ko | 몸무게는 70킬로예요. > 지금 몸무게는 66킬로예요. | 지금 몸무게는 66킬로예요.
+it | Guido una Panda > ho dato via la Panda | ho dato via la Panda
+en | Our build takes 14 minutes. > Our build currently takes 6 minutes. | Our build currently takes 6 minutes.
+de | Der Test dauert 12 Minuten. > Der Test dauert mittlerweile 5 Minuten. | Der Test dauert mittlerweile 5 Minuten.
 """
 """The last statement alone stands at the end."""
 BOTH_TRUE = """
@@ -215,6 +221,7 @@ en | I have 2 cats > I have 3 dogs now
 en | My office is in Berlin > My office is in building 4 now
 en | My desk is in Rome > this week my desk is in Oslo
 en | My friend is a Dane > My friend is a Buddhist now
+es | El tren de ida sale a las 7. > El tren de vuelta ahora sale a las 19.
 """
 
 

@@ -33,8 +33,9 @@ LETTERS = {
     "pt": re.compile("[ãõç]"),
 }
 """Letters that tell languages of one script apart, where few words do."""
+_WORD = r"[^\s,.:;!?()，。；：！？、،؛؟।]{1,30}?"
 _PART = r"[^,.;:!?()，。；：！？、،؛؟।]"
-_VALUE = {"{old}": rf"(?P<old>{_PART}{{1,60}}?)", "{new}": rf"(?P<new>{_PART}{{1,60}})"}
+_VALUE = {"{old}": rf"(?P<old>{_WORD}(?: {_WORD}){{0,3}}?)", "{new}": rf"(?P<new>{_PART}{{1,60}})"}
 
 
 class Phrases(NamedTuple):
@@ -216,7 +217,7 @@ def template(text: str) -> re.Pattern[str]:
     """
     for name, value in _VALUE.items():
         at_end = text.endswith(name)
-        text = text.replace(name, value.replace("?)", ")") if at_end else value)
+        text = text.replace(name, value.replace("}?", "}") if at_end else value)
     edge = "" if re.search("[\u3040-\u30ff\u3400-\u9fff]", text) else r"(?<![\w\u0900-\u094f])"
     return re.compile(edge + text.replace(" ", r"\s+"), re.IGNORECASE)
 

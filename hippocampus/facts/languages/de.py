@@ -19,7 +19,7 @@ PHRASES = {
     "joins": "und|oder|aber|wenn|weil|mit",
     "now_words": "jetzt",
     "again_words": "jetzt|wieder|inzwischen|mittlerweile|seit .+",
-    "copulas": "(?:ist|sind|heißt)(?: eine?| in)?",
+    "copulas": "(?:ist|sind|heißt)(?: eine?| in| bei)?",
     "interjections": "nein|ne+|nö|ach|äh",
     "conditions": "wenn|falls|angenommen|stell dir vor",
     "forwarded": "weitergeleitete nachricht|ursprüngliche nachricht",
@@ -57,7 +57,7 @@ RULES = {
         |(?:korrektur|berichtigung|korrigiere|stimmt\snicht|verbesserung|richtigstellung|eigentlich)\b)|\b(?:ich\smeinte|ich\s(?:sagte|schrieb)\b.+\b(?:aber|doch)
         |ich\shabe?\smich\s(?:vertan|verschrieben|geirrt|vertippt)|(?:das|es)\s(?:war|ist|stimmt)\s(?:falsch|nicht(?:\srichtig)?)|mein\sfehler
         |hab\smich\s(?:vertan|verschrieben|geirrt|vertippt)|verwechselt|verschrieben|vertippt|versprochen|tippfehler|mein(?:t)?e\saber|(?:geschrieben|gesagt|angegeben),?\s(?:ich\s)?(?:aber|doch|mein\w*))\b""",
-    "now": r"""\b(?:jetzt|nun|inzwischen|mittlerweile|neuerdings|seit\w*|wieder|ab\ssofort|nunmehr)\b""",
+    "now": r"""\b(?:jetzt|nun|inzwischen|mittlerweile|neuerdings|seit\w*|aktuell|derzeit|wieder|ab\ssofort|nunmehr)\b""",
     "changed": r"""(?<![\w\u0900-\u094f])(?:(?:um)?(?:ge)?zogen|zieh\w*|zog\w*|zurück\w*|(?:ge)?wechsel\w*|\w*(?:ge)?stieg\w*|\w*steig\w*|\w*gestellt|stell\w*|migrier\w*|verschob\w*|verschieb\w*
         |verleg\w*|(?:ge)?änder\w*|erhöht|gesenkt|gefallen|getauscht)""",
     "moves": (r"(?:von|vom|aus) {old} (?:nach|auf|zu|zum|zur|in die|ins) {new}",),

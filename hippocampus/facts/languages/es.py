@@ -17,7 +17,7 @@ PHRASES = {
     "joins": "y|o|pero|cuando|porque|con",
     "now_words": "ahora|desde hoy",
     "again_words": "ahora|de nuevo|otra vez|desde .+",
-    "copulas": "(?:es|son|está|se llama)(?: una?| en)?",
+    "copulas": "(?:es|son|está|se llama)(?: una?| en| de| el| la)?",
     "interjections": "ay|uy",
     "conditions": "si|supongamos|imagina",
     "forwarded": "mensaje (?:reenviado|original)",
@@ -58,8 +58,9 @@ RULES = {
         r"en (?:vez|lugar) del? {old}",
         r"(?:cambi\w+|reemplaz\w+|sustitu\w+) (?:el |la |los |las |mi )?{old} por {new}",
         r"no {old},? sino {new}",
+        r"dej\w+ (?:el |la )?{old} por {new}",
     ),
-    "ended": r"""\bya\sno\b|\bno\b(?=[^.;!?]*\bmás\b)|\b(?:dej(?:é|amos|ó|aron)\sde|he\sdejado\sde|vendí|vendimos|cancel(?:é|amos)|dej(?:é|amos|ó)|abandon(?:é|amos)|regal(?:é|amos)|d(?:i|imos)\sde\sbaja)\b""",
+    "ended": r"""\bya\sno\b|\bno\b(?=[^.;!?]*\bmás\b)|\b(?:dej(?:é|amos|ó|aron)\sde|he\sdejado\sde|vendí|vendimos|cancel(?:é|amos)|dej(?:é|amos|ó)|abandon(?:é|amos)|regal(?:é|amos)|d(?:i|imos)\sde\sbaja|cancelad[oa]|suspendid[oa]|anulad[oa]|renunci(?:é|amos))\b""",
     "negation": r"""\b(?:no|ya|nunca|más|dejé|dejado|dejamos)\b""",
     "verbs": """tomo tomamos bebo como uso usamos usa volví volvimos vuelto mudé mudamos mudado mudo cambié cambiamos cambiado pasé pasamos pasado vivo
         vivimos vive trabajo trabajamos trabaja ahora finalmente semana mes pasada ayer hoy desde nuevo vuelta vez lugar está estamos está migramos

@@ -17,7 +17,7 @@ PHRASES = {
     "joins": "et|ou|mais|quand|avec",
     "now_words": "maintenant",
     "again_words": "maintenant|désormais|de nouveau|à nouveau|depuis .+",
-    "copulas": "(?:est|sont|s'appelle)(?: une?| à)?",
+    "copulas": "(?:est|sont|s'appelle)(?: une?| à| de| le| la)?",
     "interjections": "non|nan|euh",
     "conditions": "si|supposons|imaginons",
     "forwarded": "message (?:transféré|d'origine)",
@@ -60,7 +60,7 @@ RULES = {
         r"(?:remplac\w+|échang\w+|quitt\w+|troqu\w+) (?:le |la |l'|mon |ma )?{old} (?:par|contre|pour) {new}",
         r"(?:pas|plus) {old},? mais {new}",
     ),
-    "ended": r"""\bne\b(?=[^.;!?]*\bplus\b)|\bn'(?=[^.;!?]*\bplus\b)|\bplus\s(?:de|du|à)\b|\b(?:arrêtée?\sde|arrêtée?|abandonnée?|vendue?|annulée?|quittée?|lâchée?|résiliée?|démissionné)\b""",
+    "ended": r"""\bne\b(?=[^.;!?]*\bplus\b)|\bn'(?=[^.;!?]*\bplus\b)|\bplus\s(?:de|du|à)\b|\b(?:arrêtée?\sde|arrêtée?|abandonnée?|vendue?|annulée?|quittée?|lâchée?|résiliée?|démissionné|supprimée?|fermée?|suspendue?)\b""",
     "negation": r"""\b(?:ne|pas|plus|jamais)\b|\bn'""",
     "verbs": """utilise utilisons utilisent déménagé déménage passé passés passée passons suis changé migré basculé habite habitons vis vivons travaille
         travaillons maintenant enfin semaine mois dernier dernière hier aujourd'hui depuis nouveau place lieu est sommes suis ai avons bosse quitté""",

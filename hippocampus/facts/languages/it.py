@@ -17,7 +17,7 @@ PHRASES = {
     "joins": "e|o|ma|quando|perché|con",
     "now_words": "ora|adesso",
     "again_words": "ora|adesso|di nuovo|ormai|attualmente|da quando .+",
-    "copulas": "(?:è|sono|si chiama)(?: un[oa]?| a| in)?",
+    "copulas": "(?:è|sono|si chiama)(?: un[oa]?| a| in| di| il| la)?",
     "interjections": "no|ah|eh|ops|oddio",
     "conditions": "se|supponiamo|immagina|mettiamo",
     "forwarded": "messaggio (?:inoltrato|originale)",
@@ -51,7 +51,7 @@ RULES = {
     "addition": r"""\b(?:anche|inoltre|pure|altr[oaie]|entramb[ie]|a\svolte|qualche\svolta|neanche|nemmeno|oltre\sa\w*)\b""",
     "correction": r"""^\W*(?:(?:no|scusa(?:mi|te)?|aspetta|ops|oops|sbagliato|errore|pardon|mi\sdispiace|ah|ferm[oai])(?:\s*[,.:;!—–-]|\s+(?=scusa|aspetta|non\b|no\b))
         |(?:correzione|rettifica|correggo|in\srealtà|anzi|errata\scorrige|per\sl'esattezza)\b)|\b(?:volevo\sdire|intendevo|mi\s(?:sono|ero)\s(?:sbagliat[oa]|confus[oa])
-        |ho\ssbagliato|(?:era|è)\s(?:sbagliat[oa]|un\serrore)|non\sè\s(?:corretto|giusto|vero|così)|ho\sconfuso|(?:ho|avevo)\s(?:detto|scritto)\s.+\s(?:ma|invece|però)
+        |ho\ssbagliato|(?:era|è)\s(?:sbagliat[oa]|un\serrore)|non\sè\s(?:corretto|giusto|vero|così)|ho\sconfuso|ricord(?:at[oa]|avo)\smale|(?:ho|avevo)\s(?:detto|scritto)\s.+\s(?:ma|invece|però)
         |errore\smio|refuso|colpa\smia)\b""",
     "now": r"""\b(?:ora|adesso|ormai|attualmente|di\snuovo|nuovamente|d'ora\sin\spoi|diventat[oa])\b""",
     "changed": r"""\b(?:trasferi\w+|trasloc\w+|cambi\w+|pass(?:at\w+|o|iamo|ò)|migra\w+|spost\w+|aument\w+|sal(?:it\w+|ì)|sces\w+|ridott\w+|abbass\w+|rimanda\w+|rinvia\w+
@@ -61,12 +61,13 @@ RULES = {
     ),
     "swaps": (
         r"(?:invece|al posto) (?:dell'|d'|d(?:i|el|ella|ello|ei|elle) ){old}",
-        r"anziché {old}",
+        r"(?:anziché|invece che) (?:in |a |al |alla |di )?{old}",
+        r"lasciat\w+ (?:il |la |lo |l')?{old} per {new}",
         r"(?:sostitui\w+|cambi\w+|scambi\w+) (?:il |la |lo |l'|mio |mia )?{old} con {new}",
         r"(?:non|più) {old},? (?:ma|bensì) {new}",
         r"(?:è|sono|era|in|il|la|alle) {new}, non (?:in |il |la |alle |a )?{old}",
     ),
-    "ended": r"""\bnon\b(?=[^.;!?]*\bpiù\b)|\b(?:smesso\sdi|lasciat\w+|vendut\w+|disdett\w+|annullat\w+|cancellat\w+|abbandonat\w+|regalat\w+|mollat\w+)\b""",
+    "ended": r"""\bnon\b(?=[^.;!?]*\bpiù\b)|\b(?:smesso\sdi|lasciat\w+|vendut\w+|disdett\w+|annullat\w+|cancellat\w+|abbandonat\w+|regalat\w+|mollat\w+|dat[oa]\svia|licenziat\w+|saltat\w+|sospes\w+|spent\w+|chius\w+)\b""",
     "negation": r"""\b(?:non|più|mai|smesso)\b""",
     "verbs": """uso usiamo usa usato vivo viviamo vive abito abitiamo abita lavoro lavoriamo lavora trasferito trasferita trasferiti trasferisco cambiato cambiata
         cambiamo passato passati passo torno tornato tornata sono siamo è era ho abbiamo ora adesso ormai settimana mese scorso scorsa ieri oggi finalmente
@@ -78,7 +79,7 @@ RULES = {
         ),
         (
             "works_at",
-            r"(?:(?P<subject>.+?)\s)?(?:ora\s|adesso\s)?lavor(?:o|a|iamo|ano)\s(?:ora\s|adesso\s)?(?:per|presso|da|in|alla|al)\s(?P<object>.+)",
+            r"(?:(?P<subject>.+?)\s)?(?:ora\s|adesso\s)?lavor(?:o|a|iamo|ano)\s(?:ora\s|adesso\s)?(?:per|presso|da|in|a|alla|al)\s(?P<object>.+)",
         ),
     ),
 }

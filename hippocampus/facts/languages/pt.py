@@ -17,7 +17,7 @@ PHRASES = {
     "joins": "e|ou|mas|quando|porque|com",
     "now_words": "agora",
     "again_words": "agora|de novo|novamente|outra vez|atualmente|desde .+",
-    "copulas": "(?:é|são|fica|se chama)(?: uma?| em)?",
+    "copulas": "(?:é|são|fica|se chama)(?: uma?| em| de| o| a)?",
     "interjections": "não|ai|ah|ops|opa|ih",
     "conditions": "se|suponha|suponhamos|imagina|imagine",
     "forwarded": "mensagem (?:encaminhada|original)",
@@ -58,12 +58,13 @@ RULES = {
     "swaps": (
         r"(?:em vez|ao invés|em lugar|no lugar) d(?:e|o|a|os|as) {old}",
         r"(?:troqu\w+|troc\w+|substitu\w+) (?:o |a |os |as |meu |minha )?{old} por {new}",
+        r"(?:larg|deix)\w+ (?:o |a )?{old} (?:por|pel[oa]) {new}",
         r"(?:não|mais) {old},? (?:mas|e) sim {new}",
         r"não (?:é|era) (?:o |a |na |no |em )?{old}[,;:] (?:é|mas) (?:o |a |na |no |em )?{new}",
         r"(?:é|são|era|no|na|em) {new}, não (?:é |o |a |na |no |em )?{old}",
     ),
     "ended": r"""\bjá\snão\b|\bnão\b(?=[^.;!?]*\bmais\b)|\b(?:(?:deix|par)(?:ei|amos|ou)\sde|larg(?:uei|amos|ou)|vend(?:i|emos|eu)|cancel(?:ei|amos|ou)|abandon(?:ei|amos|ou)
-        |saí(?:mos)?\sd\w+|doei|dei\s(?=meu|minha|o\s|a\s))\b""",
+        |saí(?:mos)?\sd\w+|doei|demiti|demissão|cancelad\w+|desmarcad\w+|suspen\w+|encerr\w+|fech(?:ei|amos|ou)|dei\s(?=meu|minha|o\s|a\s))\b""",
     "negation": r"""\b(?:não|já|nunca|mais|deixei|parei)\b""",
     "verbs": """uso usamos usa usava moro moramos mora vivo vivemos vive trabalho trabalhamos trabalha mudei mudamos mudou troquei trocamos passei passamos voltei
         voltamos migramos estou estamos está fui fomos foi agora finalmente semana mês passado passada ontem hoje novo nova vez lugar faço fazemos vou vamos

@@ -9,6 +9,7 @@ STOP_WORDS = """
 PHRASES = {
     "first": "我 我们",
     "third": "他 她 它 他们",
+    "copulas": "是|有|为",
     "interjections": "不是|哦不?|啊不?",
     "conditions": "如果|要是|假如|假设",
     "forwarded": "转发邮件|原始邮件",
