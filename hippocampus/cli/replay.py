@@ -6,11 +6,12 @@ import contextlib
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
 from hippocampus.cli.options import AsJson, PolicyName, console, fail
+from hippocampus.policy.words import PriceTable
 from hippocampus.prices import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     prices: Annotated[
         str | None,
         typer.Option(
-            help="A price table instead of the model's own: anthropic-5m, anthropic-1h, openai, "
-            "gemini or none."
+            help=f"A price table instead of the model's own: {', '.join(get_args(PriceTable))}."
         ),
     ] = None,
     marks: Annotated[

@@ -283,11 +283,10 @@ def _setting(plain: str, rules: WordingRules) -> Setting | None:
     if len(around) == 3:
         before, number, behind = (each.strip() for each in around)
         copula = expression(f"{_COPULA}$" if not gap else rf"(?<!\w){_COPULA}$", rules.code)
-        is_set = own.match(plain) or copula.search(before)
-        is_thing = ARTICLE.match(before) and len(before.split()) > 2 and len(behind.split()) < 2
-        return (
-            Setting(key(before), key(behind), number) if before and (is_set or is_thing) else None
-        )
+        is_counted = len(before.split()) > 2 and len(behind.split()) < 2
+        if own.match(plain) or copula.search(before) or (is_counted and ARTICLE.match(before)):
+            return Setting(key(before), key(behind), number) if before else None
+        return None
     named = expression(_NAMED, rules.code).fullmatch(plain)
     if named is None or not _CASED.match(named["name"]):
         return None

@@ -1,4 +1,4 @@
-"""The token counts that a provider reports with an answer, in any of the three formats. Pure."""
+"""The token counts that a provider reports with an answer, in any of the formats. Pure."""
 
 from __future__ import annotations
 
@@ -41,18 +41,35 @@ class Usage:
         return Usage(*(getattr(self, at) + getattr(other, at) for at in self.__slots__))
 
 
+GEMINI = (
+    "promptTokenCount",
+    "cachedContentTokenCount",
+    "candidatesTokenCount",
+    "thoughtsTokenCount",
+)
+"""Counts of Gemini: the request, its part from the cache, and what was generated."""
+BEDROCK = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens", "outputTokens")
+"""Counts of Bedrock in the order of those of `Usage`."""
+
+
 def usage_of(reported: Any) -> Usage:
     """Return the counts of an answer's `usage`, or of an answer that has one.
 
-    It may be an SDK's object or the JSON: Anthropic's, OpenAI's of chat, or OpenAI's of responses.
+    It may be an SDK's object or the JSON: Anthropic's, OpenAI's of chat or of responses, Bedrock's, or
+    Gemini's `usageMetadata`.
 
     Raises:
         ValueError: it has no count of input tokens.
 
     """
     answer = _plain(reported)
-    usage = answer.get("usage") or answer
-    usage = _plain(usage)
+    named = (answer.get(key) for key in ("usage", "usageMetadata", "usage_metadata"))
+    usage = _plain(next(filter(None, named), answer))
+    if gemini := {key: _count(usage.get(key)) for key in GEMINI if key in usage}:
+        total, read, *generated = (gemini.get(key, 0) for key in GEMINI)
+        return Usage.of_total(total, read, 0, sum(generated))
+    if "inputTokens" in usage:
+        return Usage(*(_count(usage.get(key)) for key in BEDROCK))
     total = _count(usage.get("prompt_tokens", usage.get("input_tokens")))
     if not {"prompt_tokens", "input_tokens"} & usage.keys():
         raise ValueError(

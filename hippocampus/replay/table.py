@@ -114,7 +114,7 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
     saved = (
         f"With policy {outcome['policy']} at prices {outcome['prices']['name']} (cached tokens at "
         f"{outcome['prices']['read']:g}, marks: {outcome['marks']}): {word} "
-        f"{abs(100 - ours['cost_percent']):.1f} % of the money (${abs(difference):,.2f} of "
+        f"{abs(100 - ours['cost_percent']):.1f} % of the money for the recorded input (${abs(difference):,.2f} of "
         f"${everything['dollars']:,.2f}) and {100 - ours['tokens_percent']:.1f} % of the tokens."
     )
     found = [saved]
@@ -159,7 +159,7 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
         found.append(
             f"For {raw['reported_calls']:,} calls the provider reported "
             f"{raw['reported_tokens']:,} tokens where we count {raw['estimated_tokens']:,} "
-            f"(x {raw['reported_ratio']:.2f}: its system prompt and tools are not in the recording)."
+            f"(x {raw['reported_ratio']:.2f}): a recording lacks the system prompt, tools and other parts."
         )
     return found
 

@@ -134,7 +134,7 @@ def _either(
 
 
 def _reason(given: PlanInput) -> str:
-    return "the cache is cold" if given.cold else "on arrival: nothing is cached yet"
+    return "the cache is cold" if given.cold else "on arrival: it is not cached yet"
 
 
 def calls_to_come(turn: int) -> int:

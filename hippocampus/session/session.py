@@ -908,8 +908,8 @@ class Session:
     def billed(self, reported: Any) -> dict[str, Any]:
         """Take in what the provider reported for the last call; return the bill next to the prediction.
 
-        `reported` is the answer, or its `usage`, of Anthropic, OpenAI Chat or OpenAI Responses, as an
-        object of the SDK or as JSON. Call it once a call, behind the answer. The calls so far
+        `reported` is the answer, or its `usage`, in any of the formats, as an object of the SDK or as
+        JSON. Call it once a call, behind the answer. The calls so far
         calibrate token counts; from the eleventh on they are compared, and where the two part by
         more than ten percent, a warning is logged once. `status()["billed"]` has the same figures.
         Reasons of cache misses are counted where the whole answer is given and the request has asked

@@ -12,7 +12,7 @@ from hippocampus.errors import StoreError
 from hippocampus.storage import gc, tombstones
 from hippocampus.storage.archive import reader
 from hippocampus.storage.archive.records import parsed
-from hippocampus.storage.content_store import ContentStore, DiskStore, damage, opened_store
+from hippocampus.storage.content_store import STORE, ContentStore, DiskStore, damage, opened_store
 from hippocampus.storage.ledger import StoredSession, stored_session
 from hippocampus.storage.sqlite import reading
 from hippocampus.storage.state_dir import StateDir
@@ -73,16 +73,18 @@ def _payloads(
         for each in gc.references(session):
             named = f"entry {each.entry_id} of session {each.session!r}"
             entries.setdefault(each.content, []).append(named)
+    disk = isinstance(store, DiskStore)
     keys = store.keys() if isinstance(store, DiskStore) else [each.key for each in store.stored()]
     problems = [
         "; ".join([wrong, *(f"{entry} refers to it" for entry in entries.get(key, ()))])
         for key in keys
         if (wrong := damage(store, key))
     ]
+    lost = f"is lost; a store of your own is named by {STORE}" if disk else "is lost"
     for key in sorted(set(entries) - set(keys)):
         with contextlib.suppress(StoreError):  # the check of the file itself names it
             if tombstones.tombstone(state, key) is None:
-                problems += [f"{each}: its content {key[:12]} is lost" for each in entries[key]]
+                problems += [f"{each}: its content {key[:12]} {lost}" for each in entries[key]]
     unused = sorted(set(keys) - set(entries)) if orphans else []
     return Report(
         problems,

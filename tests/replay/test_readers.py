@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.errors import RecordingError
+from hippocampus.memory import Hippocampus
 from hippocampus.replay.measure import prepare
 from hippocampus.replay.readers import find_files, formats, read_file
 from hippocampus.replay.readers.documents import JsonDocument
@@ -255,3 +256,44 @@ def test_no_reader_fails_on_fields_of_unexpected_types(records: list[dict[str, A
     json.dumps([recording.messages for recording in recordings])
     for recording in recordings:
         prepare(recording)
+
+
+GEMINI = [
+    {"role": "user", "parts": [{"text": "Which order is late?"}]},
+    {
+        "role": "model",
+        "parts": [{"functionCall": {"id": "c1", "name": "orders", "args": {"n": 9}}}],
+    },
+    {
+        "role": "user",
+        "parts": [{"functionResponse": {"id": "c1", "name": "orders", "response": {"late": 7}}}],
+    },
+    {"role": "model", "parts": [{"text": "Order 7 is late."}]},
+]
+BEDROCK = [
+    {"role": "user", "content": [{"text": "Which order is late?"}]},
+    {
+        "role": "assistant",
+        "content": [{"toolUse": {"toolUseId": "c1", "name": "orders", "input": {"n": 9}}}],
+    },
+    {
+        "role": "user",
+        "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "order 7 is late"}]}}],
+    },
+    {"role": "assistant", "content": [{"text": "Order 7 is late."}]},
+]
+
+
+@pytest.mark.parametrize("messages", [GEMINI, BEDROCK], ids=["gemini", "bedrock"])
+def test_an_archived_session_is_read_whatever_its_format(tmp_path: Path, messages: Any) -> None:
+    memory = Hippocampus(tmp_path / "state")
+    with memory.session("s") as session:
+        session(messages[:-1])
+        session.close(messages)
+    memory.close()
+    [archive] = [each for each in find_files([tmp_path / "state"]) if "archive" in str(each)]
+    [recording] = read_file(archive)
+    roles = [each["role"] for each in recording.messages]
+    assert roles == ["user", "assistant", "tool", "assistant"]
+    assert "7" in recording.messages[2]["content"]
+    assert recording.messages[1]["tool_calls"][0]["function"]["arguments"] == '{"n": 9}'

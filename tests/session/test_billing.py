@@ -133,3 +133,20 @@ def test_a_session_compares_and_warns_once(
     assert figures["missed_calls"] > 0
     assert sum("base input tokens where" in each.message for each in caplog.records) == 1
     memory.close()
+
+
+def test_bills_of_bedrock_and_gemini_are_read() -> None:
+    bedrock = {
+        "inputTokens": 3,
+        "outputTokens": 20,
+        "cacheReadInputTokens": 900,
+        "totalTokens": 923,
+    }
+    assert usage_of({"usage": bedrock}) == Usage(3, 900, 0, 20)
+    gemini = {
+        "promptTokenCount": 1000,
+        "cachedContentTokenCount": 900,
+        "candidatesTokenCount": 20,
+        "thoughtsTokenCount": 5,
+    }
+    assert usage_of({"usageMetadata": gemini}) == Usage(100, 900, 0, 25)

@@ -1,12 +1,21 @@
 """Sessions that `hippocampus` has archived itself: JSON lines, read as the provider's messages.
 
-A conversation is one context; the next one starts where the host cut or edited its list.
+Lists of Bedrock and Gemini become chat messages. A conversation is one context; the next one starts where the host cut or edited its list.
 """
 
 from __future__ import annotations
 
-from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMessage
-from hippocampus.replay.readers.values import JsonRecord, as_text, kind_of
+from collections.abc import Iterator, Sequence
+
+from hippocampus.formats import reader
+from hippocampus.formats.conversation import Item
+from hippocampus.replay.readers.raw import (
+    MessageFormat,
+    RawConversation,
+    RawMessage,
+    chat_call,
+)
+from hippocampus.replay.readers.values import JsonRecord, kind_of
 from hippocampus.storage.archive.records import contexts
 
 NAME = "hippocampus"
@@ -28,6 +37,25 @@ def recognises(records: list[JsonRecord]) -> bool:
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return each context as a conversation."""
     return [
-        RawConversation(KINDS.get(as_text(each.format), "chat"), list(map(RawMessage, each.items)))
+        RawConversation(KINDS[each.format], list(map(RawMessage, each.items)))
+        if each.format in KINDS
+        else RawConversation("chat", list(_as_chat(each.items)))
         for each in contexts(records)
     ]
+
+
+def _as_chat(items: Sequence[Item]) -> Iterator[RawMessage]:
+    """Yield the messages of a list of any format as chat messages."""
+    for message in reader.read(items):
+        text = "\n".join(part.text for part in message.parts if part.kind == "text")
+        if message.role == "assistant":
+            calls = [part for part in message.parts if part.kind == "call"]
+            yield RawMessage.answer(
+                text, [chat_call(part.call_id, part.tool, part.text) for part in calls]
+            )
+            continue
+        for part in message.parts:
+            if part.kind == "result":
+                yield RawMessage.result(part.call_id, part.text)
+        if text:
+            yield RawMessage({"role": message.role, "content": text})

@@ -73,7 +73,7 @@ def served(state: Path, port: int = 0, token: str = "", **environment: str) -> I
 
 @asynccontextmanager
 async def connected(port: int, **headers: str) -> AsyncIterator[Client]:
-    async with httpx2.AsyncClient(headers=headers) as http:
+    async with httpx2.AsyncClient(headers=headers, timeout=120) as http:
         url = f"http://127.0.0.1:{port}/mcp"
         async with Client(streamable_http_client(url, http_client=http)) as client:
             yield client
