@@ -26,6 +26,8 @@ from hippocampus.session.redactor import subject_of
 
 SHOWN_CHARACTERS = 600
 """Characters of a message that each side shows."""
+SAME_CHARACTERS = 100
+"""Characters of a message that is the same on both sides."""
 
 
 def print_explanation(
@@ -71,16 +73,15 @@ def _table(
         why = "\n".join(reason for id_, reason in reasons.items() if f"[{id_} " in text)
         other = _text(rendered) if rendered.raw else "(in the digest above)"
         is_same = raw.raw == rendered.raw
-        table.add_row(str(number), _text(raw), "(the same)" if is_same else other, why)
+        left = _text(raw, SAME_CHARACTERS if is_same else SHOWN_CHARACTERS)
+        table.add_row(str(number), left, "(the same)" if is_same else other, why)
     return table
 
 
-def _text(message: Message) -> str:
+def _text(message: Message, most: int = SHOWN_CHARACTERS) -> str:
     text = "\n".join(filter(None, message.texts()))
-    cut = (
-        f"… (+{len(text) - SHOWN_CHARACTERS:,} characters)" if len(text) > SHOWN_CHARACTERS else ""
-    )
-    shown = visible(text[:SHOWN_CHARACTERS]).replace("[", "\\[")
+    cut = f"… (+{len(text) - most:,} characters)" if len(text) > most else ""
+    shown = visible(text[:most]).replace("[", "\\[")
     return f"{message.role}, {tokens.count_message(message):,} tokens\n{shown}{cut}"
 
 
