@@ -38,7 +38,7 @@ def install(
     from hippocampus.cli.serve import INSTALL_MCP
     from hippocampus.integrations.hooks import settings
 
-    if find_spec("mcp") is None:  # without the server, nothing that a hook stores is recalled
+    if find_spec("mcp") is None and not dry_run:  # without the server, no hook's entry is recalled
         fail(INSTALL_MCP)
     declared = str(Path(policy).resolve()) if Path(policy).is_file() else policy
     policies.load(declared)
