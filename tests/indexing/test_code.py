@@ -367,3 +367,22 @@ def test_rows_that_a_script_inserts_are_counted_below_their_table() -> None:
     assert found is not None
     sections = [line.text for line in found.lines if line.text.startswith("section: ")]
     assert sections == ["section: t0 4 and 19 more, t1 27 and 19 more, t2 50 and 19 more"]
+
+
+def test_a_call_with_a_function_in_it_is_no_definition() -> None:
+    source = """\
+import { useEffect } from "react";
+export class Panel {
+  render(done: () => void): void {
+    setTimeout(() => {
+      done();
+    }, 10);
+    setInterval(function () {
+      done();
+    }, 10);
+  }
+}
+"""
+    lines = [each.text for each in code.extract(source, ExtractionContext(file="a.ts")).lines]
+    assert "class Panel 2: render 3" in lines
+    assert not any("setTimeout 4" in line or "setInterval 7" in line for line in lines)

@@ -234,3 +234,13 @@ def test_a_test_that_passed_is_no_error_whatever_it_is_about():
     ]
     text = "\n".join([*passed, "Test Results: 40 passed, 0 failed"])
     assert "error" not in logs.extract(unwrap.plain(text), ExtractionContext()).summary
+
+
+def test_findings_in_a_folder_in_brackets_are_grouped_and_counted_once() -> None:
+    line = "src/app/[id]/page.tsx({},98): error TS2304: Cannot find name 'x'."
+    text = "\n".join(line.format(number) for number in (4, 9, 31, 9, 9))
+    lines = [each.text for each in logs.extract(text, ExtractionContext()).lines]
+    assert lines[:2] == [
+        "3 findings in 1 file: TS2304 ×3",
+        "src/app/[id]/page.tsx:4:98, 9:98, 31:98 error TS2304: Cannot find name 'x'.",
+    ]

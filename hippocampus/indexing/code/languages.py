@@ -72,7 +72,7 @@ SCRIPT = (
     r"(?:describe|it|test)(?:\.\w{1,12})?\(" + QUOTED.format("test"),
     (
         rf"(?<=[ \t]){MODIFIERS}*+{NO_CALL}[*#]?(?P<method>[\w$]++)[ \t]*+(?:<[^<>\n]{{1,60}}>)?"
-        r"\((?=[^\n]{0,200}\{[ \t]*$|$)"
+        r"\((?!(?:async )?function\b)(?=[^\n]{0,200}(?<!=>)(?<!=> )\{[ \t]*$|$)"
     ),
 )
 BRACES = (

@@ -37,9 +37,12 @@ class Place:
 
 
 def places_of(lines: Sequence[str], numbers: Sequence[int]) -> list[Place]:
-    """Return the findings in some lines."""
-    found = (_place(lines, number) for number in numbers)
-    return [place for place in found if place is not None]
+    """Return the findings in some lines, each once."""
+    found: dict[tuple[str, str, str], Place] = {}
+    for number in numbers:
+        if place := _place(lines, number):
+            found.setdefault((place.file, place.position, place.message), place)
+    return list(found.values())
 
 
 def _place(lines: Sequence[str], number: int) -> Place | None:

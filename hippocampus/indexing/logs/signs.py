@@ -36,7 +36,7 @@ FAILED = re.compile(
 """A failed test, its id whole in the one group that matched; `why` is its message."""
 PLACE = re.compile(
     r"\s*+(?:\[?(?:ERROR|WARNING|WARN|error|warning)\]?:? +)?(?:CMake (?:Error|Warning) at )?"
-    r"(?=[^\s:(\[]*[A-Za-z])(?=(?:[A-Za-z]:)?[^\s:(\[]*[./])(?P<file>(?:[A-Za-z]:(?=[\\/]))?[^\s:(\[]++)"
+    r"(?=[^\s:(\[]*[A-Za-z])(?=(?:[A-Za-z]:)?[^\s:(\[]*[./])(?P<file>(?:[A-Za-z]:(?=[\\/]))?(?:[^\s:(\[]|\[[\w.-]{1,40}\](?=[/.\\]))++)"
     r"[:(\[]{1,2}(?P<line>\d++)(?:[,:](?P<column>\d++))?[\])]{0,2}:?(?: - | +)(?P<rest>\S.*)"
 )
 UNDER_FILE = re.compile(r"\s++(?P<line>\d++):(?P<column>\d++) +(?P<rest>(?:error|warning)\b.*)")
