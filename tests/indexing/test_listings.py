@@ -219,3 +219,46 @@ def test_lines_with_the_commit_that_wrote_them_are_no_log() -> None:
     line = "{:08x} src/a.py (A B 2026-11-2{} 10:11:12 +0000 {:3}) value_{} = {}"
     blamed = "\n".join(line.format(0x3BDF4828 + n, n % 9, n, n, n * 7) for n in range(60))
     assert listings.recognises(blamed) == 0.0
+
+
+DIR = """\
+ Volume in drive C is OS
+
+ Directory of c:\\apps\\shop
+
+04/28/2026  10:42 AM    <DIR>          .
+04/28/2026  10:42 AM    <DIR>          src
+02/20/2026  07:29 PM             1,085 .env
+02/26/2026  03:02 PM             4,206 price list.csv
+               2 File(s)          5,291 bytes
+---
+Terraform v1.14.9
+"""
+POWERSHELL = """\
+    Directory: C:\\apps\\shop
+
+Mode                 LastWriteTime         Length Name
+----                 -------------         ------ ----
+d-----         2/26/2026   3:02 PM                src
+-a----         2/26/2026   3:02 PM           1085 .env
+-a----         2/26/2026   3:02 PM           4206 price list.csv
+-a----         2/26/2026   3:02 PM             70 README.md
+"""
+
+
+@pytest.mark.parametrize("text", [DIR, POWERSHELL], ids=["dir", "PowerShell"])
+def test_listings_of_windows_are_read(text):
+    extraction = listings.extract(text, ExtractionContext())
+    shown = "\n".join(line.text for line in extraction.lines)
+    assert listings.recognises(text) > 0.6
+    assert "apps\\shop\\: src/, .env 1085, price list.csv 4206" in shown
+
+
+def test_what_stands_behind_a_listing_is_shown():
+    extraction = listings.extract(DIR, ExtractionContext())
+    assert extraction.lines[-1].text == "Terraform v1.14.9"
+
+
+def test_a_log_with_numbers_is_no_listing_of_windows():
+    log = "\n".join(f"2026/03/01 10:{n:02} 12{n} requests served" for n in range(30))
+    assert listings.recognises(log) == 0

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import pairwise
+from dataclasses import replace
+from itertools import pairwise, takewhile
 
 from hippocampus.indexing import diffs, plain
-from hippocampus.indexing.extraction import Extraction, ExtractionContext
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
+from hippocampus.indexing.lines import clip
 from hippocampus.indexing.listings import files, git, hits
 from hippocampus.indexing.listings.folding import write_files
 from hippocampus.indexing.templates import alike
 
 __all__ = ["extract", "recognises"]
 
+BEHIND, MOST_BEHIND = 1.0, 6
+BEHIND_CHARACTERS, BEHIND_CLIPPED = 2_000, 160
 SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 120
 LEAST_SHARE = 0.6
@@ -37,12 +41,20 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:  # noqa
     if form in files.READERS:
         found = files.read_files(text, form)
         more = max(0, text.count("\n") + 1 - files.MOST_FILES)
-        return write_files(found, more) if found else None
+        return _with_lines_behind(write_files(found, more), text, form) if found else None
     if form == "log":
         return git.write_log(text)
     if form in HITS:
         return hits.write_hits(text, has_headings=form == "headed hits")
     return plain.extract(text, ExtractionContext()) if form else None
+
+
+def _with_lines_behind(extraction: Extraction, text: str, form: str) -> Extraction:
+    """Return a listing with the lines behind it, as the output of a second command."""
+    ends = [line for line in text[-BEHIND_CHARACTERS:].split("\n") if line.strip()]
+    behind = list(takewhile(lambda line: not FORMS[form](line.rstrip()), reversed(ends)))
+    rows = [EntryLine(clip(line.strip(), BEHIND_CLIPPED), BEHIND, count=0) for line in behind[::-1]]
+    return replace(extraction, lines=(*extraction.lines, *rows[-MOST_BEHIND:]))
 
 
 def _form(text: str) -> tuple[str, float]:
@@ -70,6 +82,9 @@ def _may_be(form: str, sample: list[str]) -> bool:
         found = [match for line in sample if (match := hits.NUMBERED.fullmatch(line))]
         has_hit = any(match["mark"] == ":" for match in found)  # a date has none
         return has_hit and len(found) >= LEAST_NAMED * len(sample) and not _follow(found)
+    if form == "windows":  # a log has times, too, and neither folders nor modes
+        found = [match for line in sample if (match := files.WINDOWS.fullmatch(line))]
+        return any(match["mode"] or match["size"] == "<DIR>" for match in found)
     if form == "hits":
         return any(map(hits.HIT.fullmatch, sample))
     if form == "paths":
@@ -102,6 +117,10 @@ def _long(line: str) -> bool:
     return files.long_line(line) or bool(heading) or line.startswith("total ")
 
 
+def _windows(line: str) -> bool:
+    return files.windows_line(line) or files.WINDOWS_AROUND.match(line) is not None
+
+
 def _tree(line: str) -> bool:
     return files.tree_line(line) or files.TOTAL.match(line) is not None or line == "."
 
@@ -117,6 +136,7 @@ def _follow(found: list[re.Match[str]]) -> bool:
 
 FORMS: dict[str, Callable[[str], bool]] = {
     "long": _long,
+    "windows": _windows,
     "tree": _tree,
     "log": lambda line: git.ONE_LINE.fullmatch(line) is not None,
     "paths": files.path_line,

@@ -1,4 +1,4 @@
-"""File listings (`ls -l`, `ls -R`, `tree`, `find`, `du`, bare paths) read into files with folders.
+"""File listings (`ls -l`, `ls -R`, `dir`, `tree`, `find`, `du`, bare paths) read into files with folders.
 
 Pure text: no path is ever opened.
 """
@@ -16,6 +16,16 @@ LONG = re.compile(
     r"(?P<date>[^\W\d_]{3,5}\.? +\d+ +[\d:]+|\d{4}-\d\d-\d\d(?: [\d:.]+(?: [+-]\d{4})?)?|\d+ [^\W\d_]{3,5}\.? +[\d:]+)"
     r" +(?P<name>.+)"
 )
+WINDOWS = re.compile(
+    r"(?:(?P<mode>[-dlarhs]{5,6}) +)?(?P<date>\d{1,4}[/.-]\d\d?[/.-]\d{1,4}) +\d\d?:\d\d(?: ?[AaPp][Mm])? +"
+    r"(?:(?P<size><[A-Z]+>|\d[\d.,]*) +)?(?P<name>\S.*)"
+)
+"""A line of `dir`, or of PowerShell's, which has a mode."""
+WINDOWS_HEADING = re.compile(r" *Directory(?: of|:) (?P<folder>\S.*)")
+WINDOWS_AROUND = re.compile(
+    r" *(?:Directory(?: of|:) |Volume |\d+ (?:File|Dir)\(s\)|Mode +LastWriteTime|-{4} +-)"
+)
+"""A line around those of `dir`."""
 HEADING = re.compile(r"(?P<folder>[^\s:][^:]{0,300}):")
 BRANCH = re.compile(r"(?P<prefix>[ \u00a0│|]*+)(?:[├└][─\u2500]{2,3}|[|`+\\]-{2,3}) ?(?P<name>.+)")
 SIZED = re.compile(r"\[ *(?:\S+ +)*?(?P<size>\d[\d.]*[KMGT]?)\] +(?P<name>.+)")
@@ -74,6 +84,29 @@ def read_long(lines: list[str]) -> list[ListedFile]:
             found.append(ListedFile(folder, name, size, is_folder, match["date"], match["owner"]))
         elif heading := HEADING.fullmatch(line):
             folder = _folder(heading["folder"])
+    return found
+
+
+def windows_line(line: str) -> bool:
+    """Return whether a line is one of `dir`."""
+    found = WINDOWS.fullmatch(line)
+    return found is not None and bool(found["mode"] or found["size"])
+
+
+def read_windows(lines: list[str]) -> list[ListedFile]:
+    """Return the files of `dir`, of each folder under its heading."""
+    found: list[ListedFile] = []
+    folder = ""
+    for line in lines:
+        if heading := WINDOWS_HEADING.fullmatch(line):
+            folder = heading["folder"].rstrip("\\") + "\\"
+        elif windows_line(line) and (match := WINDOWS.fullmatch(line)):
+            size = match["size"] or "<DIR>"
+            size_bytes = None if size[0] == "<" else _bytes(size)
+            if match["name"] not in (".", ".."):
+                is_folder = size_bytes is None
+                name = ListedFile(folder, match["name"], size_bytes, is_folder, match["date"])
+                found.append(name)
     return found
 
 
@@ -138,6 +171,7 @@ def _bytes(size: str) -> int | None:
 
 READERS: dict[str, tuple[Callable[[str], bool], Callable[[list[str]], list[ListedFile]]]] = {
     "long": (long_line, read_long),
+    "windows": (windows_line, read_windows),
     "tree": (tree_line, read_tree),
     "paths": (path_line, read_paths),
 }
