@@ -30,6 +30,7 @@ LETTERS = {
     "de": re.compile("[äöüß]"),
     "es": re.compile("[ñ¿¡íóú]"),
     "fr": re.compile("[èêçœûî]"),
+    "it": re.compile("[òùì]"),
     "pt": re.compile("[ãõç]"),
 }
 """Letters that tell languages of one script apart, where few words do."""

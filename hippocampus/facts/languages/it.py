@@ -6,7 +6,9 @@ STOP_WORDS = """
 a ad al alla alle ai agli anche che chi ci come con cosa cui da dal dalla dei del della delle di
 dove e è ed era gli ha hanno ho i il in io la le lei li lo loro lui l ma mi mio mia nel nella no
 noi non nostro nostra o per perché più qual quale quali quando quanto sei si sono su sua sul suo
-ti tra tu un una uno vi voi d c
+ti tra tu un una uno vi voi d c miei mie nostri nostre questo questa quello quella nell dell all
+sull dall siamo abbiamo avevo avevamo hai stato stata fa qui lì allora ancora molto poi così ogni dopo
+prima dello degli delle nei negli nelle sui sulla allo
 """
 
 PHRASES = {

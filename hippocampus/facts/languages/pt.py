@@ -6,7 +6,9 @@ STOP_WORDS = """
 a ao aos as à às com como da das de do dos e é ela ele eles em era essa esse esta este está eu foi
 há isso já lhe mais mas me meu minha muito na nas não no nos nós o onde os ou para pela pelo por
 porque pra pro qual quais quando quanto que quem se sem ser seu seus sua suas só são também te tem
-um uma você
+um uma você meus minhas nosso nossa nossos nossas dele dela deles delas neste nesta desse dessa
+deste desta até sou somos estou estamos estava tenho temos tinha vou vai vamos foram aqui lá então
+ainda pelas pelos num numa qualquer cada nem depois antes
 """
 
 PHRASES = {
@@ -50,24 +52,24 @@ RULES = {
     "addition": r"""\b(?:também|além\sdisso|outr[oa]s?|amb[oa]s|às\svezes|tampouco|além\sd[eoa])\b""",
     "correction": r"""^\W*(?:(?:não|desculp[ae]\w*|perdão|espera|peraí|ops|opa|errado|erro|foi\smal|ah)(?:\s*[,.:;!—–-]|\s+(?=desculp|espera|não\b|errei))
         |(?:correção|corrigindo|retifico|na\sverdade|ou\smelhor|aliás|errata)\b)|\b(?:quis\sdizer|queria\sdizer|me\s(?:enganei|confundi|equivoquei)|(?:enganei|confundi)-me
-        |(?:está|estava)\serrad[oa]|não\sé\s(?:correto|verdade)|(?:erro|falha)\s(?:meu|minha)|(?:disse|falei|escrevi|coloquei)\s.+\s(?:mas|quis|queria|só\sque)|errei)\b""",
+        |(?:está|estava)\serrad[oa]|não\sé\s(?:correto|verdade)|(?:erro|falha)\s(?:meu|minha)|(?:disse|falei|escrevi|coloquei)\s.+\s(?:mas|quis|queria|só\sque)|errei|(?:falei|disse)\serrado|estava\senganad[oa]|(?:vi|li|entendi)\smal|(?:data|hora|conta)\serrada)\b""",
     "now": r"""\b(?:agora|já|atualmente|desde|de\snovo|novamente|outra\svez|de\svolta|hoje\sem\sdia|virou)\b""",
-    "changed": r"""\b(?:mud\w+|volt\w+|troc\w+|troqu\w+|pass(?:ei|amos|ou|ado|o)|migr\w+|transfer\w+|sub[iu]\w*|baix\w+|aument\w+|reduz\w+|adi(?:ei|ado|ada|amos|ou)|remarc\w+
+    "changed": r"""\b(?:mud\w+|volt\w+|troc\w+|troqu\w+|pass(?:ei|amos|ou|ado|o)|migr\w+|transfer\w+|sub[iu]\w*|baix\w+|aument\w+|reduz\w+|adi(?:ei|ado|ada|amos|ou)|remar[cq]\w+
         |fui|fomos|foi|alter\w+)\b""",
     "moves": (r"d(?:e|o|a|os|as) {old} (?:para|pra|pro|ao|à|a|até|por) (?:o |a |os |as )?{new}",),
     "swaps": (
         r"(?:em vez|ao invés|em lugar|no lugar) d(?:e|o|a|os|as) {old}",
-        r"(?:troqu\w+|troc\w+|substitu\w+) (?:o |a |os |as |meu |minha )?{old} por {new}",
+        r"(?:troqu\w+|troc\w+|substitu\w+) (?:o |a |os |as |meu |minha )?{old} (?:por|pel[oa]s?) {new}",
         r"(?:larg|deix)\w+ (?:o |a )?{old} (?:por|pel[oa]) {new}",
         r"(?:não|mais) {old},? (?:mas|e) sim {new}",
         r"não (?:é|era) (?:o |a |na |no |em )?{old}[,;:] (?:é|mas) (?:o |a |na |no |em )?{new}",
         r"(?:é|são|era|no|na|em) {new}, não (?:é |o |a |na |no |em )?{old}",
     ),
     "ended": r"""\bjá\snão\b|\bnão\b(?=[^.;!?]*\bmais\b)|\b(?:(?:deix|par)(?:ei|amos|ou)\sde|larg(?:uei|amos|ou)|vend(?:i|emos|eu)|cancel(?:ei|amos|ou)|abandon(?:ei|amos|ou)
-        |saí(?:mos)?\sd\w+|doei|demiti|demissão|cancelad\w+|desmarcad\w+|suspen\w+|encerr\w+|fech(?:ei|amos|ou)|dei\s(?=meu|minha|o\s|a\s))\b""",
+        |saí(?:mos)?\sd\w+|doei|demiti|pedi\sdemissão|deslig(?:uei|amos|ou)(?:\sde\svez)?|termin(?:ei|amos|ou)(?:\scom)?|cancelad\w+|desmarcad\w+|suspen\w+|encerr\w+|fech(?:ei|amos|ou)|dei\s(?=meu|minha|o\s|a\s))\b""",
     "negation": r"""\b(?:não|já|nunca|mais|deixei|parei)\b""",
     "verbs": """uso usamos usa usava moro moramos mora vivo vivemos vive trabalho trabalhamos trabalha mudei mudamos mudou troquei trocamos passei passamos voltei
-        voltamos migramos estou estamos está fui fomos foi agora finalmente semana mês passado passada ontem hoje novo nova vez lugar faço fazemos vou vamos
+        voltamos migramos transferida transferido remarquei remarcamos estou estamos está fui fomos foi agora finalmente semana mês passado passada ontem hoje novo nova vez lugar faço fazemos vou vamos
         é são sim ser""",
     "single": (
         (
