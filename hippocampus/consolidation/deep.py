@@ -17,7 +17,7 @@ from hippocampus.consolidation.inputs import ConsolidationResources
 from hippocampus.consolidation.transcript import Transcript, Utterance, transcript_of
 from hippocampus.entries.entry import storable
 from hippocampus.errors import HippocampusError
-from hippocampus.facts.statements import RECALLED
+from hippocampus.facts.sentences import RECALLED
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem, SessionSnapshot, Speaker
 from hippocampus.storage.ledger import Ledger, OutboxItem
 

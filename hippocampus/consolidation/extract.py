@@ -23,16 +23,9 @@ from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Record, content_key, storable
 from hippocampus.facts import judge
 from hippocampus.facts.languages import expression
-from hippocampus.facts.statements import (
-    is_own,
-    joined,
-    own_words,
-    read,
-    sentences,
-    type_of,
-    without_recalled,
-    worded_as,
-)
+from hippocampus.facts.sentences import own_words, sentences, without_recalled
+from hippocampus.facts.statements import joined, read, type_of, worded_as
+from hippocampus.facts.topics import is_own
 from hippocampus.policy import Policy, Subject
 from hippocampus.session.ports import Speaker
 from hippocampus.storage.ledger import OutboxItem

@@ -12,21 +12,19 @@ from typing import NamedTuple
 
 from hippocampus.facts.languages import words_of_any
 from hippocampus.facts.models import TRUSTED_ROLES, Memory
+from hippocampus.facts.sentences import sentences
 from hippocampus.facts.statements import (
     Denial,
+    Shift,
     Statement,
     Swap,
     asserted,
-    coverage,
-    holds,
-    is_own,
-    persons,
     prefers,
     read,
-    sentences,
-    topic,
     uncorrected,
 )
+from hippocampus.facts.topics import coverage, holds, is_own, persons, topic
+from hippocampus.facts.values import replaced_value, value_behind
 from hippocampus.facts.words import UNSPACED, key, normalised, words
 
 OVERLAP = 0.34
@@ -65,11 +63,13 @@ def endings(
         if normalised(sentence) != normalised(new.text)
         and not (old_statement := read(sentence)).hearsay
     ]
-    found = [*_by_relation(new, said), *_by_setting(new, said)]
+    found = [*_by_relation(new, said), *_by_value(new, said)]
     for denial in new.ended:
-        found += _by_denial(denial, said)
+        found += _by_denial(new, denial, said)
     for swap in new.swaps:
         found += _by_swap(new, swap, said)
+    for shift in new.shifts:
+        found += _by_shift(shift, said)
     if not found and new.corrects:
         row, newest = candidates[0] if candidates else (None, memory)
         is_recent = 0 <= memory.valid_from - newest.valid_from <= RECENT_SECONDS
@@ -102,26 +102,37 @@ def _by_relation(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]
     ]
 
 
-def _by_setting(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
+def _by_value(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
     """Return the sentences with the same words and another number or name."""
-    if (ours := new.setting) is None or not new.moves:
-        return []
-    return [
-        Ending(row, sentence, theirs.value, "the same words have another value since")
-        for row, sentence, old in said
-        if (theirs := old.setting) is not None
-        and theirs[:2] == ours[:2]
-        and theirs.value != ours.value
-        and theirs.value[0].isdigit() == ours.value[0].isdigit()
+    reason = "the same words have another value since"
+    found = (
+        (row, sentence, replaced_value(sentence, new.text)) for row, sentence, _ in said if new.sets
+    )
+    return [Ending(row, sentence, value, reason) for row, sentence, value in found if value]
+
+
+def _by_shift(shift: Shift, said: Sequence[KnownStatement]) -> list[Ending]:
+    """Return the one sentence that gives a thing a value of the kind that it has another of."""
+    thing = topic(shift.thing)
+    there = [
+        Ending(row, sentence, value, f"it has another value: {shift.value!r}")
+        for row, sentence, _ in said
+        if holds(sentence, thing)
+        and persons(sentence) == persons(shift.thing)
+        and (value := value_behind(sentence, shift.thing, shift.value))
     ]
+    exact = [each for each in there if topic(each.sentence.replace(each.old, " ")) == thing]
+    return next((each for each in (exact, there) if len(each) == 1), [])
 
 
-def _by_denial(denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
+def _by_denial(new: Statement, denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
     """Return the sentences that state what a clause denies.
 
     Of one word that names it, only where a single statement has it.
     """
     what, subject = topic(denial.what) or frozenset(words(denial.what)), topic(denial.subject)
+    name = denial.what.strip()
+    is_name = len(what) == 1 and name != name.lower() and new.text.startswith(name)
     last = next((word for word in reversed(words(denial.what)) if word in what), "")
     there = [
         (share, Ending(row, sentence, "", "it is so no longer"))
@@ -130,6 +141,7 @@ def _by_denial(denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
         and (not last or holds(sentence, frozenset({last})))
         and (not subject or holds(sentence, subject))
         and _same_person(f"{denial.subject} {denial.what}", sentence)
+        and (not is_name or is_own(sentence))
     ]
     best = max((share for share, _ in there), default=0.0)
     there = [each for each in there if each[0] == best]
@@ -161,8 +173,14 @@ def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownStatement]) -> list
         is_name = swap.old != swap.old.lower() or swap.old == swap.old.upper()
         if len(alone) == 1 and (new.corrects or not swap.rest or is_name):
             close = alone
+        elif len(there) == 1 and _IDENTIFIER.search(swap.old):
+            close = there
     reason = f"it replaces {swap.old!r}"
     return [Ending(row, sentence, swap.old, reason) for row, sentence, _ in close]
+
+
+_IDENTIFIER = re.compile(r"\w[_\d./-]\w|[a-zа-я][A-ZА-Я]")
+"""What only a program, a file or a table is called."""
 
 
 def _nearness(

@@ -58,7 +58,7 @@ class FactTables:
     def refusal(self, content: str) -> str:
         """Return why a text cannot be kept, or nothing."""
         from hippocampus import secrets
-        from hippocampus.facts.statements import without_recalled
+        from hippocampus.facts.sentences import without_recalled
 
         if not content.strip():
             return "the text is empty"

@@ -11,9 +11,11 @@ from hippocampus.entries.text import storable
 from hippocampus.facts import memories, triples
 from hippocampus.facts.models import Kind, Memory, Recalled, Score
 from hippocampus.facts.query import RecallQuery, find
-from hippocampus.facts.statements import RECALLED, coverage, read, sentences, without_sentence
+from hippocampus.facts.sentences import RECALLED, sentences, without_sentence
+from hippocampus.facts.statements import read
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day, new_id
+from hippocampus.facts.topics import coverage
 from hippocampus.facts.words import content_words, words
 
 LEAST_WORDS = 2

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from hippocampus.facts.languages import language_of, words_of_any
+from hippocampus.facts.languages import SpokenLanguage, language_of, words_of_any
 
 UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -63,6 +63,12 @@ def key(name: str) -> str:
 def words(text: str) -> list[str]:
     """Return the words of a text, folded; a run of a script without spaces is one word."""
     return _WORD.findall(normalised(text))
+
+
+@functools.lru_cache(maxsize=8192)
+def spoken(text: str) -> SpokenLanguage:
+    """Return the language of a text."""
+    return language_of(text, words(text))
 
 
 def bigrams(run: str) -> list[str]:

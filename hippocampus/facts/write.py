@@ -25,20 +25,12 @@ from hippocampus.facts.models import (
     Relation,
 )
 from hippocampus.facts.resolve import Ending, endings
-from hippocampus.facts.statements import (
-    Statement,
-    joined,
-    own_words,
-    read,
-    sentences,
-    topic,
-    type_of,
-    without_recalled,
-    without_sentence,
-)
+from hippocampus.facts.sentences import own_words, sentences, without_recalled, without_sentence
+from hippocampus.facts.statements import Statement, joined, read, type_of
 from hippocampus.facts.strength import running_mean
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import new_id, optional_seconds
+from hippocampus.facts.topics import topic
 from hippocampus.facts.upkeep import LEAST_WORDS
 from hippocampus.facts.words import UNSPACED, match_of, query_terms, words
 

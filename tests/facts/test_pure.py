@@ -16,19 +16,15 @@ from hippocampus.facts.languages import CODES, language, language_of, pattern, t
 from hippocampus.facts.memories import made
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy, Item
 from hippocampus.facts.ranking import Matches, RankedRow, by_others, neighbours, relevance, window
-from hippocampus.facts.statements import (
-    holds,
-    own_words,
-    read,
-    sentence_spans,
-    without_sentence,
-)
+from hippocampus.facts.sentences import own_words, sentence_spans, without_sentence
+from hippocampus.facts.statements import read
 from hippocampus.facts.strength import (
     due_for_pruning,
     fading,
     resistance,
     running_mean,
 )
+from hippocampus.facts.topics import holds
 from hippocampus.facts.vectors import bit_distances, unit
 from hippocampus.facts.words import content_words, indexed, match_of, query_terms, words
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.facts import Facts, Origin
+from tests.bench.sequences import FOLDER, outcome, sequences
 
 CORRECTED = """
 en | The dentist is on Monday at ten. > No, not Monday: Thursday at ten. | +Thursday | -on Monday
@@ -139,10 +140,156 @@ ja | 水曜の読書会に出ています。 > 先月で読書会をやめまし
 ja | 部屋の広さは40平米です。 > 現在の部屋の広さは52平米です。 | 現在の部屋の広さは52平米です。
 ko | 몸무게는 70킬로예요. > 지금 몸무게는 66킬로예요. | 지금 몸무게는 66킬로예요.
 it | Guido una Panda > ho dato via la Panda | ho dato via la Panda
+en | I swim twice a week. > These days I swim three times a week. | These days I swim three times a week.
+en | My uncle works at Lidl. > My uncle now works at Aldi. | My uncle now works at Aldi.
+en | Our vet is Dr. Hale. > Our vet is now Dr. Moss. | Our vet is now Dr. Moss.
+de | Der Trainer meines Sohnes ist Herr Ott. > Der Trainer meines Sohnes ist jetzt Herr Pohl. | Der Trainer meines Sohnes ist jetzt Herr Pohl.
+es | Mi tío trabaja en Renfe. > Mi tío trabaja ahora en Seat. | Mi tío trabaja ahora en Seat.
+it | Il mio idraulico è Conti. > Il mio idraulico adesso è il Bruni. | Il mio idraulico adesso è il Bruni.
+it | Corro 5 chilometri al giorno. > Adesso corro 8 chilometri al giorno. | Adesso corro 8 chilometri al giorno.
+pt | Somos quatro no escritório. > Agora somos sete no escritório. | Agora somos sete no escritório.
+pt | O meu tio trabalha no Funchal. > O meu tio agora trabalha em Faro. | O meu tio agora trabalha em Faro.
+ja | 部長は木村さんです。 > 今の部長は小川さんです。 | 今の部長は小川さんです。
+ja | 月に3回病院に行きます。 > 今は月に1回病院に行っています。 | 今は月に1回病院に行っています。
+ko | 한 달에 두 번 등산해요. > 지금은 한 달에 네 번 등산해요. | 지금은 한 달에 네 번 등산해요.
+hi | मेरे डॉक्टर का नाम सुरेश है। > अब मेरे डॉक्टर का नाम महेश है। | अब मेरे डॉक्टर का नाम महेश है।
+zh | 我的房东是陈明。 > 我的房东现在是何勇。 | 我的房东现在是何勇。
 en | Our build takes 14 minutes. > Our build currently takes 6 minutes. | Our build currently takes 6 minutes.
 de | Der Test dauert 12 Minuten. > Der Test dauert mittlerweile 5 Minuten. | Der Test dauert mittlerweile 5 Minuten.
 """
 """The last statement alone stands at the end."""
+OTHERWISE = """
+I live in Hull. > I moved to Derby last month.
+I work at Siemens. > I started a new job at Bosch on Monday.
+I work at Siemens. > I quit my job at Siemens.
+I work at Siemens. > I left Siemens in March.
+I work at Siemens. > I got laid off from Siemens.
+We use Jira. > We replaced Jira with Linear.
+Our CI runs on Jenkins. > Jenkins was replaced by GitHub Actions.
+The deadline is March 3. > The deadline got pushed to March 17.
+The deadline is March 3. > They moved the deadline to March 17.
+The standup is at 9:30. > Standup has been moved to 10.
+The service listens on port 8080. > We changed the port to 9090.
+My doctor's appointment is on Tuesday. > The appointment was rescheduled to Friday.
+I'm dating Chris. > Chris and I broke up.
+I smoke ten cigarettes a day. > I quit smoking in January.
+I take guitar lessons. > I dropped out of guitar lessons.
+I have a gym membership at FitLife. > I cancelled my FitLife membership.
+We have a dog named Rex. > Rex passed away last spring.
+I'm on a keto diet. > I'm not doing keto anymore.
+I drive a Honda Civic. > I sold the Civic last week.
+The legacy API is still running. > The legacy API was decommissioned yesterday.
+My rent is 900 euros. > The landlord raised the rent to 980.
+My sister lives in Oslo. > My sister moved to Bergen.
+I'm allergic to penicillin. > Turns out I'm not allergic to penicillin after all.
+My birthday is May 3. > Sorry, typo, my birthday is May 30.
+I'm learning Spanish. > I gave up on Spanish.
+I play football on Sundays. > I had to stop playing football because of my knee.
+I'm the team lead of Payments. > I stepped down as team lead of Payments.
+I subscribe to Netflix. > I unsubscribed from Netflix.
+We're on Python 3.10. > We upgraded to Python 3.12.
+Postgres 14 is our database. > The database was upgraded from Postgres 14 to 16.
+Anna owns the billing module. > Ownership of billing moved from Anna to Raj.
+Anna owns the billing module. > Raj took over the billing module from Anna.
+My dentist is Dr. Hall. > My new dentist is Dr. Wu.
+My flight leaves at 7. > The airline changed my flight to 9.
+I'm staying at my parents' place. > I moved out of my parents' place.
+We meet in room 4. > We meet in room 6 from now on.
+Ich wohne in Bonn. > Letzten Monat bin ich nach Mainz gezogen.
+Meine Schwester wohnt in Ulm. > Meine Schwester ist nach Kiel gezogen.
+Ich arbeite bei Siemens. > Ich habe im März bei Bosch angefangen.
+Ich arbeite bei Siemens. > Ich habe bei Siemens gekündigt.
+Die Abgabe ist am 3. März. > Die Abgabe wurde auf den 17. März verschoben.
+Das Standup ist um 9:30. > Wir haben das Standup auf 10 Uhr verlegt.
+Meine Miete ist 900 Euro. > Die Miete wurde auf 980 Euro erhöht.
+Unsere CI läuft auf Jenkins. > Jenkins wurde durch GitHub Actions ersetzt.
+Ich spiele Fußball im Verein. > Ich habe mit dem Fußball aufgehört.
+Mein Zahnarzt ist Dr. Hall. > Mein neuer Zahnarzt ist Dr. Wu.
+Wir nutzen Python 3.10. > Wir sind auf Python 3.12 umgestiegen.
+Ich habe ein Abo bei Spotify. > Das Spotify-Abo habe ich gekündigt.
+Wir haben einen Hund namens Rex. > Rex ist letztes Jahr gestorben.
+Mein Termin ist am Dienstag. > Der Termin ist auf Freitag verschoben.
+J'habite à Nantes. > Le mois dernier, j'ai déménagé à Brest.
+Je travaille chez Orange. > J'ai quitté Orange en mars.
+Je travaille chez Orange. > J'ai commencé chez Thales lundi.
+La date limite est le 3 mars. > La date limite a été repoussée au 17 mars.
+Le loyer est de 900 euros. > Le loyer a augmenté à 950 euros.
+La réunion est mardi. > On a déplacé la réunion à jeudi.
+Notre CI tourne sur Jenkins. > Jenkins a été remplacé par GitLab.
+Je fume un paquet par jour. > J'ai arrêté de fumer.
+Je suis abonné à Netflix. > J'ai résilié Netflix.
+Mon dentiste est le docteur Petit. > Mon nouveau dentiste est le docteur Roux.
+Nous avons un chien qui s'appelle Rex. > Rex est mort au printemps.
+Vivo en Murcia. > El mes pasado me mudé a Lugo.
+Mi hermana vive en Vigo. > Mi hermana se mudó a Gijón.
+Trabajo en Seat. > Dejé Seat en marzo.
+Trabajo en Seat. > Empecé a trabajar en Renfe el lunes.
+La entrega es el 3 de marzo. > La entrega se aplazó al 17 de marzo.
+El alquiler es de 900 euros. > Subieron el alquiler a 950 euros.
+La cita es el martes. > Cambiaron la cita al viernes.
+Usamos Jenkins. > Jenkins fue reemplazado por GitLab.
+Fumo diez cigarrillos al día. > Dejé de fumar en enero.
+Mi dentista es Pérez. > Mi nuevo dentista es Gómez.
+Estoy suscrito a Netflix. > Cancelé Netflix.
+Vivo a Lecce. > Il mese scorso mi sono trasferita a Bari.
+Lavoro in Fiat. > Mi sono licenziato dalla Fiat.
+La scadenza è il 3 marzo. > La scadenza è stata spostata al 17 marzo.
+L'affitto è di 900 euro. > Hanno aumentato l'affitto a 950 euro.
+Il mio dentista è Neri. > Il mio nuovo dentista è Verdi.
+Usiamo Jenkins. > Jenkins è stato sostituito da GitLab.
+Ho un abbonamento a Sky. > Ho disdetto Sky.
+Moro em Belém. > Mês passado me mudei para Natal.
+Trabalho na Vale. > Saí da Vale em março.
+O prazo é 3 de março. > O prazo foi adiado para 17 de março.
+Meu dentista é o Silva. > Meu novo dentista é o Souza.
+Usamos o Jenkins. > O Jenkins foi substituído pelo GitLab.
+Assino a Netflix. > Cancelei a Netflix.
+Я живу в Перми. > В прошлом месяце я переехал в Омск.
+Моя сестра живёт в Уфе. > Моя сестра переехала в Томск.
+Я работаю в Сбере. > Я уволился из Сбера.
+Я работаю в Сбере. > Я устроился на работу в Яндекс.
+Дедлайн 3 марта. > Дедлайн перенесли на 17 марта.
+Встреча во вторник. > Встречу перенесли на пятницу.
+Аренда стоит 30000 рублей. > Аренду подняли до 33000 рублей.
+Мы используем Jenkins. > Jenkins заменили на GitLab.
+Я курю пачку в день. > Я бросил курить в январе.
+У нас есть собака Рекс. > Рекс умер весной.
+Мой стоматолог Иванов. > Мой новый стоматолог Петров.
+أعيش في حلب. > انتقلت إلى صيدا الشهر الماضي.
+أعمل في أرامكو. > استقلت من أرامكو.
+موعد التسليم 3 مارس. > تم تأجيل موعد التسليم إلى 17 مارس.
+الاجتماع يوم الثلاثاء. > تم نقل الاجتماع إلى الخميس.
+الإيجار 900 ريال. > ارتفع الإيجار إلى 950 ريال.
+मैं पुणे में रहता हूँ। > पिछले महीने मैं नागपुर शिफ्ट हो गया।
+मैं इंफोसिस में काम करता हूँ। > मैंने इंफोसिस छोड़ दी।
+मीटिंग मंगलवार को है। > मीटिंग को बदलकर शुक्रवार कर दिया गया।
+किराया 900 रुपये है। > किराया बढ़कर 950 रुपये हो गया।
+मैं सिगरेट पीता हूँ। > मैंने सिगरेट छोड़ दी।
+我住在成都。 > 我上个月搬到了杭州。
+我在阿里工作。 > 我从阿里离职了。
+截止日期是3月3日。 > 截止日期推迟到3月17日。
+会议在周二。 > 会议改到了周四。
+房租是3000元。 > 房租涨到了3300元。
+我们用Jenkins。 > Jenkins被GitLab取代了。
+我每天抽十根烟。 > 我戒烟了。
+我的牙医是王医生。 > 我的新牙医是李医生。
+我们养了一只狗叫旺财。 > 旺财去世了。
+東京に住んでいます。 > 先月、大阪に引っ越しました。
+ソニーで働いています。 > ソニーを退職しました。
+ソニーで働いています。 > 4月に任天堂に転職しました。
+締め切りは3月3日です。 > 締め切りは3月17日に延期になりました。
+会議は火曜日です。 > 会議は木曜日に変更になりました。
+家賃は8万円です。 > 家賃が8万5千円に上がりました。
+Netflixを契約しています。 > Netflixを解約しました。
+서울에 살아요. > 지난달에 부산으로 이사했어요.
+삼성에서 일해요. > 삼성을 그만뒀어요.
+삼성에서 일해요. > 지난달에 네이버로 이직했어요.
+마감은 3월 3일이에요. > 마감이 3월 17일로 미뤄졌어요.
+회의는 화요일이에요. > 회의가 목요일로 변경됐어요.
+월세는 50만원이에요. > 월세가 55만원으로 올랐어요.
+넷플릭스를 구독해요. > 넷플릭스를 해지했어요.
+"""
+"""The second statement alone stands at the end."""
 BOTH_TRUE = """
 en | I am allergic to nuts. > I am allergic to milk.
 en | I speak Danish. > I also speak Dutch now.
@@ -221,7 +368,80 @@ en | I have 2 cats > I have 3 dogs now
 en | My office is in Berlin > My office is in building 4 now
 en | My desk is in Rome > this week my desk is in Oslo
 en | My friend is a Dane > My friend is a Buddhist now
+en | My bus to work leaves at 7. > My bus back from work now leaves at 17.
+de | Meine Tante ist Gärtnerin > Meine Tante ist jetzt Oma
+it | Mia zia è una cuoca > Mia zia adesso è una nonna
+ja | 姉は30歳です。 > 妹は今25歳です。
+ko | 수영 수업은 3층에서 해요. > 미술 수업은 지금 5층에서 해요.
 es | El tren de ida sale a las 7. > El tren de vuelta ahora sale a las 19.
+xx | I live in Hull. > My parents moved to Derby last month.
+xx | I live in Hull. > I moved to the second desk by the window.
+xx | I live in Hull. > I moved to the backend team.
+xx | I work at Siemens. > I joined the chess club on Monday.
+xx | I work at Siemens. > I started a new book on Monday.
+xx | I work at Siemens. > My wife started a new job at Bosch.
+xx | I work at Siemens. > I left the Siemens badge at home.
+xx | I work at Siemens. > I left Siemens at five to catch the train.
+xx | The deadline for the grant is March 3. > The deadline for the paper got pushed to March 17.
+xx | The grant deadline is March 3. > We moved the kick-off to March 17.
+xx | The standup is at 9:30. > We moved the standup to Zoom.
+xx | My rent is 900 euros. > My sister's rent was raised to 980.
+xx | My dentist is Dr. Hall. > My son's new dentist is Dr. Wu.
+xx | My car is a Golf. > My new bike is a Cube.
+xx | My brother works at Lidl. > My brother now works in the evenings.
+xx | I quit smoking in 2010. > I smoke salmon every Christmas.
+xx | I have guitar lessons on Mondays. > I cancelled my piano lessons.
+xx | I have a dentist appointment on Friday. > I cancelled my appointment at the garage.
+xx | My dentist is Dr. Hall. > I cancelled my dentist appointment.
+xx | We use Jenkins for the web build. > Travis was replaced by GitHub Actions for the docs.
+xx | We run Python 3.10 in production. > We upgraded to Postgres 16.
+xx | We run Python 3.10 in production. > The data team upgraded to Python 3.12.
+xx | I take 10 mg of lisinopril. > I now take 20 mg of metformin.
+xx | My flight to Rome leaves at 7. > The airline changed my hotel to 9 Via Roma.
+xx | I stopped drinking coffee after lunch. > I drink coffee in the morning.
+xx | I drink coffee in the morning. > I stopped drinking coffee after lunch.
+xx | I sold my old bike. > My new bike is red.
+xx | I have a bike. > I sold my old bike.
+xx | I have two cats, Mia and Leo. > I now have a dog named Rex.
+xx | We have a dog named Rex. > Our cat died last spring.
+xx | My grandmother lives in Rome. > My grandfather passed away last spring.
+xx | The staging server runs on port 8080. > We changed the admin port to 9090.
+xx | The API listens on port 8080. > The metrics port was changed to 9090.
+xx | Our sprint starts on Monday. > Our retro now starts on Friday.
+xx | I play tennis on Mondays. > My son plays tennis on Thursdays now.
+xx | Ich wohne in Bonn. > Meine Eltern sind nach Mainz gezogen.
+xx | Ich arbeite bei Siemens. > Ich bin letzte Woche in den Keller gezogen.
+xx | Ich arbeite bei Siemens. > Ich habe bei Bosch einen Kurs angefangen.
+xx | Die Abgabe des Berichts ist am 3. März. > Der Kickoff wurde auf den 17. März verschoben.
+xx | Meine Miete ist 900 Euro. > Die Miete der Garage wurde auf 80 Euro erhöht.
+xx | Ich trinke Kaffee. > Ich trinke freitags keinen Kaffee mehr.
+xx | Mein Hausarzt ist Dr. Klein. > Mein neuer Zahnarzt ist Dr. Wu.
+xx | J'habite à Nantes. > Mes parents ont déménagé à Brest.
+xx | Je mange de la viande. > Je ne mange plus de viande le vendredi.
+xx | La réunion d'équipe est mardi. > On a déplacé la réunion client à jeudi.
+xx | Vivo en Murcia. > Mis padres se mudaron a Lugo.
+xx | Como carne. > Ya no como carne los viernes.
+xx | La cita con el dentista es el martes. > Cambiaron la cita con el abogado al viernes.
+xx | Vivo a Lecce. > I miei si sono trasferiti a Bari.
+xx | Mangio carne. > Non mangio più carne il venerdì.
+xx | Moro em Belém. > Meus pais se mudaram para Natal.
+xx | Como carne. > Não como mais carne às sextas.
+xx | Я живу в Перми. > Родители переехали в Омск.
+xx | Я ем мясо. > Я больше не ем мясо по пятницам.
+xx | Мы живём в Перми. > Мы переехали в новый офис.
+xx | Встреча с клиентом во вторник. > Планёрку перенесли на пятницу.
+xx | 我住在成都。 > 我父母上个月搬到了杭州。
+xx | 我吃肉。 > 我周五不吃肉了。
+xx | 东区的房租是3000元。 > 车位的租金涨到了330元。
+xx | 東京に住んでいます。 > 両親が先月、大阪に引っ越しました。
+xx | 会議は火曜日です。 > 歓迎会は木曜日に変更になりました。
+xx | 肉を食べます。 > 金曜日は肉を食べなくなりました。
+xx | 서울에 살아요. > 부모님이 지난달에 부산으로 이사했어요.
+xx | 회의는 화요일이에요. > 회식이 목요일로 변경됐어요.
+xx | 저는 삼성에서 일해요. > 남편이 지난달에 네이버로 이직했어요.
+xx | मैं पुणे में रहता हूँ। > मेरे माता-पिता नागपुर शिफ्ट हो गए।
+xx | أعيش في حلب. > انتقل أخي إلى صيدا.
+xx | الاجتماع الأسبوعي يوم الثلاثاء. > تم نقل حفل الوداع إلى الخميس.
 """
 
 
@@ -259,6 +479,18 @@ def test_of_what_is_corrected_moved_or_given_up_the_newest_alone_stands(row):
     facts = told(*statements.split(" > "))
     assert current(facts) == [standing]
     assert facts.check() == []
+
+
+@pytest.mark.parametrize("said", OTHERWISE.strip().splitlines())
+def test_a_statement_ends_what_it_says_in_other_words(said):
+    statements = said.split(" > ")
+    assert current(told(*statements)) == statements[1:]
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
+def test_of_sequences_that_others_wrote_nothing_ends_that_still_stands(path):
+    wrong = [each.statements for each in sequences(path) if outcome(each).ended]
+    assert wrong == []
 
 
 @pytest.mark.parametrize("row", rows(BOTH_TRUE), ids=" | ".join)

@@ -26,6 +26,8 @@ SCRIPTS = (
     ("el", re.compile("[\u0370-\u03ff]")),
 )
 """In this order: Japanese has Han characters too."""
+MOST_TIED_WORDS = 12
+"""In a longer text small words decide."""
 LETTERS = {
     "de": re.compile("[äöüß]"),
     "es": re.compile("[ñ¿¡íóú]"),
@@ -35,8 +37,12 @@ LETTERS = {
 }
 """Letters that tell languages of one script apart, where few words do."""
 _WORD = r"[^\s,.:;!?()，。；：！？、،؛؟।]{1,30}?"
-_PART = r"[^,.;:!?()，。；：！？、،؛؟।]"
-_VALUE = {"{old}": rf"(?P<old>{_WORD}(?: {_WORD}){{0,3}}?)", "{new}": rf"(?P<new>{_PART}{{1,60}})"}
+_PART = r"(?:[^,.;:!?()，。；：！？、،؛؟।]|(?<=\d)[.:,](?=\s?\w))"
+_VALUE = {
+    "{thing}": rf"(?P<thing>{_WORD}(?: {_WORD}){{0,4}}?)",
+    "{old}": rf"(?P<old>{_WORD}(?: {_WORD}){{0,3}}?)",
+    "{new}": rf"(?P<new>{_PART}{{1,60}})",
+}
 
 
 class Phrases(NamedTuple):
@@ -54,8 +60,19 @@ class Phrases(NamedTuple):
     """That a clause is about the present, in front of it."""
     again_words: str = ""
     """The same behind it, and since when."""
+    when: str = ""
+    """When or why, at either end of a clause."""
+    days: str = ""
+    """Weekdays and months."""
+    numbers: str = ""
+    """The small ones as words, and how often."""
+    articles: str = ""
+    """The definite ones."""
+    indefinite: str = ""
     copulas: str = ""
     """Between what a statement is about and its name or place."""
+    behind: str = ""
+    """What stands behind a name that ends a sentence."""
     interjections: str = ""
     """Openings that correct nothing by themselves."""
     conditions: str = ""
@@ -96,6 +113,8 @@ class WordingRules(NamedTuple):
     """Persons other than the speaker, as the speaker names them."""
     drops_subjects: bool
     """Whether a sentence of the speaker's may have no word of the first person."""
+    names_are_cased: bool
+    """Whether a capital within a sentence marks a name."""
     hypothetical: str
     """A condition, a wish, a plan or a guess."""
     reported: str
@@ -114,6 +133,8 @@ class WordingRules(NamedTuple):
     """The old value and the new one, in a sentence with a verb of change; see `template`."""
     swaps: Sequence[str]
     """The same in wordings that need no verb; `{new}` may be missing."""
+    shifts: Sequence[str]
+    """A thing and its new value, where the old one is not named; see `template`."""
     ended: str
     """That something is so no longer."""
     negation: str
@@ -149,7 +170,10 @@ def _codes() -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for place, code in enumerate(CODES):
         spoken = language(code)
-        for word in spoken.stop_words | word_set(spoken.rules.verbs if spoken.rules else ""):
+        more = word_set(spoken.rules.verbs) if spoken.rules else frozenset()
+        for field in ("now_words", "articles", "indefinite", "copulas", "numbers"):
+            more |= {each for each in phrases(field, code).split("|") if each.isalpha()}
+        for word in spoken.stop_words | more:
             found.setdefault(word, []).append(place)
     return found
 
@@ -171,7 +195,23 @@ def language_of(text: str, words: Sequence[str]) -> SpokenLanguage:
                 counts[CODES.index(code)] and letters.search(text.lower())
             )
     most = max(counts)
-    return language(CODES[counts.index(most)] if most else "en")
+    tied = [code for code, count in zip(CODES, counts, strict=True) if count == most]
+    if len(tied) == 1 or len(words) > MOST_TIED_WORDS:
+        return language(tied[0] if most else "en")
+    worded = (code for code in tied if (rules := language(code).rules) and _is_worded(text, rules))
+    return language(next(worded, tied[0] if most else "en"))
+
+
+def _is_worded(text: str, rules: WordingRules) -> bool:
+    """Return whether a text has words of a change, of the first person, or of a relation in a language."""
+    return (
+        any(
+            pattern(each).search(text)
+            for each in (rules.ended, rules.changed, rules.own, rules.now)
+        )
+        or any(pattern(rule).match(text) for _, rule in rules.single)
+        or any(template(each).search(text) for each in rules.swaps)
+    )
 
 
 @functools.cache
@@ -210,7 +250,7 @@ def expression(text: str, code: str = "") -> re.Pattern[str]:
 
 @functools.cache
 def template(text: str) -> re.Pattern[str]:
-    """Return the expression of a wording with `{old}` and `{new}` in the places of two values.
+    """Return the expression of a wording with `{old}`, `{new}` and `{thing}` in their places.
 
     >>> found = template("from {old} to {new}").search("We moved from Hull to Derby, at last")
     >>> found["old"], found["new"]
@@ -219,7 +259,11 @@ def template(text: str) -> re.Pattern[str]:
     for name, value in _VALUE.items():
         at_end = text.endswith(name)
         text = text.replace(name, value.replace("}?", "}") if at_end else value)
-    edge = "" if re.search("[\u3040-\u30ff\u3400-\u9fff]", text) else r"(?<![\w\u0900-\u094f])"
+    edge = (
+        ""
+        if re.search("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]", text)
+        else r"(?<![\w\u0900-\u094f])"
+    )
     return re.compile(edge + text.replace(" ", r"\s+"), re.IGNORECASE)
 
 

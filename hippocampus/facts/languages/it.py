@@ -14,12 +14,19 @@ prima dello degli delle nei negli nelle sui sulla allo
 PHRASES = {
     "first": "io noi mio mia nostro nostra",
     "third": "lui lei esso essa loro egli ciò",
+    "when": r"""ieri|l'altro ieri|recentemente|da poco|finalmente|purtroppo|definitivamente|del tutto
+        |(?:(?:il|la|lo|a|ad|da|dal|dalla|in|nel|quest[oa]|scors[oa]|inizio|fine) )*(?:settimana|mese|anno|weekend|primavera|estate|autunno|inverno|(?:19|20)\d\d)(?: (?:scors[oa]|passat[oa]|(?:19|20)\d\d))?|(?<!\bil )(?<!\bdi )(?:{days})(?: scors[oa])?
+        |(?:un|una|due|tre|qualche|pochi|poche|\d+) (?:giorn[oi]|settiman[ae]|mes[ei]|ann[oi]) fa|(?:perché|a causa|per via) .+""",
+    "days": "lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica|gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre",
+    "numbers": "(?:due|tre|quattro|cinque|sei|sette|otto|nove|dieci|undici|dodici|quindici|venti|trenta)(?: volt[ae])?|una volt[ae]",
+    "articles": "il|l[aoe]|gli|i|l'",
+    "indefinite": "un[oa]?",
+    "copulas": "è(?: (?:a|in|di))?|sono|si chiama|(?:viv|lavor|studi|abit)(?:a|e|ano|ono) (?:a|in|da|per|presso)",
     "and_words": "e|ed",
     "but_words": "ma|bensì|però",
     "joins": "e|o|ma|quando|perché|con",
     "now_words": "ora|adesso",
     "again_words": "ora|adesso|di nuovo|ormai|attualmente|da quando .+",
-    "copulas": "(?:è|sono|si chiama)(?: un[oa]?| a| in| di| il| la)?",
     "interjections": "no|ah|eh|ops|oddio",
     "conditions": "se|supponiamo|immagina|mettiamo",
     "forwarded": "messaggio (?:inoltrato|originale)",
@@ -41,8 +48,9 @@ PHRASES = {
 RULES = {
     "own": r"""\b(?:io|noi|me|mi|ci|mi[oae]|miei|nostr[oaie])\b""",
     "people": """sorella fratello madre padre mamma papà moglie marito figlio figlia figli amico amica collega capo compagno compagna cugino cugina
-        vicino vicina zia zio nonna nonno nipote suocera suocero fidanzato fidanzata coinquilino coinquilina""",
+        vicino vicina zia zio nonna nonno nipote suocera suocero fidanzato fidanzata coinquilino coinquilina genitori nonni""",
     "drops_subjects": True,
+    "names_are_cased": True,
     "hypothetical": r"""\b(?:se|supponiamo|immagin\w+|forse|magari|probabilmente|potre(?:i|mmo|bbe)|vorre(?:i|mmo)|sare(?:i|mmo|bbe)|avre(?:i|mmo|bbe)|fare(?:i|mmo)
         |vivre\w+|usere(?:i|mmo)|(?:penso|pensiamo|pensando)\s(?:di|a)|progett\w+|pianific\w+|voglio|vogliamo|spero|speriamo|prossim[oa]\s(?:settimana|mese|anno)|(?:settimana|mese|anno)\sprossim[oa]|un\sgiorno|sto\sper
         |intend(?:o|iamo)|sogn\w+|mettiamo)\b""",
@@ -55,13 +63,17 @@ RULES = {
         |(?:correzione|rettifica|correggo|in\srealtà|anzi|errata\scorrige|per\sl'esattezza)\b)|\b(?:volevo\sdire|intendevo|mi\s(?:sono|ero)\s(?:sbagliat[oa]|confus[oa])
         |ho\ssbagliato|(?:era|è)\s(?:sbagliat[oa]|un\serrore)|non\sè\s(?:corretto|giusto|vero|così)|ho\sconfuso|ricord(?:at[oa]|avo)\smale|(?:ho|avevo)\s(?:detto|scritto)\s.+\s(?:ma|invece|però)
         |errore\smio|refuso|colpa\smia)\b""",
-    "now": r"""\b(?:ora|adesso|ormai|attualmente|di\snuovo|nuovamente|d'ora\sin\spoi|diventat[oa])\b""",
+    "now": r"""(?<=\b(?:mio|mia)\s)nuov[oa]\b(?!\s(?:colleg|amic|vicin|coinquilin|progetto|client))|\b(?:ora|adesso|ormai|attualmente|di\snuovo|nuovamente|d'ora\sin\spoi|diventat[oa])\b""",
     "changed": r"""\b(?:trasferi\w+|trasloc\w+|cambi\w+|pass(?:at\w+|o|iamo|ò)|migra\w+|spost\w+|aument\w+|sal(?:it\w+|ì)|sces\w+|ridott\w+|abbass\w+|rimanda\w+|rinvia\w+
-        |anticipa\w+|torn\w+|rientr\w+|sostitui\w+|alza\w+)""",
+        |anticipa\w+|torn\w+|rientr\w+|sostitui\w+|alza\w+)
+        |\b(?:iniziato|cominciato|posticipat\w+|portat\w+)\b""",
     "moves": (
         r"(?:dall'|(?:da|dal|dalla|dallo|dai|dalle) ){old} (?:all'|(?:a|ad|al|alla|allo|ai|alle|in|su|verso) ){new}",
     ),
     "swaps": (
+        r"{new},? (?:e )?non (?:in |il |la |a |con |di |da )?{old}",
+        "{old} è stat[oa] (?:sostituit[oa]|rimpiazzat[oa]) (?:da |dal |dalla |con ){new}",
+        r"rinomin\w+ {old}",
         r"(?:invece|al posto) (?:dell'|d'|d(?:i|el|ella|ello|ei|elle) ){old}",
         r"(?:anziché|invece che) (?:in |a |al |alla |di )?{old}",
         r"lasciat\w+ (?:il |la |lo |l')?{old} per {new}",
@@ -69,12 +81,27 @@ RULES = {
         r"(?:non|più) {old},? (?:ma|bensì) {new}",
         r"(?:è|sono|era|in|il|la|alle) {new}, non (?:in |il |la |alle |a )?{old}",
     ),
-    "ended": r"""\bnon\b(?=[^.;!?]*\bpiù\b)|\b(?:smesso\sdi|lasciat\w+|vendut\w+|disdett\w+|annullat\w+|cancellat\w+|abbandonat\w+|regalat\w+|mollat\w+|dat[oa]\svia|licenziat\w+|saltat\w+|sospes\w+|spent\w+|chius\w+)\b""",
+    "shifts": (
+        r"(?:siamo passat[ie]|sono passat[oa]|(?:abbiamo|ho) aggiornato)(?: da \S+)? (?:a|alla) {thing} (?=\d){new}",
+        r"{thing} (?:è|sono|è stat[oa]|sono stat[ie]) (?:spostat|rinviat|rimandat|anticipat|cambiat|passat|aumentat|salit|sces|ridott|posticipat|trasferit)[oaie](?: d\S+ \S+)? (?:al |alla |alle |ai |all'|a |in |per il ){new}",
+        r"(?:abbiamo|ho|hanno|ha) (?:spostato|rinviato|rimandato|anticipato|cambiato|portato|aumentato|alzato|ridotto|abbassato|trasferito) (?:il |la |lo |l'|le |i )?{thing}(?: d\S+ \S+)? (?:al |alla |alle |ai |all'|a |in |per il ){new}",
+    ),
+    "ended": r"""\bnon\b(?=[^.;!?]*\bpiù\b)|\b(?:smesso\sdi|lasciat\w+|vendut\w+|disdett\w+|annullat\w+|cancellat\w+|abbandonat\w+|regalat\w+|mollat\w+|dat[oa]\svia|licenziat\w+|saltat\w+|sospes\w+|spent\w+|chius\w+)\b
+        |\b(?:mort[oaie]|dimess[oa]\sda\S*|rotto|eliminat\w+|rimoss\w+|dismess\w+|disinstallat\w+|scadut[oa]|buttat\w+|disiscritt[oa]\sda\S*|rinunciat\w+\sa\S*|fatto\s(?:sospendere|smettere))\b
+        |\b(?:restituit\w+|ritirat\w+|disattivat\w+|tolt[oaie]|finit[oa]\scon|liberat[oa]\sd\S+|uscit[oa]\sda\S*|lasciati|separat[oi]|divorziat\w+|conclus\w+)\b""",
     "negation": r"""\b(?:non|più|mai|smesso)\b""",
-    "verbs": """uso usiamo usa usato vivo viviamo vive abito abitiamo abita lavoro lavoriamo lavora trasferito trasferita trasferiti trasferisco cambiato cambiata
+    "verbs": """uso usiamo usa usato vivo viviamo vive abito abitiamo abita lavoro lavoriamo lavora trasferito trasferita trasferiti trasferisco passata cambiato cambiata
         cambiamo passato passati passo torno tornato tornata sono siamo è era ho abbiamo ora adesso ormai settimana mese scorso scorsa ieri oggi finalmente
         nuovo nuova invece posto più faccio facciamo vado andiamo spostato spostata""",
     "single": (
+        (
+            "lives_in",
+            r"(?:(?P<subject>.+?)\ssi|mi|ci)\s(?:sono|siamo|è)\strasferit[oaie]\s(?:a|ad|in)\s(?P<object>.+)",
+        ),
+        (
+            "works_at",
+            r"ho\s(?:iniziato|cominciato)\sa\slavorare\s(?:per|presso|da|in|a|alla)\s(?P<object>.+)",
+        ),
         (
             "lives_in",
             r"(?:(?P<subject>.+?)\s)?(?:ora\s|adesso\s)?(?:viv(?:o|e|iamo|ono)|abit(?:o|a|iamo|ano))\s(?:ora\s|adesso\s|di\snuovo\s)*(?:a|ad|in)\s(?P<object>.+)",

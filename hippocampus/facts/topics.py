@@ -1,0 +1,140 @@
+"""The words of a sentence that name what it is about, and whether others are the same in another form. Pure."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Collection
+
+from hippocampus.facts.languages import pattern, word_set, words_of_any
+from hippocampus.facts.words import UNSPACED, bigrams, normalised, spoken, words
+
+_RUN = re.compile(f"[{UNSPACED}]")
+LEAST_PART = 5
+"""How many letters of a word a compound with it has."""
+
+
+@functools.lru_cache(maxsize=4096)
+def topic(text: str) -> frozenset[str]:
+    """Return the words of a text that name what it is about: no small words, no verbs of change.
+
+    Of a script without spaces these are pairs of characters.
+    """
+    language, small = spoken(text), small_words(text)
+    if _RUN.search(text):
+        for verb in sorted(small, key=len, reverse=True):
+            text = text.replace(verb, " ")
+        return frozenset(
+            pair
+            for word in words(text)
+            for pair in (bigrams(word) if _RUN.search(word) else [word])
+        )
+    own = pattern(language.rules.own) if language.rules else None
+    pronouns = words_of_any("third")
+    return frozenset(
+        word
+        for word in words(text.replace("'", " "))
+        if word not in small and word not in pronouns and not (own and own.fullmatch(word))
+    )
+
+
+def is_own(sentence: str) -> bool:
+    """Return whether a sentence is about the speaker or the speaker's things, and about no other person."""
+    rules = spoken(sentence).rules
+    if rules is None or persons(sentence):
+        return False
+    plain = sentence.replace("\u2019", "'")
+    return rules.drops_subjects or pattern(rules.own).search(plain) is not None
+
+
+def holds(text: str, wanted: frozenset[str]) -> bool:
+    """Return whether a text has each of some words, in whatever inflection."""
+    if not wanted:
+        return False
+    present = words(text.replace("'", " "))
+    plain, unspaced = normalised(text), _RUN.search(text) is not None
+    return all(
+        (word in plain)
+        if unspaced or _RUN.search(word)
+        else any(same_stem(word, other) for other in present)
+        for word in wanted
+    )
+
+
+def coverage(wanted: Collection[str], text: str) -> float:
+    """Return the share of some words that a text has, in whatever inflection.
+
+    >>> coverage(["live", "berlin"], "She lives in Berlin")
+    1.0
+    """
+    return sum(holds(text, frozenset({word})) for word in wanted) / max(1, len(wanted))
+
+
+def same_stem(one: str, other: str) -> bool:
+    """Return whether two words differ at most in their endings.
+
+    >>> same_stem("москвы", "москве"), same_stem("eat", "eats"), same_stem("drinking", "drink"), same_stem("tea", "team")
+    (True, True, True, False)
+    """
+    if one == other:
+        return True
+    one, other = one.removeprefix("ال"), other.removeprefix("ال")
+    short, long = sorted((one, other), key=len)
+    if any(sign.isdigit() for sign in one + other) or len(short) < 3:
+        return one == other
+    return (
+        _is_ending(short, long)
+        or _is_inflected(short, long)
+        or _is_compound(short, long)
+        or (len(one) == len(other) and one[:-1] == other[:-1] and {one[-1], other[-1]} <= _VOWELS)
+    )
+
+
+def _is_ending(short: str, long: str) -> bool:
+    """Return whether a word is another one and an ending; of other scripts, any short one."""
+    behind = long.removeprefix(short)
+    is_short = not short.isascii() and len(behind) <= 2
+    if long != behind and (behind in _ENDINGS or is_short):
+        return True
+    stem = len(short) - (2 if len(short) > 4 else 1)
+    return (
+        stem >= 3 and not short.isascii() and long[:stem] == short[:stem] and len(long) - stem <= 3
+    )
+
+
+def _is_inflected(short: str, long: str) -> bool:
+    """Return whether one word is an infinitive or a gerund of the other, as `fumare` of `fumo`."""
+    for at in range(3, len(short)):
+        ends = {short[at:], long[at:]}
+        if short[:at] == long[:at] and len(ends & _VERBAL) == 1 and ends <= _VERBAL | _ENDINGS:
+            return True
+    return False
+
+
+def _is_compound(short: str, long: str) -> bool:
+    """Return whether a long word ends with another one, or begins with it, as German compounds do."""
+    begins = len(short) > LEAST_PART and long.startswith(short) and len(long) > len(short) + 2
+    return begins or (len(short) >= LEAST_PART and long.endswith(short))
+
+
+_VOWELS = frozenset("аяыиуюоейь")
+_ENDINGS = word_set("""s es d ed ing n en e t te st er a as o os an""")
+_VERBAL = word_set("""ing en are ere ire ar er ir""")
+
+
+def small_words(text: str) -> frozenset[str]:
+    """Return the words of a text's language that name no topic."""
+    language = spoken(text)
+    verbs = word_set(language.rules.verbs) if language.rules else frozenset()
+    return language.stop_words | verbs
+
+
+@functools.lru_cache(maxsize=4096)
+def persons(text: str) -> frozenset[str]:
+    """Return the persons other than the speaker that a text names by what they are to the speaker."""
+    text = re.sub(r"\bFrau (?=[A-ZÄÖÜ])", "", text)
+    rules = spoken(text).rules
+    people = frozenset(rules.people.split()) if rules else frozenset()
+    if _RUN.search(text):
+        return frozenset(each for each in people if each in text)
+    return people & set(words(text.replace("'", " ")))

@@ -1,0 +1,203 @@
+"""Which value of a statement another one, in the same words, sets anew: a number, or a name. Pure."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hippocampus.facts.languages import (
+    SpokenLanguage,
+    expression,
+    language,
+    pattern,
+    phrases,
+    word_set,
+)
+from hippocampus.facts.topics import persons, same_stem, topic
+from hippocampus.facts.words import UNSPACED, spoken
+
+_WORD = rf"(?:(?![{UNSPACED}])[^\W_]|[\u0300-\u036f\u064b-\u0655\u0900-\u0903\u093a-\u094f'’-])+"
+_TOKEN = rf"(?P<number>\d+(?:[.,:]\d+)*|(?<!\w)(?:{{numbers}}|{{days}})(?!\w))|{_WORD}"
+_UNSPACED_TOKEN = rf"(?P<number>\d+(?:[.,:]\d+)*(?:[万千百億억만천]\d*)*|(?:{{days}}|{{numbers}}))|[{UNSPACED}]|{_WORD}"
+"""A number, a character of a script without spaces, or a word."""
+_TRAILING = r"\s+(?:{again_words})$"
+_STOPS = " .!。！।"
+_CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ]")
+_HIRAGANA = re.compile("[\u3041-\u309f]")
+FARTHEST = 6
+"""How many tokens a value stands behind its thing at most."""
+LONGEST_WORDS, LONGEST_SIGNS = 3, 6
+"""How long a name is: in words, and in characters of a script without spaces."""
+
+
+class _Words(NamedTuple):
+    """A sentence without its words for the present."""
+
+    language: SpokenLanguage
+    tokens: tuple[str, ...]
+    numbers: tuple[int, ...]
+    """The places of its numbers."""
+    is_unspaced: bool
+
+    @property
+    def gap(self) -> str:
+        """Return what stands between two tokens."""
+        return "" if self.is_unspaced else " "
+
+    def topical(self, tokens: Sequence[str]) -> list[str]:
+        """Return the tokens that are no small words."""
+        small = self.language.stop_words
+        return [each for each in tokens if each.lower() not in small]
+
+
+def replaced_value(old: str, new: str) -> str:
+    """Return the value of a sentence in whose place another one has another; empty where that is not certain.
+
+    >>> replaced_value("My manager is Sarah", "My manager is now Tom")
+    'Sarah'
+    >>> replaced_value("There are four of us", "There are seven of us now")
+    'four'
+    """
+    if persons(old) != persons(new):
+        return ""
+    code = _shared_language(old, new)
+    ours, theirs = _read(new, code), _read(old, code)
+    others = word_set(phrases("third", code))
+    if not ours.is_unspaced and not others.isdisjoint(map(str.lower, ours.tokens[1:])):
+        return ""
+    return _number(theirs, ours) or _name(theirs, ours)
+
+
+def value_behind(sentence: str, thing: str, value: str) -> str:
+    """Return the number or date that a sentence has for a thing, or its name, where a value is one too.
+
+    >>> value_behind("The port of the proxy is 80", "the port", "81"), value_behind("The port is 80", "the port", "Rome")
+    ('80', '')
+    """
+    code = _shared_language(sentence, thing)
+    known, new = _read(sentence, code), _read(value, code)
+    if new.numbers:
+        last = thing[-1] if known.is_unspaced else thing.rsplit(maxsplit=1)[-1].lower()
+        elided = [each.lower().rpartition("'")[2] for each in known.tokens]
+        place = next((at for at, each in enumerate(elided) if same_stem(each, last)), None)
+        near = [at for at in known.numbers if place is not None and 0 < at - place <= FARTHEST]
+        theirs, ours = [known.tokens[at] for at in near], [new.tokens[at] for at in new.numbers]
+        if not near or [each.lower() for each in theirs] == [each.lower() for each in ours]:
+            return ""
+        return known.gap.join(known.tokens[near[0] : near[-1] + 1])
+    named, about = _named(known), topic(thing)
+    is_same = named is not None and topic(named.subject) == about and not known.numbers
+    is_other = named is not None and _is_name(new, value) and named.name.lower() != value.lower()
+    return named.name if named and is_same and is_other else ""
+
+
+def _shared_language(one: str, other: str) -> str:
+    code = spoken(one).code
+    return code if code == spoken(other).code else spoken(f"{one} {other}").code
+
+
+@functools.lru_cache(maxsize=4096)
+def _read(text: str, code: str) -> _Words:
+    known = language(code)
+    present = pattern(known.rules.now) if known.rules else re.compile("(?!)")
+    is_unspaced = re.search(f"[{UNSPACED}]", text) is not None
+    plain = present.sub(
+        "" if is_unspaced else " ", expression(_TRAILING, code).sub("", text.strip(_STOPS))
+    )
+    token = expression(_UNSPACED_TOKEN if is_unspaced else _TOKEN, code)
+    found = list(token.finditer(plain))
+    numbers = tuple(at for at, each in enumerate(found) if each["number"])
+    return _Words(known, tuple(each[0] for each in found), numbers, is_unspaced)
+
+
+def _number(old: _Words, new: _Words) -> str:
+    """Return the one number of a sentence that another one has another for, in the same words."""
+    if len(old.numbers) != len(new.numbers):
+        return ""
+    pairs = [
+        (at, there)
+        for at, there in zip(old.numbers, new.numbers, strict=True)
+        if old.tokens[at].lower() != new.tokens[there].lower()
+    ]
+    if len(pairs) != 1 or _is_label(old, pairs[0][0]):
+        return ""
+    [(at, there)] = pairs
+    before = [_folded(side) for side in (old.tokens[:at], new.tokens[:there])]
+    behind = [_folded(side) for side in (old.tokens[at + 1 :], new.tokens[there + 1 :])]
+    return old.tokens[at] if before[0] == before[1] and behind[0] == behind[1] else ""
+
+
+def _folded(tokens: Sequence[str]) -> list[str]:
+    """Return tokens in one case, without the endings of Japanese verbs."""
+    return [each.lower() for each in tokens if not _HIRAGANA.match(each)]
+
+
+def _is_label(sentence: _Words, at: int) -> bool:
+    """Return whether a number names what the sentence is about, as in `Room 12 is booked`."""
+    rules, behind = sentence.language.rules, sentence.tokens[at + 1 : at + 2]
+    about = sentence.topical(sentence.tokens[:at])
+    if sentence.is_unspaced or rules is None or len(about) != 1 or not behind:
+        return False
+    if not sentence.tokens[at].isdigit() or not sentence.topical(sentence.tokens[at - 1 : at]):
+        return False
+    if pattern(rules.own).match(sentence.tokens[0]):
+        return False
+    return not (rules.drops_subjects and sentence.topical(behind))
+
+
+def _name(old: _Words, new: _Words) -> str:
+    """Return the name that a sentence has behind a copula, where another one has another."""
+    theirs, ours = _named(old), _named(new)
+    if theirs is None or ours is None or theirs[:2] != ours[:2]:
+        return ""
+    return theirs.name if theirs.name.lower() != ours.name.lower() else ""
+
+
+class _Named(NamedTuple):
+    """A sentence that names one thing."""
+
+    subject: str
+    verb: str
+    name: str
+
+
+def _named(sentence: _Words) -> _Named | None:
+    code, text = sentence.language.code, sentence.gap.join(sentence.tokens)
+    edge = "(?:{copulas})" if sentence.is_unspaced else r"(?<!\S)(?:{copulas})(?!\S)"
+    copula = expression(edge, code).search(text)
+    if copula is None:
+        return None
+    subject, value = text[: copula.start()].strip() or copula[0], text[copula.end() :].strip()
+    name = expression("^(?:{articles}|{indefinite}) |(?:{behind})$", code).sub("", value)
+    is_kind = expression("(?:{indefinite}) .*", code).fullmatch(value) is not None
+    if not _is_name(sentence, name):
+        return None
+    if not _is_thing(sentence, subject, is_kind=is_kind):
+        return None
+    return _Named(subject.lower(), copula[0].split(" ")[0], name)
+
+
+def _is_name(sentence: _Words, value: str) -> bool:
+    if sentence.is_unspaced:
+        return 0 < len(value) <= LONGEST_SIGNS and not _HIRAGANA.search(value)
+    tokens = value.split()
+    is_cased = any(map(_CASED.match, tokens)) or value.lower() == value.upper()
+    return 0 < len(tokens) <= LONGEST_WORDS and is_cased and bool(sentence.topical(tokens[:1]))
+
+
+def _is_thing(sentence: _Words, subject: str, *, is_kind: bool) -> bool:
+    """Return whether a subject has one name at a time: `my car` and `my son's teacher`.
+
+    A person may be a Dane and a dentist, but is one Tom.
+    """
+    rules, who = sentence.language.rules, persons(subject)
+    if sentence.is_unspaced or rules is None:
+        return not any(subject.endswith(each) for each in who)
+    article = expression("^(?:{articles}) ", sentence.language.code)
+    if not article.search(subject) and not pattern(rules.own).search(subject):
+        return False
+    heads = [word for word in sentence.topical(subject.split()) if not word.endswith(("'s", "’s"))]
+    is_person = bool(heads) and heads[0].lower() in who
+    return bool(heads) and not (is_person and (is_kind or not rules.names_are_cased))
