@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.policy import Consolidation, Policy, load
-from hippocampus.session.session import EXCESS, Session
+from hippocampus.session.run import EXCESS
+from hippocampus.session.session import Session
 
 Item = dict[str, Any]
 Rounds = list[list[Item]]
@@ -517,6 +518,6 @@ def held(message: Message, part: Part) -> Any:
 def named_in(session: Session) -> Counter[str]:
     """Return how many texts of a session's view have each identifier."""
     counts: Counter[str] = Counter()
-    for part in session._state.payloads.named.parts:
+    for part in session._run.state.payloads.named.parts:
         counts.update(part)
     return +counts

@@ -1,19 +1,17 @@
 """A session over a growing message list: what a host asks of it, and what comes back by recall.
 
-A turn is a value (`turn.take_turn`); here it is committed. Law 3 stands here, in `Session.__call__`:
-whatever fails inside, the loop gets its own messages.
+Law 3 stands here, in `Session.__call__`: whatever fails inside, the loop gets its own messages.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from hippocampus import recall
 from hippocampus.entries import adoption
@@ -27,44 +25,32 @@ from hippocampus.entries.entry import (
     Record,
     Source,
     Stage,
-    content_key,
     storable,
 )
 from hippocampus.entries.entry import entry_id as make_id
-from hippocampus.entries.origin import MessageOrigin, StateOrigin
-from hippocampus.errors import MessagesError, RecallError, StoreError
-from hippocampus.formats import passing, plain, reader
+from hippocampus.entries.origin import StateOrigin
+from hippocampus.errors import RecallError, StoreError
+from hippocampus.formats import plain, reader
 from hippocampus.formats.conversation import Item, Message
 from hippocampus.formats.usage import cache_miss_of, usage_of
 from hippocampus.models import tokens
 from hippocampus.recall import answers, pending, retrieval, versions
 from hippocampus.recall.fitting import MIN_TOKENS
 from hippocampus.recall.refetch import Refetcher, RefetchPorts
-from hippocampus.session import compaction, digest, report, tool_cache
+from hippocampus.session import digest, report, tool_cache
 from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.changes import Change, changes_between, changes_of
-from hippocampus.session.costs import Costs, raw_call
-from hippocampus.session.history import History, common
-from hippocampus.session.marks import Marker
+from hippocampus.session.guard import Guard
 from hippocampus.session.payload import Payload
-from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
+from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.redactor import redacted_list, redacted_text
 from hippocampus.session.resources import Resources, SessionInfo
-from hippocampus.session.rules import Rules
-from hippocampus.session.state import State, keys_of, read
-from hippocampus.session.turn import Original, Turn, take_turn
-from hippocampus.storage import archive, ledger, tombstones
-from hippocampus.storage.content_store import DiskStore, damage
-from hippocampus.storage.ledger import Ledger, Measure, ModelCall
+from hippocampus.session.run import SessionRun
+from hippocampus.storage import ledger
 
 LOG = logging.getLogger("hippocampus")
 MAX_RECALL_FACTOR = 4
 """A model may ask for this many times the tokens that one recall returns by the policy."""
-MIN_CHECKED = 20
-"""The payloads of a continued list, newest first, that are looked for at least; each in a tenth of a
-millisecond. Where the last of them is lost, the earlier ones are looked for too."""
-EXCESS = "the view passes its limit, and nothing more may be shortened"
-T = TypeVar("T")
 
 
 def _text_in(record: Record, content: bytes) -> str:
@@ -80,90 +66,42 @@ class Session:
     def __init__(self, session_id: str, resources: Resources, info: SessionInfo) -> None:
         """Open the ledger of a session, where that is possible; made by `Hippocampus.session` alone."""
         self.id = session_id
-        self.failures = 0
-        """How many calls of this session failed inside and sent the messages as they were."""
-        self.problem = ""
-        """Why the last call failed, or why nothing can be stored; empty where all is well."""
         self._resources = resources
         self._lock = threading.RLock()
+        self._guard = Guard(session_id)
+        self._run = SessionRun(session_id, resources, info, self._guard)
         self._is_closed = False
-        self._said: set[str] = set()
-        """What was logged, and is not logged again."""
         self._last: list[Item] = []
         """The list of the last call that did not fail."""
         self._left: list[Any] = []
         """Where the last call failed: its list, and what to take in if that cannot be read."""
+        self._idle_seconds = 0.0
+        """The pause before the last call."""
+        self._bill = Bill(resources.prices)
+        self._memory_calls: Mapping[str, Callable[[str], str]] = {}
+        """By name the tools of long-term memory that were offered to the model."""
         self._retrieval = retrieval.Retrieval(
             resources.state, session_id, resources.store, self._decode
         )
-        self._rules = Rules.of_policy(
-            session_id, resources.policy, resources.prices, resources.encoding
-        )
-        self._opened: Ledger | None = None
-        self._info = info
-        self._opening: str | None = None
-        """The text in front of the user's first words; None until it is settled."""
-        self._memory_calls: Mapping[str, Callable[[str], str]] = {}
-        """By name the tools of long-term memory that were offered to the model."""
-        self._has_past = False
-        """Whether an earlier run left calls that no consolidation has seen."""
-        self._is_consolidated = True
-        """Whether a consolidation has seen all that this run has read."""
-        self._journal = archive.journal_of(resources.state, session_id, resources.policy)
-        self._warned_of_excess = False
-        self._handed: dict[int, Item] = {}
-        """Copies of edited items that stand in the views handed out."""
-        self._state = State.empty(self._rules)
-        self._marker = Marker(
-            resources.prices, self._rules.encoding, resources.marks, tail=resources.tail_mark
-        )
-        self._bill = Bill(resources.prices)
-        self._idle_seconds = 0.0
-        """The pause before the last call."""
-        self._last_call: ModelCall | None = None
-        """The request that this session wrote down last, as the ledger has it."""
-        self._measured: set[bytes] = set()
-        """The digests of the long texts that the ledger has measures of."""
         ports = RefetchPorts(self.records, self._redacted, self._add_version)
         self._refetcher = Refetcher(
             session_id, resources.policy, resources.sources, self._retrieval, ports
         )
         try:
-            self._open()
+            self._run.open()
         except StoreError as failure:  # law 3: an agent that restarts starts
-            self.problem = str(failure)
+            self._guard.problem = str(failure)
             LOG.exception("session %s: sending messages as they are until it opens", self.id)
 
     @property
-    def _ledger(self) -> Ledger:
-        """The session's ledger; one that could not be opened is tried again."""
-        return self._opened or self._open()
+    def failures(self) -> int:
+        """How many calls of this session failed inside and sent the messages as they were."""
+        return self._guard.failures
 
-    def _open(self) -> Ledger:
-        """Open the ledger, and go on from what it has.
-
-        Raises:
-            StoreError: it cannot be opened.
-            ValueError: the session belongs to another agent.
-
-        """
-        with contextlib.ExitStack() as closing:
-            opened = closing.enter_context(
-                contextlib.closing(Ledger(self._resources.state, self.id))
-            )
-            self._info = replace(self._info, agent=opened.agent(self._info.agent))
-            self._has_past = opened.pending() > 0
-            measures = opened.measures()
-            self._measured = {each.digest for each in measures}
-            encoding = self._rules.encoding
-            counted = {each.digest: each.tokens for each in measures if each.encoding == encoding}
-            tokens.remember(counted, encoding)
-            self._rules.kinds.update({each.digest: each.kind for each in measures if each.kind})
-            self._state = State.of_ledger(opened, self._rules)
-            self._opened = opened
-            closing.pop_all()
-        self.problem = ""
-        return opened
+    @property
+    def problem(self) -> str:
+        """Why the last call failed, or why nothing can be stored; empty where all is well."""
+        return self._guard.problem
 
     # A call
 
@@ -204,8 +142,8 @@ class Session:
             given = list(items) if isinstance(items, Iterable) else items
             view, is_taken = self._sent(given, idle_seconds, request or {})
             if is_taken:
-                return changes_of(self._state.view)
-            return self._guarded(
+                return changes_of(self._run.state.view)
+            return self._guard.run(
                 lambda: changes_between(
                     reader.read(plain.plain(given)), reader.read(plain.plain(view))
                 ),
@@ -244,234 +182,23 @@ class Session:
         def taken() -> tuple[list[Any], bool]:
             nonlocal given
             given = plain.listed(items)
-            same = reader.common_prefix(self._state.history.reading.items, given)
+            same = reader.common_prefix(self._run.state.history.reading.items, given)
             own = plain.plain(given, same)
-            cold = idle_seconds > self._resources.prices.cache_seconds
-            is_taken = self._take(own, same, request, idle_seconds, cold=cold)
-            if is_taken:
-                view = self._marker.written(self._state.view.write(own, self._handed))
-            else:
-                view = redacted_list(own, self._rules)
+            is_taken = self._run.take(
+                own, same, request, idle_seconds, is_after_failure=bool(self._left)
+            )
+            view = self._run.view(own) if is_taken else redacted_list(own, self._run.rules)
             self._last, self._left, self._idle_seconds = own, [], idle_seconds
-            self.problem = ""
+            self._guard.problem = ""
             return plain.given_back(view, own, given), is_taken
 
         def raw() -> tuple[list[Any], bool]:
-            self.failures += 1
-            self._marker.is_lost = True
+            self._guard.failures += 1
+            self._run.marker.is_lost = True
             self._left = [list(given) if isinstance(given, list) else given, self._last]
             return self._raw(given), False
 
-        return self._guarded(taken, raw, "sending the messages as they are")
-
-    def _guarded(self, work: Callable[[], T], fallback: Callable[[], T], lost: str) -> T:
-        """Return the result of some work; where it fails, log the loss, and return the fallback's."""
-        try:
-            return work()
-        except Exception as failure:  # law 3: a failure of the memory never breaks the agent's loop
-            self.problem = f"{failure}" or type(failure).__name__
-            if not lost:
-                LOG.debug("session %s: a fallback failed too", self.id, exc_info=True)
-            elif isinstance(failure, MessagesError) or self._is_closed:
-                self._say_once(f"{lost}: {failure}")
-            else:
-                LOG.exception("session %s: %s", self.id, lost)
-            return fallback()
-
-    def _say_once(self, text: str) -> None:
-        if text not in self._said:
-            self._said.add(text)
-            LOG.error("session %s: %s", self.id, text)
-
-    def _take(
-        self,
-        items: list[Item],
-        same: int,
-        request: Mapping[str, Any],
-        idle_seconds: float,
-        *,
-        cold: bool,
-    ) -> bool:
-        """Take a turn and commit it; return False where the list is to be sent as it is.
-
-        The first `same` items are those of the list before.
-
-        Raises:
-            MessagesError: the list is in no known format.
-            StoreError: what leaves the view cannot be put on disk; then nothing has left it.
-
-        """
-        if self._ledger.has_changed():
-            self._take_up()
-        before = self._state.history
-        history = before.extended(items, min(same, len(before.reading.items)))
-        fresh = history.raw[history.reading.kept :]
-        reason = passing.reason_of_request(request) or passing.reason_of_list(history.raw, fresh)
-        if reason:
-            self._say_once(f"sending the messages as they are: {reason}")
-            return False
-        is_continued = bool(self._state.records) and not before.raw
-        if self._is_sent(history) and not cold:
-            self._stand_again(history, items)
-            if is_continued:
-                self._store_lost()
-            return True
-        costs = self._costs_before(history.turn)
-        opening = self._opening_of(history)
-        rules = replace(self._rules_of_turn(), standing_tokens=self._standing(history, items))
-        turn = take_turn(self._state, history, costs, rules, opening, cold=cold)
-        marks = self._marks_of(turn, idle_seconds)
-        self._commit(replace(turn, call=replace(turn.call, marks=marks)))
-        if is_continued:
-            self._store_lost()
-        self._warn_of_excess()
-        self._consolidate_in_background(before, compacted=turn.compacted)
-        return True
-
-    def _store_lost(self) -> None:
-        """Store what the list has and the store lost: a power cut takes the payloads that came last."""
-        state = self._state
-        stored = [each for each in state.payloads.items if each.record.origin in state.records]
-        for number, each in enumerate(reversed(stored)):
-            if self._is_lost(each.record.content):
-                self._resources.store.put(state.payloads.original(each, state.history))
-            elif number >= MIN_CHECKED:
-                break
-        for record in reversed(list(state.records.values())):
-            span = compaction.span_of(record) if record.kind == compaction.KIND else None
-            if span in state.view.folds:
-                if not self._is_lost(record.content):
-                    break
-                self._resources.store.put(compaction.original_of(state.view, span))
-        kept = {
-            each.content
-            for each in state.records.values()
-            if isinstance(each.origin, MessageOrigin) and self._is_lost(each.content)
-        }
-        if kept:
-            for text in (part.text for each in state.history.raw for part in each.parts):
-                original = text.encode("utf-8", "surrogatepass")
-                if content_key(original) in kept:
-                    self._resources.store.put(original)
-
-    def _is_lost(self, key: str) -> bool:
-        """Return whether a payload is damaged or gone, and no garbage collection removed it."""
-        is_damaged = bool(damage(self._resources.store, key))
-        return is_damaged and tombstones.tombstone(self._resources.state, key) is None
-
-    def _is_sent(self, history: History) -> bool:
-        """Return whether the view of just this list is the last request, so that it is sent again."""
-        last, own, state = self._ledger.last_call(), len(history.raw), self._state
-        if last is None or self._left or not last.messages == own == state.view.sent:
-            return False
-        if state.last_keys is not None:
-            return list(state.last_keys) == list(history.keys)
-        return history.reading.kept == own == len(state.history.raw)
-
-    def _stand_again(self, history: History, items: list[Item]) -> None:
-        """Take up the view of the last request, where another process or an earlier one has sent it."""
-        if self._state.last_keys is None:
-            return
-        opening = self._opening_of(history)
-        self._standing(history, items)
-        state = read(self._state, history, opening, self._rules_of_turn()).state
-        self._state = replace(state, view=replace(state.view, sent=len(history.raw)))
-        self._last_call = call = self._ledger.last_call()
-        name = history.reading.adapter.NAME
-        if call is not None:  # a process that died behind its commit has archived nothing
-            self._archive(lambda journal: journal.append(self._messages(), 0, name, call, (), ()))
-
-    def _costs_before(self, turn: int) -> Costs:
-        """Return the sums before a turn; a list that is shorter than it was goes on with all of them."""
-        last = self._ledger.last_call()
-        if last is not None and turn < last.turn:
-            self._ledger.go_on_from(turn)
-        return Costs.after(self._ledger.last_call(turn))
-
-    def _standing(self, history: History, items: list[Item]) -> Sequence[int] | None:
-        """Return the tokens of the last view up to each of its cache marks, as far as it still stands."""
-        self._marker.look(items, history.reading.adapter.NAME)
-        last = self._ledger.last_call()
-        if self._marker.is_lost and self._marker.is_marked and last is not None:
-            before = read(self._state, history, self._opening or "", self._rules).state.view
-            self._marker.restore(before.shown[: before.sent], last.marks)
-        return self._marker.standing_tokens
-
-    def _marks_of(self, turn: Turn, idle_seconds: float) -> str:
-        """Return where cache marks of ours stand in the view of a turn that is not committed yet."""
-        state, history = self._state, turn.state.history
-        kept = len(state.history.raw)
-        if state.last_keys or history.reading.kept < kept:
-            kept = common(keys_of(state), history.keys)
-        return self._marker.moved(turn.state.view.shown, kept, idle_seconds)
-
-    def _take_up(self) -> None:
-        """Take up what another process has written: entries, or whole turns.
-
-        Of entries alone, such as those that it recalled, the list need not be read again.
-        """
-        last = self._ledger.last_call()
-        if last is not None and last == self._last_call:
-            self._state = self._state.with_saved(self._ledger.records(), self._rules)
-        else:
-            self._state = State.of_ledger(self._ledger, self._rules)
-            self._marker.is_lost = True
-
-    def _rules_of_turn(self) -> Rules:
-        summaries = self._resources.summaries
-        return replace(self._rules, summaries=summaries.of_turn()) if summaries else self._rules
-
-    def _commit(self, turn: Turn) -> None:
-        """Put on disk what a turn decided, and go on from its state; a failure leaves the old one."""
-        for original in turn.originals:
-            self._put(original)
-        state, before = turn.state, self._state.history
-        sent, measures = state.history.sent_from(state.stored_keys), self._new_measures(turn)
-        self._ledger.commit(turn.records, turn.decisions, turn.call, turn.again, sent, measures)
-        self._measured.update(each.digest for each in measures)
-        self._last_call = self._ledger.last_call()
-        self._state = replace(
-            state.with_committed(turn.records, turn.again),
-            stored_keys=len(state.history.keys),
-            costs=Costs.after(self._last_call),
-        )
-        self._note_change(turn.kept, before)
-        self._archive(
-            lambda journal: journal.append(
-                self._messages(),
-                turn.kept,
-                state.history.reading.adapter.NAME,
-                turn.call,
-                turn.decisions,
-                turn.records,
-            )
-        )
-
-    def _put(self, original: Original) -> None:
-        """Store bytes; the store of a state directory refers to the payloads that they repeat."""
-        store = self._resources.store
-        if isinstance(store, DiskStore):
-            store.put(original.content, original.parts)
-        else:
-            store.put(original.content)
-
-    def _new_measures(self, turn: Turn) -> list[Measure]:
-        """Return the measures of the long texts that a turn brought, and that are not written down."""
-        texts = {record.shown for record in turn.records}
-        for message in turn.state.history.raw[turn.kept :]:
-            texts.update(part.text for part in message.parts)
-        found = []
-        for text in texts:
-            key = tokens.digest(text) if len(text) > tokens.SMALL_TEXT else b""
-            if key and key not in self._measured:
-                count, kind = self._rules.count_tokens(text), self._rules.kinds.get(key, "")
-                found.append(Measure(key, self._rules.encoding, count, kind))
-        return found
-
-    def _note_change(self, kept: int, before: History) -> None:
-        """Note whether the list is another one than the one that was consolidated."""
-        unchanged = kept == len(before.raw) == len(self._state.history.raw)
-        self._is_consolidated = self._is_consolidated and unchanged
+        return self._guard.run(taken, raw, "sending the messages as they are")
 
     def _raw(self, items: Any) -> list[Any]:
         """Return messages as they are, but for what the policy redacts, and note that they are sent."""
@@ -480,76 +207,15 @@ class Session:
         def redacted() -> list[Any]:
             nonlocal own
             own = plain.plain(plain.listed(items))
-            return plain.given_back(redacted_list(own, self._rules), own, items)
+            return plain.given_back(redacted_list(own, self._run.rules), own, items)
 
         def unread() -> list[Any]:
             return list(items) if isinstance(items, list) else items
 
-        lost = "sending what the policy redacts too" if self._rules.redacts else ""
-        view = self._guarded(redacted, unread, lost)
-        self._guarded(lambda: self._note_raw(own), lambda: None, "")
+        lost = "sending what the policy redacts too" if self._run.rules.redacts else ""
+        view = self._guard.run(redacted, unread, lost)
+        self._guard.run(lambda: self._run.note_raw(own), lambda: None, "")
         return view
-
-    def _note_raw(self, items: list[Item]) -> None:
-        """Write down that a list was sent as it is; its entries stand again at the next call."""
-        state = self._state
-        history = state.history.extended(items).unredacted()
-        costs = self._costs_before(history.turn)
-        call = raw_call(history, state.view, keys_of(state), costs, self._resources.prices)
-        self._ledger.commit([], [], call, sent=history.sent_from(0))
-        self._state = state.sent_raw(history, Costs.after(call))
-
-    def _opening_of(self, history: History) -> str:
-        """Return the text that stands in front of the user's first words, the same all session."""
-        place = history.first_words() if self._opening is None else None
-        if place is not None:
-            self._opening = self._settled(history, *place)
-        return self._opening or ""
-
-    def _settled(self, history: History, number: int, part: int) -> str:
-        known = self._ledger.context_load()
-        if known is not None:
-            return known
-        wanted = self._resources.policy.consolidation.context_load_tokens
-        if not wanted or self._ledger.last_call() is not None:
-            return ""
-        request = ContextLoadRequest(
-            self.id, self._info.agent, history.raw[number].parts[part].text, self._info.context_time
-        )
-        text = self._resources.consolidator.context_load(request, self._ledger)
-        self._state = self._state.with_committed(self._ledger.records(), ())
-        return text
-
-    def _messages(self) -> Sequence[Message]:
-        """Return the messages of the list as an archive or a fact may quote them."""
-        return self._state.history.quotable_range(0, len(self._state.history.raw))
-
-    def _archive(self, write: Callable[[archive.Journal], None]) -> None:
-        """Append the new messages to the archive; a turn is committed whether or not that works."""
-        journal = self._journal
-        if journal is not None:
-            lost = "this call is not in the archive yet"
-            self._guarded(lambda: write(journal), lambda: None, lost)
-
-    def _warn_of_excess(self) -> None:
-        """Warn once, until a view fits again, that one does not and why."""
-        largest = report.largest_messages(self._state.view, self._rules)
-        if largest and not self._warned_of_excess:
-            LOG.warning("session %s: %s: %s", self.id, EXCESS, "; ".join(largest))
-        self._warned_of_excess = bool(largest)
-
-    def _consolidate_in_background(self, before: History, *, compacted: bool) -> None:
-        """Start a consolidation where the view was compacted, or the host has cut its list."""
-        is_cut = len(self._state.history.raw) < len(before.raw)
-        cut = before.quotable_range(0, len(before.raw)) if is_cut else None
-        if compacted or cut is not None:  # the protocol's `context_threshold`
-            self._resources.consolidator.start(self._snapshot(cut), last=cut is not None)
-
-    def _snapshot(self, messages: Sequence[Message] | None = None) -> SessionSnapshot:
-        """Return the session as a consolidation takes it, with these messages or those it has."""
-        said = self._messages() if messages is None else messages
-        turn, records = self._state.history.turn, list(self._state.records.values())
-        return SessionSnapshot(self.id, self._info.agent, turn, said, records)
 
     # What comes back
 
@@ -563,7 +229,7 @@ class Session:
         """Store a newer text of an entry's source as an entry of its own, linked to it."""
         prices, encoding = self._resources.prices, self._resources.encoding
         with self._lock:
-            turn, ids = self._state.history.turn, self._state.ids
+            turn, ids = self._run.state.history.turn, self._run.state.ids
             newer = versions.version(self.id, record, text, turn, prices, encoding, ids)
             self._resources.store.put(text.encode("utf-8", "surrogatepass"))
             self._save(newer)
@@ -589,7 +255,7 @@ class Session:
         """
         self._named(name)
         known = self._resources.memory_tools if memory else None
-        self._memory_calls = known.callables(self._info.agent) if known else {}
+        self._memory_calls = known.callables(self._run.info.agent) if known else {}
         return [recall.tool(format_name, name), *(known.tools(format_name) if known else [])]
 
     def recall_function(self, name: str = recall.TOOL_NAME) -> Callable[..., str]:
@@ -604,7 +270,7 @@ class Session:
 
     def _named(self, name: str) -> None:
         with self._lock:
-            self._rules = replace(self._rules, recall_name=name)
+            self._run.rules = replace(self._run.rules, recall_name=name)
 
     def recall(  # noqa: PLR0913 - each is one way to name a slice
         self,
@@ -667,7 +333,7 @@ class Session:
         if not window_tokens:
             return bound
         with self._lock:
-            room = window_tokens - self._state.view.shown_total
+            room = window_tokens - self._run.state.view.shown_total
         if room < min(bound, MIN_TOKENS):
             raise answers.too_large(record, min(bound, record.tokens), max(0, room))
         return min(bound, room)
@@ -680,7 +346,7 @@ class Session:
         stale = versions.replaced(every.values())
         known = {entry_id: record for entry_id, record in every.items() if entry_id not in stale}
         with self._lock:
-            texts = [text for each in self._state.view.shown for text in each.texts()]
+            texts = [text for each in self._run.state.view.shown for text in each.texts()]
         shown = set().union(*map(recall.names_in, texts))
         text, entry_ids = self._retrieval.search(query, known, bound, shown)
         self._accessed([known[entry_id] for entry_id in entry_ids if entry_id in known])
@@ -700,7 +366,7 @@ class Session:
         return retrieval.handle(
             plain.plain(plain.listed(items)),
             self._serve,
-            self._rules.recall_name,
+            self._run.rules.recall_name,
             self._memory_calls,
         )
 
@@ -726,8 +392,8 @@ class Session:
         """
         wanted = tool_cache.asked(call)
         with self._lock:
-            record = tool_cache.newest(self._state.records.values(), wanted)
-            said = list(self._state.history.raw)
+            record = tool_cache.newest(self._run.state.records.values(), wanted)
+            said = list(self._run.state.history.raw)
         if record is None or tool_cache.is_overtaken(record, said, wanted):
             return None
         current = self._refetcher.is_current(record)
@@ -743,7 +409,7 @@ class Session:
     def _accessed(self, records: Sequence[Record]) -> None:
         """Bring the strength of entries back, which a recall has returned."""
         with self._lock:
-            turn = self._state.history.turn
+            turn = self._run.state.history.turn
             try:
                 for record in records:
                     self._save(replace(record, entry=accessed(record.entry, turn)))
@@ -775,8 +441,7 @@ class Session:
     def _known(self) -> dict[str, Record]:
         """Return the entries by id, those of other processes too."""
         with self._lock:
-            written = self._ledger.records()
-        return {record.entry.id: record for record in (*written, *self.records())}
+            return self._run.known()
 
     def _record_of(self, entry_id: str) -> Record:
         known = {record.entry.id: record for record in self.records()}
@@ -792,8 +457,8 @@ class Session:
 
         """
         with self._lock:
-            self._state = self._state.with_record(record, self._rules)
-            self._ledger.save(record)
+            self._run.state = self._run.state.with_record(record, self._run.rules)
+            self._run.ledger.save(record)
 
     # What the host declares
 
@@ -840,7 +505,7 @@ class Session:
             if self._is_closed:  # before its content is stored, to which nothing would refer
                 raise StoreError(f"session {self.id!r} is closed; open it again to note a state")
             content = self._resources.store.put(text.encode("utf-8", "surrogatepass"))
-            turn = self._state.history.turn
+            turn = self._run.state.history.turn
             origin = StateOrigin(turn, content)
             entry = Entry(
                 id=make_id(self.id, origin, content),
@@ -866,22 +531,22 @@ class Session:
     def records(self) -> list[Record]:
         """Return the entries with what stands in the view for them, oldest first."""
         with self._lock:
-            return list(self._state.records.values())
+            return list(self._run.state.records.values())
 
     def payloads(self) -> list[Payload]:
         """Return everything that may leave the view, in full or as an entry, oldest first."""
         with self._lock:
-            return list(self._state.payloads.items)
+            return list(self._run.state.payloads.items)
 
     def view_pairs(self) -> list[tuple[Message, Message]]:
         """Return each message of the list with the message that is sent for it; empty where a digest is."""
         with self._lock:
-            return list(zip(self._state.history.raw, self._state.view.shown, strict=True))
+            return list(zip(self._run.state.history.raw, self._run.state.view.shown, strict=True))
 
     def decisions(self) -> list[tuple[int, Decision]]:
         """Return every change made to the view, with the turn in which it was made."""
         with self._lock:
-            return self._ledger.decisions()
+            return self._run.ledger.decisions()
 
     def status(self) -> dict[str, Any]:
         """Return the live figures of the session.
@@ -897,10 +562,10 @@ class Session:
         """
         with self._lock:
             return {
-                "turn": self._state.history.turn,
+                "turn": self._run.state.history.turn,
                 "failures": self.failures,
                 "problem": self.problem,
-                **report.figures(self._state, self._rules),
+                **report.figures(self._run.state, self._run.rules),
                 "recalls": dict(self._refetcher.outcomes),
                 "billed": self._bill.figures() if self._bill.calls else None,
             }
@@ -921,8 +586,8 @@ class Session:
         """
         usage, miss = usage_of(reported), cache_miss_of(reported)
         with self._lock:
-            read_tokens = self._marker.read_tokens
-            call = CountedCall(self._state.view.shown_total, read_tokens, self._idle_seconds)
+            read_tokens = self._run.marker.read_tokens
+            call = CountedCall(self._run.state.view.shown_total, read_tokens, self._idle_seconds)
             was_off = self._bill.is_off
             self._bill.add(call, usage, miss)
             if self._bill.is_off and not was_off:
@@ -942,12 +607,14 @@ class Session:
         """
         with self._lock:
             self._end(messages)
-            whole = bool(self._state.history.raw) and not self._has_past
+            whole = bool(self._run.state.history.raw) and not self._run.has_past
             outcome = self._resources.consolidator.consolidate(
-                self._snapshot(), self._ledger, is_whole=whole and not self._ledger.is_shared()
+                self._run.snapshot(),
+                self._run.ledger,
+                is_whole=whole and not self._run.ledger.is_shared(),
             )
             if outcome.finished:
-                self._is_consolidated = True
+                self._run.is_consolidated = True
             return outcome
 
     def _end(self, messages: Iterable[Any] | None) -> None:
@@ -957,28 +624,10 @@ class Session:
 
     def _is_taken_in(self, items: Iterable[Any]) -> bool:
         def taken_in() -> bool:
-            self._take_in(plain.plain(plain.listed(items)))
+            self._run.take_in(plain.plain(plain.listed(items)))
             return True
 
-        return self._guarded(taken_in, lambda: False, "the list as it ended is not taken in")
-
-    def _take_in(self, items: list[Item]) -> None:
-        """Take in a list as it ended, with what came behind its last call; no view is made of it."""
-        before = self._state.history
-        history = before.extended(items)
-        taken = read(self._state, history, self._opening_of(history), self._rules_of_turn())
-        if taken.kept == len(before.raw) == len(history.raw):
-            self._state = taken.state
-            return
-        for _, original in taken.noted:
-            self._resources.store.put(original)
-        records = [record for record, _ in taken.noted]
-        self._ledger.save(*records)
-        self._state = taken.state.with_committed(records, ())
-        self._note_change(taken.kept, before)
-        name, turn = history.reading.adapter.NAME, history.turn
-        self._archive(lambda journal: journal.end(self._messages(), taken.kept, name, turn))
-        self._consolidate_in_background(before, compacted=False)
+        return self._guard.run(taken_in, lambda: False, "the list as it ended is not taken in")
 
     def adopt(self, entry_id: str) -> None:
         """Take over an entry of another session of this memory, so that it can be recalled here.
@@ -996,7 +645,7 @@ class Session:
                 return
             owner, record = found
             self._retrieval.original(record)
-            self._save(adoption.adopted(record, owner, self._state.history.turn))
+            self._save(adoption.adopted(record, owner, self._run.state.history.turn))
 
     def close(self, messages: Iterable[Any] | None = None) -> None:
         """End the session, once its facts are kept; the same id opens it again.
@@ -1007,7 +656,7 @@ class Session:
         """
         with self._lock:
             if not self._is_closed:
-                self._is_closed = True
+                self._is_closed = self._guard.is_quiet = True
                 self._end(messages)
                 self._keep_facts()
                 self._close_files()
@@ -1019,38 +668,19 @@ class Session:
         """
         with self._lock:
             if not self._is_closed:
-                self._is_closed = True
+                self._is_closed = self._guard.is_quiet = True
                 self._close_files()
 
     def _keep_facts(self) -> None:
-        self._guarded(
-            lambda: self.consolidate() if self._has_news() else None,
+        self._guard.run(
+            lambda: self.consolidate() if self._run.has_news() else None,
             lambda: None,  # the next start finishes it
             "not consolidated",
         )
 
     def _close_files(self) -> None:
         self._retrieval.close()
-        try:
-            if self._journal is not None:
-                self._journal.close()
-        except StoreError:  # the journal is still there, and packed when the session ends again
-            LOG.exception("session %s: the archive is not packed", self.id)
-        if self._opened is not None:
-            self._opened.close()
-
-    def _has_news(self) -> bool:
-        """Return whether there is something that no consolidation has seen, and a memory to keep it.
-
-        What another process has consolidated meanwhile may be less than this one has read. Of calls
-        whose words are nowhere, neither here nor in an archive, nothing would be kept: these are
-        left to the process that has the list.
-        """
-        is_seen = self._is_consolidated and not self._ledger.pending()
-        if self._resources.consolidator.closed or is_seen:
-            return False
-        is_here = bool(self._state.history.raw) or self._ledger.last_call() is None
-        return is_here or archive.is_archived(self._resources.state, self.id)
+        self._run.close()
 
     def __enter__(self) -> Self:
         return self

@@ -80,7 +80,7 @@ def test_it_says_what_a_session_put_away(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:
         session(reading(3))
-        turns, stored = daily_log.activity(session.records(), session._ledger.last_call())
+        turns, stored = daily_log.activity(session.records(), session._run.ledger.last_call())
     memory.close()
     assert turns.startswith("3 turns; the last view had ")
     assert stored.startswith("3 contents of ")

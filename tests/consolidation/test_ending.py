@@ -197,7 +197,7 @@ def test_what_came_with_a_call_that_failed_is_taken_in_at_the_end(
     memory = make(policy=loading(0, archive=archive))
     session = memory.session("s")
     session(ASKED)
-    ledger = session._ledger
+    ledger = session._run.ledger
     with sqlite3.connect(ledger._path, isolation_level=None) as other:
         ledger._db.execute("PRAGMA busy_timeout = 50")
         other.execute("BEGIN IMMEDIATE")

@@ -182,6 +182,6 @@ def test_a_session_that_is_closed_twice_or_whose_ledger_is_gone_raises_nothing(
     session.close()
     assert not caplog.records
     broken = memory.session("t")
-    broken._ledger.close()
+    broken._run.ledger.close()
     broken.close()
     assert "not consolidated" in caplog.text

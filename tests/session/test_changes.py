@@ -70,7 +70,7 @@ def test_the_changes_make_the_view_of_the_list(
     """In any order: where roles alternate, a digest stands behind the reasoning of the next answer."""
     memory = Hippocampus(tmp_path_factory.mktemp("s"), policy=SMALL)
     one, other = memory.session("view"), memory.session("changes")
-    other._rules = one._rules  # the id of a session is in the ids of its entries
+    other._run.rules = one._run.rules  # the id of a session is in the ids of its entries
     with no_fallback():
         for items in growing(rounds):
             before = copy.deepcopy(items)

@@ -174,7 +174,7 @@ def test_what_an_answer_cites_is_strong_again_and_associated(tmp_path: Path) -> 
     memory = opened(tmp_path)
     with memory.session("s") as session:
         grow(session, items)
-        first, second = (held.record.entry for held in session._state.payloads.items)
+        first, second = (held.record.entry for held in session._run.state.payloads.items)
         assert first.decay.last_access == second.decay.last_access == 3
         assert first.modifiers.associations == [second.id]
         assert second.modifiers.associations == [first.id]
@@ -305,7 +305,7 @@ def test_no_session_costs_more_than_its_stake(tmp_path: Path, table: str) -> Non
         for number in range(60):
             items += [call(number, "look"), result(number, f"room_{number} is dark. " * 40)]
             session(items)
-            costs = session._state.costs
+            costs = session._run.state.costs
             assert costs.sent <= costs.raw * 1.03 + 1
     memory.close()
 
@@ -388,7 +388,8 @@ def test_a_user_who_describes_a_content_is_an_access(tmp_path: Path) -> None:
     with memory.session("s") as session:
         grow(session, items)
         last = {
-            h.record.tool: h.record.entry.decay.last_access for h in session._state.payloads.items
+            h.record.tool: h.record.entry.decay.last_access
+            for h in session._run.state.payloads.items
         }
         assert last.pop("visit_kitchen") == len(places) + 1
         assert max(last.values()) <= len(places)
@@ -435,10 +436,10 @@ def test_a_restart_changes_no_turn_in_which_something_happened(tmp_path: Path) -
     memory = opened(tmp_path, fresh_turns={"code": 1})
     with memory.session("s") as session:
         grow(session, items[:5])
-        before = [held.record.entry.decay.last_access for held in session._state.payloads.items]
+        before = [held.record.entry.decay.last_access for held in session._run.state.payloads.items]
     with memory.session("s") as session, no_fallback():
         view = session(items, idle_seconds=3_600)
-        after = [held.record.entry.decay.last_access for held in session._state.payloads.items]
+        after = [held.record.entry.decay.last_access for held in session._run.state.payloads.items]
         assert "stale: written at turn 2" in text_of(view, 2)
         assert after == before
     memory.close()

@@ -41,7 +41,7 @@ def test_old_turns_become_digests_within_the_stake(tmp_path: Path, table: str) -
     with memory.session("s") as session, no_fallback():
         for end in range(1, len(items), 2):
             view = session(items[:end])
-            costs = session._state.costs
+            costs = session._run.state.costs
             assert costs.sent <= costs.raw * 1.03 + 1
             assert unpaired(read(view)) == []
         assert {decision.reason for _, decision in session.decisions()} == {REASON}

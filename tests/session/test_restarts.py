@@ -72,7 +72,7 @@ def assert_all_come_back(folder: Path, name: str, sent: list[str], items: list[A
                     [entry_id] = FRAME.findall(shown["content"])
                     named.add(entry_id)
                     assert session.content(entry_id) == raw["content"]
-        assert session._ledger.check() == []
+        assert session._run.ledger.check() == []
     assert memory._store.check() == []
     memory.close()
     return len(named)
@@ -142,7 +142,7 @@ def test_a_list_cut_short_before_a_restart_starts_from_what_was_sent_last(tmp_pa
     with memory.session("s") as session, no_fallback():
         session(items)
         session(items[:3])
-        assert session._ledger.last_call().messages == 3
+        assert session._run.ledger.last_call().messages == 3
     with memory.session("s") as session, no_fallback():
         session([*items[:3], *reading(1, start=40)])
         turn, decision = session.decisions()[-1]

@@ -73,7 +73,7 @@ RULES = {
         |\b(?:i\smeant|i\s(?:said|wrote|told\syou)\b.+\b(?:but|though)|i\smisspoke|i\swas\swrong|i\sgot\s(?:that|it|this)\swrong
         |(?:that|it|this)(?:'s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct|true))|my\s(?:mistake|bad)|typo
         |i\s(?:mixed|misremembered|misread|mistyped)|mixed\s(?:that|it|this|them)\sup)\b""",
-    "now": r"""(?<=\b(?:my|ur)\s)new\b(?!\s(?:colleague|friend|neighbou?r|teammate|flatmate|roommate|hobby|project|client|favou?rite))|\b(?:now|currently|again|nowadays|back\s(?:to|on|in|at|with)
+    "now": r"""(?:(?<=\bmy\s)|(?<=\bour\s))new\b(?!\s(?:colleague|friend|neighbou?r|teammate|flatmate|roommate|hobby|project|client|favou?rite))|\b(?:now|currently|again|nowadays|back\s(?:to|on|in|at|with)
         |(?:moved|changed|switched|relocated|migrated|renamed|pushed|bumped|rescheduled|postponed|promoted)\sto|these\sdays|from\snow\son|as\sof(?:\s(?:today|now))?|became
         |has\sbecome|have\sbecome|since)\b""",
     "changed": r"""\b(?:moved|moving|moves|switch(?:ed|es|ing)|migrat(?:ed|es|ing)|chang(?:ed|es|ing)|relocat(?:ed|es|ing)|transferred|converted|renamed|upgrad(?:ed|ing)

@@ -1,0 +1,411 @@
+"""A run of a session: its state and its files, from the opening of its ledger to their end.
+
+A turn is a value (`turn.take_turn`); here it is committed. What fails here is guarded in `Session`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hippocampus.entries.entry import Record, content_key
+from hippocampus.entries.origin import MessageOrigin
+from hippocampus.errors import StoreError
+from hippocampus.formats import passing
+from hippocampus.formats.conversation import Item, Message
+from hippocampus.models import tokens
+from hippocampus.session import compaction, report
+from hippocampus.session.costs import Costs, raw_call
+from hippocampus.session.guard import Guard
+from hippocampus.session.history import History, common
+from hippocampus.session.marks import Marker
+from hippocampus.session.ports import ContextLoadRequest, SessionSnapshot
+from hippocampus.session.resources import Resources, SessionInfo
+from hippocampus.session.rules import Rules
+from hippocampus.session.state import State, keys_of, read
+from hippocampus.session.turn import Original, Turn, take_turn
+from hippocampus.storage import archive, tombstones
+from hippocampus.storage.content_store import DiskStore, damage
+from hippocampus.storage.ledger import Ledger, Measure, ModelCall
+
+LOG = logging.getLogger("hippocampus")
+MIN_CHECKED = 20
+"""The payloads of a continued list, newest first, that are looked for at least; each in a tenth of a
+millisecond. Where the last of them is lost, the earlier ones are looked for too."""
+EXCESS = "the view passes its limit, and nothing more may be shortened"
+
+
+class SessionRun:
+    """The state of one session in this process, and the files in which each turn is committed."""
+
+    def __init__(
+        self, session_id: str, resources: Resources, info: SessionInfo, guard: Guard
+    ) -> None:
+        """Open nothing yet; the ledger opens when it is first asked for."""
+        self.id = session_id
+        self.info = info
+        self.rules = Rules.of_policy(
+            session_id, resources.policy, resources.prices, resources.encoding
+        )
+        self.state = State.empty(self.rules)
+        self.marker = Marker(
+            resources.prices, self.rules.encoding, resources.marks, tail=resources.tail_mark
+        )
+        self.is_consolidated = True
+        """Whether a consolidation has seen all that this run has read."""
+        self.has_past = False
+        """Whether an earlier run left calls that no consolidation has seen."""
+        self._resources = resources
+        self._guard = guard
+        self._opened: Ledger | None = None
+        self._opening: str | None = None
+        """The text in front of the user's first words; None until it is settled."""
+        self._journal = archive.journal_of(resources.state, session_id, resources.policy)
+        self._warned_of_excess = False
+        self._handed: dict[int, Item] = {}
+        """Copies of edited items that stand in the views handed out."""
+        self._last_call: ModelCall | None = None
+        """The request that this session wrote down last, as the ledger has it."""
+        self._measured: set[bytes] = set()
+        """The digests of the long texts that the ledger has measures of."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """The session's ledger; one that could not be opened is tried again."""
+        return self._opened or self.open()
+
+    def open(self) -> Ledger:
+        """Open the ledger, and go on from what it has.
+
+        Raises:
+            StoreError: it cannot be opened.
+            ValueError: the session belongs to another agent.
+
+        """
+        with contextlib.ExitStack() as closing:
+            opened = closing.enter_context(
+                contextlib.closing(Ledger(self._resources.state, self.id))
+            )
+            self.info = replace(self.info, agent=opened.agent(self.info.agent))
+            self.has_past = opened.pending() > 0
+            measures = opened.measures()
+            self._measured = {each.digest for each in measures}
+            encoding = self.rules.encoding
+            counted = {each.digest: each.tokens for each in measures if each.encoding == encoding}
+            tokens.remember(counted, encoding)
+            self.rules.kinds.update({each.digest: each.kind for each in measures if each.kind})
+            self.state = State.of_ledger(opened, self.rules)
+            self._opened = opened
+            closing.pop_all()
+        self._guard.problem = ""
+        return opened
+
+    def take(
+        self,
+        items: list[Item],
+        same: int,
+        request: Mapping[str, Any],
+        idle_seconds: float,
+        *,
+        is_after_failure: bool = False,
+    ) -> bool:
+        """Take a turn and commit it; return False where the list is to be sent as it is.
+
+        The first `same` items are those of the list before.
+
+        Raises:
+            MessagesError: the list is in no known format.
+            StoreError: what leaves the view cannot be put on disk; then nothing has left it.
+
+        """
+        cold = idle_seconds > self._resources.prices.cache_seconds
+        if self.ledger.has_changed():
+            self._take_up()
+        before = self.state.history
+        history = before.extended(items, min(same, len(before.reading.items)))
+        fresh = history.raw[history.reading.kept :]
+        reason = passing.reason_of_request(request) or passing.reason_of_list(history.raw, fresh)
+        if reason:
+            self._guard.say_once(f"sending the messages as they are: {reason}")
+            return False
+        is_continued = bool(self.state.records) and not before.raw
+        if self._is_sent(history, is_after_failure=is_after_failure) and not cold:
+            self._stand_again(history, items)
+            if is_continued:
+                self._store_lost()
+            return True
+        costs = self._costs_before(history.turn)
+        opening = self._opening_of(history)
+        rules = replace(self._rules_of_turn(), standing_tokens=self._standing(history, items))
+        turn = take_turn(self.state, history, costs, rules, opening, cold=cold)
+        marks = self._marks_of(turn, idle_seconds)
+        self._commit(replace(turn, call=replace(turn.call, marks=marks)))
+        if is_continued:
+            self._store_lost()
+        self._warn_of_excess()
+        self._consolidate_in_background(before, compacted=turn.compacted)
+        return True
+
+    def _store_lost(self) -> None:
+        """Store what the list has and the store lost: a power cut takes the payloads that came last."""
+        state = self.state
+        stored = [each for each in state.payloads.items if each.record.origin in state.records]
+        for number, each in enumerate(reversed(stored)):
+            if self._is_lost(each.record.content):
+                self._resources.store.put(state.payloads.original(each, state.history))
+            elif number >= MIN_CHECKED:
+                break
+        for record in reversed(list(state.records.values())):
+            span = compaction.span_of(record) if record.kind == compaction.KIND else None
+            if span in state.view.folds:
+                if not self._is_lost(record.content):
+                    break
+                self._resources.store.put(compaction.original_of(state.view, span))
+        kept = {
+            each.content
+            for each in state.records.values()
+            if isinstance(each.origin, MessageOrigin) and self._is_lost(each.content)
+        }
+        if kept:
+            for text in (part.text for each in state.history.raw for part in each.parts):
+                original = text.encode("utf-8", "surrogatepass")
+                if content_key(original) in kept:
+                    self._resources.store.put(original)
+
+    def _is_lost(self, key: str) -> bool:
+        """Return whether a payload is damaged or gone, and no garbage collection removed it."""
+        is_damaged = bool(damage(self._resources.store, key))
+        return is_damaged and tombstones.tombstone(self._resources.state, key) is None
+
+    def _is_sent(self, history: History, *, is_after_failure: bool) -> bool:
+        """Return whether the view of just this list is the last request, so that it is sent again."""
+        last, own, state = self.ledger.last_call(), len(history.raw), self.state
+        if last is None or is_after_failure or not last.messages == own == state.view.sent:
+            return False
+        if state.last_keys is not None:
+            return list(state.last_keys) == list(history.keys)
+        return history.reading.kept == own == len(state.history.raw)
+
+    def _stand_again(self, history: History, items: list[Item]) -> None:
+        """Take up the view of the last request, where another process or an earlier one has sent it."""
+        if self.state.last_keys is None:
+            return
+        opening = self._opening_of(history)
+        self._standing(history, items)
+        state = read(self.state, history, opening, self._rules_of_turn()).state
+        self.state = replace(state, view=replace(state.view, sent=len(history.raw)))
+        self._last_call = call = self.ledger.last_call()
+        name = history.reading.adapter.NAME
+        if call is not None:  # a process that died behind its commit has archived nothing
+            self._archive(lambda journal: journal.append(self._messages(), 0, name, call, (), ()))
+
+    def _costs_before(self, turn: int) -> Costs:
+        """Return the sums before a turn; a list that is shorter than it was goes on with all of them."""
+        last = self.ledger.last_call()
+        if last is not None and turn < last.turn:
+            self.ledger.go_on_from(turn)
+        return Costs.after(self.ledger.last_call(turn))
+
+    def _standing(self, history: History, items: list[Item]) -> Sequence[int] | None:
+        """Return the tokens of the last view up to each of its cache marks, as far as it still stands."""
+        self.marker.look(items, history.reading.adapter.NAME)
+        last = self.ledger.last_call()
+        if self.marker.is_lost and self.marker.is_marked and last is not None:
+            before = read(self.state, history, self._opening or "", self.rules).state.view
+            self.marker.restore(before.shown[: before.sent], last.marks)
+        return self.marker.standing_tokens
+
+    def _marks_of(self, turn: Turn, idle_seconds: float) -> str:
+        """Return where cache marks of ours stand in the view of a turn that is not committed yet."""
+        state, history = self.state, turn.state.history
+        kept = len(state.history.raw)
+        if state.last_keys or history.reading.kept < kept:
+            kept = common(keys_of(state), history.keys)
+        return self.marker.moved(turn.state.view.shown, kept, idle_seconds)
+
+    def _take_up(self) -> None:
+        """Take up what another process has written: entries, or whole turns.
+
+        Of entries alone, such as those that it recalled, the list need not be read again.
+        """
+        last = self.ledger.last_call()
+        if last is not None and last == self._last_call:
+            self.state = self.state.with_saved(self.ledger.records(), self.rules)
+        else:
+            self.state = State.of_ledger(self.ledger, self.rules)
+            self.marker.is_lost = True
+
+    def _rules_of_turn(self) -> Rules:
+        summaries = self._resources.summaries
+        return replace(self.rules, summaries=summaries.of_turn()) if summaries else self.rules
+
+    def _commit(self, turn: Turn) -> None:
+        """Put on disk what a turn decided, and go on from its state; a failure leaves the old one."""
+        for original in turn.originals:
+            self._put(original)
+        state, before = turn.state, self.state.history
+        sent, measures = state.history.sent_from(state.stored_keys), self._new_measures(turn)
+        self.ledger.commit(turn.records, turn.decisions, turn.call, turn.again, sent, measures)
+        self._measured.update(each.digest for each in measures)
+        self._last_call = self.ledger.last_call()
+        self.state = replace(
+            state.with_committed(turn.records, turn.again),
+            stored_keys=len(state.history.keys),
+            costs=Costs.after(self._last_call),
+        )
+        self._note_change(turn.kept, before)
+        self._archive(
+            lambda journal: journal.append(
+                self._messages(),
+                turn.kept,
+                state.history.reading.adapter.NAME,
+                turn.call,
+                turn.decisions,
+                turn.records,
+            )
+        )
+
+    def _put(self, original: Original) -> None:
+        """Store bytes; the store of a state directory refers to the payloads that they repeat."""
+        store = self._resources.store
+        if isinstance(store, DiskStore):
+            store.put(original.content, original.parts)
+        else:
+            store.put(original.content)
+
+    def _new_measures(self, turn: Turn) -> list[Measure]:
+        """Return the measures of the long texts that a turn brought, and that are not written down."""
+        texts = {record.shown for record in turn.records}
+        for message in turn.state.history.raw[turn.kept :]:
+            texts.update(part.text for part in message.parts)
+        found = []
+        for text in texts:
+            key = tokens.digest(text) if len(text) > tokens.SMALL_TEXT else b""
+            if key and key not in self._measured:
+                count, kind = self.rules.count_tokens(text), self.rules.kinds.get(key, "")
+                found.append(Measure(key, self.rules.encoding, count, kind))
+        return found
+
+    def _note_change(self, kept: int, before: History) -> None:
+        """Note whether the list is another one than the one that was consolidated."""
+        unchanged = kept == len(before.raw) == len(self.state.history.raw)
+        self.is_consolidated = self.is_consolidated and unchanged
+
+    def note_raw(self, items: list[Item]) -> None:
+        """Write down that a list was sent as it is; its entries stand again at the next call."""
+        state = self.state
+        history = state.history.extended(items).unredacted()
+        costs = self._costs_before(history.turn)
+        call = raw_call(history, state.view, keys_of(state), costs, self._resources.prices)
+        self.ledger.commit([], [], call, sent=history.sent_from(0))
+        self.state = state.sent_raw(history, Costs.after(call))
+
+    def _opening_of(self, history: History) -> str:
+        """Return the text that stands in front of the user's first words, the same all session."""
+        place = history.first_words() if self._opening is None else None
+        if place is not None:
+            self._opening = self._settled(history, *place)
+        return self._opening or ""
+
+    def _settled(self, history: History, number: int, part: int) -> str:
+        known = self.ledger.context_load()
+        if known is not None:
+            return known
+        wanted = self._resources.policy.consolidation.context_load_tokens
+        if not wanted or self.ledger.last_call() is not None:
+            return ""
+        request = ContextLoadRequest(
+            self.id, self.info.agent, history.raw[number].parts[part].text, self.info.context_time
+        )
+        text = self._resources.consolidator.context_load(request, self.ledger)
+        self.state = self.state.with_committed(self.ledger.records(), ())
+        return text
+
+    def _messages(self) -> Sequence[Message]:
+        """Return the messages of the list as an archive or a fact may quote them."""
+        return self.state.history.quotable_range(0, len(self.state.history.raw))
+
+    def _archive(self, write: Callable[[archive.Journal], None]) -> None:
+        """Append the new messages to the archive; a turn is committed whether or not that works."""
+        journal = self._journal
+        if journal is not None:
+            lost = "this call is not in the archive yet"
+            self._guard.run(lambda: write(journal), lambda: None, lost)
+
+    def _warn_of_excess(self) -> None:
+        """Warn once, until a view fits again, that one does not and why."""
+        largest = report.largest_messages(self.state.view, self.rules)
+        if largest and not self._warned_of_excess:
+            LOG.warning("session %s: %s: %s", self.id, EXCESS, "; ".join(largest))
+        self._warned_of_excess = bool(largest)
+
+    def _consolidate_in_background(self, before: History, *, compacted: bool) -> None:
+        """Start a consolidation where the view was compacted, or the host has cut its list."""
+        is_cut = len(self.state.history.raw) < len(before.raw)
+        cut = before.quotable_range(0, len(before.raw)) if is_cut else None
+        if compacted or cut is not None:  # the protocol's `context_threshold`
+            self._resources.consolidator.start(self.snapshot(cut), last=cut is not None)
+
+    def snapshot(self, messages: Sequence[Message] | None = None) -> SessionSnapshot:
+        """Return the session as a consolidation takes it, with these messages or those it has."""
+        said = self._messages() if messages is None else messages
+        turn, records = self.state.history.turn, list(self.state.records.values())
+        return SessionSnapshot(self.id, self.info.agent, turn, said, records)
+
+    def take_in(self, items: list[Item]) -> None:
+        """Take in a list as it ended, with what came behind its last call; no view is made of it."""
+        before = self.state.history
+        history = before.extended(items)
+        taken = read(self.state, history, self._opening_of(history), self._rules_of_turn())
+        if taken.kept == len(before.raw) == len(history.raw):
+            self.state = taken.state
+            return
+        for _, original in taken.noted:
+            self._resources.store.put(original)
+        records = [record for record, _ in taken.noted]
+        self.ledger.save(*records)
+        self.state = taken.state.with_committed(records, ())
+        self._note_change(taken.kept, before)
+        name, turn = history.reading.adapter.NAME, history.turn
+        self._archive(lambda journal: journal.end(self._messages(), taken.kept, name, turn))
+        self._consolidate_in_background(before, compacted=False)
+
+    def view(self, items: list[Item]) -> list[Item]:
+        """Return the view of the list of the last turn, with the cache marks of this session."""
+        return self.marker.written(self.state.view.write(items, self._handed))
+
+    def save(self, record: Record) -> None:
+        """Write an entry down as it stands after an access, or as the host wants it."""
+        self.state = self.state.with_record(record, self.rules)
+        self.ledger.save(record)
+
+    def known(self) -> dict[str, Record]:
+        """Return the entries by id, those of other processes too."""
+        records = (*self.ledger.records(), *self.state.records.values())
+        return {record.entry.id: record for record in records}
+
+    def has_news(self) -> bool:
+        """Return whether there is something that no consolidation has seen, and a memory to keep it.
+
+        What another process has consolidated meanwhile may be less than this one has read. Of calls
+        whose words are nowhere, neither here nor in an archive, nothing would be kept: these are
+        left to the process that has the list.
+        """
+        is_seen = self.is_consolidated and not self.ledger.pending()
+        if self._resources.consolidator.closed or is_seen:
+            return False
+        is_here = bool(self.state.history.raw) or self.ledger.last_call() is None
+        return is_here or archive.is_archived(self._resources.state, self.id)
+
+    def close(self) -> None:
+        """Close the files; an archive that cannot be packed now is packed when the session ends again."""
+        try:
+            if self._journal is not None:
+                self._journal.close()
+        except StoreError:
+            LOG.exception("session %s: the archive is not packed", self.id)
+        if self._opened is not None:
+            self._opened.close()
