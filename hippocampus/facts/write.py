@@ -30,7 +30,7 @@ from hippocampus.facts.statements import Statement, joined, read, type_of
 from hippocampus.facts.strength import running_mean
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import new_id, optional_seconds
-from hippocampus.facts.topics import topic
+from hippocampus.facts.topics import holds, topic
 from hippocampus.facts.upkeep import LEAST_WORDS
 from hippocampus.facts.words import UNSPACED, match_of, query_terms, words
 
@@ -289,8 +289,7 @@ class _Transaction:
             return self._added(wanted, memory)
         olds = memories.by_row(self._db, [each.row for each in ends])
         context = " ".join(dict.fromkeys(_without_value(each) for each in ends)).strip()
-        corrects = wanted.statement is not None and wanted.statement.corrects
-        if corrects and (about := _about(ends[0])):
+        if about := _about(ends[0], memory.content):
             memory = replace(memory, metadata={**memory.metadata, "about": about})
         outcome = self._added(wanted, memory, ends[0].reason, Action.SUPERSEDED, context)
         for each in ends:
@@ -355,11 +354,12 @@ def _without_value(ending: Ending) -> str:
     return " ".join(word for word in ending.sentence.split() if not gone & set(words(word)))
 
 
-def _about(ending: Ending) -> str:
-    """Return the words of a corrected sentence before its wrong value, which say what a correction is about."""
+def _about(ending: Ending, text: str) -> str:
+    """Return the words of an ended sentence before its value, which a text that ends it leaves out."""
     place = ending.sentence.lower().find(ending.old.lower()) if ending.old else -1
     before = ending.sentence[: max(place, 0)].strip()
-    return f"{before} …" if topic(before) else ""
+    named = topic(before)
+    return f"{before} …" if named and not holds(text, named) else ""
 
 
 # With a model

@@ -514,6 +514,13 @@ def test_a_replaced_value_is_printed_as_current_nowhere():
     ) * 2
 
 
+def test_what_has_another_value_is_named_where_the_newer_statement_does_not():
+    facts = told("The deadline of atlas is March 3.", "They moved the deadline to March 17.")
+    printed = facts.retrieve("When is the deadline of atlas?")
+    assert "They moved the deadline to March 17. (about: The deadline of atlas is …)" in printed
+    assert "about" not in told("My cook is Ann.", "My cook is now Bo.").retrieve("my cook")
+
+
 def test_a_note_that_says_more_goes_on_without_what_has_ended():
     facts = Facts(":memory:")
     facts.store("I live in Hull. The cat is called Tom.", origin=Origin("s", 1, "", "user"))
