@@ -68,8 +68,8 @@ def endings(
         found += _by_denial(new, denial, said)
     for swap in new.swaps:
         found += _by_swap(new, swap, said)
-    for shift in new.shifts:
-        found += _by_shift(shift, said)
+    if not found:
+        found = [ending for shift in new.shifts for ending in _by_shift(shift, said)]
     if not found and new.corrects:
         row, newest = candidates[0] if candidates else (None, memory)
         is_recent = 0 <= memory.valid_from - newest.valid_from <= RECENT_SECONDS

@@ -122,7 +122,7 @@ def read(text: str) -> Statement:
             or pattern(rules.negation).search(plain.partition(" ")[2])
         ),
         swaps,
-        () if adds or swaps else tuple(_shifts(plain, rules)),
+        () if adds else tuple(_shifts(plain, rules)),
         ended,
         moves and not adds and not ended,
         moves,

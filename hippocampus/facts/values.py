@@ -19,7 +19,7 @@ from hippocampus.facts.topics import persons, same_stem, topic
 from hippocampus.facts.words import UNSPACED, spoken
 
 _WORD = rf"(?:(?![{UNSPACED}])[^\W_]|[\u0300-\u036f\u064b-\u0655\u0900-\u0903\u093a-\u094f'’-])+"
-_TOKEN = rf"(?P<number>\d+(?:[.,:]\d+)*|(?<!\w)(?:{{numbers}}|{{days}})(?!\w))|{_WORD}"
+_TOKEN = rf"(?P<number>\d+(?:[.,:]\d+|h\d*)*|(?<!\w)(?:{{numbers}}|{{days}})(?!\w))|{_WORD}"
 _UNSPACED_TOKEN = rf"(?P<number>\d+(?:[.,:]\d+)*(?:[万千百億억만천]\d*)*|(?:{{days}}|{{numbers}}))|[{UNSPACED}]|{_WORD}"
 """A number, a character of a script without spaces, or a word."""
 _TRAILING = r"\s+(?:{again_words})$"
@@ -79,7 +79,7 @@ def value_behind(sentence: str, thing: str, value: str) -> str:
     code = _shared_language(sentence, thing)
     known, new = _read(sentence, code), _read(value, code)
     if new.numbers:
-        last = thing[-1] if known.is_unspaced else thing.rsplit(maxsplit=1)[-1].lower()
+        last = _read(thing, code).tokens[-1].lower()
         elided = [each.lower().rpartition("'")[2] for each in known.tokens]
         place = next((at for at, each in enumerate(elided) if same_stem(each, last)), None)
         near = [at for at in known.numbers if place is not None and 0 < at - place <= FARTHEST]
@@ -200,4 +200,6 @@ def _is_thing(sentence: _Words, subject: str, *, is_kind: bool) -> bool:
         return False
     heads = [word for word in sentence.topical(subject.split()) if not word.endswith(("'s", "’s"))]
     is_person = bool(heads) and heads[0].lower() in who
-    return bool(heads) and not (is_person and (is_kind or not rules.names_are_cased))
+    has_case = subject.lower() != subject.upper()
+    is_unsure = is_kind or (has_case and not rules.names_are_cased)
+    return bool(heads) and not (is_person and is_unsure)

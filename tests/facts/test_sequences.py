@@ -288,6 +288,56 @@ Netflixを契約しています。 > Netflixを解約しました。
 회의는 화요일이에요. > 회의가 목요일로 변경됐어요.
 월세는 50만원이에요. > 월세가 55만원으로 올랐어요.
 넷플릭스를 구독해요. > 넷플릭스를 해지했어요.
+Je bosse chez Capgemini. > J'ai posé ma démission chez Capgemini.
+Ma voiture est une Clio. > J'ai vendu la Clio à mon voisin.
+On utilise Slack au boulot. > Toute l'équipe est passée de Slack à Mattermost.
+Le cours de yoga est le mardi. > Le cours de yoga a été décalé au jeudi.
+La table s'appelle clients_old. > J'ai renommé clients_old en customers.
+Mon forfait coûte 20 euros par mois. > Mon forfait est passé à 25 euros par mois.
+Le point d'équipe est à 9h30. > Le point d'équipe est désormais à 10h.
+Je prends 5 mg de bisoprolol. > Je prends maintenant 10 mg de bisoprolol.
+Je fais partie d'une chorale. > J'ai arrêté la chorale.
+Mon médecin est le docteur Morel. > Mon nouveau médecin est le docteur Faure.
+Notre API supporte le XML. > On a supprimé le support du XML.
+Le bug vient du cache. > En fait non, le bug ne vient pas du cache mais du proxy.
+Le train part de la voie 7. > Je me suis trompé, c'est la voie 12, pas la voie 7.
+我住在南京。 > 我们上周搬到苏州了。
+我在腾讯上班。 > 我上个月从腾讯离职了。
+我的车是大众。 > 我把大众卖掉了。
+我们用Slack沟通。 > 我们已经从Slack换成飞书了。
+瑜伽课是周二。 > 瑜伽课改到周四了。
+主表叫customer_data。 > 我把customer_data改名为accounts了。
+房租每月2500元。 > 房东把房租涨到2800元了。
+晨会是九点半。 > 晨会现在是十点。
+我每天吃5毫克氨氯地平。 > 我现在每天吃10毫克氨氯地平。
+我参加了合唱团。 > 我已经退出合唱团了。
+我的医生是王大夫。 > 我现在的医生是李大夫。
+后端用的是Node 18。 > 后端升级到Node 22了。
+火车在7号站台。 > 我看错了，是12号站台，不是7号。
+我每天抽烟。 > 我已经戒烟了。
+أسكن في جدة. > انتقلنا للعيش في الرياض الشهر الماضي.
+أعمل في شركة أوراكل. > قدمت استقالتي من أوراكل.
+سيارتي كورولا. > بعت الكورولا الأسبوع الماضي.
+نستخدم سلاك في الفريق. > انتقل الفريق من سلاك إلى تيمز.
+درس اليوغا يوم الثلاثاء. > تم تغيير درس اليوغا إلى الخميس.
+الإيجار 2500 ريال. > رفع المالك الإيجار إلى 2800 ريال.
+الاجتماع اليومي الساعة 9. > الاجتماع اليومي الآن الساعة 10.
+أتناول 5 ملغ من الدواء. > الآن أتناول 10 ملغ من الدواء.
+أنا عضو في نادي الشطرنج. > تركت نادي الشطرنج.
+خطيبتي اسمها هند. > انفصلت عن هند.
+عندنا قطة اسمها ميشو. > ماتت ميشو في الصيف.
+मैं दिल्ली में रहता हूँ। > हम लोग पिछले हफ़्ते गुड़गाँव शिफ्ट हो गए।
+मैं टीसीएस में काम करता हूँ। > मैंने टीसीएस से इस्तीफ़ा दे दिया।
+मेरी कार स्विफ्ट है। > मैंने स्विफ्ट बेच दी।
+हम स्लैक इस्तेमाल करते हैं। > हमने स्लैक छोड़कर टीम्स अपना लिया।
+योगा क्लास मंगलवार को है। > योगा क्लास अब गुरुवार को है।
+टेबल का नाम customer_data है। > मैंने customer_data का नाम बदलकर accounts कर दिया।
+किराया 12000 रुपये है। > मकान मालिक ने किराया बढ़ाकर 13500 रुपये कर दिया।
+स्टैंडअप 9:30 बजे होता है। > स्टैंडअप अब 10 बजे होता है।
+मैं 5 एमजी की दवा लेता हूँ। > अब मैं 10 एमजी की दवा लेता हूँ।
+मैं क्रिकेट क्लब का सदस्य हूँ। > मैंने क्रिकेट क्लब छोड़ दिया।
+ट्रेन प्लेटफॉर्म 7 से जाती है। > ग़लती हो गई, ट्रेन प्लेटफॉर्म 12 से जाती है, 7 से नहीं।
+हमारी बिल्ली का नाम मीनू है। > मीनू पिछले महीने मर गई।
 """
 """The second statement alone stands at the end."""
 BOTH_TRUE = """

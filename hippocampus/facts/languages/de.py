@@ -16,7 +16,7 @@ PHRASES = {
     "third": "er sie es das dies",
     "when": r"""(?:erst |gerade )?(?:vor kurzem|kürzlich|neulich|gestern|vorgestern|endlich|leider|endgültig|komplett)
         |(?:(?:anfang|ende|mitte|im|am|seit|ab|letzte[nrs]?|vorige[nrs]?|diese[nrs]?|vergangene[nrs]?|dem|des|zum) )+(?:woche|monats?|jahre?s?|jahresende|monatsende|wochenende|frühling|frühjahr|sommer|herbst|winter|{days}|(?:19|20)\d\d)(?: (?:19|20)\d\d)?
-        |vor (?:einem|einer|ein paar|zwei|drei|vier|einigen|\d+) (?:tag|woche|monat|jahr)e?n?|(?:wegen|weil|aus) .+""",
+        |vor (?:einem|einer|ein paar|zwei|drei|vier|einigen|\d+) (?:tag|woche|monat|jahr)e?n?|(?:wegen|weil|aus) .+|an (?:einen?|meinen?|unseren?) .+""",
     "days": "(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember",
     "numbers": "zwei(?:mal)?|drei(?:mal)?|vier(?:mal|t)?|fünf(?:mal|t)?|sechs(?:mal|t)?|sieben(?:mal|t)?|acht(?:mal|t)?|neun(?:mal|t)?|zehn(?:mal|t)?|elf|zwölf|einmal|zweit|dritt|siebt|halbe?",
     "articles": "der|die|das|dem|den",
@@ -87,7 +87,7 @@ RULES = {
     ),
     "ended": r"""\b(?:nicht|kein\w*|nie)\b(?=[^.;!?]*\bmehr\b)|\b(?:aufgehört|aufgegeben|gekündigt|abgeschafft|verkauft|abgesetzt|abgegeben|verlassen|weggegeben|verschenkt|ausgetreten|getauscht)\b
         |\b(?:beendet|eingestellt|abgeschaltet|stillgelegt|gelöscht|deinstalliert|abbestellt|abgesagt|aufgelöst|gestorben|verstorben|eingeschläfert|ausgezogen|entlassen|abgelaufen|weggeworfen|entsorgt|storniert|abgebrochen|geschlossen)\b
-        |\b(?:abgemeldet|ausgelaufen|ausgemustert|entfernt|rausgeworfen|weggefallen|eingestampft|abgebaut|zurückgegeben|abgeschlossen|vorbei|getrennt|abgeschaltet|ausgeschaltet|aufgelassen|ausgestiegen|rausgenommen|abgewöhnt)\b""",
+        |\b(?:abgemeldet|ausgelaufen|ausgemustert|entfernt|rausgeworfen|weggefallen|eingestampft|abgebaut|zurückgegeben|abgeschlossen|vorbei|getrennt|abgeschaltet|ausgeschaltet|aufgelassen|ausgestiegen|rausgenommen|abgewöhnt)\b|\b(?:kündigung\seingereicht)\b""",
     "negation": r"""\b(?:nicht|kein\w*|mehr|nie)\b""",
     "verbs": """hab haben hat hatte wurde wurden schon noch nutze nutzen benutze benutzen verwende verwenden gezogen umgezogen gewechselt umgestiegen
         umgestellt wohne wohnen wohnt arbeite arbeiten arbeitet lebe leben jetzt endlich letzte letzten woche monat wochenende gestern heute seit

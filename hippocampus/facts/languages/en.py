@@ -19,7 +19,7 @@ PHRASES = {
     "third": "he she they it that this there which who",
     "when": r"""(?:just |only )?(?:yesterday|recently|lately|already|finally)|(?:(?:earlier|late|later|early|back|right) )?(?:this|last|next|the other|over the|in(?: early| late)?|on|since|as of|by)\s
         (?:the )?(?:past )?(?:night|day|morning|week|weekend|month|year|spring|summer|autumn|fall|winter|start of \w+|end of \w+|(?:{days})(?<!s)|(?:19|20)\d\d)(?: \d{1,4})?(?:st|nd|rd|th)?
-        |(?:an?|one|two|three|four|five|six|a few|a couple of|several|\d+) (?:day|week|month|year|hour)s? ago|(?:because|due to|thanks to|so|for good|altogether|completely|entirely)(?: .+)?""",
+        |(?:an?|one|two|three|four|five|six|a few|a couple of|several|\d+) (?:day|week|month|year|hour)s? ago|(?:because|due to|thanks to|so|for good|altogether|completely|entirely)(?: .+)?|to (?:an?|some|one of) .+""",
     "days": "(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|(?-i:May)|june|july|august|september|october|november|december|noon|midnight",
     "numbers": "(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|once|twice|half)(?: times)?",
     "articles": "the",
@@ -105,7 +105,7 @@ RULES = {
         |got\srid\sof|dropped|cancelled|canceled|sold|ditched|left|retired\sfrom|resigned|dropped\sout|unsubscribed|broke\sup|split\sup|(?:laid\soff|fired|let\sgo)\sfrom|stepped\sdown\s(?:as|from)
         |moved\sout\sof|shut\sdown|deleted|removed|uninstalled|decommissioned|deprecated|discontinued|retired|scrapped|closed|terminated|expired|deactivated|disabled
         |passed\saway|died|threw\s(?:out|away)|had\sto\sstop|gave\s(?:away|(?=(?:the|my|our)\s))|(?:moved|switched|came)\s(?:away\sfrom|off))\b
-        |\b(?:(?:shut|turned|switched|called)\soff|wound\sdown|phased\sout|pulled\sthe\splug\son|done\swith|through\swith|over\sand\sdone\swith|handed\sin|gave\sback|returned|wrote\soff|let\s(?=\S+\slapse)|finished\swith|backed\sout\sof|opted\sout\sof|broken\sup|divorced|pulled\sout\sof|signed\soff\sfrom|no\smore)\b""",
+        |\b(?:(?:shut|turned|switched|called)\soff|wound\sdown|phased\sout|pulled\sthe\splug\son|done\swith|through\swith|over\sand\sdone\swith|handed\sin|gave\sback|returned|wrote\soff|let\s(?=\S+\slapse)|finished\swith|backed\sout\sof|opted\sout\sof|broken\sup|divorced|pulled\sout\sof|signed\soff\sfrom|no\smore)\b|\b(?:(?:handed\sin|gave|given)\smy\snotice)\b""",
     "negation": r"""\b(?:not|never|any\s?more|don't|doesn't|didn't|isn't|aren't|am\snot|can't|cannot)\b""",
     "verbs": """job membership subscription lessons classes account contract use uses used using moved move switched switch migrated changed change live lives living lived work works working run runs running went got
         finally last weekend week month year yesterday today now new again back over since instead replaced rolled morning everywhere everything is

@@ -14,7 +14,7 @@ PHRASES = {
     "third": "él ella ellos eso esto",
     "when": r"""ayer|anteayer|recientemente|hace poco|por fin|finalmente|definitivamente|del todo|por completo
         |(?:el|la|en|desde|a principios de|a finales de|est[ae]) (?:pasad[oa] |últim[oa] )?(?:semana|mes|año|fin de semana|primavera|verano|otoño|invierno|{days}|(?:19|20)\d\d)(?: pasad[oa]| de (?:19|20)\d\d)?
-        |hace .{1,20}|(?:porque|por culpa de|debido a|a causa de) .+""",
+        |hace .{1,20}|(?:porque|por culpa de|debido a|a causa de) .+|a (?:una?|mi) .+""",
     "days": "lunes|martes|miércoles|jueves|viernes|sábados?|domingos?|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre",
     "numbers": "(?:dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|quince|veinte|treinta)(?: ve(?:z|ces))?|una ve(?:z|ces)",
     "articles": "el|l[ao]s?",
@@ -79,7 +79,7 @@ RULES = {
     ),
     "ended": r"""\bya\sno\b|\bno\b(?=[^.;!?]*\bmás\b)|\b(?:dej(?:é|amos|ó|aron)\sde|he\sdejado\sde|vendí|vendimos|cancel(?:é|amos)|dej(?:é|amos|ó)|abandon(?:é|amos)|regal(?:é|amos)|d(?:i|imos)\sde\sbaja|cancelad[oa]|suspendid[oa]|anulad[oa]|renunci(?:é|amos))\b
         |\b(?:dimit(?:í|imos)|renunci(?:é|amos)|despidieron|romp(?:í|imos)|cort(?:é|amos)|muri(?:ó|eron)|falleci(?:ó|eron)|tir(?:é|amos)|cerr(?:é|amos|ó|aron)|cerrad[oa]|apag(?:amos|ué|aron)|desinstal(?:é|amos)|elimin(?:é|amos|aron|ad[oa])|borr(?:é|amos)|caducó|descontinuad[oa])\b
-        |\b(?:devolv(?:í|imos)|quit(?:é|amos|aron)|retir(?:é|amos|aron|ado|ada)|desactiv(?:é|amos|aron|ado|ada)|acab(?:é|amos)\scon|me\sdeshice\sde|nos\sdeshicimos\sde|me\ssalí\sde|se\sacabó|separamos|divorci\w+)\b""",
+        |\b(?:devolv(?:í|imos)|quit(?:é|amos|aron)|retir(?:é|amos|aron|ado|ada)|desactiv(?:é|amos|aron|ado|ada)|acab(?:é|amos)\scon|me\sdeshice\sde|nos\sdeshicimos\sde|me\ssalí\sde|se\sacabó|separamos|divorci\w+)\b|\b(?:present(?:é|amos)\s(?:mi|la)\s(?:renuncia|dimisión))\b""",
     "negation": r"""\b(?:no|ya|nunca|más|dejé|dejado|dejamos)\b""",
     "verbs": """tomo tomamos bebo como uso usamos usa volví volvimos vuelto mudé mudamos mudado mudo cambié cambiamos cambiado pasé pasamos pasado vivo
         vivimos vive trabajo trabajamos trabaja ahora finalmente semana mes pasada ayer hoy desde nuevo vuelta vez lugar está estamos está migramos

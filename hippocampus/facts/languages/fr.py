@@ -14,7 +14,7 @@ PHRASES = {
     "third": "il elle ils ça ce c",
     "when": r"""hier|avant-hier|récemment|enfin|finalement|définitivement|complètement
         |(?:(?:le|la|en|au|depuis|début|fin) )*(?:semaine|mois|année|an|week-end|printemps|automne|(?:19|20)\d\d)(?: (?:dernière?|passée?|(?:19|20)\d\d))?|(?<!\ble )(?:{days})(?: dernier)?
-        |l'(?:an|année|été|hiver|automne)(?: dernière?)?|il y a .{1,20}|(?:à cause|parce|car) .+""",
+        |l'(?:an|année|été|hiver|automne)(?: dernière?)?|il y a .{1,20}|(?:à cause|parce|car) .+|à (?:mon|ma|un|une|des) .+""",
     "days": "lundis?|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?|janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre",
     "numbers": "(?:deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|quinze|vingt|trente)(?: fois)?|une fois",
     "articles": "les?|la|l'",
@@ -80,7 +80,7 @@ RULES = {
     ),
     "ended": r"""\bne\b(?=[^.;!?]*\bplus\b)|\bn'(?=[^.;!?]*\bplus\b)|\bplus\s(?:de|du|à)\b|\b(?:arrêtée?\sde|arrêtée?|abandonnée?|vendue?|annulée?|quittée?|lâchée?|résiliée?|démissionné|supprimée?|fermée?|suspendue?)\b
         |\b(?:désabonnée?\sde|désinscrite?\sde|rompu\savec|séparée?\sde|licenciée?\s(?:de|par)|décédée?|morte?|jetée?|désinstallée?|débranchée?|mis\sfin\sà|cess(?:é|ons)\sde|expirée?|renoncé\sà|laissé\stomber)\b
-        |\b(?:fini\s(?:avec|de)|terminée?|rendue?|retirée?|désactivée?|débarrassée?\sde|plus\srien\sà\svoir|coupée?|éteinte?|rompu|séparés?|divorcé)\b""",
+        |\b(?:fini\s(?:avec|de)|terminée?|rendue?|retirée?|désactivée?|débarrassée?\sde|plus\srien\sà\svoir|coupée?|éteinte?|rompu|séparés?|divorcé)\b|\b(?:(?:posé|donné|remis)\sma\sdémission)\b""",
     "negation": r"""\b(?:ne|pas|plus|jamais)\b|\bn'""",
     "verbs": """utilise utilisons utilisent déménagé déménage passé passés passée passons suis changé migré basculé habite habitons vis vivons travaille
         travaillons maintenant enfin semaine mois dernier dernière hier aujourd'hui depuis nouveau place lieu est sommes suis ai avons bosse quitté""",

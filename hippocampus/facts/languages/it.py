@@ -16,7 +16,7 @@ PHRASES = {
     "third": "lui lei esso essa loro egli ciò",
     "when": r"""ieri|l'altro ieri|recentemente|da poco|finalmente|purtroppo|definitivamente|del tutto
         |(?:(?:il|la|lo|a|ad|da|dal|dalla|in|nel|quest[oa]|scors[oa]|inizio|fine) )*(?:settimana|mese|anno|weekend|primavera|estate|autunno|inverno|(?:19|20)\d\d)(?: (?:scors[oa]|passat[oa]|(?:19|20)\d\d))?|(?<!\bil )(?<!\bdi )(?:{days})(?: scors[oa])?
-        |(?:un|una|due|tre|qualche|pochi|poche|\d+) (?:giorn[oi]|settiman[ae]|mes[ei]|ann[oi]) fa|(?:perché|a causa|per via) .+""",
+        |(?:un|una|due|tre|qualche|pochi|poche|\d+) (?:giorn[oi]|settiman[ae]|mes[ei]|ann[oi]) fa|(?:perché|a causa|per via) .+|a (?:una?|mio|mia) .+""",
     "days": "lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica|gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre",
     "numbers": "(?:due|tre|quattro|cinque|sei|sette|otto|nove|dieci|undici|dodici|quindici|venti|trenta)(?: volt[ae])?|una volt[ae]",
     "articles": "il|l[aoe]|gli|i|l'",
@@ -88,7 +88,7 @@ RULES = {
     ),
     "ended": r"""\bnon\b(?=[^.;!?]*\bpiù\b)|\b(?:smesso\sdi|lasciat\w+|vendut\w+|disdett\w+|annullat\w+|cancellat\w+|abbandonat\w+|regalat\w+|mollat\w+|dat[oa]\svia|licenziat\w+|saltat\w+|sospes\w+|spent\w+|chius\w+)\b
         |\b(?:mort[oaie]|dimess[oa]\sda\S*|rotto|eliminat\w+|rimoss\w+|dismess\w+|disinstallat\w+|scadut[oa]|buttat\w+|disiscritt[oa]\sda\S*|rinunciat\w+\sa\S*|fatto\s(?:sospendere|smettere))\b
-        |\b(?:restituit\w+|ritirat\w+|disattivat\w+|tolt[oaie]|finit[oa]\scon|liberat[oa]\sd\S+|uscit[oa]\sda\S*|lasciati|separat[oi]|divorziat\w+|conclus\w+)\b""",
+        |\b(?:restituit\w+|ritirat\w+|disattivat\w+|tolt[oaie]|finit[oa]\scon|liberat[oa]\sd\S+|uscit[oa]\sda\S*|lasciati|separat[oi]|divorziat\w+|conclus\w+)\b|\b(?:(?:dato|presentato)\sle\s(?:mie\s)?dimissioni)\b""",
     "negation": r"""\b(?:non|più|mai|smesso)\b""",
     "verbs": """uso usiamo usa usato vivo viviamo vive abito abitiamo abita lavoro lavoriamo lavora trasferito trasferita trasferiti trasferisco passata cambiato cambiata
         cambiamo passato passati passo torno tornato tornata sono siamo è era ho abbiamo ora adesso ormai settimana mese scorso scorsa ieri oggi finalmente

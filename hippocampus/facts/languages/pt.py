@@ -16,7 +16,7 @@ PHRASES = {
     "third": "ele ela eles elas isso isto aquilo",
     "when": r"""ontem|anteontem|recentemente|finalmente|de vez|definitivamente|por completo
         |(?:(?:n?[oa]|em|desde|n?est[ae]|fim de|início d[eo]) )*(?:semana|mês|ano|fim de semana|primavera|verão|outono|inverno|(?:19|20)\d\d)(?: passad[oa]| de (?:19|20)\d\d)?|(?:n[ao] |em )?(?<!às )(?<!aos )(?:{days})(?<!s)(?: passad[oa])?
-        |(?:há|faz) .{1,20}|(?:porque|por causa|devido) .+""",
+        |(?:há|faz) .{1,20}|(?:porque|por causa|devido) .+|(?:para|a) (?:uma?|(?:o )?meu|(?:a )?minha) .+""",
     "days": "(?:segunda|terça|quarta|quinta|sexta)s?(?:-feiras?)?|sábados?|domingos?|janeiro|fevereiro|março|abril|maio|junho|julho|agosto|setembro|outubro|novembro|dezembro",
     "numbers": "(?:dois|duas|três|quatro|cinco|seis|sete|oito|nove|dez|onze|doze|quinze|vinte|trinta)(?: ve(?:z|zes))?|uma ve(?:z|zes)",
     "articles": "[oa]s?",
