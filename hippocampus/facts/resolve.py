@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from hippocampus.facts.languages import words_of_any
+from hippocampus.facts.languages import expression, words_of_any
 from hippocampus.facts.models import TRUSTED_ROLES, Memory
 from hippocampus.facts.sentences import sentences
 from hippocampus.facts.statements import (
@@ -25,7 +25,7 @@ from hippocampus.facts.statements import (
 )
 from hippocampus.facts.topics import coverage, holds, is_own, persons, topic
 from hippocampus.facts.values import replaced_value, value_behind
-from hippocampus.facts.words import UNSPACED, key, normalised, words
+from hippocampus.facts.words import UNSPACED, key, normalised, spoken, words
 
 OVERLAP = 0.34
 """The share of a statement's words that a correction of it has, where other statements have some too."""
@@ -255,7 +255,18 @@ def _changes(sentence: str, text: str) -> list[tuple[list[str], list[str]]]:
     """
     old, new = (_SPELLED.findall(normalised(each)) for each in (sentence, uncorrected(text)))
     alike = SequenceMatcher(None, [each[:4] for each in old], [each[:4] for each in new])
-    changes = [(old[a:b], new[c:d]) for tag, a, b, c, d in alike.get_opcodes() if tag != "equal"]
+    dated = expression(r"\d.*|{days}", spoken(sentence).code)
+    changes = []
+    for tag, a, b, c, d in alike.get_opcodes():
+        is_mixed = (
+            tag == "replace"
+            and b - a == d - c
+            and len({bool(dated.fullmatch(each)) for each in old[a:b]}) > 1
+        )
+        if is_mixed:  # `web 80` and `api 8080` are two values
+            changes += [([one], [other]) for one, other in zip(old[a:b], new[c:d], strict=True)]
+        elif tag != "equal":
+            changes.append((old[a:b], new[c:d]))
     return [change for change in changes if any(topic(" ".join(side)) for side in change)]
 
 

@@ -26,13 +26,14 @@ SCRIPTS = (
     ("el", re.compile("[\u0370-\u03ff]")),
 )
 """In this order: Japanese has Han characters too."""
+CYRILLIC = re.compile("[\u0400-\u04ff]")
 MOST_TIED_WORDS = 12
 """In a longer text small words decide."""
 LETTERS = {
     "de": re.compile("[äöüß]"),
     "es": re.compile("[ñ¿¡íóú]"),
     "fr": re.compile("[èêçœûî]"),
-    "it": re.compile("[òùì]"),
+    "it": re.compile("[òùìè]"),
     "pt": re.compile("[ãõç]"),
 }
 """Letters that tell languages of one script apart, where few words do."""
@@ -179,7 +180,7 @@ def _codes() -> dict[str, list[int]]:
 
 
 def language_of(text: str, words: Sequence[str]) -> SpokenLanguage:
-    """Return the language of a text: by its script, else by the most function words; else English."""
+    """Return the language of a text: by its script, else by the most function words; else Russian or English."""
     if not text.isascii():
         for code, script in SCRIPTS:
             if script.search(text):
@@ -194,12 +195,12 @@ def language_of(text: str, words: Sequence[str]) -> SpokenLanguage:
             counts[CODES.index(code)] += bool(
                 counts[CODES.index(code)] and letters.search(text.lower())
             )
-    most = max(counts)
+    most, usual = max(counts), "ru" if CYRILLIC.search(text) else "en"
     tied = [code for code, count in zip(CODES, counts, strict=True) if count == most]
     if len(tied) == 1 or len(words) > MOST_TIED_WORDS:
-        return language(tied[0] if most else "en")
+        return language(tied[0] if most else usual)
     worded = (code for code in tied if (rules := language(code).rules) and _is_worded(text, rules))
-    return language(next(worded, tied[0] if most else "en"))
+    return language(next(worded, tied[0] if most else usual))
 
 
 def _is_worded(text: str, rules: WordingRules) -> bool:
