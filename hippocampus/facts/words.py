@@ -7,7 +7,12 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from hippocampus.facts.languages import SpokenLanguage, language_of, words_of_any
+from hippocampus.facts.languages import (
+    SpokenLanguage,
+    language_of,
+    language_of_statement,
+    words_of_any,
+)
 
 UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -67,8 +72,8 @@ def words(text: str) -> list[str]:
 
 @functools.lru_cache(maxsize=8192)
 def spoken(text: str) -> SpokenLanguage:
-    """Return the language of a text."""
-    return language_of(text, words(text))
+    """Return the language of a statement."""
+    return language_of_statement(text, words(text))
 
 
 def bigrams(run: str) -> list[str]:

@@ -181,10 +181,24 @@ def _codes() -> dict[str, list[int]]:
 
 def language_of(text: str, words: Sequence[str]) -> SpokenLanguage:
     """Return the language of a text: by its script, else by the most function words; else Russian or English."""
+    return language(_likely(text, words)[0])
+
+
+def language_of_statement(text: str, words: Sequence[str]) -> SpokenLanguage:
+    """Return the same; where function words tie, by words of a change, which take longer to look for."""
+    tied = _likely(text, words)
+    if len(tied) == 1 or len(words) > MOST_TIED_WORDS:
+        return language(tied[0])
+    worded = (code for code in tied if (rules := language(code).rules) and _is_worded(text, rules))
+    return language(next(worded, tied[0]))
+
+
+def _likely(text: str, words: Sequence[str]) -> list[str]:
+    """Return the codes of the languages that a text may be in."""
     if not text.isascii():
         for code, script in SCRIPTS:
             if script.search(text):
-                return language(code)
+                return [code]
     known, counts = _codes(), [0] * len(CODES)
     for word in words:
         for part in word.split("'") if "'" in word else (word,):
@@ -195,12 +209,9 @@ def language_of(text: str, words: Sequence[str]) -> SpokenLanguage:
             counts[CODES.index(code)] += bool(
                 counts[CODES.index(code)] and letters.search(text.lower())
             )
-    most, usual = max(counts), "ru" if CYRILLIC.search(text) else "en"
+    usual, most = "ru" if CYRILLIC.search(text) else "en", max(counts)
     tied = [code for code, count in zip(CODES, counts, strict=True) if count == most]
-    if len(tied) == 1 or len(words) > MOST_TIED_WORDS:
-        return language(tied[0] if most else usual)
-    worded = (code for code in tied if (rules := language(code).rules) and _is_worded(text, rules))
-    return language(next(worded, tied[0] if most else usual))
+    return tied if most else [usual, *(code for code in tied if code != usual)]
 
 
 def _is_worded(text: str, rules: WordingRules) -> bool:
