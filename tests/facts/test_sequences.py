@@ -424,6 +424,9 @@ it | Mia zia è una cuoca > Mia zia adesso è una nonna
 ja | 姉は30歳です。 > 妹は今25歳です。
 ko | 수영 수업은 3층에서 해요. > 미술 수업은 지금 5층에서 해요.
 es | El tren de ida sale a las 7. > El tren de vuelta ahora sale a las 19.
+zh | 我住在南京。 > 我们搬到GitHub了。
+ja | 私は京都に住んでいます。 > GitHubに引っ越しました。
+ko | 저는 서울에 살아요. > 저는 GitHub로 이사했어요.
 xx | I live in Hull. > My parents moved to Derby last month.
 xx | I live in Hull. > I moved to the second desk by the window.
 xx | I live in Hull. > I moved to the backend team.
