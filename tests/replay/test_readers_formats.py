@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.readers.pairing import NO_RESULT
 from hippocampus.replay.recording import Recording
+from hippocampus.storage import packing
 
 Record = dict[str, Any]
 
@@ -592,7 +594,9 @@ class TestGeminiChat:
 
 
 class TestInspect:
-    def test_each_sample_is_a_conversation(self, save: Any) -> None:
+    @staticmethod
+    def log() -> tuple[Record, list[Record]]:
+        """Return the head of a log and its samples, two epochs of one."""
         call = {"id": "c1", "function": "ls", "arguments": {"path": "."}, "type": "function"}
         reasoning = {"type": "reasoning", "reasoning": "Hm."}
         messages = [
@@ -610,12 +614,32 @@ class TestInspect:
             "attachments": {"x": "a.txt"},
             "events": [{"event": "model", "output": output}, {"event": "score"}],
         }
-        log = {"version": 2, "eval": {"model": "openai/gpt-4o"}}
-        first, second = save({**log, "samples": [sample, {**sample, "epoch": 2}]})
+        return {"version": 2, "eval": {"model": "openai/gpt-4o"}}, [sample, {**sample, "epoch": 2}]
+
+    def test_each_sample_is_a_conversation(self, save: Any) -> None:
+        head, samples = self.log()
+        first, second = save({**head, "samples": samples})
         assert (first.name, second.name) == ("recording#4-1", "recording#4-2")
         assert (first.format, first.model) == ("inspect-ai", "gpt-4o")
         assert first.messages == CHAT
         assert first.usage == {1: Usage(9, 90, 0, 2)}
+
+    @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, packing.ZIP_ZSTD])
+    def test_a_packed_log_has_a_member_for_each_sample(self, tmp_path: Path, method: int) -> None:
+        """inspect_ai packs with zstandard, which Python reads from 3.14 on, and packed with zlib."""
+        head, samples = self.log()
+        path = tmp_path / "log.eval"
+        is_zlib = method == zipfile.ZIP_DEFLATED
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED if is_zlib else 0) as file:
+            members = {f"samples/4_epoch_{each['epoch']}.json": each for each in samples}
+            for name, member in {**members, "header.json": head, "summaries.json": []}.items():
+                written = json.dumps(member).encode()
+                file.writestr(name, written if is_zlib else packing.packed(written, 3))
+            for each in file.infolist():
+                each.compress_type = method
+        recordings = read_file(path)
+        assert [each.name for each in recordings] == ["log.eval#4-1", "log.eval#4-2"]
+        assert all(each.messages == CHAT for each in recordings)
 
 
 class TestOtel:

@@ -1,4 +1,4 @@
-"""A file as a list of JSON objects, whether it is one JSON value or JSON lines, packed or not.
+"""A file as a list of JSON objects, whether it is one JSON value, JSON lines or a zip of such files.
 
 No format of recordings is known here.
 """
@@ -10,7 +10,7 @@ import itertools
 import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,12 @@ def load(path: str) -> JsonDocument:
     try:
         with Path(path).open("rb") as file:
             data = file.read(HEAD_BYTES)
-            is_packed = data.startswith((packing.GZIP, packing.ZSTD))
+            is_packed = data.startswith((packing.GZIP, packing.ZSTD, packing.ZIP))
             if is_packed or not _is_binary(data):
                 data += file.read()
+        if data.startswith(packing.ZIP):
+            members = [_of_bytes(*each) for each in packing.unzipped(data, ".json")]
+            return _together(path, members)
         data = packing.unpacked(data) if is_packed else data
     except packing.DamagedError as damage:
         raise RecordingError(path, f"cannot be unpacked: {damage}") from damage
@@ -62,6 +65,16 @@ def load(path: str) -> JsonDocument:
         raise RecordingError(path, "is a folder; name one recorded session in it") from folder
     except OSError as error:
         raise RecordingError(path, f"cannot be read: {error.strerror or error}") from error
+    return _of_bytes(path, data)
+
+
+def _together(path: str, members: Sequence[JsonDocument]) -> JsonDocument:
+    """Return the documents of a zip file as one."""
+    broken = [f"{path}: {sentence}" for member in members for sentence in member.broken]
+    return _document(path, [record for member in members for record in member.records], broken)
+
+
+def _of_bytes(path: str, data: bytes) -> JsonDocument:
     if _is_binary(data):
         return JsonDocument(path, [], "a binary file")
     text = data.decode("utf-16" if _is_utf16(data) else "utf-8-sig", errors="replace")

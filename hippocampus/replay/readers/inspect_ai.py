@@ -1,6 +1,6 @@
-"""Evaluation logs of inspect_ai as JSON, each sample a conversation of chat messages.
+"""Evaluation logs of inspect_ai, `.json` or `.eval`, each sample a conversation of chat messages.
 
-Packed `.eval` files and scores are not read.
+Scores are not read.
 """
 
 from __future__ import annotations
