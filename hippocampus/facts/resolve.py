@@ -133,19 +133,15 @@ def _by_denial(new: Statement, denial: Denial, said: Sequence[KnownStatement]) -
     what, subject = topic(denial.what) or frozenset(words(denial.what)), topic(denial.subject)
     name = denial.what.strip()
     is_name = len(what) == 1 and name != name.lower() and new.text.startswith(name)
-    last = next((word for word in reversed(words(denial.what)) if word in what), "")
     there = [
-        (share, Ending(row, sentence, "", "it is so no longer"))
+        Ending(row, sentence, "", "it is so no longer")
         for row, sentence, _ in said
-        if (share := coverage(what, sentence)) == 1
-        and (not last or holds(sentence, frozenset({last})))
+        if coverage(what, sentence) == 1
         and (not subject or holds(sentence, subject))
         and _same_person(f"{denial.subject} {denial.what}", sentence)
         and (not is_name or is_own(sentence))
     ]
-    best = max((share for share, _ in there), default=0.0)
-    there = [each for each in there if each[0] == best]
-    return [ending for _, ending in there] if len(what) > 1 or len(there) == 1 else []
+    return there if len(what) > 1 or len(there) == 1 else []
 
 
 def _same_person(clause: str, sentence: str) -> bool:
