@@ -42,7 +42,7 @@ SUREST = 0.95
 SAMPLE_CHARACTERS = 12_000
 SAMPLE_LINES = 150
 LINE_CHARACTERS = 2_000
-FEW_HEADINGS, OUTLINE_LEVEL, OUTLINE_CHARACTERS = 2, 3, 70
+OUTLINE_LEVEL, OUTLINE_CHARACTERS = 3, 70
 TITLE_CHARACTERS = 120
 LEAST_TITLED = 3
 """A text of fewer lines opens with its lines alone."""
@@ -55,7 +55,6 @@ BOLD = re.compile(r"\s*(?:\*\*|__)(?P<words>[^*_\n]{2,80})(?:\*\*|__):?\s*")
 NUMBERED = re.compile(
     r"(?:\d{1,3}\.)+\d{0,3}\s+\S.{0,80}|(?:Chapter|CHAPTER|Section|SECTION) \S{1,12}\b.{0,80}|第.{1,8}[章节節回部].{0,60}"
 )
-ITEM = re.compile(r"\s*(?:[-*+•·‣]|\d{1,4}[.)]|[a-z][.)]|\|)\s+\S")
 FENCE = re.compile(r"\s*(?:```|~~~)")
 FIGURE = re.compile(r"\d\d|\d[.,%年万亿億兆]|[$€£¥]")
 MARKDOWN = re.compile(
@@ -118,7 +117,6 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:
     headings = headings_of(rows)
     lines: list[EntryLine] = []
     outlined = [each for each in headings if each.level <= OUTLINE_LEVEL]
-    outlined = outlined if len(headings) > FEW_HEADINGS else []
     named = [f"{each.number} {clip(each.words, OUTLINE_CHARACTERS)}" for each in outlined]
     lines += ranked(packed(named, "outline", weight=WEIGHTS.outline, count=0))
     filled = [row for row in rows if not UNDERLINE.fullmatch(row.text[:LINE_CHARACTERS])]
@@ -211,7 +209,7 @@ def _weigher(
         if known is not None:
             return known
         line = row.text.strip()[:LINE_CHARACTERS]
-        if not (ITEM.match(row.text[:200]) or SENTENCE.match(line)):
+        if not SENTENCE.match(line):
             return WEIGHTS.code
         return WEIGHTS.text + (WEIGHTS.figure if FIGURE.search(line) else 0.0)
 
