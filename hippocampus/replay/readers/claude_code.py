@@ -37,7 +37,7 @@ def recognises(records: list[JsonRecord]) -> bool:
     return any(
         kind_of(record) in LINES and any(field in record for field in OWN_FIELDS)
         for record in records
-        if "payload" not in record
+        if "payload" not in record and "parts" not in record.record("message")
     )
 
 

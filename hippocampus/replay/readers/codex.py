@@ -49,8 +49,8 @@ def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
     model = ""
     total: object = None
     for record in records:
-        kind = record.get("type") if _in_envelope(record) else "response_item"
-        payload = record.record("payload") if _in_envelope(record) else record
+        kind = kind_of(record) if "payload" in record else "response_item"
+        payload = record.record("payload") if "payload" in record else record
         if kind == "response_item":
             at = record.text("timestamp")
             messages += [RawMessage(item, model=model, at=at) for item in _items([payload])]

@@ -25,6 +25,7 @@ from hippocampus.replay.readers import (
     openhands,
     otel,
     pi,
+    qwen_code,
     swe_agent,
 )
 from hippocampus.replay.readers.documents import JsonDocument
@@ -58,6 +59,7 @@ class RecordingReader(Protocol):
 
 READERS: tuple[RecordingReader, ...] = (
     archive,
+    qwen_code,
     claude_code,
     codex,
     pi,

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.raw import (
+    RawConversation,
+    RawMessage,
+    chat_call,
+    function_result,
+)
 from hippocampus.replay.readers.values import (
     JsonRecord,
-    as_record,
-    as_string_or_json,
     kind_of,
     text_of,
 )
@@ -90,12 +93,4 @@ def _raw_messages(messages: list[JsonRecord]) -> Iterator[RawMessage]:
             yield RawMessage.answer(text, named, usage, message.text("model"))
             for call_id, call in zip(ids, calls, strict=True):
                 if results := call.records("result"):
-                    yield RawMessage.result(call_id, "\n".join(map(_result, results)))
-
-
-def _result(part: JsonRecord) -> str:
-    response = part.record("functionResponse").get("response")
-    if response is None:
-        return part.text("text")
-    values = list(as_record(response).values())
-    return as_string_or_json(values[0] if len(values) == 1 else response)
+                    yield RawMessage.result(call_id, "\n".join(map(function_result, results)))
