@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -461,6 +462,37 @@ INSPECT = [
         ],
     }
 ]
+QWEN_CODE = [
+    {
+        "uuid": "1",
+        "parentUuid": None,
+        "sessionId": "s",
+        "type": "user",
+        "message": {"role": "user", "parts": [{"text": "Look."}]},
+    },
+    {
+        "uuid": "2",
+        "parentUuid": "1",
+        "sessionId": "s",
+        "type": "assistant",
+        "model": "m",
+        "message": {
+            "role": "model",
+            "parts": [{"functionCall": {"id": "c1", "name": "ls", "args": {"path": "."}}}],
+        },
+        "usageMetadata": {"promptTokenCount": 9, "totalTokenCount": 11},
+    },
+    {
+        "uuid": "3",
+        "parentUuid": "2",
+        "sessionId": "s",
+        "type": "tool_result",
+        "message": {
+            "role": "user",
+            "parts": [{"functionResponse": {"id": "c1", "response": {"output": "a.py"}}}],
+        },
+    },
+]
 OTEL = [
     {
         "resourceSpans": [
@@ -500,6 +532,7 @@ SAMPLES = {
     "gemini-stream": GEMINI_STREAM,
     "langgraph": LANGGRAPH,
     "swe-agent": SWE_AGENT,
+    "qwen-code": QWEN_CODE,
     "inspect-ai": INSPECT,
     "otel": OTEL,
 }
@@ -530,6 +563,36 @@ def test_opencode_steps_become_answers_with_results_and_usage(tmp_path: Path) ->
     ]
     assert recording.usage == {0: Usage(2, 150, 8, 30), 1: Usage(2, 150, 8, 30)}
     assert (recording.model, recording.unanswered) == ("m", 1)
+
+
+def test_a_database_of_opencode_has_what_it_exports(tmp_path: Path) -> None:
+    [exported] = OPENCODE
+    path = tmp_path / "opencode.db"
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE session (id, parent_id, time_created)")
+        db.execute("CREATE TABLE message (id, session_id, time_created, data)")
+        db.execute("CREATE TABLE part (id, message_id, session_id, data)")
+        db.execute("INSERT INTO session VALUES ('s', NULL, 1)")
+        for at, message in enumerate(exported["messages"]):
+            row = (f"m{at}", "s", at, json.dumps(message["info"]))
+            db.execute("INSERT INTO message VALUES (?, ?, ?, ?)", row)
+            for number, part in enumerate(message["parts"]):
+                row = (f"p{at}{number}", f"m{at}", "s", json.dumps(part))
+                db.execute("INSERT INTO part VALUES (?, ?, ?, ?)", row)
+    [stored], [read_back] = read_file(path), read(tmp_path, OPENCODE)
+    assert stored.format == "opencode"
+    assert (stored.messages, stored.usage) == (read_back.messages, read_back.usage)
+
+
+@pytest.mark.parametrize("damage", [False, True])
+def test_another_database_is_refused_with_the_reason(tmp_path: Path, damage: bool) -> None:
+    path = tmp_path / "other.db"
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE a (b)")
+    if damage:
+        path.write_bytes(path.read_bytes()[:100] + b"x" * 900)
+    with pytest.raises(RecordingError, match=r"no database of opencode|cannot be read"):
+        read_file(path)
 
 
 def test_an_opencode_message_of_several_steps_is_several_answers(tmp_path: Path) -> None:

@@ -461,9 +461,11 @@ class TestCodex:
                 self.of("turn_context", {"cwd": "/src", "model": "gpt-5-codex"}),
                 *self.items(self.USER),
                 self.of("event_msg", {"type": "user_message", "message": "List."}),
+                self.of("world_state", {"full": True, "state": {"model": "gpt-5-codex"}}),
                 *self.items(self.REASONING, self.ANSWER, self.CALL),
                 self.count(100, 100),
                 *self.items(self.OUTPUT, {"type": "ghost_snapshot"}, self.PATCH, self.PATCHED),
+                self.of("token_usage_record", {"usage": {"input_tokens": 120}}),
                 self.count(220, 120),
                 self.count(220, 120),
                 *self.items(self.ANSWER),
@@ -509,6 +511,51 @@ class TestCodex:
             "codex",
             [self.USER, self.CALL, self.OUTPUT],
         )
+
+
+class TestQwenCode:
+    @staticmethod
+    def line(own: str, parent: str | None, kind: str, *parts: Record) -> Record:
+        role = "model" if kind == "assistant" else "user"
+        line = {"uuid": own, "parentUuid": parent, "sessionId": "s", "type": kind}
+        return {**line, "message": {"role": role, "parts": list(parts)}}
+
+    @classmethod
+    def session(cls) -> list[Record]:
+        """Return a session of one call."""
+        call = {"functionCall": {"id": "c1", "name": "ls", "args": {"path": "."}}}
+        response = {"id": "c1", "name": "ls", "response": {"output": "a.txt"}}
+        counts = {"promptTokenCount": 100, "cachedContentTokenCount": 60, "totalTokenCount": 107}
+        asked = cls.line("2", "1", "assistant", {"text": "Hm.", "thought": True}, call)
+        return [
+            cls.line("1", None, "user", {"text": "List."}),
+            {**asked, "model": "qwen3-coder-plus", "usageMetadata": counts},
+            {"uuid": "3", "parentUuid": "2", "sessionId": "s", "type": "system", "subtype": "ui"},
+            cls.line("4", "3", "tool_result", {"functionResponse": response}),
+            cls.line("5", "4", "assistant", {"text": "a"}),
+        ]
+
+    def test_a_session_becomes_chat_messages_with_usage(self, save: Any) -> None:
+        [recording] = save(self.session(), lines=True)
+        assert (recording.format, recording.model) == ("qwen-code", "qwen3-coder-plus")
+        assert recording.messages == CHAT
+        assert recording.usage == {0: Usage(40, 60, 0, 7)}
+
+    def test_a_line_with_an_earlier_parent_goes_on_from_there(self, save: Any) -> None:
+        again = [self.line("6", "4", "assistant", {"text": "b"})]
+        first, second = save([*self.session(), *again], lines=True)
+        assert first.messages == CHAT
+        assert second.messages == [*CHAT[:3], {"role": "assistant", "content": "b"}]
+        assert second.usage == {}
+
+    def test_a_compression_starts_a_context(self, save: Any) -> None:
+        history = [{"role": "user", "parts": [{"text": "Summary."}]}]
+        system = {"uuid": "6", "parentUuid": "5", "sessionId": "s", "type": "system"}
+        compressed = {**system, "systemPayload": {"compressedHistory": history}}
+        more = [compressed, self.line("7", "6", "assistant", {"text": "b"})]
+        first, second = save([*self.session(), *more], lines=True)
+        assert first.messages == CHAT
+        assert second.messages == [prompt("Summary."), {"role": "assistant", "content": "b"}]
 
 
 class TestGeminiStream:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from hippocampus.errors import MALFORMED, RecordingError
-from hippocampus.replay.readers import formats
-from hippocampus.replay.readers.documents import load
+from hippocampus.replay.readers import formats, opencode
+from hippocampus.replay.readers.documents import DATABASE, load
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.state_dir import StateDir
@@ -57,6 +58,8 @@ def read_file(path: str | os.PathLike[str]) -> list[Recording]:
 
     """
     document = load(str(path))
+    if document.description == DATABASE:
+        document = replace(document, records=opencode.exported(Path(path)))
     try:
         return make_recordings(document, formats.read(document))
     except MALFORMED as error:

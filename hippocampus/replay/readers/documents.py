@@ -20,6 +20,8 @@ from hippocampus.replay.readers.values import JsonRecord
 from hippocampus.storage import packing
 
 HEAD_BYTES = 4096
+SQLITE, DATABASE = b"SQLite format 3\0", "an SQLite database"
+"""How such a file begins, and what it is described as."""
 SHOWN_KEYS = 6
 MAX_NAMED = 1000
 """Broken lines or items of one file that are named one by one."""
@@ -53,7 +55,7 @@ def load(path: str) -> JsonDocument:
         with Path(path).open("rb") as file:
             data = file.read(HEAD_BYTES)
             is_packed = data.startswith((packing.GZIP, packing.ZSTD, packing.ZIP))
-            if is_packed or not _is_binary(data):
+            if is_packed or not (_is_binary(data) or data.startswith(SQLITE)):
                 data += file.read()
         if data.startswith(packing.ZIP):
             members = [_of_bytes(*each) for each in packing.unzipped(data, ".json")]
@@ -75,6 +77,8 @@ def _together(path: str, members: Sequence[JsonDocument]) -> JsonDocument:
 
 
 def _of_bytes(path: str, data: bytes) -> JsonDocument:
+    if data.startswith(SQLITE):
+        return JsonDocument(path, [], DATABASE)
     if _is_binary(data):
         return JsonDocument(path, [], "a binary file")
     text = data.decode("utf-16" if _is_utf16(data) else "utf-8-sig", errors="replace")

@@ -1,16 +1,21 @@
-"""Sessions that opencode exports: `{info, messages: [{info, parts}]}`, read as chat messages.
+"""Sessions of opencode, exported as `{info, messages: [{info, parts}]}` or in its database, read as chat messages.
 
-What `opencode export` writes for its own display (diffs, snapshots, previews) is not read.
+What it writes for its own display (diffs, snapshots, previews) is not read.
 """
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
+from hippocampus.errors import RecordingError
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call, without_usage
 from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of, text_of
+from hippocampus.storage.sqlite import reading
 
 NAME = "opencode"
 REPLACED_PARTS = {
@@ -33,6 +38,41 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
         for info in [record.record("info")]
         for context in _contexts(_messages(record))
     ]
+
+
+def exported(path: Path) -> list[JsonRecord]:
+    """Return the sessions of a database, oldest first, each as `opencode export` writes it.
+
+    Raises:
+        RecordingError: the file is no database of opencode, or is damaged.
+
+    """
+    try:
+        with reading(path) as db:
+            sessions = db.execute("SELECT id, parent_id FROM session ORDER BY time_created, id")
+            return [_exported(db, *each) for each in sessions.fetchall()]
+    except sqlite3.OperationalError as failure:
+        raise RecordingError(str(path), f"no database of opencode: {failure}") from failure
+    except (sqlite3.DatabaseError, ValueError) as failure:
+        raise RecordingError(str(path), f"cannot be read: {failure}") from failure
+
+
+def _exported(db: sqlite3.Connection, session: str, parent: str | None) -> JsonRecord:
+    parts: dict[str, list[JsonRecord]] = {}
+    for message, data in db.execute(
+        "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY id", (session,)
+    ):
+        parts.setdefault(message, []).append(json.loads(data))
+    messages = db.execute(
+        "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", (session,)
+    )
+    return JsonRecord(
+        info={"id": session, "parentID": parent},
+        messages=[
+            {"info": json.loads(data), "parts": parts.get(message, [])}
+            for message, data in messages
+        ],
+    )
 
 
 def _messages(record: JsonRecord) -> list[JsonRecord]:
