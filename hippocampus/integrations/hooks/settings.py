@@ -45,6 +45,8 @@ class Host:
     """The file of MCP servers, in its folder or the home folder and in a project."""
     matchers: Mapping[str, str | None]
     """By event, the tools or causes that a hook is called for; None is all."""
+    transcripts: str
+    """The format of the transcripts that it writes."""
     time_unit: int = 1
     """How many units of its time-outs make a second."""
 
@@ -62,6 +64,7 @@ HOSTS = {
             ("settings.json", ".claude/settings.local.json"),
             (".claude.json", ".mcp.json"),
             {**EVENTS, "PostToolUse": "Bash|Grep|mcp__.*"},
+            "claude-code",
         ),
         Host(
             "codex",
@@ -70,6 +73,7 @@ HOSTS = {
             ("hooks.json", ".codex/hooks.json"),
             ("config.toml", ".codex/config.toml"),
             EVENTS,
+            "codex",
         ),
         Host(
             "gemini",
@@ -79,6 +83,7 @@ HOSTS = {
             ("settings.json", ".gemini/settings.json"),
             # PreCompress is left out: it comes before every request.
             dict.fromkeys(("SessionStart", "BeforeAgent", "AfterTool", "SessionEnd")),
+            "gemini-chat",
             time_unit=1_000,
         ),
     )

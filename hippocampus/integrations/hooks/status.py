@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippocampus.errors import HippocampusError
 from hippocampus.formats import reader
@@ -48,18 +48,18 @@ def report(host: settings.Host, project: Path | None, state: StateDir) -> tuple[
     serves, server_answer = _probed(shlex.join(server), INITIALIZE, b'"serverInfo"')
     events = log_of(state)
     arrived, dropped, gone = 0, list[str](), 0
-    known: dict[str, str | None] = {}
+    known: dict[str, HostTranscript | None] = {}
     for edit in [event for event in events if "entry" in event][-NEWEST:]:
         path = str(edit.get("transcript", ""))
         if path not in known:
-            known[path] = _results(Path(path))
-        text = known[path]
-        if text is None:
+            known[path] = _transcript(Path(path))
+        if (transcript := known[path]) is None:
             gone += 1
-        elif f"[{edit['entry']} " in text:
-            arrived += 1
-        else:
-            dropped.append(f"dropped  {edit['entry']}: the host kept the whole result")
+        elif transcript.format == host.transcripts:
+            has_arrived = f"[{edit['entry']} " in transcript.results
+            arrived += has_arrived
+            if not has_arrived:
+                dropped.append(f"dropped  {edit['entry']}: the host kept the whole result")
     lost = f"; {gone} without a transcript" if gone else ""
     failures = [str(event["failed"]) for event in events if "failed" in event][-3:]
     lines = [
@@ -96,14 +96,23 @@ def _probed(command: str, given: dict[str, Any], expected: bytes) -> tuple[bool,
     return True, f"answers in {spent * 1000:.0f} ms"
 
 
-def _results(transcript: Path) -> str | None:
-    """Return the results of tools as a transcript has them; None where it cannot be read."""
+class HostTranscript(NamedTuple):
+    """A transcript that a host has written."""
+
+    format: str
+    results: str
+    """The results of tools, as it has them."""
+
+
+def _transcript(path: Path) -> HostTranscript | None:
+    """Return what a transcript has; None where it cannot be read."""
     from hippocampus.replay.readers import read_file
 
     try:
-        recordings = read_file(transcript)
+        recordings = read_file(path)
     except HippocampusError:
         return None
     messages = (message for each in recordings for message in reader.read(each.messages))
     parts = (part for message in messages for part in message.parts)
-    return "\n".join(part.text for part in parts if part.kind == "result")
+    results = "\n".join(part.text for part in parts if part.kind == "result")
+    return HostTranscript(recordings[0].format if recordings else "", results)

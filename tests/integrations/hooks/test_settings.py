@@ -227,3 +227,5 @@ def test_status_names_an_edit_that_the_host_dropped(tmp_path: Path) -> None:
     assert "1 of 2 arrived; 1 without a transcript" in ended.output
     assert "dropped  bbbbbbbb" in ended.output
     assert ended.exit_code == 1
+    other = CliRunner().invoke(app, ["status", "codex"])
+    assert "0 of 0 arrived; 1 without a transcript" in other.output
