@@ -52,7 +52,7 @@ def told_later(home: Path, said: str) -> bool:
     for _ in range(60):
         if (home / ".hippocampus" / "memory.sqlite3").exists():
             with Facts(home / ".hippocampus" / "memory.sqlite3") as facts:
-                if facts.search(said):
+                if facts.recall(said):
                     return True
         time.sleep(0.5)
     return False
