@@ -17,6 +17,9 @@ from hippocampus.indexing.excerpt import is_notice
 HEAD = re.compile(
     r"\A\s*(?:"
     r"(?:[A-Z][A-Za-z ]{2,40}(?:: | exited with code | running with session ID )[^\n]{0,300}\n){1,8}(?:Output|Stdout|STDOUT):[ \t]*\n"
+    r"(?:Warning: truncated output[^\n]*\n)?(?:Total output lines: \d+\n\n)?"
+    r"|Command: [\s\S]{1,4000}?\nDirectory: [^\n]{1,400}\n(?:Output|Stdout): "
+    r"|(?:IMPORTANT: [^\n]{1,200}\nStatus: )?Showing lines \d+-\d+ of \d+ [^\n]{1,60}\n(?:Action: [^\n]{1,600}\n)?\s*?---[^\n]{0,60}\n\n?"
     r"|(?:rc|exit[_ ]?code|returncode|Exit code)[=: ]+-?\d+\n(?:Wall time[^\n]*\n)?(?:Output:\n)?"
     r"|(?P<meter>)% Total[^\n]*\n +Dload[^\n]*\n\s*?\n(?:[\d.:kMG -]*\n){1,40}"
     r"|<returncode>-?\d+</returncode>\n(?:<output>\n?)?"
@@ -25,8 +28,9 @@ HEAD = re.compile(
 )
 """What tools print before the content itself."""
 TAIL = re.compile(
+    r"\nError: [^\n]*\nExit Code: [^\n]*(?:\n(?:Signal|Background PIDs|Process Group PGID): [^\n]*){1,3}\Z|"
     r"\n?(?:\n*<system-reminder>[\s\S]{0,4000}</system-reminder>|\n*</(?:content|file|output)>|"
-    r"\n*\(End of file[^\n]{0,200}\))+\s*\Z"
+    r"\n*\(End of file[^\n]{0,200}\))+\Z"
 )
 TAIL_CHARACTERS = 6_000
 NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: | ?\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
@@ -48,6 +52,7 @@ CUT_WORDS = re.compile(r"(?i)truncated|omitted|elided|skipped")
 CUT = re.compile(
     r"(?i)\s*[.…\[<(*-](?=[^\n]*\d)[^\n]{0,80}\b(?:truncated|omitted|elided|skipped)\b[^\n]{0,80}[.…\]>)*-]"
 )
+CUT_INSIDE = re.compile(r"…\d[\d,]* (?:bytes|chars|characters|lines|tokens) truncated…")
 MOST_CUTS = 3
 HEAD_SIGNS = frozenset("=-*>#FfPp")
 MOST_FILES = 60
@@ -81,7 +86,8 @@ def output_of(text: str, arguments: str = "") -> Output:
     """Return the content in a tool's output, and what stands around it."""
     head = HEAD.match(text)
     start = head.end() if head and head.end() < len(text) else 0
-    tail = TAIL.search(text, max(start, len(text) - TAIL_CHARACTERS))
+    ended = text.rstrip()
+    tail = TAIL.search(ended, max(start, len(ended) - TAIL_CHARACTERS))
     body = text[start : tail.start() if tail else len(text)]
     is_meter = head is not None and head["meter"] is not None
     notes = [
@@ -119,8 +125,14 @@ def _cuts(body: str) -> list[str]:
     if not CUT_WORDS.search(body):
         return []
     lines = enumerate(body.split("\n"), 1)
-    found = (f"line {number}: {line.strip()}" for number, line in lines if _is_cut(line))
+    found = (f"line {number}: {cut}" for number, line in lines if (cut := _cut_in(line)))
     return list(itertools.islice(found, MOST_CUTS))
+
+
+def _cut_in(line: str) -> str:
+    """Return the notice in a line, or in place of one, that a part is missing; empty where there is none."""
+    inside = CUT_INSIDE.search(line)
+    return line.strip() if _is_cut(line) else inside[0] if inside else ""
 
 
 def _is_cut(line: str) -> bool:

@@ -182,8 +182,8 @@ def _extract_text(text: str, context: ExtractionContext) -> Extraction:
         found = _document_of(output.body)
         if not isinstance(found, str):
             return with_notes(_extract_document(found, len(output.body), context), output.notes)
-    parts = [] if output.is_numbered or diffs.recognises(output.body) else parts_of(output.body)
-    if parts:
+    parts = [] if output.is_numbered else parts_of(output.body)
+    if parts and not diffs.recognises(output.body) and not listings.is_search(output.body):
         return with_notes(_extract_parts(parts, context), output.notes)
     extraction = _extract_body(
         output.body, context, output.first_number, is_source=output.is_numbered

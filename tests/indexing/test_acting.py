@@ -117,6 +117,50 @@ def test_printed_line_numbers_are_the_entrys(form: str) -> None:
         assert all(LINES[int(number) - 1] == line for number, line in found if line in LINES)
 
 
+CUT = "Warning: truncated output (original token count: 6637)\nTotal output lines: 500\n\n"
+AROUND = {
+    "codex": (f"Chunk ID: 5e3b6e\nWall time: 0.1 seconds\nOutput:\n{CUT}", ""),
+    "gemini-cli": (
+        "Command: cat textwrap.py\nDirectory: (root)\nOutput: ",
+        "\nError: (none)\nExit Code: 0\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 145",
+    ),
+    "qwen-code": (
+        "Command: cat \\\n  textwrap.py\nDirectory: src\nOutput: ",
+        "\nError: (none)\nExit Code: 0\nSignal: 0\nProcess Group PGID: 6882",
+    ),
+    "a file of qwen-code": ("Showing lines 1-300 of 677 total lines.\n\n---\n\n", ""),
+}
+"""What programs print before and behind a content, as they did in November 2026."""
+
+
+@pytest.mark.parametrize("program", AROUND)
+def test_what_a_program_prints_around_a_content_moves_no_line(program: str) -> None:
+    head, tail = AROUND[program]
+    shown = entry(head + "\n".join(LINES[:300]) + tail)
+    at = next(at for at, line in enumerate(LINES, 1) if line.startswith("class TextWrapper"))
+    assert shown.startswith("python source")
+    assert re.search(rf"class TextWrapper {at}\b", shown)
+
+
+@pytest.mark.parametrize("program", ["gemini-cli", "qwen-code"])
+def test_records_inside_what_a_program_prints_are_records(program: str) -> None:
+    head, tail = AROUND[program]
+    records = [{"id": f"ord-{n:05}", "state": "late" if n == 7 else "sent"} for n in range(80)]
+    assert entry(head + json.dumps(records) + tail).startswith("JSON, 80 records")
+
+
+def test_a_failed_command_inside_what_a_program_prints_says_so() -> None:
+    head, tail = AROUND["gemini-cli"]
+    failed = tail.replace("Exit Code: 0", "Exit Code: 2")
+    assert "Exit Code: 2" in entry(head + "\n".join(LINES[:300]) + failed)
+
+
+def test_a_part_that_is_missing_inside_a_line_is_named() -> None:
+    whole = "\n".join(LINES[:300])
+    shown = entry(whole[:4_000] + "…16545 chars truncated…" + whole[4_000:])
+    assert f"line {whole[:4_000].count(chr(10)) + 1}: …16545 chars truncated…" in shown
+
+
 @pytest.mark.parametrize(
     ("tool", "call"),
     [

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.indexing import Price, index, listings
+from hippocampus.indexing import Price, index, listings, sniff
 from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
 NO_HINTS = ExtractionContext()
@@ -262,3 +262,14 @@ def test_what_stands_behind_a_listing_is_shown():
 def test_a_log_with_numbers_is_no_listing_of_windows():
     log = "\n".join(f"2026/03/01 10:{n:02} 12{n} requests served" for n in range(30))
     assert listings.recognises(log) == 0
+
+
+def test_hits_below_their_files_as_gemini_cli_prints_them_have_file_and_line() -> None:
+    files = {"src/store.py": (3, 18, 41, 77), "src/app.py": (9, 30, 52, 64)}
+    lines = ['Found 8 matches for pattern "def " in the workspace directory:', "---"]
+    for name, numbers in files.items():
+        lines += [f"File: {name}", *(f"L{n}:     def f{n}(self):" for n in numbers), "---"]
+    shown = sniff.extraction_of("\n".join(lines), ExtractionContext())
+    assert shown.kind == "hits"
+    assert shown.summary == "8 hits in 2 files"
+    assert any("src/app.py:52: def f52(self):" in line.text for line in shown.lines)

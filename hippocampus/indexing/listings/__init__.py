@@ -17,7 +17,7 @@ from hippocampus.indexing.listings import files, git, hits
 from hippocampus.indexing.listings.folding import write_files
 from hippocampus.indexing.templates import alike
 
-__all__ = ["extract", "recognises"]
+__all__ = ["extract", "is_search", "recognises"]
 
 BEHIND, MOST_BEHIND = 1.0, 6
 BEHIND_CHARACTERS, BEHIND_CLIPPED = 2_000, 160
@@ -33,6 +33,11 @@ LEAST_NAMED = 0.25
 def recognises(text: str) -> float:
     """Return how sure it is, from 0 to 1, that a text is a listing."""
     return _form(text)[1]
+
+
+def is_search(text: str) -> bool:
+    """Return whether a text is hits below the names of their files."""
+    return _form(text)[0] == "headed hits"
 
 
 def extract(text: str, context: ExtractionContext) -> Extraction | None:  # noqa: ARG001 — the shape of an extractor

@@ -24,9 +24,9 @@ HIT = re.compile(
 CONTEXT = re.compile(
     rf"(?P<path>{DRIVE}?|(?=[^\s:]{{0,299}}[./])[^\s:\"'(){{}}]{{2,300}}?)-(?P<line>\d{{1,7}})-(?P<text>.*)"
 )
-NUMBERED = re.compile(r" {0,4}(?:[Ll]ine )?(?P<line>\d{1,7})(?P<mark>[:-])(?P<text>.*)")
+NUMBERED = re.compile(r" {0,4}(?:[Ll]ine |L)?(?P<line>\d{1,7})(?P<mark>[:-])(?P<text>.*)")
 HEADING = re.compile(
-    r"(?:(?=[^\s]*[./])[\w./@+~\\()\[\]-]{2,300}|\.{0,2}/[^:\n]{1,290}\.\w{1,10}):?"
+    r"(?:File: )?(?:(?=[^\s]*[./])[\w./@+~\\()\[\]-]{2,300}|\.{0,2}/[^:\n]{1,290}\.\w{1,10}):?"
 )
 ERROR = re.compile(r"\b(?:error|warning)\b(?: \w+)?:", re.IGNORECASE)
 MOST, FIRST, OTHER, AROUND = 6.0, 2.5, 1.5, 0.15
@@ -100,7 +100,7 @@ def _headed(text: str) -> Iterator[Found]:
         if match := NUMBERED.fullmatch(line):
             yield Found(path, int(match["line"]), match["text"], match["mark"])
         elif HEADING.fullmatch(line):
-            path = line.removesuffix(":")
+            path = line.removeprefix("File: ").removesuffix(":")
         else:
             yield Found(path, 0, line, "")
 
