@@ -6,8 +6,8 @@ An extractor writes an `Extraction` and does not choose; `select` chooses what f
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Container
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -55,6 +55,16 @@ class Extraction:
     """Selectors that make sense for a recall of it, such as `lines=[1, 312]` or `pattern="…"`."""
     unit: str = "lines"
     """What a gap counts: rows, files, links, hits."""
+
+
+def with_lines_before(extraction: Extraction, lines: Sequence[EntryLine]) -> Extraction:
+    """Return an extraction that opens with more lines."""
+    shift = len(lines)
+    moved = (
+        line if line.parent is None else replace(line, parent=line.parent + shift)
+        for line in extraction.lines
+    )
+    return replace(extraction, lines=(*lines, *moved))
 
 
 @dataclass(frozen=True, slots=True)

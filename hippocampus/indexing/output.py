@@ -22,6 +22,7 @@ HEAD = re.compile(
     r"|(?:IMPORTANT: [^\n]{1,200}\nStatus: )?Showing lines \d+-\d+ of \d+ [^\n]{1,60}\n(?:Action: [^\n]{1,600}\n)?\s*?---[^\n]{0,60}\n\n?"
     r"|(?:rc|exit[_ ]?code|returncode|Exit code)[=: ]+-?\d+\n(?:Wall time[^\n]*\n)?(?:Output:\n)?"
     r"|(?P<meter>)% Total[^\n]*\n +Dload[^\n]*\n\s*?\n(?:[\d.:kMG -]*\n){1,40}"
+    r"|<untrusted_context>\n(?:Output: )?"
     r"|<returncode>-?\d+</returncode>\n(?:<output>\n?)?"
     r"|(?:<(?:path|type)>[^\n]{0,600}\n){0,3}<(?:content|file|output)>\n?"
     r")"
@@ -29,6 +30,7 @@ HEAD = re.compile(
 """What tools print before the content itself."""
 TAIL = re.compile(
     r"\nError: [^\n]*\nExit Code: [^\n]*(?:\n(?:Signal|Background PIDs|Process Group PGID): [^\n]*){1,3}\Z|"
+    r"(?:\nExit Code: \d+)?(?:\nProcess Group PGID: \d+)?\n</untrusted_context>\Z|"
     r"\n?(?:\n*<system-reminder>[\s\S]{0,4000}</system-reminder>|\n*</(?:content|file|output)>|"
     r"\n*\(End of file[^\n]{0,200}\))+\Z"
 )
@@ -140,7 +142,8 @@ def _is_cut(line: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.split("\n") if line.strip()]
+    """Return the lines that say something, and not `Output:` alone."""
+    return [line.strip() for line in text.split("\n") if line.strip() and line.strip()[-1] != ":"]
 
 
 def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:

@@ -36,6 +36,7 @@ from hippocampus.indexing.extraction import (
     ExtractionContext,
     Extractor,
     kept,
+    with_lines_before,
 )
 from hippocampus.indexing.lines import clip, counted
 from hippocampus.indexing.logs.signs import EXIT
@@ -120,7 +121,7 @@ def with_notes(extraction: Extraction, notes: Sequence[str]) -> Extraction:
         for line in note.split("\n")[:MOST_NOTES]
         if not WORDLESS.fullmatch(line)
     ]
-    return _with_lines_before(extraction, lines) if lines else extraction
+    return with_lines_before(extraction, lines) if lines else extraction
 
 
 def _note_weight(line: str) -> float:
@@ -128,15 +129,6 @@ def _note_weight(line: str) -> float:
     found = EXIT.search(line)
     failed = found is not None and any(code and code != "0" for code in found.groups())
     return EXIT_WEIGHT if failed or HTTP_STATUS.search(line) else NOTE_WEIGHT
-
-
-def _with_lines_before(extraction: Extraction, lines: Sequence[EntryLine]) -> Extraction:
-    shift = len(lines)
-    moved = (
-        line if line.parent is None else replace(line, parent=line.parent + shift)
-        for line in extraction.lines
-    )
-    return replace(extraction, lines=(*lines, *moved))
 
 
 def _extract_document(

@@ -128,6 +128,10 @@ AROUND = {
         "Command: cat \\\n  textwrap.py\nDirectory: src\nOutput: ",
         "\nError: (none)\nExit Code: 0\nSignal: 0\nProcess Group PGID: 6882",
     ),
+    "a command of gemini-cli": (
+        "<untrusted_context>\nOutput: ",
+        "\nProcess Group PGID: 35361\n</untrusted_context>",
+    ),
     "a file of qwen-code": ("Showing lines 1-300 of 677 total lines.\n\n---\n\n", ""),
 }
 """What programs print before and behind a content, as they did in November 2026."""
@@ -142,16 +146,25 @@ def test_what_a_program_prints_around_a_content_moves_no_line(program: str) -> N
     assert re.search(rf"class TextWrapper {at}\b", shown)
 
 
-@pytest.mark.parametrize("program", ["gemini-cli", "qwen-code"])
+@pytest.mark.parametrize("program", ["gemini-cli", "qwen-code", "a command of gemini-cli"])
 def test_records_inside_what_a_program_prints_are_records(program: str) -> None:
     head, tail = AROUND[program]
     records = [{"id": f"ord-{n:05}", "state": "late" if n == 7 else "sent"} for n in range(80)]
     assert entry(head + json.dumps(records) + tail).startswith("JSON, 80 records")
 
 
-def test_a_failed_command_inside_what_a_program_prints_says_so() -> None:
-    head, tail = AROUND["gemini-cli"]
-    failed = tail.replace("Exit Code: 0", "Exit Code: 2")
+@pytest.mark.parametrize(
+    ("program", "ends", "instead"),
+    [
+        ("gemini-cli", "Exit Code: 0", "Exit Code: 2"),
+        ("a command of gemini-cli", "\nProcess", "\nExit Code: 2\nProcess"),
+    ],
+)
+def test_a_failed_command_inside_what_a_program_prints_says_so(
+    program: str, ends: str, instead: str
+) -> None:
+    head, tail = AROUND[program]
+    failed = tail.replace(ends, instead)
     assert "Exit Code: 2" in entry(head + "\n".join(LINES[:300]) + failed)
 
 

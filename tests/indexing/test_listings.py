@@ -273,3 +273,12 @@ def test_hits_below_their_files_as_gemini_cli_prints_them_have_file_and_line() -
     assert shown.kind == "hits"
     assert shown.summary == "8 hits in 2 files"
     assert any("src/app.py:52: def f52(self):" in line.text for line in shown.lines)
+
+
+def test_what_a_tool_says_about_its_paths_is_no_path() -> None:
+    said = 'Found 90 file(s) matching "**/*.json" within /srv/app, sorted by modification time:'
+    paths = [f"/srv/app/data/part-{n:03}.json" for n in range(60)]
+    cut = "[30 files truncated] ..."
+    shown = sniff.extraction_of("\n".join([said, "---", *paths, cut]), ExtractionContext())
+    assert shown.summary == "listing: 60 files, 1 folder; .json 60"
+    assert {said, cut} <= {line.text for line in shown.lines}

@@ -11,7 +11,12 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 
 from hippocampus.indexing import diffs, plain
-from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
+from hippocampus.indexing.extraction import (
+    EntryLine,
+    Extraction,
+    ExtractionContext,
+    with_lines_before,
+)
 from hippocampus.indexing.lines import clip
 from hippocampus.indexing.listings import files, git, hits
 from hippocampus.indexing.listings.folding import write_files
@@ -46,7 +51,7 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:  # noqa
     if form in files.READERS:
         found = files.read_files(text, form)
         more = max(0, text.count("\n") + 1 - files.MOST_FILES)
-        return _with_lines_behind(write_files(found, more), text, form) if found else None
+        return _with_lines_around(write_files(found, more), text, form) if found else None
     if form == "log":
         return git.write_log(text)
     if form in HITS:
@@ -54,8 +59,12 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:  # noqa
     return plain.extract(text, ExtractionContext()) if form else None
 
 
-def _with_lines_behind(extraction: Extraction, text: str, form: str) -> Extraction:
-    """Return a listing with the lines behind it, as the output of a second command."""
+def _with_lines_around(extraction: Extraction, text: str, form: str) -> Extraction:
+    """Return a listing with the line that opens it, and those behind it, as of a second command."""
+    first = text.lstrip().partition("\n")[0].rstrip()
+    if form == "paths" and files.ABOUT.fullmatch(first):
+        said = EntryLine(clip(first, BEHIND_CLIPPED), BEHIND, count=0)
+        extraction = with_lines_before(extraction, [said])
     ends = [line for line in text[-BEHIND_CHARACTERS:].split("\n") if line.strip()]
     behind = list(takewhile(lambda line: not FORMS[form](line.rstrip()), reversed(ends)))
     rows = [EntryLine(clip(line.strip(), BEHIND_CLIPPED), BEHIND, count=0) for line in behind[::-1]]

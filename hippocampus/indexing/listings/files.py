@@ -36,6 +36,8 @@ PATH = re.compile(
 NAMED = re.compile(r"[\w@)\]}]\.[A-Za-z0-9]{1,10}$|/|^\.\w|^[A-Z][A-Za-z]*$|^[\w.-]+$")
 SUFFIX = re.compile(r"\w\.[A-Za-z0-9]{1,10}$")
 TOTAL = re.compile(r"total \d|\d+ director(?:y|ies)\b")
+ABOUT = re.compile(r"\S+ .*:|\[.* truncated\b.*")
+"""A line of the tool itself, above or below the paths."""
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
 TREE_STEP = 4
 """Characters that `tree` indents a level by."""
@@ -145,7 +147,7 @@ def read_paths(lines: list[str]) -> list[ListedFile]:
         path, size = (weighed["name"], _bytes(weighed["size"])) if weighed else (line, None)
         if ("0" <= path[:1] <= "9" or path[:1] == "t") and TOTAL.match(path):
             continue
-        if not path.strip("./"):
+        if not path.strip("./-") or ABOUT.fullmatch(path):
             continue
         before, slash, name = path.rstrip("/").rpartition("/")
         found.append(ListedFile(before + slash, name, size, path.endswith("/")))

@@ -106,7 +106,7 @@ def _headed(text: str) -> Iterator[Found]:
 
 
 def _printed(text: str) -> Iterator[str]:
-    return (line for line in text.split("\n") if line.strip() and line != "--")
+    return (line for line in text.split("\n") if line.strip("- "))
 
 
 def _file_lines(inside: Sequence[Found]) -> Iterator[EntryLine]:
