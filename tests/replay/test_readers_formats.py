@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers import read_file
+from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.readers.pairing import NO_RESULT
 from hippocampus.replay.recording import Recording
 from hippocampus.storage import packing
@@ -501,6 +501,66 @@ class TestCodex:
         first, second = save([*lines, *self.items(self.ANSWER)], lines=True)
         assert first.messages == [self.USER, self.ANSWER]
         assert second.messages == [self.USER, summary, self.ANSWER]
+
+    @pytest.mark.parametrize(("gone", "left"), [(1, 3), (2, 1), (9, 1)])
+    def test_turns_that_were_rolled_back_are_no_part_of_what_follows(
+        self, save: Any, gone: int, left: int
+    ) -> None:
+        context = {**self.USER, "content": [{"type": "input_text", "text": "<cwd>/src</cwd>"}]}
+        asked = self.of("event_msg", {"type": "user_message", "message": "List."})
+        turn = [*self.items(self.USER), asked, *self.items(self.ANSWER)]
+        rollback = self.of("event_msg", {"type": "thread_rolled_back", "num_turns": gone})
+        end = self.items(self.ANSWER)
+        first, second = save([*self.items(context), *turn, *turn, rollback, *end], lines=True)
+        assert len(first.messages) == 5
+        assert second.messages == [*[context, self.USER, self.ANSWER][:left], self.ANSWER]
+        assert second.usage == {}
+
+    def continued(self, name: str, base: str = "", end: int = 0, *items: Record) -> str:
+        """Return a file as version 0.169 writes it: with numbers that go on from those of its base."""
+        meta: Record = {"id": name, "history_mode": "paginated"}
+        if base:
+            meta["history_base"] = {"thread_id": base, "end_ordinal_exclusive": end}
+        lines = [self.of("session_meta", meta), *self.items(*items), self.count(end + 90, 90)]
+        return "\n".join(
+            json.dumps({**line, "ordinal": number}) for number, line in enumerate(lines, end)
+        )
+
+    def test_forks_and_reverted_sessions_begin_in_other_files(self, tmp_path: Path) -> None:
+        other = {**self.USER, "content": [{"type": "input_text", "text": "Other."}]}
+        texts = {
+            "2026/11/22/rollout-2026-11-22T10-00-00-aaa.jsonl": self.continued(
+                "aaa", "", 0, self.USER, self.CALL, self.OUTPUT, self.ANSWER, other, self.ANSWER
+            ),
+            "2026/11/22/rollout-2026-11-22T10-00-00-aaa_bbb.jsonl": self.continued(
+                "aaa", "aaa", 5, other, self.CALL, self.OUTPUT
+            ),
+            "2026/11/23/rollout-2026-11-23T10-00-00-ccc.jsonl": self.continued(
+                "ccc", "bbb", 9, self.ANSWER
+            ),
+        }
+        for name, text in texts.items():
+            path = tmp_path / "sessions" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        whole, reverted, fork = (
+            recording for file in find_files([tmp_path]) for recording in read_file(file)
+        )
+        before = [self.USER, self.CALL, self.OUTPUT, self.ANSWER]
+        assert whole.messages == [*before, other, self.ANSWER]
+        assert reverted.messages == [*before, other, self.CALL, self.OUTPUT]
+        assert fork.messages == [*before, other, self.CALL, self.OUTPUT, self.ANSWER]
+        assert [list(each.usage) for each in (whole, reverted, fork)] == [[2], [2], [3]]
+        assert not any(each.broken for each in (whole, reverted, fork))
+
+    def test_a_missing_beginning_is_told(self, tmp_path: Path) -> None:
+        path = tmp_path / "rollout-2026-11-23T10-00-00-ccc.jsonl"
+        path.write_text(self.continued("ccc", "ccc", 8, self.USER, self.ANSWER))
+        [recording] = read_file(path)
+        assert recording.messages == [self.USER, self.ANSWER]
+        assert recording.broken == (
+            f"{path}:1: goes on from the session ccc, of which there is no file",
+        )
 
     def test_rollouts_without_an_envelope_are_read(self, save: Any) -> None:
         meta = {"id": "s", "timestamp": "2025-06-01", "instructions": None}

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hippocampus.errors import MALFORMED, RecordingError
-from hippocampus.replay.readers import formats, opencode
+from hippocampus.replay.readers import codex, formats, opencode
 from hippocampus.replay.readers.documents import DATABASE, load
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
@@ -57,7 +57,7 @@ def read_file(path: str | os.PathLike[str]) -> list[Recording]:
         RecordingError: the file cannot be read, or is in no known format.
 
     """
-    document = load(str(path))
+    document = codex.with_beginning(load(str(path)))
     if document.description == DATABASE:
         document = replace(document, records=opencode.exported(Path(path)))
     try:

@@ -1,20 +1,27 @@
 """Codex CLI rollouts: JSON lines that hold Responses items, in envelopes or, in old versions, bare.
 
-Only the items that went to the model are read; what the program showed to its user is no message.
+Only the items that went to the model are read; what the program showed to its user is no message. A
+fork, and a session that went back to an earlier turn, are files of their own that begin in another.
 """
 
 from __future__ import annotations
 
+import glob
 import json
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.raw import RawConversation, RawMessage
+from hippocampus.replay.readers.documents import JsonDocument, load
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, without_usage
 from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of
 
 NAME = "codex"
 ENVELOPES = {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
+FOLDERS = {"sessions", "archived_sessions"}
+"""Where the program keeps its files, in a folder for each day."""
 ROLES = {"system", "developer", "user", "assistant"}
 NOT_SENT = {"ghost_snapshot", "other", "compaction", "compaction_summary", "compaction_trigger"}
 
@@ -40,12 +47,49 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
     return [RawConversation("responses", each, system_prompt=prompt) for each in contexts]
 
 
+def with_beginning(document: JsonDocument) -> JsonDocument:
+    """Return a document with the lines of other files that its session goes on from."""
+    seen = {own := Path(document.path).resolve()}
+    while base := _base_of(document.records):
+        thread = base.text("thread_id")
+        path = _file_of(thread, own)
+        if path is None or path in seen:
+            lost = (
+                f"{document.path}:1: goes on from the session {thread}, of which there is no file"
+            )
+            return replace(document, broken=(*document.broken, lost))
+        seen.add(path)
+        end = base.count("end_ordinal_exclusive")
+        before = [each for each in load(str(path)).records if each.count("ordinal") < end]
+        document = replace(document, records=[*_last_context(before), *document.records])
+    return document
+
+
+def _base_of(records: list[JsonRecord]) -> JsonRecord:
+    """Return where the session of a file goes on from; empty: it begins in the file."""
+    return records[0].record("payload").record("history_base") if records else JsonRecord()
+
+
+def _file_of(thread: str, own: Path) -> Path | None:
+    """Return the file of a thread, in the folder of all sessions that holds the file `own`."""
+    folder = next((each for each in own.parents if each.name in FOLDERS), own.parent)
+    return next(folder.rglob(f"*{glob.escape(thread)}.jsonl"), None) if thread else None
+
+
+def _last_context(records: list[JsonRecord]) -> list[JsonRecord]:
+    """Return the first line, and all since the last compaction but the counts of tokens."""
+    compacted = [at for at, each in enumerate(records) if kind_of(each) == "compacted"]
+    since = records[compacted[-1] if compacted else 1 :]
+    return [*records[:1], *(each for each in since if kind_of(each) != "event_msg")]
+
+
 def _in_envelope(record: JsonRecord) -> bool:
     return kind_of(record) in ENVELOPES and isinstance(record.get("payload"), dict)
 
 
 def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
     messages: list[RawMessage] = []
+    turns: list[int] = []
     model = ""
     total: object = None
     for record in records:
@@ -58,7 +102,13 @@ def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
             model = payload.text("model") or model
         elif kind == "compacted":
             yield messages
-            messages = _compacted(messages, payload)
+            messages, turns = _compacted(messages, payload), []
+        elif payload.get("type") == "user_message":
+            turns.append(len(messages) - 1)
+        elif payload.get("type") == "thread_rolled_back" and turns:
+            yield messages
+            back = min(max(1, payload.count("num_turns")), len(turns))
+            messages, turns = without_usage(messages[: turns[-back]]), turns[:-back]
         elif payload.get("type") == "token_count":
             info = payload.record("info")
             # The same count is written again whenever only the rate limits have changed.
