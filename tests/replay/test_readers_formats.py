@@ -692,6 +692,36 @@ class TestGeminiChat:
         assert second.messages[2]["content"] == '{"entries": ["a"], "more": false}'
         assert [message["content"] for message in second.messages[3:]] == ["Right way.", "Good."]
 
+    def test_a_resumed_chat_keeps_its_calls_and_their_results_once(self, save: Any) -> None:
+        """As version 0.61 writes it: results stand twice, and after `--resume` all are parts."""
+        response = self.response({"output": "a.txt"})
+        call = {"functionCall": {"id": "c1", "name": "ls", "args": {"path": "."}}}
+        resumed: list[Record] = [
+            self.user("1", "List."),
+            {"id": "2", "type": "gemini", "content": [call]},
+            {"id": "2_response", "type": "user", "content": [response]},
+            {"id": "3", "type": "user", "content": [response]},
+            {"id": "4", "type": "gemini", "content": [{"text": "a"}]},
+        ]
+        first, second = save(
+            [
+                {"sessionId": "s", "projectHash": "h", "kind": "main"},
+                self.user("1", "List."),
+                self.said("2", "", response),
+                {"id": "3", "type": "user", "content": [response]},
+                self.said("4", "a"),
+                {"sessionId": "s", "projectHash": "h", "kind": "main"},
+                {"$set": {"messages": [self.user("1", "List.")]}},
+                {"$set": {"messages": resumed}},
+                self.user("5", "And now?"),
+                self.said("6", "b"),
+            ],
+            lines=True,
+        )
+        assert first.messages == CHAT
+        more = [prompt("And now?"), {"role": "assistant", "content": "b"}]
+        assert second.messages == [*CHAT, *more]
+
     def test_a_call_without_a_result_is_counted(self, save: Any) -> None:
         said = self.said("2", "")
         said["toolCalls"] = [{"name": "ls", "args": {"path": "."}, "status": "cancelled"}]

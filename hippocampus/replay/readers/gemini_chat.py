@@ -16,6 +16,7 @@ from hippocampus.replay.readers.raw import (
 )
 from hippocampus.replay.readers.values import (
     JsonRecord,
+    as_records,
     kind_of,
     text_of,
 )
@@ -75,13 +76,24 @@ def _id(message: JsonRecord, place: int) -> str:
 
 
 def _raw_messages(messages: list[JsonRecord]) -> Iterator[RawMessage]:
+    """Yield chat messages; a result that stands next to its call and in a message is read once."""
+    answered: set[str] = set()
     for place, message in enumerate(messages):
         content = message.get("content")
+        parts = as_records(content)
         text = text_of(content if isinstance(content, str | list) else [content])
         if message.get("type") == "user":
-            yield RawMessage.user(text)
+            responses = [part for part in parts if "functionResponse" in part]
+            for part in responses:
+                call_id = part.record("functionResponse").text("id")
+                if call_id not in answered:
+                    answered.add(call_id)
+                    yield RawMessage.result(call_id, function_result(part))
+            if text or not responses:
+                yield RawMessage.user(text)
         elif message.get("type") == "gemini":
-            calls = message.records("toolCalls")
+            asked = [part.record("functionCall") for part in parts if "functionCall" in part]
+            calls = message.records("toolCalls") or asked
             ids = [each.text("id") or f"call_{place}_{at}" for at, each in enumerate(calls)]
             named = [
                 chat_call(call_id, call.text("name"), call.get("args"))
@@ -93,4 +105,5 @@ def _raw_messages(messages: list[JsonRecord]) -> Iterator[RawMessage]:
             yield RawMessage.answer(text, named, usage, message.text("model"))
             for call_id, call in zip(ids, calls, strict=True):
                 if results := call.records("result"):
+                    answered.add(call_id)
                     yield RawMessage.result(call_id, "\n".join(map(function_result, results)))
