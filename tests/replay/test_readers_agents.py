@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hippocampus.errors import RecordingError
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.measure import prepare, unpaired
-from hippocampus.replay.readers import formats, read_file
+from hippocampus.replay.readers import find_files, formats, read_file
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.readers.pairing import NO_RESULT
@@ -238,6 +238,51 @@ OPENHANDS = [
     {"id": 8, "source": "agent", "action": "read", "args": {"path": "a.py", "thought": "Now."}},
     {"id": 9, "source": "agent", "observation": "read", "cause": 8, "content": "x = 1"},
     {"id": 10, "source": "agent", "action": "finish", "args": {"final_thought": "Done."}},
+]
+
+
+def openhands_event(own: str, parent: str, kind: str, **fields: Any) -> Record:
+    event = {"id": own, "parent_id": parent, "timestamp": "2026-11-24T00:00:00", "kind": kind}
+    return {**event, **fields}
+
+
+def openhands_said(own: str, parent: str, role: str, words: str, **fields: Any) -> Record:
+    message = {"role": role, "content": [text(words)], "thinking_blocks": []}
+    return openhands_event(own, parent, "MessageEvent", llm_message=message, **fields)
+
+
+def openhands_action(own: str, parent: str, call_id: str, *thought: str) -> Record:
+    call = {"id": call_id, "name": "terminal", "arguments": '{"command": "ls"}'}
+    fields = {"thought": [text(each) for each in thought], "llm_response_id": "r1"}
+    return openhands_event(own, parent, "ActionEvent", tool_call=call, **fields)
+
+
+def openhands_usage(response: str, cached: int) -> Record:
+    counts = {"prompt_tokens": 100, "completion_tokens": 7, "cache_read_tokens": cached}
+    return {"model": "openai/gpt-4o", "response_id": response, **counts}
+
+
+OPENHANDS_OUTPUT = {
+    "content": [text("a.py")],
+    "metadata": {"prefix": "", "suffix": "\n[exit code 0]"},
+    "kind": "TerminalObservation",
+}
+OPENHANDS_STATE = {
+    "stats": {
+        "usage_to_metrics": {
+            "agent": {"token_usages": [openhands_usage("r1", 0), openhands_usage("r2", 60)]}
+        }
+    }
+}
+OPENHANDS_SDK = [
+    openhands_event("1", "", "SystemPromptEvent", system_prompt=text("Be brief.")),
+    openhands_said("2", "1", "user", "Look."),
+    openhands_action("3", "2", "t1", "Hm."),
+    openhands_action("4", "3", "t2"),
+    openhands_event("5", "4", "ObservationEvent", tool_call_id="t1", observation=OPENHANDS_OUTPUT),
+    openhands_event("6", "5", "AgentErrorEvent", tool_call_id="t2", error="No such tool."),
+    openhands_event("7", "6", "ConversationStateUpdateEvent", key="stats", value={}),
+    openhands_said("8", "7", "assistant", "One file.", llm_response_id="r2"),
 ]
 
 
@@ -523,6 +568,7 @@ SAMPLES = {
     "cline": CLINE,
     "roo": ROO,
     "openhands": OPENHANDS,
+    "openhands-sdk": OPENHANDS_SDK,
     "antigravity": ANTIGRAVITY,
     "managed-agents": MANAGED_AGENTS,
     "pi": PI,
@@ -729,6 +775,44 @@ def test_an_openhands_condensation_replaces_what_it_forgets(tmp_path: Path) -> N
         *("Look.", "Use git.", "Two commands ran.", "Now.", "x = 1", "Done.")
     ]
     assert (second.orphans, second.unanswered) == (0, 0)
+
+
+def test_openhands_conversations_of_version_one_are_read_with_their_state(tmp_path: Path) -> None:
+    folder = tmp_path / "5fe1"
+    (folder / "events").mkdir(parents=True)
+    (folder / "base_state.json").write_text(json.dumps(OPENHANDS_STATE))
+    for number, event in enumerate(OPENHANDS_SDK):
+        (folder / "events" / f"event-{number:05}-{event['id']}.json").write_text(json.dumps(event))
+    [path] = find_files([tmp_path])
+    [recording] = read_file(path)
+    calls = [chat_call(each, "terminal", {"command": "ls"}) for each in ("t1", "t2")]
+    assert recording.messages == [
+        {"role": "user", "content": "Look."},
+        {"role": "assistant", "content": "Hm.", "tool_calls": calls},
+        chat_result("t1", "a.py\n[exit code 0]"),
+        chat_result("t2", "No such tool."),
+        {"role": "assistant", "content": "One file."},
+    ]
+    assert recording.usage == {0: Usage(100, 0, 0, 7), 1: Usage(40, 60, 0, 7)}
+    assert (recording.name, recording.model) == ("5fe1", "gpt-4o")
+    assert recording.system_prompt == "Be brief."
+
+
+def test_openhands_condensations_and_ways_back_start_a_context(tmp_path: Path) -> None:
+    condensation = openhands_event(
+        *("9", "8", "Condensation"),
+        forgotten_event_ids=["3", "4", "5", "6"],
+        summary="One file was listed.",
+        summary_offset=2,
+    )
+    more = openhands_said("10", "9", "user", "And now?")
+    answer = openhands_said("11", "10", "assistant", "Nothing.", llm_response_id="r3")
+    again = openhands_said("12", "10", "assistant", "All done.", llm_response_id="r4")
+    first, second, third = read(tmp_path, [*OPENHANDS_SDK, condensation, more, answer, again])
+    said = [message["content"] for message in second.messages]
+    assert len(first.messages) == 5
+    assert said == ["Look.", "One file was listed.", "One file.", "And now?", "Nothing."]
+    assert [message["content"] for message in third.messages] == [*said[:4], "All done."]
 
 
 def test_antigravity_results_answer_calls_in_order(tmp_path: Path) -> None:

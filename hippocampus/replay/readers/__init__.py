@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hippocampus.errors import MALFORMED, RecordingError
-from hippocampus.replay.readers import codex, formats, opencode
+from hippocampus.replay.readers import codex, formats, opencode, openhands_sdk
 from hippocampus.replay.readers.documents import DATABASE, load
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
@@ -43,6 +43,8 @@ def _walk(root: Path) -> Iterator[Path]:
         if {state.contents.name, state.sessions.name} <= set(directories):
             directories[:] = [name for name in directories if name == state.archive.name]
             names[:] = []
+        if openhands_sdk.STATE in names and openhands_sdk.EVENTS in directories:
+            directories[:], names[:] = [], [openhands_sdk.STATE]
         directories[:] = sorted(name for name in directories if not name.startswith("."))
         for name in sorted(names):
             file = Path(directory, name)
@@ -58,6 +60,8 @@ def read_file(path: str | os.PathLike[str]) -> list[Recording]:
 
     """
     document = codex.with_beginning(load(str(path)))
+    if Path(path).name == openhands_sdk.STATE:
+        document = openhands_sdk.with_events(document)
     if document.description == DATABASE:
         document = replace(document, records=opencode.exported(Path(path)))
     try:
