@@ -68,6 +68,10 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     timeout: Annotated[
         float, typer.Option(help="How many seconds the provider may send nothing.")
     ] = 600.0,
+    caller_header: Annotated[
+        str,
+        typer.Option(help="The header in which callers with one key differ, as X-Tenant."),
+    ] = "",
 ) -> None:
     """Pass an agent's requests on to its provider, with the views of its conversations."""
     try:
@@ -80,7 +84,9 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
         fail(INSTALL_PROXY)
     if not upstream.startswith(("https://", "http://")):
         raise typer.BadParameter(f"--upstream {upstream!r} is not the address of a provider")
-    app = proxy_app(upstream, state_dir, policy, timeout)
-    typer.echo(f"hippocampus proxy: http://{host}:{port} for {upstream}", err=True)
+    app = proxy_app(upstream, state_dir, policy, timeout, caller_header)
+    address = f"http://{host}:{port}"
+    typer.echo(f"hippocampus proxy: {address} for {upstream}", err=True)
+    typer.echo(f"its conversations: {address}{app.state.page}", err=True)
     # No log of requests: their addresses may hold keys.
     uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False)

@@ -1,4 +1,4 @@
-"""The tables of the proxy's file: known conversations, and the recalls that hosts have not seen.
+"""The tables of the proxy's file: known conversations, recalls that hosts have not seen, a secret.
 
 Which request belongs to which conversation is decided in the proxy; here is what `gc` and `forget`
 remove.
@@ -26,6 +26,13 @@ SCHEMA = Schema(
             CREATE TABLE rounds (
                 chain TEXT PRIMARY KEY, session TEXT NOT NULL, rounds TEXT NOT NULL
             ) STRICT
+            """,
+        ),
+        Migration(
+            "callers",
+            """
+            CREATE TABLE caller_key (secret BLOB NOT NULL) STRICT;
+            INSERT INTO caller_key VALUES (randomblob(32))
             """,
         ),
     ),

@@ -5,8 +5,10 @@ Law 3 stands here for the proxy: whatever fails inside, the host's own bytes are
 
 from __future__ import annotations
 
+import hmac
 import json
 import logging
+import secrets
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -35,8 +37,8 @@ MADE_ANEW = {b"host", b"content-length", b"expect"}
 REFUSALS = {400, 413, 422}
 """The statuses with which a provider refuses a request for its content."""
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-LOCAL = {"localhost", "127.0.0.1", "[::1]"}
-"""The names by which a browser may ask for the live page, so that no other site can read it."""
+CREDENTIALS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
+"""The headers in which a caller shows who it is to its provider."""
 PAGE = Path(__file__).with_name("page.html")
 
 
@@ -47,7 +49,11 @@ class AnswerError(Exception):
 class Proxy:
     """One proxy in front of one provider."""
 
-    def __init__(self, upstream: str, service: Service, timeout_seconds: float) -> None:
+    def __init__(
+        self, upstream: str, service: Service, timeout_seconds: float, caller_header: str = ""
+    ) -> None:
+        self._credentials = (*CREDENTIALS, *filter(None, [caller_header]))
+        self._page_key = secrets.token_urlsafe(16)
         self._upstream = httpx.URL(upstream.rstrip("/"))
         self._service = service
         self._metrics = Metrics()
@@ -72,14 +78,18 @@ class Proxy:
             Route("/conversations", self._conversations, methods=["GET"]),
             Route("/{path:path}", self._forward, methods=METHODS),
         ]
-        return Starlette(routes=routes, lifespan=lifespan)
+        made = Starlette(routes=routes, lifespan=lifespan)
+        made.state.page = f"/?key={self._page_key}"
+        return made
 
     def _prometheus(self, _request: Request) -> Response:
         return Response(self._metrics.text(), media_type="text/plain; version=0.0.4")
 
     async def _conversations(self, request: Request) -> Response:
-        if request.headers.get("host", "").rsplit(":", 1)[0] not in LOCAL:
-            return JSONResponse({"error": "open this page as localhost"}, 403)
+        # The page has words of every caller: it is for who started the proxy alone.
+        given = request.query_params.get("key", "")
+        if not hmac.compare_digest(given.encode(), self._page_key.encode()):
+            return JSONResponse({"error": "open the page that the proxy printed"}, 403)
         return JSONResponse(await run_in_threadpool(self._service.conversations))
 
     # Requests of hosts
@@ -104,7 +114,10 @@ class Proxy:
         started = perf_counter()
         exchange: Exchange | str
         try:
-            exchange = await run_in_threadpool(self._service.exchange, answers, content)
+            credentials = [request.headers.get(name, "") for name in self._credentials]
+            exchange = await run_in_threadpool(
+                self._service.exchange, answers, content, credentials
+            )
         except Exception as failure:  # law 3: whatever fails inside, the request goes on
             LOG.exception("a request passes as it is")
             exchange = f"failed: {type(failure).__name__}"
@@ -297,12 +310,17 @@ def _response(source: httpx.Response, made: Response, *, is_raw: bool = False) -
     return made
 
 
-def proxy_app(upstream: str, state_dir: Path, policy: str, timeout_seconds: float) -> Starlette:
-    """Return the application of a proxy.
+def proxy_app(
+    upstream: str, state_dir: Path, policy: str, timeout_seconds: float, caller_header: str = ""
+) -> Starlette:
+    """Return the application of a proxy; its `state.page` is the path of the live page with its key.
+
+    Requests of one credential whose `caller_header` differs are of different callers.
 
     Raises:
         PolicyError: the policy cannot be read.
         StoreError: the state directory cannot be used.
 
     """
-    return Proxy(upstream, Service(state_dir, policy), timeout_seconds).app()
+    service = Service(state_dir, policy, upstream)
+    return Proxy(upstream, service, timeout_seconds, caller_header).app()

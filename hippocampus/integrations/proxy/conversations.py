@@ -1,23 +1,25 @@
-"""Which conversation a request belongs to, recognised by how its list begins; kept over restarts.
+"""Which conversation a request belongs to, recognised by who sends it and by its list; kept over restarts.
 
-A chain is a hash of a list up to one of the model's messages. A request goes on with the conversation
-that last sent the list up to its newest answer, or the same list; any other begins one of its own,
-such as a sub-agent, or the second of two that began alike.
+A chain is a hash of an owner and of a list up to one of the model's messages. A request goes on with
+the conversation that last sent the list up to its newest answer, or the same list; any other begins
+one of its own, such as a sub-agent, or the second of two that began alike. Two callers have no chain
+in common, whatever they send.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import hmac
 import itertools
 import json
+import re
 import sqlite3
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item
@@ -29,6 +31,8 @@ from hippocampus.storage.state_dir import StateDir
 
 KEPT_SECONDS = 30 * 86_400.0
 """How long a conversation that sends nothing is recognised."""
+PER_REQUEST = re.compile(r"(?m)^x-anthropic-billing-header:.*$")
+"""The line of Claude Code's system prompt that differs in each request of one conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +40,7 @@ class Chains:
     """The chains of a request's list."""
 
     start: str
-    """The hash of everything before the first answer, the system prompt included."""
-    root: str
-    """What chains begin with: the hash of the last text before the first answer."""
+    """What chains begin with: the hash of the owner and of everything before the first answer."""
     ends: Mapping[int, tuple[int, str]]
     """By the number of an answer's first item, the number after its last, and its chain."""
 
@@ -54,9 +56,9 @@ class Chains:
 
 
 def chains_of(
-    answers: type[ModelAnswer], request: Mapping[str, Any], items: Sequence[Item]
+    answers: type[ModelAnswer], request: Mapping[str, Any], items: Sequence[Item], owner: str = ""
 ) -> Chains:
-    """Return the chains of a request.
+    """Return the chains of a request; `owner` is its caller and the provider that it goes to.
 
     Raises:
         AttributeError, KeyError, TypeError: a message is malformed.
@@ -71,13 +73,13 @@ def chains_of(
     ]
     first = runs[0][0] if runs else len(items)
     texts = [text for each in answers.ADAPTER.read(items[:first]) for text in each.texts()]
-    system = request.get("system") or request.get("instructions") or ""
-    root = chain = _hash(answers.ADAPTER.NAME, next(filter(None, reversed(texts)), ""))
+    system = text_of(request.get("system") or request.get("instructions") or "")
+    start = chain = _hash(owner, answers.ADAPTER.NAME, PER_REQUEST.sub("", system), *texts)
     ends = {}
     for run in runs:
         chain = chain_after(chain, answers, items[run[0] : run[-1] + 1])
         ends[run[0]] = run[-1] + 1, chain
-    return Chains(_hash(root, text_of(system), *texts), root, ends)
+    return Chains(start, ends)
 
 
 def chain_after(chain: str, answers: type[ModelAnswer], answer: Sequence[Item]) -> str:
@@ -88,7 +90,7 @@ def chain_after(chain: str, answers: type[ModelAnswer], answer: Sequence[Item]) 
 
 
 def _hash(*texts: str) -> str:
-    return hashlib.sha256(storable("\0".join(texts)).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:32]
 
 
 class KnownConversations:
@@ -109,8 +111,19 @@ class KnownConversations:
                 left = "session NOT IN (SELECT session FROM conversation)"
                 self._db.execute(f"DELETE FROM chain WHERE {left}")  # noqa: S608 - a constant
                 self._db.execute(f"DELETE FROM rounds WHERE {left}")  # noqa: S608 - a constant
+            (self._secret,) = self._db.execute("SELECT secret FROM caller_key").fetchone()
         except (OSError, sqlite3.Error) as failure:
             raise StoreError(f"{SCHEMA.kind} {state.proxy}: {failure}") from failure
+
+    def caller(self, credentials: Sequence[str]) -> str:
+        """Return the name of who sends a request, from its credentials; empty where it has none.
+
+        The name does not give them away: the key of its hash is in this file alone.
+        """
+        if not any(credentials):
+            return ""
+        written = json.dumps(credentials).encode()
+        return f"caller-{hmac.new(self._secret, written, 'sha256').hexdigest()[:16]}"
 
     def place(self, chains: Chains, now: float) -> tuple[str, float]:
         """Return a request's session, with when that sent the last one (0 is never), and note it.

@@ -151,15 +151,15 @@ class Exchange:
 class Service:
     """The memories, conversations and sessions behind one proxy."""
 
-    def __init__(self, state_dir: Path, policy: str) -> None:
-        """Open a state directory.
+    def __init__(self, state_dir: Path, policy: str, upstream: str = "") -> None:
+        """Open a state directory; a conversation belongs to its caller and to one `upstream`.
 
         Raises:
             PolicyError: the policy cannot be read.
             StoreError: the directory cannot be used.
 
         """
-        self._state_dir, self._policy = state_dir, policy
+        self._state_dir, self._policy, self._upstream = state_dir, policy, upstream
         self._lock = threading.Lock()
         self._memories = {Caching(): Hippocampus(state_dir, policy=policy)}
         self._conversations = KnownConversations(StateDir(state_dir), time.time())
@@ -167,9 +167,11 @@ class Service:
         """By session and caching: requests of one conversation may go to two models at once."""
         self._warned: set[str] = set()
 
-    def exchange(self, answers: type[ModelAnswer], content: bytes) -> Exchange | str:
+    def exchange(
+        self, answers: type[ModelAnswer], content: bytes, credentials: Sequence[str] = ()
+    ) -> Exchange | str:
         """Return a request as it is sent, or why it is passed on as it is."""
-        now = time.time()
+        now, caller = time.time(), self._conversations.caller(credentials)
         try:
             body = Body(content)
             request = body.values
@@ -180,7 +182,7 @@ class Service:
                     self._warned.add(reason)
                     LOG.warning("requests whose messages are %s pass as they are", reason)
                 return reason or "no messages"
-            chains = chains_of(answers, request, items)
+            chains = chains_of(answers, request, items, f"{caller} {self._upstream}")
             caching = Caching.of(request)
             names = {
                 (each.get("function") or each).get("name")
@@ -191,7 +193,7 @@ class Service:
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
             return "malformed"  # the provider answers why
         session, sent = self._conversations.place(chains, now)
-        conversation = self._opened(session, answers, caching, items)
+        conversation = self._opened(session, caller, answers, caching, items)
         if conversation.is_refused:
             return "refused before"
         exchange = Exchange(
@@ -206,7 +208,12 @@ class Service:
         return exchange
 
     def _opened(
-        self, name: str, answers: type[ModelAnswer], caching: Caching, items: list[Item]
+        self,
+        name: str,
+        caller: str,
+        answers: type[ModelAnswer],
+        caching: Caching,
+        items: list[Item],
     ) -> OpenConversation:
         now = time.monotonic()
         with self._lock:
@@ -215,7 +222,7 @@ class Service:
                 threading.Thread(target=closing.close, daemon=True).start()
             found = self._open.get((name, caching))
             if found is None:
-                session = self._memory(caching).session(name)
+                session = self._memory(caching).session(name, agent=caller)
                 users = [item for item in items if item.get("role") == "user"]
                 title = text_of(users[0].get("content"))[-TITLE_CHARACTERS:] if users else ""
                 cost = session.status()["sent_cost"]
@@ -249,8 +256,7 @@ class Service:
         if answer.is_mixed:
             rounds.append(answer.closed_round(exchange.results()))
         if rounds:
-            before = exchange.chains.last if exchange.chains.ends else exchange.chains.root
-            chain = chain_after(before, type(answer), answer.as_item())
+            chain = chain_after(exchange.chains.last, type(answer), answer.as_item())
             self._conversations.keep(chain, exchange.conversation.session.id, rounds)
 
     def account(self, exchange: Exchange) -> None:

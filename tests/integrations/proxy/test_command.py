@@ -43,6 +43,7 @@ def running(command: list[str], folder: Path, port: int) -> Iterator[str]:
         process.terminate()
         _, printed = process.communicate(timeout=30)
     assert printed.startswith(f"hippocampus proxy: {url} for ")
+    assert re.search(rf"^its conversations: {url}/\?key=\S{{20,}}$", printed, re.MULTILINE)
 
 
 def test_the_commands_of_the_page_run_as_printed(tmp_path: Path) -> None:

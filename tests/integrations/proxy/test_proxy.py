@@ -12,7 +12,7 @@ import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,8 @@ from hippocampus.testing import Decided, call, entry_ids
 
 LIMIT_SECONDS = 3.0
 RECALL_TOOLS = [TOOL, "recall"]
+PAGES: dict[str, str] = {}
+"""By a proxy's address, the path of its live page."""
 
 
 @contextmanager
@@ -52,10 +54,17 @@ def proxied(
     state: Path, decide: Callable[[Items], Decided], **options: Any
 ) -> Iterator[tuple[Upstream, str]]:
     """Serve a provider with a proxy in front of it; yield the provider and the proxy's address."""
-    with ExitStack() as stack:
-        upstream = stack.enter_context(provider(Upstream(decide, **options)))
-        app = proxy_app(upstream.url, state, "default", LIMIT_SECONDS)
-        yield upstream, stack.enter_context(served(app))
+    with provider(Upstream(decide, **options)) as upstream, in_front(upstream, state) as url:
+        yield upstream, url
+
+
+@contextmanager
+def in_front(upstream: Upstream, state: Path) -> Iterator[str]:
+    """Serve a proxy of a provider; yield its address."""
+    app = proxy_app(upstream.url, state, "default", LIMIT_SECONDS)
+    with served(app) as url:
+        PAGES[url] = app.state.page
+        yield url
 
 
 def tool_names(sent: Sent) -> list[str]:
@@ -71,7 +80,7 @@ def figures(url: str) -> dict[str, float]:
 
 
 def conversations(url: str) -> list[dict[str, Any]]:
-    return httpx.get(f"{url}/conversations").json()
+    return httpx.get(url + PAGES[url].replace("/", "/conversations", 1)).json()
 
 
 # Recalls
@@ -110,16 +119,18 @@ def test_recalls_are_answered_inside_and_stay_in_the_conversation(
 
 @pytest.mark.parametrize("kind", HOSTS)
 def test_a_restarted_proxy_sends_the_same_prefix(kind: Any, state: Path) -> None:
-    with proxied(state, recalling) as (first, url):
-        host = kind(url, stream=True)
-        run(host, steps=2)
-    with proxied(state, recalling) as (second, url):
-        again = kind(url)
-        again.items = host.items
-        run(again)
-        [shown] = conversations(url)
-    same = first.sent[-1].items
-    assert second.sent[0].items[: len(same)] == same
+    with provider(Upstream(recalling)) as upstream:
+        with in_front(upstream, state) as url:
+            host = kind(url, stream=True)
+            run(host, steps=2)
+        before = len(upstream.sent)
+        with in_front(upstream, state) as url:
+            again = kind(url)
+            again.items = host.items
+            run(again)
+            [shown] = conversations(url)
+    same = upstream.sent[before - 1].items
+    assert upstream.sent[before].items[: len(same)] == same
     assert "Order row-417 is late." in again.text
     assert shown["status"]["turn"] == 3
 
@@ -451,7 +462,7 @@ def test_keys_are_passed_on_and_nowhere_kept(
     with proxied(state, recalling) as (upstream, url):
         for kind in HOSTS:
             run(kind(url, stream=True))
-        shown = httpx.get(f"{url}/conversations").text + httpx.get(f"{url}/metrics").text
+        shown = json.dumps(conversations(url)) + httpx.get(f"{url}/metrics").text
     for sent in upstream.sent:
         assert KEY in (sent.headers.get("authorization", "") + sent.headers.get("x-api-key", ""))
     files = [path for path in state.rglob("*") if path.is_file()]
@@ -470,14 +481,17 @@ def test_the_state_directory_of_a_proxy_is_one_of_any_memory(state: Path) -> Non
     memory.close()
 
 
-def test_health_page_and_figures_are_served_to_this_machine_alone(state: Path) -> None:
+def test_health_and_figures_are_served_to_all_and_conversations_to_who_has_the_key_of_the_page(
+    state: Path,
+) -> None:
     with proxied(state, listing(1)) as (_, url):
         run(ChatHost(url))
         assert httpx.get(f"{url}/health").json() == {"status": "ok"}
         assert "hippocampus proxy" in httpx.get(f"{url}/").text
         assert figures(url)['requests_total{outcome="managed"}'] == 2
-        strange = httpx.get(f"{url}/conversations", headers={"host": "evil.example"})
-        assert strange.status_code == 403
+        assert conversations(url)
+        for query in ("", "?key=", "?key=%C3%A9"):
+            assert httpx.get(f"{url}/conversations{query}").status_code == 403
 
 
 @pytest.mark.skipif(not shutil.which("chromium"), reason="no chromium")
@@ -496,7 +510,7 @@ def test_the_live_page_shows_conversations_as_text(state: Path, tmp_path: Path) 
         options += ["--disable-background-networking", "--disable-component-update"]
         options += ["--disable-sync", f"--user-data-dir={tmp_path}", "--virtual-time-budget=3000"]
         done = subprocess.run(
-            ["chromium", *options, "--dump-dom", url],
+            ["chromium", *options, "--dump-dom", url + PAGES[url]],
             check=True,
             capture_output=True,
             text=True,

@@ -1,0 +1,186 @@
+"""Two callers of one proxy, who send the same messages: neither reaches anything of the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("prometheus_client")
+import httpx
+from integrations.proxy.hosts import ROWS, TOOL
+from integrations.proxy.test_proxy import conversations, proxied
+
+from hippocampus import Hippocampus
+from hippocampus.integrations.proxy.apis import ANSWERS
+from hippocampus.integrations.proxy.service import Exchange, Service
+from hippocampus.testing import call
+
+Items = list[dict[str, Any]]
+SECRET = "row-417"
+BEARERS = ({"authorization": "Bearer a"}, {"authorization": "Bearer b"})
+API_KEYS = ({"x-api-key": "a"}, {"x-api-key": "b"})
+SAME_KEY = {"authorization": "Bearer team"}
+
+
+def chat_list(rows: str) -> Items:
+    function = {"name": TOOL, "arguments": "{}"}
+    return [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "Hello! How can I help?"},
+        {"role": "user", "content": "Read the rows."},
+        {"role": "assistant", "tool_calls": [
+            {"id": "call_0", "type": "function", "function": function}]},
+        {"role": "tool", "tool_call_id": "call_0", "content": rows},
+    ]  # fmt: skip
+
+
+def messages_list(rows: str) -> Items:
+    use = {"type": "tool_use", "id": "call_0", "name": TOOL, "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "call_0", "content": rows}
+    return [
+        *chat_list(rows)[:3],
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [result]},
+    ]
+
+
+def responses_list(rows: str) -> Items:
+    return [
+        *chat_list(rows)[:3],
+        {"type": "function_call", "call_id": "call_0", "name": TOOL, "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "call_0", "output": rows},
+    ]
+
+
+APIS: dict[str, tuple[str, Callable[[str], Items], dict[str, Any]]] = {
+    "/chat/completions": ("messages", chat_list, {"function": {"name": TOOL}}),
+    "/messages": ("messages", messages_list, {"name": TOOL}),
+    "/responses": ("input", responses_list, {"type": "function", "name": TOOL}),
+}
+
+
+def body(path: str, items: Items) -> bytes:
+    name, _, tool = APIS[path]
+    sent = {"model": "m", "tools": [tool], name: items, "store": False}
+    return json.dumps(sent).encode()
+
+
+def exchanged(service: Service, path: str, items: Items, *credentials: str) -> Exchange:
+    found = service.exchange(ANSWERS[path], body(path, items), credentials)
+    assert isinstance(found, Exchange), found
+    return found
+
+
+@pytest.mark.parametrize("path", APIS)
+@pytest.mark.parametrize("length", [1, 3, 4])
+def test_the_same_list_under_another_key_is_another_session(
+    path: str, length: int, state: Path
+) -> None:
+    service = Service(state, "default")
+    lists = APIS[path][1]
+    for end in (1, 3, 5):
+        first = exchanged(service, path, lists(ROWS)[:end], "a")
+    second = exchanged(service, path, lists(ROWS)[:length], "b")
+    assert second.conversation.session.id != first.conversation.session.id
+    answer = second.conversation.session.answer
+    assert "row-418" in first.conversation.session.answer({"query": SECRET})
+    [entry] = first.conversation.session.entries()
+    for arguments in ({"query": SECRET}, {"entry_id": entry.id}, {"pattern": SECRET}):
+        assert "row-4" not in answer(arguments).replace(SECRET, ""), arguments
+    service.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/chat/completions", BEARERS),
+        ("/messages", API_KEYS),
+        ("/messages", BEARERS),
+        ("/responses", BEARERS),
+    ],
+)
+def test_no_recall_of_one_caller_is_written_into_the_request_of_another(
+    path: str, headers: tuple[dict[str, str], ...], state: Path
+) -> None:
+    lists = APIS[path][1]
+    asked = iter([call("recall", query=SECRET)])
+    with proxied(state, lambda items: next(asked, "The same words.")) as (upstream, url):
+        for given, rows in zip(headers, (ROWS, "none"), strict=True):
+            items = lists(rows)
+            answer = httpx.post(f"{url}/v1{path}", content=body(path, items), headers=given)
+            answer.raise_for_status()
+            said = {"role": "assistant", "content": "The same words."}
+            more = [*items, said, {"role": "user", "content": "Go on."}]
+            httpx.post(f"{url}/v1{path}", content=body(path, more), headers=given)
+        assert len(conversations(url)) == 2
+    assert SECRET in json.dumps(upstream.sent[1].items)  # the recall of the first caller
+    assert all(SECRET not in json.dumps(each.items) for each in upstream.sent[-2:])
+
+
+def test_a_named_header_tells_callers_of_one_key_apart(state: Path) -> None:
+    service = Service(state, "default")
+    ids = {
+        exchanged(service, "/messages", messages_list(ROWS)[:1], "team", tenant)
+        .conversation.session.id
+        for tenant in ("a", "b", "", "a")
+    }  # fmt: skip
+    service.close()
+    assert len(ids) == 3
+
+
+@pytest.mark.parametrize("changed", ["system", "upstream", "first", "credential"])
+def test_a_conversation_belongs_to_its_whole_beginning(changed: str, state: Path) -> None:
+    opening = {"role": "user", "content": "Some text before it."}
+
+    def one(**given: str) -> str:
+        service = Service(state, "default", given.get("upstream", "https://a.example"))
+        request = json.loads(body("/messages", messages_list(ROWS)[:3]))
+        request["system"] = given.get("system", "You find late orders.")
+        request["messages"].insert(0, {**opening, "content": given.get("first", "x")})
+        content = json.dumps(request).encode()
+        found = service.exchange(ANSWERS["/messages"], content, [given.get("credential", "a")])
+        assert isinstance(found, Exchange)
+        service.close()
+        return found.conversation.session.id
+
+    assert one() == one()
+    assert one() != one(**{changed: "another"})
+
+
+def test_the_line_that_claude_code_changes_in_each_request_begins_no_conversation(
+    state: Path,
+) -> None:
+    service = Service(state, "default")
+    ids = set()
+    for number in range(2):
+        request = json.loads(body("/messages", messages_list(ROWS)[: 1 + 2 * number]))
+        head = f"x-anthropic-billing-header: cc_version=2.1; cch=a{number};"
+        request["system"] = [{"type": "text", "text": text} for text in (head, "You help.")]
+        found = service.exchange(ANSWERS["/messages"], json.dumps(request).encode())
+        assert isinstance(found, Exchange)
+        ids.add(found.conversation.session.id)
+    service.close()
+    assert len(ids) == 1
+
+
+def test_facts_belong_to_the_caller_who_said_them(state: Path) -> None:
+    service = Service(state, "default")
+    for key, allergy in (("a", "hazelnuts"), ("b", "crab")):
+        said = f"I am allergic to {allergy}. Remember that for good."
+        items = [{"role": "user", "content": said}, *messages_list(ROWS)[1:]]
+        exchanged(service, "/messages", items, key)
+    service.close()
+    memory = Hippocampus(state)
+    agents = list(memory.facts.agents())
+    known = [str(memory.facts.memories(agent=each)) for each in agents]
+    memory.close()
+    assert [each.startswith("caller-") for each in agents] == [True, True]
+    assert sorted(("hazelnuts" in each, "crab" in each) for each in known) == [
+        (False, True),
+        (True, False),
+    ]
