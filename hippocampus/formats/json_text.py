@@ -11,6 +11,8 @@ from typing import Any, Final
 
 UNREADABLE = (ValueError, RecursionError)
 """What reading or walking JSON raises for text that is not JSON, or nests too deep."""
+MAX_DEPTH = 100
+"""A value that nests deeper is not read as JSON: walking it would take the whole stack of a thread."""
 NOTHING: Final[Any] = object()
 """The value of a text that is not JSON; `None` is the value of `null`."""
 
@@ -22,9 +24,25 @@ def read(text: str | bytes, otherwise: Any = NOTHING) -> Any:
     ({'port': 80}, None)
     """
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except UNREADABLE:
         return otherwise
+    return otherwise if is_deep(value) else value
+
+
+def is_deep(value: Any) -> bool:
+    """Return whether a value nests deeper than `MAX_DEPTH`; the same on every stack."""
+    level = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for each in level
+            for inner in (each.values() if isinstance(each, dict) else each)
+            if isinstance(inner, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
 
 
 def written(value: Any) -> str:

@@ -65,10 +65,7 @@ def shorten(
     long text; anything else becomes the frame and its excerpt.
     """
     shortener = _Shortener(frame, arguments, most_tokens, known)
-    try:
-        value = shortener.shorten(json.loads(arguments), "")
-    except json_text.UNREADABLE:
-        value = None
+    value = shortener.shorten(json_text.read(arguments, None), "")
     if not isinstance(value, dict):
         return f"{frame}\n{shortener.excerpt(arguments)}".rstrip()
     return json.dumps(value, ensure_ascii=False) if shortener.has_shortened else arguments

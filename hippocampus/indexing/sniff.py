@@ -7,6 +7,7 @@ nothing. Wrappings come off first.
 from __future__ import annotations
 
 import functools
+import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -38,10 +39,11 @@ from hippocampus.indexing.extraction import (
     kept,
     with_lines_before,
 )
-from hippocampus.indexing.lines import clip, counted
+from hippocampus.indexing.lines import clip, counted, lines_in
 from hippocampus.indexing.logs.signs import EXIT
 from hippocampus.indexing.output import NamedPart, output_of, parts_of
 
+LOG = logging.getLogger("hippocampus")
 LEAST_CONFIDENCE = 0.25
 HEADING_WEIGHT, EXIT_WEIGHT, NOTE_WEIGHT = 6.0, 3.0, 0.15
 HTTP_STATUS = re.compile(r"\bHTTP/[\d.]{1,4} [1-5]\d\d\b")
@@ -92,10 +94,15 @@ def kind_of(text: str) -> str:
 @kept
 def _read(text: str, file: str, arguments: str) -> Extraction:
     context = ExtractionContext(arguments=arguments, file=file)
-    found = _document_of(text)
-    if isinstance(found, str):
-        return _extract_text(found, context)
-    return _extract_document(found, len(text), context)
+    try:
+        found = _document_of(text)
+        if isinstance(found, str):
+            return _extract_text(found, context)
+        return _extract_document(found, len(text), context)
+    except Exception:  # one text that an extractor cannot read does not cost a session its memory
+        LOG.exception("a text of %d characters is read without its form", len(text))
+        summary = f"{counted(lines_in(text), 'line')}, {counted(len(text), 'character')}"
+        return plain.extract(text, context) or Extraction("empty", summary, ())
 
 
 @kept

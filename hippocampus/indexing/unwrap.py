@@ -64,7 +64,8 @@ def json_and_words(text: str) -> tuple[Any, list[str]]:
     """Return the JSON value in a text, or nothing, and the words around it and inside envelopes."""
     words: list[str] = []
     found = _embedded(text, words)
-    return (None, []) if found is NOTHING else (_inner(found, 0, words), words)
+    value = None if found is NOTHING or json_text.is_deep(found) else _inner(found, 0, words)
+    return (None, []) if value is None or json_text.is_deep(value) else (value, words)
 
 
 def _embedded(text: str, words: list[str]) -> Any:

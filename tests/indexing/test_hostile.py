@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from hippocampus.formats import json_text
+from hippocampus.indexing import sniff
+from hippocampus.indexing.extraction import Extraction, ExtractionContext
 from hippocampus.models import tokens
 from tests.bench.compression import corpus, hostile
 from tests.bench.compression.measure import entry_text
@@ -39,3 +42,25 @@ def test_content_cut_anywhere_is_indexed_and_never_grows(kind: str) -> None:
     for share in (0.31, 0.73):
         part = content[int(len(content) * share / 2) : int(len(content) * share)]
         assert len(entry_text(part, BUDGET_TOKENS)) <= len(part)
+
+
+def test_a_text_whose_extractor_fails_is_a_plain_excerpt(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def failing(_text: str, _context: ExtractionContext) -> Extraction:
+        raise RecursionError
+
+    broken = sniff._KindReader("page", lambda _text, _context: 2.0, failing, 2.0)
+    monkeypatch.setattr(sniff, "READERS", (broken,))
+    monkeypatch.setattr(sniff, "ASKED", [(0, broken)])
+    text = "\n".join(f"a line {n} that no other test has" for n in range(99))
+    for _ in range(3):
+        assert sniff.kind_of(text) == "text"
+    assert "99 lines" in sniff.extraction_of(text, ExtractionContext()).summary
+    assert len(caplog.records) == 1
+
+
+def test_whether_a_value_is_too_deep_does_not_depend_on_the_stack() -> None:
+    deep, flat = ("[" * depth + "]" * depth for depth in (101, 99))
+    assert json_text.read(deep, None) is None
+    assert json_text.read(flat, None) is not None

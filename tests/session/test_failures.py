@@ -48,6 +48,30 @@ def test_junk_is_sent_as_it_is(tmp_path: Path, junk: Any) -> None:
     memory.close()
 
 
+@pytest.mark.parametrize("depth", [120, 500, 900])
+@pytest.mark.parametrize("form", ['{"d":%s}', "[%s]", '[{"a":[%s]}]'])
+@pytest.mark.parametrize("place", ["result", "arguments"])
+def test_a_deeply_nested_payload_switches_no_memory_off(
+    tmp_path: Path, form: str, depth: int, place: str
+) -> None:
+    before, after = form.split("%s")
+    deep = before * depth + json.dumps("some words " * 400) + after * depth
+    items = reading(3)
+    if place == "result":
+        items[2]["content"] = deep
+    else:
+        items[1]["tool_calls"][0]["function"]["arguments"] = deep
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session, no_fallback():
+        for end in (3, 5, len(items)):
+            view = session(items[:end])
+        assert len(json.dumps(view)) < len(json.dumps(items)) / 2
+        assert session.failures == 0
+        for entry in session.entries():
+            session.answer({"entry_id": entry.id, "path": "$.d.d"})
+    memory.close()
+
+
 def test_what_cannot_be_read_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session, caplog.at_level(logging.ERROR, "hippocampus"):
