@@ -5,6 +5,7 @@ The fact store's own branches are in `facts/errors.py`.
 HippocampusError
 ├── PolicyError      you: a policy file or one of its values is wrong
 ├── MessagesError    you: a message list is in no known format
+├── ViewError        us: a view is no valid conversation, so that the list is sent
 ├── RecordingError   you: a recorded session cannot be read
 ├── ModelError       you: a model, price table or tokenizer of that name is not known
 ├── RecallError      the caller of recall: nothing can be served for this request
@@ -45,6 +46,10 @@ class PolicyError(HippocampusError):
 
 class MessagesError(HippocampusError):
     """A message list is in none of the known provider formats."""
+
+
+class ViewError(HippocampusError):
+    """A view parts a call from its result; it is not sent, and the list is."""
 
 
 class RecordingError(HippocampusError):

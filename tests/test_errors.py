@@ -11,6 +11,7 @@ from hippocampus import errors
 EVERY = [
     errors.PolicyError(["a:1:1: one @ $", "a:2:2: two @ $.x"]),
     errors.MessagesError("messages[0] is no message"),
+    errors.ViewError("the view is not sent"),
     errors.RecordingError("a.json", "is empty", 3),
     errors.ModelError("model", "gpt-5x", ["gpt-5", "claude"]),
     errors.RecallError("expired", "no longer stored", "abcd1234"),

@@ -6,6 +6,7 @@ nothing is indexed, planned or stored here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
@@ -63,6 +64,20 @@ class Message:
             yield part.text
             if part.kind == "call":
                 yield part.tool
+
+
+def unpaired(messages: Iterable[Message]) -> list[str]:
+    """Return a sentence for each tool call or result of a list that lacks its other half."""
+    open_calls: Counter[str] = Counter()
+    wrong: list[str] = []
+    for part in (part for message in messages for part in message.parts):
+        if part.opens_call:
+            open_calls[part.call_id] += 1
+        elif part.closes_call and not open_calls[part.call_id]:
+            wrong.append(f"result {part.call_id!r} has no call before it")
+        elif part.closes_call:
+            open_calls[part.call_id] -= 1
+    return wrong + [f"call {call_id!r} has no result" for call_id in open_calls.elements()]
 
 
 class ToolResult(NamedTuple):

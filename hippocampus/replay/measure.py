@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from hippocampus import indexing
-from hippocampus.formats.conversation import Item, Message, Part
+from hippocampus.formats.conversation import Item, Message, Part, unpaired
 from hippocampus.formats.reader import Reading, read, read_on
 from hippocampus.formats.reads import asks_to_read
 from hippocampus.models import tokens
@@ -275,16 +275,3 @@ def hidden(wanted: frozenset[str], texts: Iterable[str]) -> tuple[str, ...]:
             break
         missing -= {each for each in missing if each in text}
     return tuple(sorted(missing))
-
-
-def unpaired(view: Sequence[Message]) -> list[str]:
-    """Return a sentence for each tool call or result of a view that lacks its other half."""
-    open_calls: dict[str, int] = {}
-    wrong: list[str] = []
-    for number, message in enumerate(view):
-        for part in message.parts:
-            if part.opens_call:
-                open_calls[part.call_id] = number
-            elif part.closes_call and open_calls.pop(part.call_id, None) is None:
-                wrong.append(f"result {part.call_id!r} has no call before it")
-    return wrong + [f"call {call_id!r} has no result" for call_id in open_calls]

@@ -5,6 +5,7 @@ Which turns are old enough is decided in `planner` and `compaction`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -58,16 +59,18 @@ def is_said_by_user(message: Message) -> bool:
 
 def boundaries(messages: Sequence[Message]) -> list[int]:
     """Return the numbers of the messages before which no tool call is open."""
-    open_calls: set[str] = set()
+    open_calls: Counter[str] = Counter()  # parallel calls may share an id
     found: list[int] = []
     for number, message in enumerate(messages):
         if not open_calls:
             found.append(number)
         for part in message.parts:
             if part.opens_call:
-                open_calls.add(part.call_id)
+                open_calls[part.call_id] += 1
+            elif part.closes_call and open_calls[part.call_id] > 1:
+                open_calls[part.call_id] -= 1
             elif part.closes_call:
-                open_calls.discard(part.call_id)
+                del open_calls[part.call_id]
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from hippocampus.entries.entry import Record, content_key
 from hippocampus.entries.origin import MessageOrigin
-from hippocampus.errors import StoreError
+from hippocampus.errors import StoreError, ViewError
 from hippocampus.formats import passing
 from hippocampus.formats.conversation import Item, Message
 from hippocampus.models import tokens
@@ -27,6 +27,7 @@ from hippocampus.session.resources import Resources, SessionInfo
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, keys_of, read
 from hippocampus.session.turn import Original, Turn, take_turn
+from hippocampus.session.view import View
 from hippocampus.storage import archive, tombstones
 from hippocampus.storage.content_store import DiskStore, damage
 from hippocampus.storage.ledger import Ledger, Measure, ModelCall
@@ -119,6 +120,7 @@ class SessionRun:
         Raises:
             MessagesError: the list is in no known format.
             StoreError: what leaves the view cannot be put on disk; then nothing has left it.
+            ViewError: the view would part a call from its result.
 
         """
         cold = idle_seconds > self._resources.prices.cache_seconds
@@ -141,6 +143,7 @@ class SessionRun:
         opening = self._opening_of(history)
         rules = replace(self._rules_of_turn(), standing_tokens=self._standing(history, items))
         turn = take_turn(self.state, history, costs, rules, opening, cold=cold)
+        _check(turn.state.view)
         marks = self._marks_of(turn, idle_seconds)
         self._commit(replace(turn, call=replace(turn.call, marks=marks)))
         if is_continued:
@@ -196,6 +199,7 @@ class SessionRun:
         opening = self._opening_of(history)
         self._standing(history, items)
         state = read(self.state, history, opening, self._rules_of_turn()).state
+        _check(state.view)
         self.state = replace(state, view=replace(state.view, sent=len(history.raw)))
         self._last_call = call = self.ledger.last_call()
         name = history.reading.adapter.NAME
@@ -409,3 +413,14 @@ class SessionRun:
             LOG.exception("session %s: the archive is not packed", self.id)
         if self._opened is not None:
             self._opened.close()
+
+
+def _check(view: View) -> None:
+    """Law 4: a view that is no valid conversation is not sent, and nothing of its turn is committed.
+
+    Raises:
+        ViewError: a call in it has no result, or a result no call, and its list is better.
+
+    """
+    if wrong := view.parted():
+        raise ViewError(f"the view is not sent: {wrong}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from hippocampus.formats import writing
-from hippocampus.formats.conversation import Item, Message, with_texts
+from hippocampus.formats.conversation import Item, Message, unpaired, with_texts
 from hippocampus.formats.reader import snapshot
 from hippocampus.models import tokens
 from hippocampus.session.digest import Span
@@ -129,6 +129,19 @@ class View:
         """Return whether one digest replaces both a message and the one before it."""
         return any(fold.start < number < fold.end for fold in self.folds)
 
+    def parted(self) -> str:
+        """Return what is parted in the view from its call or its result, of what has changed in it."""
+        raw, first = self.history.raw, self.unchanged
+        changed = (fold for fold in self.folds if fold.end > first)
+        hidden = {number for fold in changed for number in range(*fold)}
+        for number in range(first, len(raw)):
+            if number not in hidden and _links(self.shown[number]) != _links(raw[number]):
+                return f"message {number} has other calls and results than its list"
+        if self.folded_end <= first:
+            return ""
+        wrong = unpaired(self.shown)
+        return wrong[0] if len(wrong) > len(unpaired(raw)) else ""
+
     @property
     def folded_end(self) -> int:
         """Return the number of the first message behind all digests."""
@@ -160,6 +173,12 @@ class View:
             yield starts[start] + 1, end_of(end - 1), ()
         for number, put in self.appended.items():
             yield end_of(number), end_of(number), put
+
+
+def _links(message: Message) -> list[tuple[bool, str]]:
+    """Return the calls and results of a message in their order."""
+    links = (part for part in message.parts if part.opens_call or part.closes_call)
+    return [(part.opens_call, part.call_id) for part in links]
 
 
 class _ViewDraft:

@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import textwrap
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,15 @@ from conversations import Rounds, any_rounds, growing, named_in, no_fallback, re
 from hypothesis import given, settings
 
 from hippocampus import Hippocampus, Policy
+from hippocampus.formats.conversation import unpaired
 from hippocampus.formats.reader import read
 from hippocampus.models.tokens import count_message
 from hippocampus.policy import load
 from hippocampus.prices import TABLES
-from hippocampus.replay.measure import unpaired
-from hippocampus.session.digest import transcript
+from hippocampus.session import digest
+from hippocampus.session.digest import Span, transcript
+from hippocampus.session.history import History
+from hippocampus.session.view import View
 
 TIGHT = Policy(budget_tokens=1_500)
 WINDOW = replace(TABLES["anthropic-5m"], window_tokens=8_000)
@@ -408,3 +412,79 @@ def test_a_screenshot_weighs_as_an_image() -> None:
     alone = size([{"role": "user", "content": [picture]}])
     assert alone < size(told) < alone + 50
     assert alone < size(made) < alone + 50
+
+
+def parallel_calls(number: int, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """A round of parallel calls in the Chat form, each with a result of its own."""
+    calls = [
+        {"id": each, "type": "function", "function": {"name": "look", "arguments": f'{{"n":{at}}}'}}
+        for at, each in enumerate(ids)
+    ]
+    results = [
+        {"role": "tool", "tool_call_id": each, "content": f"door_{number}_{at} " * 60}
+        for at, each in enumerate(ids)
+    ]
+    return [{"role": "assistant", "content": None, "tool_calls": calls}, *results]
+
+
+def as_response_items(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same round in the Responses form."""
+    calls = [
+        {"type": "function_call", "call_id": each["id"], **each["function"]}
+        for each in items[0]["tool_calls"]
+    ]
+    return calls + [
+        {
+            "type": "function_call_output",
+            "call_id": each["tool_call_id"],
+            "output": each["content"],
+        }
+        for each in items[1:]
+    ]
+
+
+@pytest.mark.parametrize("window_tokens", [1_500, 3_000, 6_000])
+@pytest.mark.parametrize("form", [list, as_response_items], ids=["chat", "responses"])
+@pytest.mark.parametrize("ids", ["c{0} c{0}", " ", "c0 c0 c0", "c0 c1", "c{0} c{0} c{0}a"])
+def test_parallel_calls_that_share_an_id_keep_their_results(
+    tmp_path: Path, ids: str, form: Any, window_tokens: int
+) -> None:
+    items: list[dict[str, Any]] = [{"role": "user", "content": "Count the doors."}]
+    memory = Hippocampus(tmp_path, policy=TIGHT, window_tokens=window_tokens)
+    with memory.session("s") as session, no_fallback():
+        for number in range(30):
+            items = items + form(parallel_calls(number, ids.format(number).split(" ")))
+            view = session(items)
+            assert unpaired(read(view)) == []
+        assert any(each.kind == "digest" for each in session.records())
+        assert session.failures == 0
+    memory.close()
+
+
+def test_a_view_that_parts_a_call_from_its_result_is_not_sent_and_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last check of a view: here the planner takes every place for one without an open call."""
+    monkeypatch.setattr(digest, "boundaries", lambda messages: list(range(len(messages))))
+    items: list[dict[str, Any]] = [{"role": "user", "content": "Count the doors."}]
+    memory = Hippocampus(tmp_path, policy=TIGHT, window_tokens=3_000)
+    with memory.session("s") as session:
+        for number in range(20):
+            items = items + parallel_calls(number, ["a", "b", "c"])
+            view = session(items)
+            assert unpaired(read(view)) == []
+        assert 0 < session.status()["failures"] < 20
+    memory.close()
+
+
+def test_the_check_of_a_view_reads_what_has_changed() -> None:
+    items = [
+        {"role": "user", "content": "Count the doors."},
+        *(item for number in range(3) for item in parallel_calls(number, ["a", "b"])),
+    ]
+    history = History("o200k_base").extended(items)
+    view = View(history).extended(history, 0)
+    assert view.parted() == ""
+    whole, cut = Span(1, 4), Span(2, 4)
+    assert view.with_digests([(whole, "three")]).parted() == ""
+    assert "call 'a' has no result" in view.with_digests([(cut, "two")]).parted()
