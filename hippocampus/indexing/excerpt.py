@@ -11,11 +11,14 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from hippocampus.indexing.extraction import EntryLine
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.statements import statement_spans
 from hippocampus.indexing.templates import masked
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ WORDLESS = re.compile(r"[\W_]*")
 RESULT = re.compile(
     r"=>|->\s|\b(?:total|result|summary|passed|passing|error|warning|exception|denied|not found|"
     r"exit|status|version|final|score|accuracy|loss|found|created|deleted|updated)\b|"
-    r"^\s*[\"']?[\w ./()@-]{1,48}[\"']?\s*[:=]\s+?\S",
+    r"^[\"']?[\w ./()@-]{1,48}[\"']?\s*[:=]\s+?\S",
     re.IGNORECASE,
 )
 FAILURE = re.compile(
@@ -91,6 +94,11 @@ def rows_of(text: str, first_number: int = 1) -> list[TextRow]:
     rows = [
         TextRow(number, line) for number, line in enumerate(lines, first_number) if line.strip()
     ]
+    return ends_of(rows)
+
+
+def ends_of(rows: list[T]) -> list[T]:
+    """Return the first and the last rows, where there are more than an entry can need."""
     return rows if len(rows) <= MOST_ROWS else rows[: MOST_ROWS - TAIL_ROWS] + rows[-TAIL_ROWS:]
 
 
@@ -155,7 +163,8 @@ def _weight(text: str, at: int, is_last: bool) -> float:  # noqa: FBT001
 
 
 def _is_result(text: str) -> bool:
-    return RESULT.search(text[:LINE_CHARACTERS]) is not None
+    # Without the blanks in front, of which the pattern for a label would try every division.
+    return RESULT.search(text[:LINE_CHARACTERS].lstrip()) is not None
 
 
 def _pieces(line: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from hippocampus.secrets import issued, spoken
@@ -91,33 +92,33 @@ IDENTIFIER = re.compile(r"^[a-z]+(?:[_:|-][a-z]+)+[.,:]?$|^[a-z]+(?:[A-Z][a-z]+)
 """Words that are joined as a program's names are."""
 
 
-def _either(patterns: tuple[str, ...]) -> str:
-    return "|".join(f"(?:{each})" for each in patterns)
-
-
-FORMS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
-    (issued.PRIVATE_KEY, PRIVATE_KEY, lambda _: True),
-    (rf"\b(?:{'|'.join(issued.DISTINCT)})", ISSUED_KEY, lambda _: True),
-    (_either(issued.SIGNED), ISSUED_KEY, lambda _: True),
+FORMS: tuple[tuple[tuple[str, ...], str, Callable[[str], bool]], ...] = (
+    ((issued.PRIVATE_KEY,), PRIVATE_KEY, lambda _: True),
+    (tuple(rf"\b(?:{each})" for each in issued.DISTINCT), ISSUED_KEY, lambda _: True),
+    (issued.SIGNED, ISSUED_KEY, lambda _: True),
     (
-        issued.AMBIGUOUS,
+        (issued.AMBIGUOUS,),
         ISSUED_KEY,
         lambda value: bool(DIGIT.search(value) and LETTER.search(value.partition("-")[2])),
     ),
     (
-        _either(issued.HEADERS),
+        issued.HEADERS,
         CREDENTIAL,
         lambda value: not value.isalpha() and not IDENTIFIER.search(value),
     ),
     (
-        _either(issued.ADDRESSES),
+        issued.ADDRESSES,
         IN_ADDRESS,
         lambda value: (
             not PLACEHOLDER.search(value) and value.casefold() not in {"password", "passwd", "pass"}
         ),
     ),
 )
-"""Expressions, the kind of their matches, and the check of each."""
+"""Expressions, the kind of their matches, and the check of each.
+
+Each is searched for itself: in one alternation, a form that is open until the end of a long line
+would be followed there again behind each match of another.
+"""
 
 
 def find(text: str, *, cards: bool = False) -> list[Secret]:
@@ -182,8 +183,8 @@ def names_secret(text: str) -> bool:
 def find_as_written(text: str) -> Iterator[Secret]:
     """Yield the secrets of a text without decoding it; some may overlap."""
     plain = searchable(text)
-    for pattern, kind, holds in FORMS:
-        for match in compiled(pattern).finditer(plain):
+    for patterns, kind, holds in FORMS:
+        for match in chain.from_iterable(compiled(each).finditer(plain) for each in patterns):
             start, end = match.span(match.lastindex or 0)
             if holds(plain[start:end]):
                 yield Secret(start, end, kind)
@@ -198,8 +199,7 @@ def find_as_written(text: str) -> Iterator[Secret]:
     for match in compiled(LISTED).finditer(plain):
         if STRONG.search(match[1]) or (DIGIT.search(match[2]) and LETTER.search(match[2])):
             yield Secret(match.start(2), match.start(2) + len(match[2].rstrip()), CREDENTIAL)
-    hints = (match.span() for match in compiled(spoken.HINTS).finditer(plain))
-    yield from (Secret(*each) for each in spoken.values(plain, hints))
+    yield from (Secret(*each) for each in spoken.values(plain, compiled(spoken.HINTS).search))
 
 
 def find_cards(text: str) -> Iterator[tuple[int, int]]:

@@ -45,7 +45,7 @@ DISTINCT = (
         r"xox[abceoprs]-[A-Za-z0-9-]{10,}|xoxe\.xox[bp]-[\w-]{20,}|xapp-[\w-]{20,}"
         r"|hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([\w/]{20,})"
         r"|discord(?:app)?\.com/api/webhooks/([\w/-]{20,})"
-        r"|[\w.-]+\.webhook\.office\.com/webhookb2/([\w@/-]{60,})"
+        r"|[\w.-]{1,100}\.webhook\.office\.com/webhookb2/([\w@/-]{60,})"
         r"|[MNO][A-Za-z\d_-]{22,25}\.[\w-]{6}\.[\w-]{25,}|\d{8,10}:(?:AA[\w-]{30,}|[\w-]{35}\b)"
         r"|SG\.[\w-]{16,}\.[\w-]{16,}|(?:SK|AC)[0-9a-f]{32}\b|key-[0-9a-f]{32}\b|xkeysib-[0-9a-f]{40,}[\w-]*"
         r"|re_[A-Za-z0-9]{8,}_[A-Za-z0-9]{20,}"
@@ -65,7 +65,7 @@ DISTINCT = (
         r"|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}|fig[do][rh]?_[\w-]{30,}|PMAK-[0-9a-f]{20,}-[0-9a-f]{20,}"
         r"|CFPAT-[\w-]{40,}|tfp_[\w.=-]{30,}|[12]/\d{10,}:[0-9a-f]{32}|[12]/\d{10,}/\d{10,}:[0-9a-f]{32}"
         r"|pat-(?:na|eu)\d-[0-9a-f-]{36}|xkeysib-[0-9a-f]{64}-\w{16}|dG9rO[A-Za-z0-9+/]{30,}={0,2}"
-        r"|pk_\d{6,9}_[A-Z0-9]{32}|EAA[A-Z][A-Za-z0-9]{80,}|IGQ[A-Za-z0-9_-]{80,}|A{18,24}[A-Za-z0-9]+%[A-Za-z0-9%]{30,}"
+        r"|pk_\d{6,9}_[A-Z0-9]{32}|EAA[A-Z][A-Za-z0-9]{80,}|IGQ[A-Za-z0-9_-]{80,}|A{18,24}[A-Za-z0-9]{1,60}%[A-Za-z0-9%]{30,}"
     ),
     # Operations
     (
@@ -80,8 +80,9 @@ DISTINCT = (
         r"|[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}|[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}\b"
     ),
     # No issuer: signed tokens, hashed passwords, wallets
+    r"eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*",
     (
-        r"eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|(?:sk|pk)\.eyJ[\w-]{8,}\.[\w-]+|v[24]\.(?:local|public)\.[\w-]{40,}"
+        r"(?:sk|pk)\.eyJ[\w-]{8,}\.[\w-]+|v[24]\.(?:local|public)\.[\w-]{40,}"
         r"|[5KL][1-9A-HJ-NP-Za-km-z]{50,51}\b|xprv[1-9A-HJ-NP-Za-km-z]{100,}"
     ),
 )

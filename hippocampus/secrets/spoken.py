@@ -6,7 +6,8 @@ Sentences are read around these words only; settings and code are read elsewhere
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 _LABELS = "|".join(
     """passwords? passwd passphrase passcode pwd pins? passwort kennwort losung mot\\ de\\ passe
@@ -74,23 +75,29 @@ CODE = re.compile(
 """What no password begins with or has: a path, an address, a call, an index, a name of a program."""
 BEFORE, AFTER = 60, 240
 """How far around a word for a secret a sentence is read, in characters."""
+BLOCK, LONGEST_HINT = 240, 20
+"""A word for a secret is looked for once in so many characters: a text may have nothing else."""
 
 
-def values(text: str, hints: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
-    """Yield where sentences around some places have a secret: start, end and its kind."""
+def values(text: str, hint: Callable[[str], Any]) -> Iterator[tuple[int, int, str]]:
+    """Yield where sentences around words for a secret have one: start, end and its kind.
+
+    `hint` returns the match of `HINTS` in a text, or nothing.
+    """
     done = 0
-    for start, stop in hints:
-        if stop <= done:
+    for at in range(0, len(text), BLOCK):
+        found = hint(text[at : at + BLOCK + LONGEST_HINT])
+        if not found:
             continue
-        begin = max(done, start - BEFORE)
-        done = min(len(text), stop + AFTER)
+        begin = max(done, at + found.start() - BEFORE)
+        done = min(len(text), at + BLOCK + LONGEST_HINT + AFTER)
         for pattern, kind, holds in PATTERNS:
             for match in pattern.finditer(text, begin, done):
                 group = "value" if match["value"] else "hans"
                 value = match[group]
                 if holds(value, match):
-                    at = match.start(group)
-                    yield at, at + len(value.rstrip(".!?,;。！？")), kind
+                    start = match.start(group)
+                    yield start, start + len(value.rstrip(".!?,;。！？")), kind
 
 
 def _is_password(value: str, match: re.Match[str]) -> bool:

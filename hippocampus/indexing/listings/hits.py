@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from hippocampus.indexing.excerpt import TextRow, excerpt
+from hippocampus.indexing.excerpt import TextRow, ends_of, excerpt
 from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, lines_in
 from hippocampus.indexing.thin import thinned
@@ -71,7 +71,7 @@ def write_hits(text: str, *, has_headings: bool) -> Extraction:
     if len(counts) > FEW_FILES and counts.total() > 2 * len(counts):
         most = ", ".join(f"{path} {count}" for path, count in counts.most_common(MOST_NAMED))
         lines.append(EntryLine(f"most in {most}", MOST, count=0))
-    for _, inside in itertools.groupby(found, key=lambda each: each.path):
+    for _, inside in itertools.groupby(ends_of(found), key=lambda each: each.path):
         lines += _file_lines(list(inside))
     files = f" in {len(counts):,} files" if len(counts) > 1 else ""
     summary = counted(counts.total(), "hit") + files
