@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -28,6 +29,12 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
     ] = "hippocampus",
     agent: Annotated[str, typer.Option(envvar="HIPPOCAMPUS_AGENT", help="Whose memory.")] = "",
     policy: PolicyName = "default",
+    tokens: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of bearer tokens for http, one a line with the name of its agent."
+        ),
+    ] = None,
 ) -> None:
     """Serve the memory to MCP clients; with http, HIPPOCAMPUS_MCP_TOKEN is the bearer token."""
     try:
@@ -44,19 +51,40 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
     with contextlib.ExitStack() as closing:
         facts = closing.enter_context(opened(state.facts, agent or OWN_AGENT, models=True))
         memory = Hippocampus(state_dir, policy=policy, agent=agent)
-        tools = mcp_server.Tools(state, memory, facts, agent)
         closing.callback(memory.close)
-        server = mcp_server.server(tools, profile)
         if transport == "stdio":
-            server.run("stdio")
+            mcp_server.server(mcp_server.Tools(state, memory, facts, agent), profile).run("stdio")
             return
         import uvicorn
 
         try:
-            app = mcp_server.app(server, host, os.environ.get(TOKEN, ""))
-        except ValueError as refused:
+            agents = _agents_of(tokens) if tokens else {os.environ.get(TOKEN, ""): agent}
+            servers = {
+                token: mcp_server.server(
+                    mcp_server.Tools(state, memory, facts, name, is_alone=tokens is None), profile
+                )
+                for token, name in agents.items()
+            }
+            app = mcp_server.app(servers, host)
+        except (OSError, ValueError) as refused:
             fail(str(refused))
         uvicorn.run(app, host=host, port=port, log_level="warning")
+
+
+def _agents_of(path: Path) -> dict[str, str]:
+    """Return the agents that a file names, by their tokens.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: a line is not a token and the name of an agent.
+
+    """
+    from hippocampus.facts.models import EVERY_AGENT
+
+    lines = [line.split(None, 1) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    if not lines or any(len(line) < 2 or line[1].strip() == EVERY_AGENT for line in lines):
+        raise ValueError(f"{path}: each line has to be a token and the name of its agent")
+    return {token: name.strip() for token, name in lines}
 
 
 def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option

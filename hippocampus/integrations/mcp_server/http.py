@@ -1,73 +1,81 @@
-"""The MCP server over streamable HTTP: its endpoint, its token, and who may ask."""
+"""The MCP server over streamable HTTP: its endpoint, and whose memory a token reaches."""
 
 from __future__ import annotations
 
 import hmac
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
-from urllib.parse import urlsplit
 
 from mcp.server import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
 from starlette.datastructures import Headers
-from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+from hippocampus.integrations.web import LOOPBACK, refused
+
+CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
-def app(found: MCPServer[Any], host: str, token: str = "") -> ASGIApp:
-    """Return the server over streamable HTTP: `/mcp`, and `/health`, which needs no token.
+def app(servers: Mapping[str, MCPServer[Any]], host: str) -> Starlette:
+    """Return servers over streamable HTTP: `/mcp`, and `/health`, which needs no token.
 
-    Without a token, only loopback may be served. An `Origin` has to be of this machine or of the
-    host that is served, so that no web page reaches the memory.
+    `servers` are by the bearer token with which a client reaches each: a token is one agent, and the
+    sessions of one server are no other's. The token "" is that of a client without any, which is
+    served on loopback only. An `Origin` has to be of this machine or of the host that is served, so
+    that no web page reaches the memory.
 
     Raises:
         ValueError: another machine could reach it, and there is no token.
 
     """
-    is_local = host in LOOPBACK or host == "::1"
-    if not is_local and not token:
+    is_local = host in LOOPBACK or host == "[::1]"
+    if not is_local and "" in servers:
         raise ValueError(
             f"{host} can be reached from other machines: set HIPPOCAMPUS_MCP_TOKEN to a secret that "
             "clients send as a bearer token, or serve 127.0.0.1"
         )
-
-    async def health(_request: Request) -> Response:
-        return JSONResponse({"status": "ok"})
-
-    found.custom_route("/health", methods=["GET"])(health)
+    names = [f"[{name}]" if ":" in name else name for name in LOOPBACK]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=is_local,
-        allowed_hosts=[f"{name}:*" for name in LOOPBACK],
-        allowed_origins=[
-            f"{scheme}://{name}:*" for scheme in ("http", "https") for name in LOOPBACK
-        ],
+        allowed_hosts=[f"{name}:*" for name in names],
+        allowed_origins=[f"{scheme}://{name}:*" for scheme in ("http", "https") for name in names],
     )
-    inner = found.streamable_http_app(host=host, transport_security=security)
-    return _Guard(inner, token)
+    inner = {
+        token: found.streamable_http_app(host=host, transport_security=security)
+        for token, found in servers.items()
+    }
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
+        async with AsyncExitStack() as running:
+            for each in inner.values():
+                await running.enter_async_context(each.router.lifespan_context(each))
+            yield
+
+    health = Route("/health", lambda _: JSONResponse({"status": "ok"}), methods=["GET"])
+    return Starlette(routes=[health, Mount("/", _Guard(inner))], lifespan=lifespan)
 
 
 class _Guard:
-    """Checks the bearer token and the origin of each request but those for `/health`."""
+    """Passes a request to the server of its bearer token, once its origin was checked."""
 
-    def __init__(self, inner: ASGIApp, token: str) -> None:
+    def __init__(self, inner: Mapping[str, ASGIApp]) -> None:
         self._inner = inner
-        self._wanted = f"Bearer {token}".encode() if token else b""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = None
-        if scope["type"] == "http" and scope["path"] != "/health":
-            refusal = self._refusal(Headers(scope=scope))
-        await (refusal or self._inner)(scope, receive, send)
-
-    def _refusal(self, headers: Headers) -> Response | None:
+        headers = Headers(scope=scope)
         given = headers.get("authorization", "").encode()
-        if self._wanted and not hmac.compare_digest(given, self._wanted):
-            challenge = {"WWW-Authenticate": "Bearer"}
-            return PlainTextResponse("the bearer token is missing or wrong", 401, challenge)
-        origin = urlsplit(headers.get("origin", "")).hostname
-        own = urlsplit(f"//{headers.get('host', '')}").hostname
-        if origin not in (None, "127.0.0.1", "localhost", "::1", own):
-            return PlainTextResponse("requests of this origin are not served", 403)
-        return None
+        served = [
+            found
+            for token, found in self._inner.items()
+            if not token or hmac.compare_digest(given, f"Bearer {token}".encode())
+        ]
+        answer: ASGIApp = PlainTextResponse("the bearer token is missing or wrong", 401, CHALLENGE)
+        if served:
+            wrong = refused(headers, serves_pages=True)
+            answer = PlainTextResponse(wrong[1], wrong[0]) if wrong else served[0]
+        await answer(scope, receive, send)

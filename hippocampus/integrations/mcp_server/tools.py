@@ -31,7 +31,6 @@ NO_SESSION = "this memory has no session yet: entries appear once a hook or an a
 SELECTORS: Mapping[str, Any] = definition.PARAMETERS["properties"]
 
 SessionId = Annotated[str, Field(description="A session's id; the newest session if left out.")]
-AgentId = Annotated[str, Field(description="Whose memory; the server's own agent if left out.")]
 ScopeName = Annotated[str, Field(description="One part of the memory; all of it if left out.")]
 Key = Annotated[str, Field(min_length=1, description="The block's name, such as persona.")]
 Limit = Annotated[int, Field(ge=1, le=50, description="The most results.")]
@@ -53,7 +52,20 @@ def _with_selectors(recall: Callable[..., str]) -> Callable[..., str]:
 class Tools:
     """The functions behind the tools."""
 
-    def __init__(self, state: StateDir, memory: Hippocampus, facts: Facts, agent: str = "") -> None:
+    def __init__(
+        self,
+        state: StateDir,
+        memory: Hippocampus,
+        facts: Facts,
+        agent: str = "",
+        *,
+        is_alone: bool = True,
+    ) -> None:
+        """`agent` is whose memory the tools reach; no argument of a call names another.
+
+        Sessions without an owner are this agent's where it `is_alone` in the memory.
+        """
+        self._owners = {agent, ""} if is_alone else {agent}
         self._state = state
         self._memory = memory
         self._facts = facts
@@ -62,15 +74,15 @@ class Tools:
     # Stored payloads
 
     @_with_selectors
-    def recall(self, *, session_id: SessionId = "", agent_id: AgentId = "", **given: Any) -> str:
+    def recall(self, *, session_id: SessionId = "", **given: Any) -> str:
         """Return a part of a stored payload; what a model writes as text or number is both read."""
-        name = self._name(session_id, agent_id, pending.read_call("", given).entry_id or "")
+        name = self._name(session_id, pending.read_call("", given).entry_id or "")
         with self._session(name) as session:
             return session.answer(given)
 
-    def session_status(self, session_id: SessionId = "", agent_id: AgentId = "") -> str:
+    def session_status(self, session_id: SessionId = "") -> str:
         """Return the figures of a session as JSON: tokens, costs, entries with the newest first."""
-        name = self._name(session_id, agent_id)
+        name = self._name(session_id)
         with contextlib.closing(ledger.Ledger(self._state, name)) as log:
             call, records = log.last_call(), log.records()
         figures = {
@@ -91,24 +103,25 @@ class Tools:
     def entry(self, entry_id: str) -> str:
         """Return the whole text of an entry."""
         try:
-            with self._session(self._name("", "", entry_id)) as session:
+            with self._session(self._name("", entry_id)) as session:
                 return session.text(entry_id)
         except (RecallError, ToolError) as missing:
             raise ResourceNotFoundError(str(missing)) from missing
 
-    def _name(self, session_id: str, agent_id: str, entry_id: str = "") -> str:
+    def _name(self, session_id: str, entry_id: str = "") -> str:
         """Return the name of the session that is meant: by its id, by an entry, else the newest."""
-        state, agent = self._state, agent_id or self._agent
+        state = self._state
         name = session_id or (ledger.owner_of(state, entry_id) if entry_id else "")
         if not name:
-            newest = next(ledger.earlier(state, "", agent, 1), None)
+            newest = next(ledger.earlier(state, "", self._agent, 1), None)
             name = newest.session if newest else ""
-        if not name or not state.ledger(name).exists():
-            raise ToolError(f"there is no session {name!r} in this memory" if name else NO_SESSION)
-        with contextlib.closing(ledger.Ledger(state, name)) as log:
-            owner = log.agent()
-        if owner not in {"", agent}:
-            raise ToolError(f"session {name!r} belongs to another agent; name it as agent_id")
+        is_there = bool(name) and state.ledger(name).exists()
+        if is_there:
+            with contextlib.closing(ledger.Ledger(state, name)) as log:
+                is_there = log.agent() in self._owners
+        if not is_there:
+            named = session_id or entry_id
+            raise ToolError(f"this memory has no session of {named!r}" if named else NO_SESSION)
         return name
 
     @contextlib.contextmanager
@@ -125,11 +138,10 @@ class Tools:
     def remember(
         self,
         text: Annotated[str, Field(min_length=1, max_length=10_000, description="What to keep.")],
-        agent_id: AgentId = "",
         scope: ScopeName = "",
     ) -> str:
         """Keep the facts of a text, such as a preference, or a decision with its reason."""
-        return self._call("remember_facts", {"text": text}, agent_id, scope)
+        return self._call("remember_facts", {"text": text}, scope)
 
     def store(
         self,
@@ -137,14 +149,13 @@ class Tools:
         metadata: Annotated[
             dict[str, Any] | None, Field(description="Anything to keep with it.")
         ] = None,
-        agent_id: AgentId = "",
         scope: ScopeName = "",
     ) -> str:
         """Keep a text word by word; the same text again only strengthens the first."""
         given = {"content": content, "metadata": metadata or {}}
-        return self._call("store_memory", given, agent_id, scope)
+        return self._call("store_memory", given, scope)
 
-    def search(  # noqa: PLR0913, PLR0917 - each is one filter
+    def search(
         self,
         query: Annotated[
             str, Field(description="The words to look for; without any, the most important.")
@@ -156,11 +167,10 @@ class Tools:
         kind: Annotated[
             Literal["", "fact", "memory"], Field(description="Only facts, or only stored texts.")
         ] = "",
-        agent_id: AgentId = "",
         scope: ScopeName = "",
     ) -> str:
         """Search what was remembered and stored, best first, with dates and ids."""
-        agent, scopes = agent_id or None, [scope] if scope else None
+        agent, scopes = self._agent or None, [scope] if scope else None
         if not (query or type or kind):
             text = self._facts.context_load(limit=limit, agent=agent, scopes=scopes)
             return text or "Nothing is known yet."
@@ -181,52 +191,48 @@ class Tools:
             str, Field(min_length=1, description="The words that name it, or the id of a memory.")
         ],
         threshold: Annotated[Share, Field(description="How near a memory has to be.")] = 0.7,
-        agent_id: AgentId = "",
         scope: ScopeName = "",
     ) -> str:
         """Delete for good the memories that certainly match a description, and list them."""
         given = {"description": description, "threshold": threshold}
-        return self._call("forget_memory", given, agent_id, scope)
+        return self._call("forget_memory", given, scope)
 
-    def read_block(self, key: Key, agent_id: AgentId = "", scope: ScopeName = "") -> str:
+    def read_block(self, key: Key, scope: ScopeName = "") -> str:
         """Return a named block of text; null if there is none."""
-        return self._call("recall_memory_block", {"key": key}, agent_id, scope)
+        return self._call("recall_memory_block", {"key": key}, scope)
 
     def append_block(
         self,
         key: Key,
         content: Annotated[str, Field(min_length=1, description="The text to add.")],
-        agent_id: AgentId = "",
         scope: ScopeName = "",
     ) -> str:
         """Add a line to a named block of text, which is made if it is missing."""
         given = {"key": key, "content": content}
-        return self._call("append_memory_block", given, agent_id, scope)
+        return self._call("append_memory_block", given, scope)
 
     def replace_block(
         self,
         key: Key,
         old_text: Annotated[str, Field(min_length=1, description="The text to replace.")],
         new_text: Annotated[str, Field(description="What replaces it; empty removes it.")],
-        agent_id: AgentId = "",
         scope: ScopeName = "",
     ) -> str:
         """Replace a text everywhere in a named block."""
         given = {"key": key, "old_text": old_text, "new_text": new_text}
-        return self._call("replace_memory_block", given, agent_id, scope)
+        return self._call("replace_memory_block", given, scope)
 
     def search_conversations(
         self,
         query: Annotated[str, Field(min_length=1, description="The words to look for.")],
         limit: Limit = 20,
-        agent_id: AgentId = "",
     ) -> str:
         """Search the messages of earlier conversations by their words."""
-        return self._call("recall_conversation", {"query": query, "limit": limit}, agent_id, "")
+        return self._call("recall_conversation", {"query": query, "limit": limit}, "")
 
-    def _call(self, name: str, given: Mapping[str, Any], agent_id: str, scope: str) -> str:
+    def _call(self, name: str, given: Mapping[str, Any], scope: str) -> str:
         scopes = [scope] if scope else None
-        text = self._facts.call(name, given, agent=agent_id, scope=scope, scopes=scopes)
+        text = self._facts.call(name, given, agent=self._agent, scope=scope, scopes=scopes)
         if text.startswith('{"error":'):
             raise ToolError(text)
         return text
@@ -238,42 +244,42 @@ class Tools:
         content: Annotated[str, Field(min_length=1, description="What to remember.")],
         type: Annotated[str, Field(description="fact, preference, event or note.")] = "note",  # noqa: A002
         importance: Annotated[Share, Field(description="How much it matters.")] = 0.5,
-        agent_id: AgentId = "",
         scope: ScopeName = "",
     ) -> str:
         """Remember one thing; a very similar one is updated."""
         given = {"content": content, "type": type, "importance": importance}
-        return self._call("memory_remember", given, agent_id, scope)
+        return self._call("memory_remember", given, scope)
 
     def forget_id(
         self,
         id: Annotated[str, Field(min_length=1, description="The id of a memory.")],  # noqa: A002
-        agent_id: AgentId = "",
         scope: ScopeName = "",
     ) -> str:
         """Delete one memory for good, by its id."""
-        return self._call("memory_forget", {"id": id}, agent_id, scope)
+        return self._call("memory_forget", {"id": id}, scope)
 
-    def compact(self, agent_id: AgentId = "") -> str:
+    def compact(self) -> str:
         """Remove memories that faded or are there twice; return how many were removed and remain."""
-        done = self._facts.compact(agent=agent_id or None)
+        done = self._facts.compact(agent=self._agent or None)
         return json.dumps({"removed": len(done.removed), "remaining": done.remaining})
 
     # Resources and the prompt
 
     def block(self, key: str) -> str:
         """Return the text of a memory block."""
-        found = self._facts.blocks.get(key)
+        found = self._facts.blocks.get(key, agent=self._agent or None)
         if found is None:
             raise ResourceNotFoundError(f"there is no block {key!r}")
         return found.value
 
     def blocks(self) -> str:
         """Return the names and sizes of the memory blocks, as JSON."""
-        found = self._facts.blocks.list()
+        found = self._facts.blocks.list(agent=self._agent or None)
         return json.dumps([{"key": each.key, "characters": len(each.value)} for each in found])
 
     def context_load(self, task: str = "") -> str:
         """Return what the memory has for a task: preferences, what matters most, and what fits it."""
-        texts = [self._facts.context_load(), self._facts.retrieve(task) if task else ""]
+        agent = self._agent or None
+        known = self._facts.context_load(agent=agent)
+        texts = [known, self._facts.retrieve(task, agent=agent) if task else ""]
         return "\n\n".join(filter(None, texts)) or "The memory is empty."

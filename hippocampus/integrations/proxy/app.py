@@ -9,7 +9,7 @@ import hmac
 import json
 import logging
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
@@ -27,6 +27,7 @@ from hippocampus.integrations.proxy.apis.answer import ModelAnswer
 from hippocampus.integrations.proxy.events import Event, events, written
 from hippocampus.integrations.proxy.metrics import Metrics
 from hippocampus.integrations.proxy.service import Exchange, Service
+from hippocampus.integrations.web import refused
 
 LOG = logging.getLogger("hippocampus")
 HOP_BY_HOP = {
@@ -95,6 +96,8 @@ class Proxy:
     # Requests of hosts
 
     async def _forward(self, request: Request) -> Response:
+        if wrong := refused(request.headers):
+            return JSONResponse({"error": {"message": wrong[1]}}, wrong[0])
         path = request.url.path
         answers = next((each for end, each in ANSWERS.items() if path.endswith(end)), None)
         try:
@@ -162,8 +165,8 @@ class Proxy:
             httpx.HTTPError: the provider cannot be reached, or does not answer.
 
         """
-        left_out = HOP_BY_HOP | MADE_ANEW | ({b"accept-encoding"} if is_read else set())
-        headers = [each for each in request.headers.raw if each[0].lower() not in left_out]
+        left_out = MADE_ANEW | ({b"accept-encoding"} if is_read else set())
+        headers = [each for each in _end_to_end(request.headers.raw) if each[0] not in left_out]
         if is_read:
             headers.append((b"accept-encoding", b"identity"))
         has_body = "content-length" in request.headers or "transfer-encoding" in request.headers
@@ -304,10 +307,18 @@ def _streamed(response: httpx.Response) -> Response:
 
 def _response(source: httpx.Response, made: Response, *, is_raw: bool = False) -> Response:
     """Return a response with the provider's headers."""
-    left_out = HOP_BY_HOP | (set() if is_raw else {b"content-length", b"content-encoding"})
+    left_out = set() if is_raw else {b"content-length", b"content-encoding"}
     own = [] if is_raw else [each for each in made.raw_headers if each[0] == b"content-length"]
-    made.raw_headers = [*own, *(e for e in source.headers.raw if e[0].lower() not in left_out)]
+    kept = (each for each in _end_to_end(source.headers.raw) if each[0].lower() not in left_out)
+    made.raw_headers = [*own, *kept]
     return made
+
+
+def _end_to_end(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return headers without those of one connection: the usual ones, and those that it names."""
+    named = b",".join(value for name, value in headers if name.lower() == b"connection")
+    left_out = HOP_BY_HOP | {each.strip().lower() for each in named.split(b",")}
+    return [each for each in headers if each[0].lower() not in left_out]
 
 
 def proxy_app(

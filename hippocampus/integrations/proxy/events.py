@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from hippocampus.formats import json_text
 
 _END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+"""The ends of lines by the standard: others, such as U+2028, are text within a line."""
 
 
 class Event(NamedTuple):
@@ -40,7 +42,7 @@ async def events(chunks: AsyncIterable[bytes]) -> AsyncIterator[Event]:
 
 
 def _event(content: bytes) -> Event:
-    lines = content.decode("utf-8", "replace").splitlines()
+    lines = _LINE_END.split(content.decode("utf-8", "replace"))
     data = "\n".join(line[5:].removeprefix(" ") for line in lines if line.startswith("data:"))
     value = json_text.read(data)
     return Event(content, value if isinstance(value, dict) else {})

@@ -48,7 +48,9 @@ def stdio(state: Path, *options: str) -> Client:
 
 
 @contextmanager
-def served(state: Path, port: int = 0, token: str = "", **environment: str) -> Iterator[Any]:
+def served(
+    state: Path, port: int = 0, token: str = "", tokens: Path | None = None, **environment: str
+) -> Iterator[Any]:
     """Run the HTTP server in a process of its own until `/health` answers; yield its port and it."""
     if not port:
         with socket.socket() as probe:
@@ -57,7 +59,8 @@ def served(state: Path, port: int = 0, token: str = "", **environment: str) -> I
     variables = {**os.environ, "HIPPO_TRANSPORT": "http", "HIPPO_PORT": str(port), **environment}
     if token:
         variables["HIPPOCAMPUS_MCP_TOKEN"] = token
-    process = subprocess.Popen([*COMMAND, "--state-dir", str(state)], env=variables)
+    more = ["--tokens", str(tokens)] if tokens else []
+    process = subprocess.Popen([*COMMAND, "--state-dir", str(state), *more], env=variables)
     try:
         for _ in range(200):
             try:
@@ -167,7 +170,7 @@ def test_a_session_that_does_not_exist_is_not_made(state: Path) -> None:
         async with stdio(state) as client:
             found = await client.call_tool("session_status", {"session_id": "another"})
             assert found.is_error
-            assert "no session 'another'" in text_of(found)
+            assert "no session of 'another'" in text_of(found)
 
     asyncio.run(talk())
     assert len(StateDir(state).ledgers()) == 1
@@ -176,32 +179,37 @@ def test_a_session_that_does_not_exist_is_not_made(state: Path) -> None:
 def test_one_agent_does_not_recall_the_payloads_of_another(state: Path) -> None:
     entry_id = stored_entry(state, agent="ann")
 
-    async def talk() -> None:
-        async with stdio(state) as client:
-            for agent in ("bob", ""):
-                arguments = {"entry_id": entry_id, "lines": [1, 1], "agent_id": agent}
-                refused = await client.call_tool("recall", arguments)
-                assert refused.is_error
-                assert "belongs to another agent" in text_of(refused)
-            own = await client.call_tool("recall", {**arguments, "agent_id": "ann"})
-            assert "town-0000" in text_of(own)
+    async def talk(agent: str) -> None:
+        async with stdio(state, "--agent", agent) as client:
+            for named in ("", "ann", "*"):
+                for session in ({}, {"session_id": "s1"}):
+                    arguments = {"entry_id": entry_id, "lines": [1, 1], "agent_id": named}
+                    answer = await client.call_tool("recall", {**arguments, **session})
+                    assert ("town-0000" in text_of(answer)) == (agent == "ann")
 
-    asyncio.run(talk())
+    for agent in ("bob", "", "ann"):
+        asyncio.run(talk(agent))
 
 
 def test_memories_are_kept_apart_by_agent_and_by_scope(state: Path) -> None:
+    async def ann() -> None:
+        async with stdio(state, "--agent", "ann") as client:
+            await client.call_tool("remember", {"text": "I like green tea."})
+            found = await client.call_tool("search_memory", {"query": "tea"})
+            assert "green" in text_of(found)
+
     async def talk() -> None:
         async with stdio(state) as client:
-            await client.call_tool("remember", {"text": "I like green tea.", "agent_id": "ann"})
             await client.call_tool("remember", {"text": "I like black tea.", "scope": "work"})
-            own = text_of(await client.call_tool("search_memory", {"query": "tea"}))
-            assert "black" in own
-            assert "green" not in own
-            ann = await client.call_tool("search_memory", {"query": "tea", "agent_id": "ann"})
-            assert "green" in text_of(ann)
+            for named in ("", "ann", "*"):
+                arguments = {"query": "tea", "agent_id": named}
+                own = text_of(await client.call_tool("search_memory", arguments))
+                assert "black" in own
+                assert "green" not in own
             home = await client.call_tool("search_memory", {"query": "tea", "scope": "home"})
             assert "black" not in text_of(home)
 
+    asyncio.run(ann())
     asyncio.run(talk())
 
 
@@ -243,7 +251,7 @@ def test_one_profile_is_served_with_its_names(state: Path, profile: str, names: 
                 assert each.description
                 assert each.annotations is not None
                 assert each.meta["anthropic/maxResultSizeChars"] == 200_000
-                assert "agent_id" in each.input_schema["properties"]
+                assert "agent_id" not in each.input_schema["properties"]
 
     asyncio.run(talk())
 
@@ -343,8 +351,9 @@ def test_http_wants_the_token_and_an_origin_of_its_own(state: Path) -> None:
         wrong = httpx2.post(url, json={}, headers={"Authorization": "Bearer other"})
         assert wrong.status_code == 401
         own = {"Authorization": "Bearer s3cret"}
-        foreign = httpx2.post(url, json={}, headers={**own, "Origin": "https://evil.example"})
-        assert foreign.status_code == 403
+        for origin, status in (("https://evil.example", 403), ("null", 403), ("http://[::1", 400)):
+            foreign = httpx2.post(url, json={}, headers={**own, "Origin": origin})
+            assert foreign.status_code == status
         rebound = httpx2.post(url, json={}, headers={**own, "Host": "evil.example"})
         assert rebound.status_code == 421
 
@@ -353,6 +362,85 @@ def test_http_wants_the_token_and_an_origin_of_its_own(state: Path) -> None:
                 assert (await client.list_tools()).tools
 
         asyncio.run(talk())
+
+
+def test_two_tokens_are_two_agents_who_reach_nothing_of_each_other(
+    state: Path, tmp_path: Path
+) -> None:
+    entry_id, nobodys = stored_entry(state, agent="ann"), stored_entry(state, "s2")
+    tokens = tmp_path / "tokens"
+    tokens.write_text("first ann\nsecond bob\n", "utf-8")
+    calls = [
+        ("recall", {"entry_id": entry_id, "lines": [1, 1]}),
+        ("recall", {"query": "town", "session_id": "s1"}),
+        ("recall", {"entry_id": nobodys, "lines": [1, 1]}),
+        ("session_status", {"session_id": "s1"}),
+        ("search_memory", {"query": "tea"}),
+        ("search_memory", {}),
+        ("read_block", {"key": "persona"}),
+        ("search_conversations", {"query": "tea"}),
+    ]
+
+    async def said(client: Client, **more: str) -> str:
+        answers = [
+            text_of(await client.call_tool(name, {**given, **more})) for name, given in calls
+        ]
+        prompt = await client.get_prompt("context_load", {"task": "tea"})
+        blocks = await client.read_resource("hippocampus://blocks")
+        return "\n".join([*answers, prompt.messages[0].content.text, blocks.contents[0].text])
+
+    async def talk(port: int) -> None:
+        first, second = ({"Authorization": f"Bearer {each}"} for each in ("first", "second"))
+        async with connected(port, **first) as ann, connected(port, **second) as bob:
+            await ann.call_tool("remember", {"text": "I like green tea."})
+            await ann.call_tool("append_block", {"key": "persona", "content": "a pilot"})
+            for more in ({}, {"agent_id": "ann"}, {"agent_id": "*"}):
+                found = await said(bob, **more)
+                assert not [w for w in ("town-", "green", "pilot", 'persona"') if w in found]
+            described = {"description": "I like green tea.", "agent_id": "ann"}
+            await bob.call_tool("forget", described)
+            own = await said(ann)
+            assert all(word in own for word in ("town-0000", "green", "pilot"))
+            with pytest.raises(MCPError):
+                await bob.read_resource(f"hippocampus://entries/{entry_id}")
+
+    with served(state, tokens=tokens) as (port, _):
+        asyncio.run(talk(port))
+        url = f"http://127.0.0.1:{port}/mcp"
+        for wrong in ({}, {"Authorization": "Bearer third"}, {"Authorization": "Bearer"}):
+            assert httpx2.post(url, json={}, headers=wrong).status_code == 401
+
+
+def test_a_session_of_one_token_is_none_of_another(state: Path, tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text("first ann\nsecond bob\n", "utf-8")
+    begin = {
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {},
+                   "clientInfo": {"name": "t", "version": "1"}},
+    }  # fmt: skip
+    accept = {"Accept": "application/json, text/event-stream"}
+    with served(state, tokens=tokens) as (port, _):
+        url = f"http://127.0.0.1:{port}/mcp"
+        first, second = ({**accept, "Authorization": f"Bearer {t}"} for t in ("first", "second"))
+        begun = httpx2.post(url, json=begin, headers=first)
+        assert begun.status_code == 200
+        session = {"Mcp-Session-Id": begun.headers.get("mcp-session-id", "none")}
+        listed = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        taken = httpx2.post(url, json=listed, headers={**second, **session})
+        assert taken.status_code in {400, 404}
+
+
+@pytest.mark.parametrize("text", ["", "token", "token *", "token \n"])
+def test_a_file_of_tokens_that_names_no_agent_is_refused(
+    state: Path, tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "tokens"
+    path.write_text(text, "utf-8")
+    command = [*COMMAND, "--state-dir", str(state), "--transport", "http", "--tokens", str(path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 2
+    assert "a token and the name of its agent" in ended.stderr
 
 
 def test_another_address_than_loopback_is_refused_without_a_token(state: Path) -> None:
