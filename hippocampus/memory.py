@@ -24,6 +24,7 @@ from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import RepeatableTools, known_sources
 from hippocampus.recall.sources import Source as Fetcher
 from hippocampus.recall.sources.registry import Tool
+from hippocampus.session.open_files import OpenFiles
 from hippocampus.session.open_sessions import OpenSessions
 from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.resources import Resources, SessionInfo
@@ -76,6 +77,9 @@ class _FactTools:
 
 class Hippocampus:
     """The memory of one state directory: its sessions, their stored contents, and the facts."""
+
+    _open_files = OpenFiles()
+    """Shared by all memories of a process, as its descriptors are."""
 
     def __init__(  # noqa: PLR0913 - one parameter a setting
         self,
@@ -161,6 +165,7 @@ class Hippocampus:
             marks=marks,
             tail_mark=tail_mark,
             memory_tools=_FactTools(lambda: self.facts),
+            open_files=self._open_files,
         )
 
     def session(

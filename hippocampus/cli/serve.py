@@ -12,6 +12,8 @@ import typer
 from hippocampus.cli.options import DEFAULT_STATE, PolicyName, StateOption, fail
 
 TOKEN = "HIPPOCAMPUS_MCP_TOKEN"  # noqa: S105 - the name of a variable
+GRACE_SECONDS = 3
+"""How long a server that is stopped waits for answers that are under way."""
 INSTALL_MCP = 'the MCP server needs: pip install "hippocampus-context[mcp]"'
 INSTALL_PROXY = 'the proxy needs: pip install "hippocampus-context[proxy]"'
 
@@ -68,7 +70,10 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
             app = mcp_server.app(servers, host)
         except (OSError, ValueError) as refused:
             fail(str(refused))
-        uvicorn.run(app, host=host, port=port, log_level="warning")
+        uvicorn.run(
+            app, host=host, port=port, log_level="warning",
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )  # fmt: skip
 
 
 def _agents_of(path: Path) -> dict[str, str]:
@@ -117,4 +122,7 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     typer.echo(f"hippocampus proxy: {address} for {upstream}", err=True)
     typer.echo(f"its conversations: {address}{app.state.page}", err=True)
     # No log of requests: their addresses may hold keys.
-    uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False)
+    uvicorn.run(
+        app, host=host, port=port, log_level="warning", access_log=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )  # fmt: skip

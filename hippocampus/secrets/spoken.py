@@ -76,7 +76,7 @@ CODE = re.compile(
 BEFORE, AFTER = 60, 240
 """How far around a word for a secret a sentence is read, in characters."""
 BLOCK, LONGEST_HINT = 240, 20
-"""A word for a secret is looked for once in so many characters: a text may have nothing else."""
+"""The size in characters of a block that is searched once, and of the longest word."""
 
 
 def values(text: str, hint: Callable[[str], Any]) -> Iterator[tuple[int, int, str]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Sources
+from hippocampus.session.open_files import OpenFiles
 from hippocampus.session.ports import Consolidator, MemoryTools
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage.content_store import ContentStore
@@ -32,6 +33,8 @@ class Resources:
     tail_mark: bool = False
     """Whether requests get a mark at their end after the view was made."""
     memory_tools: MemoryTools | None = None
+    open_files: OpenFiles = field(default_factory=OpenFiles)
+    """The sessions that have their files open."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -404,6 +404,13 @@ class SessionRun:
         is_here = bool(self.state.history.raw) or self.ledger.last_call() is None
         return is_here or archive.is_archived(self._resources.state, self.id)
 
+    def rest(self) -> None:
+        """Close the files until they are used again."""
+        if self._journal is not None:
+            self._journal.rest()
+        if self._opened is not None:
+            self._opened.rest()
+
     def close(self) -> None:
         """Close the files; an archive that cannot be packed now is packed when the session ends again."""
         try:

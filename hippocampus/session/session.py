@@ -87,6 +87,7 @@ class Session:
         self._refetcher = Refetcher(
             session_id, resources.policy, resources.sources, self._retrieval, ports
         )
+        resources.open_files.use(self)
         try:
             self._run.open()
         except StoreError as failure:  # law 3: an agent that restarts starts
@@ -178,6 +179,7 @@ class Session:
     ) -> tuple[list[Any], bool]:
         """Return what to send for a list, and whether it is the view of a turn."""
         given: Any = items
+        self._resources.open_files.use(self)
 
         def taken() -> tuple[list[Any], bool]:
             nonlocal given
@@ -320,6 +322,7 @@ class Session:
         return await asyncio.to_thread(self.answer, arguments)
 
     def _taken(self, call: pending.RecallCall, bound: int) -> str:
+        self._resources.open_files.use(self)
         if call.entry_id is None:
             return self._search(call.request.query or call.request.pattern, bound)
         record = self._record_of(call.entry_id)
@@ -670,6 +673,18 @@ class Session:
             if not self._is_closed:
                 self._is_closed = self._guard.is_quiet = True
                 self._close_files()
+
+    def rest(self) -> bool:
+        """Close the session's files until it is used again; one in use keeps them, and returns False."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            if not self._is_closed:
+                self._retrieval.close()
+                self._run.rest()
+        finally:
+            self._lock.release()
+        return True
 
     def _keep_facts(self) -> None:
         self._guard.run(

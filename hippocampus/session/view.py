@@ -130,7 +130,7 @@ class View:
         return any(fold.start < number < fold.end for fold in self.folds)
 
     def parted(self) -> str:
-        """Return what is parted in the view from its call or its result, of what has changed in it."""
+        """Return which call or result in the changed part of the view has lost its other half."""
         raw, first = self.history.raw, self.unchanged
         changed = (fold for fold in self.folds if fold.end > first)
         hidden = {number for fold in changed for number in range(*fold)}

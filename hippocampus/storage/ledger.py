@@ -306,7 +306,8 @@ class Ledger:
         self._path = state.ledger(session)
         self._session = session
         with _as_store_error(self._path):
-            self._db = connected(self._path, page_bytes=PAGE_BYTES)
+            opened = connected(self._path, page_bytes=PAGE_BYTES)
+            self._connection: sqlite3.Connection | None = opened
             try:
                 migrate(self._db, str(self._path), SCHEMA)
                 self._db.execute(
@@ -316,6 +317,20 @@ class Ledger:
             except BaseException:
                 self._db.close()
                 raise
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        """The open file; one that rests is opened again, and has to be there."""
+        if self._connection is None:
+            self._path.stat()  # SQLite would make an empty file in place of one that was removed
+            self._connection = connected(self._path, page_bytes=PAGE_BYTES)
+        return self._connection
+
+    def rest(self) -> None:
+        """Close the file until it is used again."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
 
     def records(self) -> list[Record]:
         """Return every entry of the session, oldest first."""

@@ -9,7 +9,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,6 +37,10 @@ from hippocampus.storage.state_dir import StateDir
 LOG = logging.getLogger("hippocampus")
 IDLE_SECONDS = 1_800.0
 """After this time without a request a conversation is closed, and its facts are kept."""
+MAX_CONVERSATIONS = 256
+"""Of more open conversations, those that were not used for longest are closed."""
+CLOSING_SECONDS = 3.0
+"""How long a shutdown keeps facts; `hippocampus consolidate` keeps those of the other sessions."""
 MAX_ROUNDS = 16
 """How many times in one answer a model may call recall and nothing else."""
 OTHER_NAME = "hippocampus_recall"
@@ -164,7 +168,8 @@ class Service:
         self._memories = {Caching(): Hippocampus(state_dir, policy=policy)}
         self._conversations = KnownConversations(StateDir(state_dir), time.time())
         self._open: dict[tuple[str, Caching], OpenConversation] = {}
-        """By session and caching: requests of one conversation may go to two models at once."""
+        """By session and caching: requests of one conversation may go to two models at once. The most
+        recently used last."""
         self._warned: set[str] = set()
 
     def exchange(
@@ -217,17 +222,19 @@ class Service:
     ) -> OpenConversation:
         now = time.monotonic()
         with self._lock:
-            for idle in [key for key, each in self._open.items() if now - each.used > IDLE_SECONDS]:
-                closing = self._open.pop(idle).session
-                threading.Thread(target=closing.close, daemon=True).start()
-            found = self._open.get((name, caching))
+            found = self._open.pop((name, caching), None)
+            idle = [key for key, each in self._open.items() if now - each.used > IDLE_SECONDS]
+            idle += list(self._open)[len(idle) : 1 - MAX_CONVERSATIONS]
+            ended = [self._open.pop(key).session for key in idle]
+            if ended:
+                threading.Thread(target=_close, args=(ended,), daemon=True).start()
             if found is None:
                 session = self._memory(caching).session(name, agent=caller)
                 users = [item for item in items if item.get("role") == "user"]
                 title = text_of(users[0].get("content"))[-TITLE_CHARACTERS:] if users else ""
                 cost = session.status()["sent_cost"]
                 found = OpenConversation(session, answers.ADAPTER.NAME, caching, title, now, cost)
-                self._open[name, caching] = found
+            self._open[name, caching] = found
             found.used = now
             return found
 
@@ -272,12 +279,18 @@ class Service:
         return list(map(_shown, every))
 
     def close(self) -> None:
-        """Close every session and memory."""
+        """Close every session and memory; the facts of as many as a few seconds allow are kept now."""
+        until = time.monotonic() + CLOSING_SECONDS
         for each in self._open.values():
-            each.session.close()
+            (each.session.close if time.monotonic() < until else each.session.release)()
         for memory in set(self._memories.values()):
             memory.close()
         self._conversations.close()
+
+
+def _close(sessions: Iterable[Session]) -> None:
+    for each in sessions:
+        each.close()
 
 
 def _listed(items: Any) -> list[Item]:

@@ -142,9 +142,10 @@ class Journal:
         except packing.DamagedError as damage:
             raise StoreError(f"archive {self._packed} is not packed: {damage}") from damage
         finally:
-            self._let_go()
+            self.rest()
 
-    def _let_go(self) -> None:
+    def rest(self) -> None:
+        """Close the journal; the next turn begins with the files as they are then."""
         if self._descriptor is not None:
             os.close(self._descriptor)
         self._descriptor = None
@@ -161,7 +162,7 @@ class Journal:
                 self._catch_up(descriptor)
                 yield descriptor
         except OSError as failure:
-            self._let_go()  # the next turn begins with the files as they are then
+            self.rest()
             raise StoreError(f"archive {self._journal}: {failure}") from failure
 
     def _opened(self) -> int:
@@ -172,7 +173,7 @@ class Journal:
             with contextlib.suppress(FileNotFoundError):
                 if self._journal.stat().st_ino == os.fstat(self._descriptor).st_ino:
                     return self._descriptor
-            self._let_go()
+            self.rest()
 
     def _catch_up(self, descriptor: int) -> None:
         """Take in what stands on disk and is not known: after a restart, or of another process."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from integrations.proxy.test_proxy import conversations, proxied
 
 from hippocampus import Hippocampus
 from hippocampus.integrations.proxy.apis import ANSWERS
-from hippocampus.integrations.proxy.service import Exchange, Service
+from hippocampus.integrations.proxy.service import CLOSING_SECONDS, Exchange, Service
+from hippocampus.session.open_files import MAX_OPEN
 from hippocampus.testing import call
 
 Items = list[dict[str, Any]]
@@ -62,6 +64,10 @@ APIS: dict[str, tuple[str, Callable[[str], Items], dict[str, Any]]] = {
     "/messages": ("messages", messages_list, {"name": TOOL}),
     "/responses": ("input", responses_list, {"type": "function", "name": TOOL}),
 }
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def body(path: str, items: Items) -> bytes:
@@ -184,3 +190,17 @@ def test_facts_belong_to_the_caller_who_said_them(state: Path) -> None:
         (False, True),
         (True, False),
     ]
+
+
+def test_many_conversations_hold_few_descriptors_and_end_within_seconds(state: Path) -> None:
+    before = descriptors()
+    service = Service(state, "default")
+    for number in range(80):
+        items = chat_list(ROWS)
+        items[0]["content"] = f"Question {number}"
+        exchanged(service, "/chat/completions", items, "a")
+    assert descriptors() < before + 9 * MAX_OPEN + 40
+    started = time.monotonic()
+    service.close()
+    assert time.monotonic() - started < CLOSING_SECONDS + 5
+    assert descriptors() < before + 40

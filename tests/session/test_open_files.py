@@ -1,0 +1,82 @@
+"""Sessions that nobody closes: their files are closed for them, and their views stay the same."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from conversations import EAGER, no_fallback, reading
+
+from hippocampus import Hippocampus
+from hippocampus.session.open_files import MAX_OPEN, OpenFiles
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc")
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@needs_proc
+def test_sessions_that_nobody_closes_hold_no_more_than_some_descriptors(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    before, kept = descriptors(), []
+    with no_fallback():
+        for number in range(3 * MAX_OPEN):
+            session = memory.session(f"s{number}")
+            kept.append(session)
+            session(reading(2))
+            session.answer({"query": "row"})
+        assert descriptors() < before + 9 * MAX_OPEN
+        assert sum(each.failures for each in kept) == 0
+        for session in kept:
+            assert len(session.entries()) == len(session.decisions()) > 0
+            session.close()
+    memory.close()
+
+
+@pytest.mark.parametrize("workers", [1, 8])
+def test_a_session_that_rests_between_its_calls_has_the_views_of_one_that_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    monkeypatch.setattr(Hippocampus, "_open_files", OpenFiles(most=1))
+    items = reading(8)
+    resting = Hippocampus(tmp_path / "resting", policy=EAGER)
+    monkeypatch.setattr(Hippocampus, "_open_files", OpenFiles(most=99))
+    awake = Hippocampus(tmp_path / "awake", policy=EAGER)
+    names = ["a", "b", "c"]
+    open_sessions = [resting.session(name) for name in names]
+    expected = [awake.session(name) for name in names]
+
+    def views(number: int) -> bool:
+        found = []
+        for end in range(3, len(items) + 1, 2):
+            same = open_sessions[number](items[:end]) == expected[number](items[:end])
+            entry = expected[number].entries()[0].id
+            sliced = [
+                each.recall(entry, head=2) for each in (open_sessions[number], expected[number])
+            ]
+            found.append(same and sliced[0] == sliced[1])
+        return all(found)
+
+    with no_fallback(), ThreadPoolExecutor(workers) as pool:
+        assert all(pool.map(views, range(len(names))))
+    for memory in (resting, awake):
+        memory.close()
+
+
+def test_a_session_whose_ledger_was_removed_while_it_rested_does_not_make_an_empty_one(
+    tmp_path: Path,
+) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    session = memory.session("s")
+    session(reading(1))
+    assert session.rest()
+    ledger = memory._resources.state.ledger("s")
+    ledger.unlink()
+    items = reading(2)
+    assert session(items) == items
+    assert session.failures == 1
+    assert not ledger.exists()
+    memory.close()
