@@ -89,7 +89,7 @@ def _is_unreadable(path: Path, text: str) -> bool:
     """Return whether a whole file is damaged, rather than a part of it."""
     if path.suffix == ".zst":
         return "are no JSON" not in text
-    if path.parent.name != "sessions":
+    if path.parent.name != "sessions" or not path.stat().st_size:
         return True
     try:
         ledger.stored_session(path)
@@ -109,7 +109,9 @@ def _set_aside(path: Path) -> None:
 
 def _facts(state: StateDir) -> Iterator[Finding]:
     """Yield what the fact store finds wrong with itself; a damaged file is found by `verify`."""
-    if not state.facts.exists():
+    if (
+        not state.facts.exists() or not state.facts.stat().st_size
+    ):  # opening would fill an empty one
         return
     from hippocampus.facts import Facts
 

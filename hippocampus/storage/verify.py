@@ -102,6 +102,9 @@ def _archives(state: StateDir) -> Iterator[str]:
         except StoreError as failure:
             yield str(failure)
             continue
+        if not path.stat().st_size:
+            yield f"archive {path} is empty: its content is lost"
+            continue
         lines = content.rpartition(b"\n")[0].split(b"\n")
         wrong = sum(map(bool, lines)) - sum(1 for _ in parsed(content))
         if wrong:
@@ -112,6 +115,8 @@ def _databases(path: Path, kind: str) -> list[str]:
     if not path.exists():
         return []
     try:
+        if not path.stat().st_size:
+            return [f"{kind} {path} is empty: its content is lost"]
         with reading(path) as db:
             found = [text for (text,) in db.execute("PRAGMA integrity_check")]
     except (OSError, sqlite3.Error) as failure:

@@ -39,6 +39,10 @@ def junk(path: Path) -> None:
     path.write_bytes(b"junk" * 500)
 
 
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
 def flip(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 0xFF
@@ -53,6 +57,11 @@ def tear(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damaged", "damage", "named"),
     [
+        (lambda state: state.facts, empty, "fact store"),
+        (lambda state: state.ledger("done"), empty, "ledger"),
+        (lambda state: state.packed_archive("done"), empty, "archive"),
+        (lambda state: state.journal("running"), empty, "archive"),
+        (lambda state: state.tombstones, empty, "tombstones"),
         (lambda state: state.facts, junk, "fact store"),
         (lambda state: state.ledger("done"), junk, "ledger"),
         (lambda state: state.packed_archive("done"), junk, "archive"),
