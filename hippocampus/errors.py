@@ -11,6 +11,7 @@ HippocampusError
 ├── RecallError      the caller of recall: nothing can be served for this request
 ├── ProviderError    the vendor: a model's endpoint failed
 └── StoreError       the disk: a file of the state directory cannot be read or written
+    └── SealedError  you: the state directory is encrypted, and its key is not set
 """
 
 from __future__ import annotations
@@ -126,6 +127,10 @@ class ProviderError(HippocampusError):
 
 class StoreError(HippocampusError):
     """A file of the state directory cannot be read or written."""
+
+
+class SealedError(StoreError):
+    """A state directory is encrypted, and the key is not set or is another one."""
 
 
 def nearest(name: str, known: Iterable[str], most: int = 5) -> tuple[str, ...]:

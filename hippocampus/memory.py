@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hippocampus import prices
 from hippocampus.consolidation import inputs
 from hippocampus.consolidation.scheduler import ConsolidationScheduler
-from hippocampus.errors import ModelError, StoreError
+from hippocampus.errors import ModelError, SealedError, StoreError
 from hippocampus.models import tokens
 from hippocampus.policy import Policy
 from hippocampus.policy import load as load_policy
@@ -119,6 +119,7 @@ class Hippocampus:
 
         Raises:
             PolicyError: the policy cannot be read; the error lists every problem.
+            SealedError: the directory is encrypted, and its key is not set.
 
         A directory that cannot be used, because the disk is full, not writable or damaged, is logged:
         sessions send their messages as they are, and use it as soon as that works.
@@ -143,6 +144,8 @@ class Hippocampus:
             try:
                 if isinstance(store, DiskStore):
                     store.open()
+            except SealedError:  # a person forgot the key: nothing is written without it
+                raise
             except StoreError:  # law 3: an agent that restarts starts
                 LOG.exception("messages are sent as they are until the directory can be used")
         self._store: ContentStore = store

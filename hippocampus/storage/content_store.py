@@ -145,6 +145,8 @@ class DiskStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._database = folder / diskcache.core.DBNAME
+        self._marker = folder / "sealed"
+        """The file that marks a store with encrypted payloads, once it has one."""
         self._opened: diskcache.Cache | None = None
         self._opening = threading.Lock()
         self._writing = threading.Lock()
@@ -160,11 +162,14 @@ class DiskStore:
         """Open the database, and make it where it is missing.
 
         Raises:
+            SealedError: it is encrypted, and its key is not set.
             StoreError: the disk is full or not writable, or the database is damaged.
 
         """
         with self._opening, _as_store_error(self._folder):
             if self._opened is None:
+                if self._marker.exists():
+                    encryption.require(self._marker.read_bytes(), str(self._folder))
                 files.private_folder(self._folder)
                 files.private_file(self._database)
                 self._opened = diskcache.Cache(
@@ -198,9 +203,15 @@ class DiskStore:
                     f"content store {self._folder}: a payload of {len(content):,} bytes packs into "
                     f"{len(packed):,}, and could not be distinguished from a decompression bomb"
                 )
-            packed = head + encryption.sealed(packed, key)
+            sealed = encryption.sealed(packed, key)
+            is_sealed, packed = encryption.is_sealed(sealed), head + sealed
             with self._writing, cache.transact(retry=True):
-                if cache.get(key) == packed:
+                if is_sealed and not self._marker.exists():
+                    files.replace_file(self._marker, encryption.marker())
+                before = cache.get(key) or b""
+                # What is encrypted stays so, whoever puts it again without the key.
+                was_sealed = encryption.is_sealed(_without_parts(before)[1])
+                if before == packed or (was_sealed and not is_sealed):
                     cache.touch(key, expire=NEVER_SECONDS)
                 else:  # not there, or lost or damaged since
                     cache.set(key, packed, expire=NEVER_SECONDS)
@@ -314,6 +325,7 @@ class DiskStore:
     def strays(self) -> list[str]:
         """Return a sentence for each file next to the database that belongs to no payload."""
         own = {f"{diskcache.core.DBNAME}{ending}" for ending in ("", "-wal", "-shm")}
+        own.add(self._marker.name)
         self.open()
         with _as_store_error(self._folder), reading(self._database) as db:
             named = db.execute("SELECT filename FROM Cache WHERE filename IS NOT NULL").fetchall()

@@ -10,7 +10,7 @@ import binascii
 import os
 from typing import TYPE_CHECKING
 
-from hippocampus.errors import StoreError
+from hippocampus.errors import SealedError, StoreError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESSIV
@@ -20,6 +20,8 @@ VARIABLE = "HIPPOCAMPUS_KEY"
 KEY_BYTES = 64
 SEALED = b"hippocampus-siv1"
 """What an encrypted payload begins with; one that was stored without a key is read as it is."""
+MARKER = b"hippocampus"
+"""The text in the file that marks a sealed store: its key alone opens that."""
 INSTALL = "run `pip install hippocampus-context[encryption]`"
 
 
@@ -38,6 +40,11 @@ def sealed(packed: bytes, name: str) -> bytes:
     return SEALED + _cipher(key).encrypt(packed, [name.encode()])
 
 
+def is_sealed(packed: bytes) -> bool:
+    """Return whether bytes are encrypted."""
+    return packed.startswith(SEALED)
+
+
 def unsealed(packed: bytes, name: str) -> bytes:
     """Return the bytes that `sealed` was given.
 
@@ -45,7 +52,7 @@ def unsealed(packed: bytes, name: str) -> bytes:
         StoreError: they are encrypted under another key, or damaged, or there is no key.
 
     """
-    if not packed.startswith(SEALED):
+    if not is_sealed(packed):
         return packed
     key = _key()
     if key is None:
@@ -56,6 +63,26 @@ def unsealed(packed: bytes, name: str) -> bytes:
         return bytes(_cipher(key).decrypt(packed[len(SEALED) :], [name.encode()]))
     except InvalidTag:
         raise StoreError(f"content {name[:12]} is of another key, or damaged") from None
+
+
+def marker() -> bytes:
+    """Return what marks a store as sealed under the key; empty where there is no key."""
+    found = sealed(MARKER, SEALED.decode())
+    return found if is_sealed(found) else b""
+
+
+def require(marked: bytes, place: str) -> None:
+    """Check that the key is that of a sealed store.
+
+    Raises:
+        SealedError: there is no key, or it is another one.
+
+    """
+    try:
+        unsealed(marked, SEALED.decode())
+    except StoreError:
+        why = f"set {VARIABLE} to the key under which it was written"
+        raise SealedError(f"{place} is encrypted, and not opened without its key: {why}") from None
 
 
 def _key() -> bytes | None:

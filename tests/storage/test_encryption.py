@@ -7,8 +7,12 @@ import contextlib
 import os
 
 import pytest
+from conversations import EAGER, reading
+from typer.testing import CliRunner
 
-from hippocampus.errors import StoreError
+from hippocampus import Hippocampus
+from hippocampus.cli import app
+from hippocampus.errors import SealedError, StoreError
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.encryption import KEY_BYTES, VARIABLE
 
@@ -56,3 +60,54 @@ def test_what_was_stored_before_the_key_is_read_and_encrypted_when_it_is_put_aga
         monkeypatch.delenv(VARIABLE)
         with pytest.raises(StoreError, match="is encrypted"):
             store.get(name)
+
+
+def test_a_store_with_encrypted_payloads_is_not_opened_without_its_key(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, own := key())
+    with contextlib.closing(DiskStore(tmp_path)) as store:
+        name = store.put(WORDS)
+    for other in ("", key(), "short"):
+        monkeypatch.setenv(VARIABLE, other)
+        with contextlib.closing(DiskStore(tmp_path)) as store:
+            for work in (
+                store.open,
+                lambda: store.put(b"new"),
+                lambda: store.get(name),
+                store.keys,
+            ):
+                with pytest.raises(SealedError, match="set HIPPOCAMPUS_KEY to the key"):
+                    work()
+    monkeypatch.setenv(VARIABLE, own)
+    with contextlib.closing(DiskStore(tmp_path)) as store:
+        assert store.get(name) == WORDS
+        assert store.check() == []
+
+
+def test_a_memory_is_not_opened_without_the_key_of_its_payloads(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, own := key())
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        session(reading(2))
+    memory.close()
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    monkeypatch.delenv(VARIABLE)
+    with pytest.raises(SealedError, match="not opened without its key"):
+        Hippocampus(tmp_path, policy=EAGER)
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    ended = CliRunner().invoke(app, ["store", "verify", str(tmp_path)])
+    assert ended.exit_code != 0
+    monkeypatch.setenv(VARIABLE, own)
+    Hippocampus(tmp_path, policy=EAGER).close()
+
+
+def test_an_encrypted_payload_that_is_put_without_the_key_stays_encrypted(tmp_path, monkeypatch):
+    with contextlib.closing(DiskStore(tmp_path)) as store:
+        monkeypatch.setenv(VARIABLE, own := key())
+        name = store.put(WORDS)
+        monkeypatch.delenv(VARIABLE)
+        assert store.put(WORDS) == name
+        with pytest.raises(StoreError, match="is encrypted"):
+            store.get(name)
+        monkeypatch.setenv(VARIABLE, own)
+        assert store.get(name) == WORDS
+    assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*.*"))
