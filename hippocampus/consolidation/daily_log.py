@@ -84,10 +84,7 @@ def _name(session: str) -> str:
 
 
 def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8", "surrogateescape")
-    except FileNotFoundError:
-        return ""
+    return files.read_file(path, follows_links=True).decode("utf-8", "surrogateescape")
 
 
 def _block(

@@ -151,7 +151,7 @@ def undo(state: StateDir, store: ContentStore, facts: Facts | None) -> str | Non
         with files.held(state.defrag_lock):
             if not record.exists():
                 return None
-            found = json.loads(record.read_bytes())
+            found = json.loads(files.read_file(record))
             with (
                 contextlib.closing(DiskStore(state.undo_contents)) as aside,
                 tombstones.opened(state) as db,

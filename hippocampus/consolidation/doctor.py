@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError, PolicyError, StoreError
-from hippocampus.storage import ledger
+from hippocampus.storage import files, ledger
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.sqlite import is_open, remove_database, with_logs
 from hippocampus.storage.state_dir import StateDir
@@ -89,7 +89,7 @@ def _is_unreadable(path: Path, text: str) -> bool:
     """Return whether a whole file is damaged, rather than a part of it."""
     if path.suffix == ".zst":
         return "are no JSON" not in text
-    if path.parent.name != "sessions" or not path.stat().st_size:
+    if path.parent.name != "sessions" or not (path.exists() and path.stat().st_size):
         return True
     try:
         ledger.stored_session(path)
@@ -129,8 +129,8 @@ def _memory_files(state: StateDir) -> Iterator[Finding]:
         known = state.known_lines(agent)
         try:
             if known.exists():
-                json.loads(known.read_bytes())
-        except ValueError as wrong:
+                json.loads(files.read_file(known))
+        except (OSError, ValueError) as wrong:
             text = f"the record of the lines of {state.memory_file(agent).name}, {known}: {wrong}"
             remedy = "set it aside: the next session reads the file anew"
             yield Finding(text, remedy=remedy, mend=functools.partial(_set_aside, known))

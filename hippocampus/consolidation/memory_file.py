@@ -206,10 +206,8 @@ class MemoryFile:
         return Synced(added=added, retired=retired)
 
     def _text(self) -> str:
-        try:
-            return self.path.read_bytes().decode("utf-8", "surrogateescape")
-        except FileNotFoundError:
-            return ""
+        content = files.read_file(self.path, follows_links=True)
+        return content.decode("utf-8", "surrogateescape")
 
     def _record(self, facts: Facts, text: str) -> FileRecord:
         """Return the record of the file, if it is of this fact store."""
@@ -234,7 +232,7 @@ class MemoryFile:
 
     def _keep(self, record: FileRecord) -> None:
         content = json.dumps({"version": 1} | record._asdict(), separators=(",", ":")).encode()
-        if not self._known_path.exists() or self._known_path.read_bytes() != content:
+        if files.read_file(self._known_path) != content:
             files.replace_file(self._known_path, content)
 
 
@@ -364,8 +362,8 @@ def as_read(there: Sequence[Row], after: Mapping[str, Known]) -> dict[str, Known
 def record_in(path: Path) -> FileRecord | None:
     """Return the record of a file; None of one that was never written."""
     try:
-        found = json.loads(path.read_bytes())
-    except (FileNotFoundError, ValueError):
+        found = json.loads(files.read_file(path))
+    except ValueError:
         return None
     lines = found.get("lines") if isinstance(found, dict) else None
     if not isinstance(lines, dict):

@@ -15,7 +15,7 @@ import stat
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import diskcache
 import zstandard
@@ -59,6 +59,7 @@ class StoredPayload(NamedTuple):
     """The keys of the payloads without which it cannot be read."""
 
 
+@runtime_checkable
 class ContentStore(Protocol):
     """Where payloads wait to be recalled. Any thread may call it; failures are `StoreError`."""
 
@@ -169,7 +170,7 @@ class DiskStore:
         with self._opening, _as_store_error(self._folder):
             if self._opened is None:
                 if self._marker.exists():
-                    encryption.require(self._marker.read_bytes(), str(self._folder))
+                    encryption.require(files.read_file(self._marker), str(self._folder))
                 files.private_folder(self._folder)
                 files.private_file(self._database)
                 self._opened = diskcache.Cache(
@@ -355,6 +356,8 @@ def opened_store(state: StateDir) -> Iterator[ContentStore]:
         return
     try:
         store = pkgutil.resolve_name(named)(state.root)
+        if not isinstance(store, ContentStore):
+            raise TypeError(f"{store!r} has not the methods of a store")  # noqa: TRY301 - one sentence for all
     except Exception as failure:
         text = f"{STORE}={named!r}: expected package.module:function, called with a path; {failure}"
         raise StoreError(text) from failure

@@ -25,6 +25,7 @@ POLL_SECONDS = 0.005
 MAX_QUEUE_SECONDS = 60.0
 """How long the end of a session waits for the files that people read: hundreds may end at once."""
 LOCK_NAME = ".lock"
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 MIN_LEFT_SECONDS = 60.0
 """A temporary folder younger than this may not be locked yet by the process that made it."""
 
@@ -43,9 +44,16 @@ def private_file(path: Path) -> None:
 
     The files that SQLite adds to a database have the database's own mode. A file that is there is not
     opened: closing it would release every lock that this process has on it.
+
+    Raises:
+        OSError: it cannot be made, or is a link to a file that is missing, which would be made.
+
     """
-    with contextlib.suppress(FileExistsError):
+    try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        if not path.exists():
+            raise OSError(errno.ELOOP, "a link to nothing", str(path)) from None
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -129,20 +137,28 @@ def opened_for_append(path: Path) -> int:
         OSError: it cannot be opened, or is a link, behind which another file would be written.
 
     """
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
-    return os.open(path, flags, 0o600)
+    return _opened(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_LINK)
 
 
-def read_file(path: Path) -> bytes:
+def read_file(path: Path, *, follows_links: bool = False) -> bytes:
     """Return the bytes of a file; nothing where there is none.
 
     Raises:
-        OSError: it cannot be read, or is a link or no file.
+        OSError: it cannot be read, or is no file, or a link where these are not followed.
 
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        descriptor = _opened(path, os.O_RDONLY | (0 if follows_links else NO_LINK))
     except FileNotFoundError:
         return b""
     with os.fdopen(descriptor, "rb") as file:
         return file.read()
+
+
+def _opened(path: Path, flags: int) -> int:
+    """Open a file, and nothing that one would wait for, such as a pipe without a writer."""
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "no regular file", str(path))
+    return descriptor

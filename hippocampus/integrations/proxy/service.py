@@ -6,6 +6,7 @@ Everything here blocks and runs in threads; requests are sent in `app`.
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import threading
 import time
@@ -189,6 +190,8 @@ class Service:
                 return reason or "no messages"
             chains = chains_of(answers, request, items, f"{caller} {self._upstream}")
             caching = Caching.of(request)
+            if not _is_priced(caching.model):
+                caching = caching._replace(model="")
             names = {
                 (each.get("function") or each).get("name")
                 for each in request["tools"]
@@ -241,16 +244,10 @@ class Service:
     def _memory(self, caching: Caching) -> Hippocampus:
         """Return the memory with the prices and the window of a model, and with the marks left."""
         if caching not in self._memories:
-            model: str | None = caching.model
-            try:
-                prices.model_prices(caching.model)
-            except ModelError as unknown:
-                LOG.warning("%s; requests to it are priced as Anthropic's", unknown)
-                model = None
             self._memories[caching] = Hippocampus(
                 self._state_dir,
                 policy=self._policy,
-                model=model,
+                model=caching.model or None,
                 marks=caching.marks,
                 tail_mark=caching.tail_mark,
             )
@@ -286,6 +283,17 @@ class Service:
         for memory in set(self._memories.values()):
             memory.close()
         self._conversations.close()
+
+
+@functools.lru_cache(maxsize=256)
+def _is_priced(model: str) -> bool:
+    """Return whether a model has prices; of one that has none, this is logged once."""
+    try:
+        prices.model_prices(model)
+    except ModelError as unknown:
+        LOG.warning("%s; requests to it are priced as Anthropic's", unknown)
+        return False
+    return True
 
 
 def _close(sessions: Iterable[Session]) -> None:

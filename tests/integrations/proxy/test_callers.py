@@ -204,3 +204,16 @@ def test_many_conversations_hold_few_descriptors_and_end_within_seconds(state: P
     service.close()
     assert time.monotonic() - started < CLOSING_SECONDS + 5
     assert descriptors() < before + 40
+
+
+def test_a_model_without_prices_is_logged_once(
+    state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    service = Service(state, "default")
+    for number in range(6):
+        request = json.loads(body("/messages", messages_list(ROWS)[:1]))
+        request |= {"model": "no-such-model-500", "max_tokens": number}
+        request |= {"cache_control": {"type": "ephemeral"}} if number % 2 else {}
+        service.exchange(ANSWERS["/messages"], json.dumps(request).encode(), ["a"])
+    service.close()
+    assert caplog.text.count("no-such-model-500") == 1

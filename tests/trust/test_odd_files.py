@@ -1,0 +1,92 @@
+"""A pipe or a dangling link where a file of a state directory should be: nothing waits, nothing leaks."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+from conversations import EAGER, reading
+from typer.testing import CliRunner
+
+from hippocampus import Hippocampus
+from hippocampus.cli import app
+from hippocampus.consolidation.doctor import examine
+from hippocampus.errors import StoreError
+from hippocampus.storage import files
+from hippocampus.storage.content_store import STORE, opened_store
+from hippocampus.storage.state_dir import StateDir
+
+LIMIT_SECONDS = 30
+NAMES = (
+    "MEMORY.md", "memory.sqlite3", "contents/cache.db", "memory/lines.json",
+    "search/*.sqlite3", "sessions/*.sqlite3", "archive/*.zst", "archive/.lock*", "memory/*.md",
+)  # fmt: skip
+
+
+def used(state: Path) -> None:
+    """Take some turns, end the session, and read what people edit."""
+    with contextlib.closing(Hippocampus(state, policy=EAGER)) as memory:
+        session = memory.session("s")
+        session(reading(2))
+        session(reading(3))
+        with contextlib.suppress(StoreError):
+            session.answer({"query": "row"})
+        session.close()
+        with contextlib.suppress(StoreError):
+            memory.consolidate()
+        examine(StateDir(state))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    state = tmp_path_factory.mktemp("made") / "state"
+    with contextlib.closing(Hippocampus(state)) as memory:
+        with memory.session("s") as session:
+            session([{"role": "user", "content": "I am allergic to nuts."}, *reading(1)[1:]])
+            session(reading(3, lines=4_000))
+            session.answer({"query": "row"})
+        memory.consolidate()
+    return state
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+@pytest.mark.parametrize("name", NAMES)
+def test_no_file_that_is_none_is_waited_for_or_written_through(
+    made: Path, tmp_path: Path, name: str, kind: str
+) -> None:
+    state, outside = tmp_path / "state", tmp_path / "outside"
+    shutil.copytree(made, state)
+    path = next(iter(state.glob(name)), None)
+    if path is None:
+        pytest.skip(f"no {name}")
+    path.unlink()
+    os.mkfifo(path) if kind == "pipe" else path.symlink_to(outside)
+    working = threading.Thread(target=used, args=(state,), daemon=True)
+    working.start()
+    working.join(LIMIT_SECONDS)
+    assert not working.is_alive()
+    assert not outside.exists()
+
+
+def test_a_pipe_is_no_file_to_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for work in (files.read_file, files.opened_for_append):
+        with pytest.raises(OSError, match="no regular file"):
+            work(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("named", ["pathlib:Path", "os:getcwd", "nowhere:at_all", "os:sep"])
+def test_a_store_that_is_none_is_refused_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    monkeypatch.setenv(STORE, named)
+    with pytest.raises(StoreError, match=STORE), opened_store(StateDir(tmp_path)):
+        pass
+    ended = CliRunner().invoke(app, ["store", "verify", str(tmp_path)])
+    assert ended.exit_code != 0
+    assert not isinstance(ended.exception, AttributeError)
