@@ -162,8 +162,8 @@ def _spans(
 ) -> Iterator[tuple[int, int, str]]:
     """Yield the spans that a pattern matches; if it has groups, the spans of the groups."""
     compiled = expression(pattern)
+    groups = range(1, compiled.groups + 1) or (0,)
     for match in compiled.finditer(text):
-        groups = range(1, compiled.groups + 1) if compiled.groups else (0,)
         for start, stop in map(match.span, groups):
             if start < stop and (holds is None or holds(text[start:stop])):
                 yield start, stop, name
