@@ -13,7 +13,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from hippocampus.secrets import issued, spoken
-from hippocampus.secrets.encodings import compiled, layers, searchable
+from hippocampus.secrets.encodings import compiled, layers, matches, searchable
 
 LEFT_OUT = "[{} left out]"
 """The replacement of a secret, with its kind."""
@@ -184,28 +184,29 @@ def find_as_written(text: str) -> Iterator[Secret]:
     """Yield the secrets of a text without decoding it; some may overlap."""
     plain = searchable(text)
     for patterns, kind, holds in FORMS:
-        for match in chain.from_iterable(compiled(each).finditer(plain) for each in patterns):
+        for match in chain.from_iterable(matches(each, plain) for each in patterns):
             start, end = match.span(match.lastindex or 0)
             if holds(plain[start:end]):
                 yield Secret(start, end, kind)
     for pattern in SETTINGS:
-        for match in compiled(pattern).finditer(plain):
-            group = match.lastindex
-            value, quoted = match[group], plain[match.start(group) - 1] in "\"'`>"
-            if _is_value(match[1], value, quoted=quoted):
-                kind = PASSWORD if STRONG.search(match[1]) else CREDENTIAL
-                start, end = match.span(group)
-                yield Secret(start, end, kind)
-    for match in compiled(LISTED).finditer(plain):
-        if STRONG.search(match[1]) or (DIGIT.search(match[2]) and LETTER.search(match[2])):
-            yield Secret(match.start(2), match.start(2) + len(match[2].rstrip()), CREDENTIAL)
+        for match in matches(pattern, plain):
+            start, end = match.span(match.lastindex)
+            name = plain[slice(*match.span(1))]
+            if _is_value(name, plain[start:end], quoted=plain[start - 1] in "\"'`>"):
+                yield Secret(start, end, PASSWORD if STRONG.search(name) else CREDENTIAL)
+    for match in matches(LISTED, plain):
+        name, listed = (plain[slice(*match.span(group))] for group in (1, 2))
+        if STRONG.search(name) or (DIGIT.search(listed) and LETTER.search(listed)):
+            start = match.start(2)
+            yield Secret(start, start + len(listed.rstrip()), CREDENTIAL)
     yield from (Secret(*each) for each in spoken.values(plain, compiled(spoken.HINTS).search))
 
 
 def find_cards(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of payment cards' numbers: of an issuer's form, with a valid check digit."""
-    for match in compiled(CARD).finditer(searchable(text)):
-        if is_card(match[1]):
+    plain = searchable(text)
+    for match in matches(CARD, plain):
+        if is_card(plain[slice(*match.span(1))]):
             yield match.span(1)
 
 

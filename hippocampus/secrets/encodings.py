@@ -143,8 +143,19 @@ def _base64(text: str) -> Iterator[tuple[int, int, str]]:
             yield *match.span(), meant
 
 
+def matches(pattern: str, text: str) -> Iterator[Any]:
+    """Return the matches of an RE2 expression, of which only the spans are to be asked for.
+
+    Bytes of ASCII are searched as they are: no offset has to be counted.
+    """
+    if text.isascii():
+        found: Iterator[Any] = compiled(pattern.encode()).finditer(text.encode())
+        return found
+    return iter(compiled(pattern).finditer(text))
+
+
 @functools.cache
-def compiled(pattern: str) -> Any:
+def compiled(pattern: str | bytes) -> Any:
     """Return an RE2 expression."""
     options = re2.Options()
     options.max_mem = 256 << 20

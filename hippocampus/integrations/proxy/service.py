@@ -190,7 +190,7 @@ class Service:
                 return reason or "no messages"
             chains = chains_of(answers, request, items, f"{caller} {self._upstream}")
             caching = Caching.of(request)
-            if not _is_priced(caching.model):
+            if caching.model and not _is_priced(caching.model):
                 caching = caching._replace(model="")
             names = {
                 (each.get("function") or each).get("name")
