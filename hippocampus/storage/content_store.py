@@ -210,7 +210,7 @@ class DiskStore:
                 if is_sealed and not self._marker.exists():
                     files.replace_file(self._marker, encryption.marker())
                 before = cache.get(key) or b""
-                # What is encrypted stays so, whoever puts it again without the key.
+                # An encrypted payload stays encrypted where it is put again without the key.
                 was_sealed = encryption.is_sealed(_without_parts(before)[1])
                 if before == packed or (was_sealed and not is_sealed):
                     cache.touch(key, expire=NEVER_SECONDS)
