@@ -21,9 +21,8 @@ from hippocampus.policy import Policy
 from hippocampus.policy import load as load_policy
 from hippocampus.prices import Prices, bare_name
 from hippocampus.prices.prompt_cache import OWN_MARKS
-from hippocampus.recall.sources import RepeatableTools, known_sources
+from hippocampus.recall.sources import RepeatableTools, Tool, known_sources
 from hippocampus.recall.sources import Source as Fetcher
-from hippocampus.recall.sources.registry import Tool
 from hippocampus.session.open_sessions import OpenSessions
 from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.resources import Resources, SessionInfo

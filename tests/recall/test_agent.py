@@ -17,8 +17,8 @@ from hippocampus.formats.conversation import ToolResult
 from hippocampus.formats.reader import read
 from hippocampus.formats.writing import appended, tool_results
 from hippocampus.models import tokens
-from hippocampus.recall import answers
-from hippocampus.recall.pending import RecallCall, pending
+from hippocampus.recall import calls as answers
+from hippocampus.recall.calls import RecallCall, pending
 from hippocampus.recall.retrieval import handle
 from hippocampus.replay.measure import unpaired
 

@@ -10,7 +10,7 @@ import pytest
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import RecallError
-from hippocampus.recall import answers
+from hippocampus.recall import calls as answers
 
 RECORD = Record(
     Entry(id="abcd2345", type="tool_result", source=Source(type="t", ref="r", turn=3), summary="s"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import time
 
 import pytest
 
 from hippocampus.errors import RecallError
+from hippocampus.indexing import kind_of
 from hippocampus.recall import Request, take
 
 CODE = '''import os
@@ -88,6 +91,57 @@ def test_json_is_read_by_its_path() -> None:
         at(text, "$.items[0].title")
     with pytest.raises(RecallError, match="is a list of 50"):
         at(text, "$.items[99]")
+
+
+RESULTS = json.dumps({"results": [{"id": n, "tags": {"a b": n % 3}} for n in range(50)]})
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("$.results[14:17].id", "14 15 16"),
+        ("$.results[-1].id", "49"),
+        ("$.results[0, 2].id", "0 2"),
+        ("$.results[?@.id > 47].id", "48 49"),
+        ('$.results[?@.tags["a b"] == 2 && @.id < 6].id', "2 5"),
+        ("$..id[0]", ""),
+        ("results[3].id", "3"),
+        ("rows[3:5].id", "3 4"),
+        ("$.results[4].tags.a b", "1"),
+        ("$['results'][4]['tags'].*", "1"),
+        ("$.results[?search(@.id, '(')].id", ""),
+    ],
+)
+def test_a_path_is_one_of_rfc_9535(path: str, found: str) -> None:
+    try:
+        lines = at(RESULTS, path).split("\n")
+    except RecallError as told:
+        assert (told.reason, found) == ("no_match", "")  # noqa: PT017 - each is right
+    else:
+        assert " ".join(line.split(": ")[1] for line in lines) == found
+
+
+def test_text_that_is_no_path_is_refused_with_the_reason() -> None:
+    with pytest.raises(RecallError, match=r"is not a path \(RFC 9535\): unexpected end") as told:
+        at(RESULTS, "$.results[?(")
+    assert told.value.reason == "bad_request"
+
+
+@pytest.mark.parametrize("path", ["$..*..*..*.zz", "$..[?count($..*)==3]", "$" + "[*,*,*,*]" * 9,
+    "$..[?" + "&&".join(["1==2"] * 150) + "]", "$..[?search(@, '(a+)+$')]"])  # fmt: skip
+def test_no_path_visits_without_end(path: str) -> None:
+    text = json.dumps([{"a": [[n] * 9, {"b": "a" * 99}]} for n in range(5_000)])
+    started = time.thread_time()
+    with contextlib.suppress(RecallError):
+        at(text, path)
+    assert time.thread_time() - started < 5
+
+
+def test_two_json_blocks_of_one_result_are_a_list_of_both() -> None:
+    text = f"{json.dumps([{'id': n} for n in range(400)])}\n{RESULTS}"
+    assert at(text, "$[1].results[3].id") == "1: 3"
+    assert at(text, "$[0][399].id") == "1: 399"
+    assert kind_of(text) == "json"
 
 
 def test_json_inside_a_text_is_read_too() -> None:

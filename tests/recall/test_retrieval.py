@@ -12,7 +12,7 @@ from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.recall import Request
-from hippocampus.recall.retrieval import Retrieval, handle
+from hippocampus.recall.retrieval import Retrieval, handle, slice_of
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.ledger import Ledger, ModelCall
@@ -44,9 +44,9 @@ def test_text_comes_out_of_every_form(state: Path) -> None:
     blocks = record("bbbb2222", store.put(b'[{"type": "text", "text": "three"}]'), "blocks")
     assert retrieval.text(plain) == "one\ntwo"
     assert retrieval.text(blocks) == "three"
-    assert retrieval.take(plain, Request(lines=(2, 2)), 100) == "2: two"
+    assert slice_of(retrieval.text(plain), plain, Request(lines=(2, 2)), 100) == "2: two"
     with pytest.raises(RecallError, match=r'call list_rows again with \{"all": 1\}') as told:
-        retrieval.take(plain, Request(pattern="zebra"), 100)
+        slice_of(retrieval.text(plain), plain, Request(pattern="zebra"), 100)
     assert (told.value.reason, told.value.entry_id) == ("no_match", "aaaa2222")
 
 

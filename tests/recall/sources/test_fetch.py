@@ -14,10 +14,11 @@ from hippocampus.recall.sources import (
     Sources,
     StoredCopy,
     Unavailable,
+    difference,
     fetch,
+    is_part,
     known_sources,
 )
-from hippocampus.recall.sources.comparison import difference, is_part
 
 WANTED = FetchRequest("orders", {"page": 2})
 

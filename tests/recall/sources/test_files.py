@@ -9,7 +9,7 @@ import pytest
 
 from hippocampus.policy import Refetch
 from hippocampus.recall.sources import FetchRequest, Unavailable
-from hippocampus.recall.sources.files import fetch
+from hippocampus.recall.sources import read_file as fetch
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from hippocampus.errors import RecallError
 from hippocampus.models import tokens
-from hippocampus.recall.fitting import NOTE_TOKENS, NumberedLine, fit, pages
-from hippocampus.recall.passages import PassageHit, Passages
-from hippocampus.recall.ranking import WORD, terms
+from hippocampus.recall.lines import NOTE_TOKENS, NumberedLine, fit, pages
+from hippocampus.recall.slices import WORD, passages, spread, terms
+from hippocampus.storage.search_index import Content, Passage, PassageHit, Passages
 
 Text = Callable[[str], str]
 """Returns an entry's text."""
@@ -35,6 +35,7 @@ UNNAMED, REPEATED = 0.4, 0.05
 NAME = re.compile(r"\w(?:[\w./:@#-]*\w)?")
 DISTINCTIVE = re.compile(r"[\d_/]|[a-z][A-Z]|\w\.\w")
 NUMBERED = re.compile(r"^\s*\d+(?:→|\t|: )")
+ABOUT_CHARACTERS = 400
 LINE_TOKENS = 2
 """The least tokens of a line in addition to its text."""
 
@@ -49,6 +50,15 @@ class CandidateLine(NamedTuple):
     start: int = 0
     """Where it starts in its line."""
     worth: float = 1.0
+
+
+def content(text: str, about: str) -> Content:
+    """Return what the index has of an entry: its passages, and the start of its description."""
+    lines = pages(text)
+    spans = passages(lines)
+    words = (spread("\n".join(lines[first - 1 : last])) for first, last in spans)
+    found = [Passage(*span, each) for span, each in zip(spans, words, strict=True)]
+    return Content(found, spread(about[:ABOUT_CHARACTERS]))
 
 
 def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
@@ -69,7 +79,7 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
         StoreError: the index cannot be read or written.
 
     """
-    hits = contents.search(query, entry_ids, MAX_HITS)
+    hits = contents.search(terms(query), entry_ids, MAX_HITS)
     of = functools.cache(lambda entry_id: pages(text(entry_id)))
     lines = _distinct(hits, of, known | names_in(query))
     if not lines:
@@ -108,8 +118,8 @@ def _distinct(
     seen: set[str] = set()
     lines: list[CandidateLine] = []
     for at, hit in enumerate(hits):
-        found = of(hit.entry_id)[hit.span.first - 1 : hit.span.last]
-        for number, line in enumerate(found, start=hit.span.first):
+        found = of(hit.entry_id)[hit.first - 1 : hit.last]
+        for number, line in enumerate(found, start=hit.first):
             for piece in PIECE.finditer(line):
                 words = " ".join(WORD.findall(NUMBERED.sub("", piece[0])))
                 if words and words not in seen:
