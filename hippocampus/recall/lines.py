@@ -94,7 +94,7 @@ def paged(text: str) -> Paged:
 
     Lines of long strings inside the JSON are lines too, and the words around it come last.
     """
-    if text.count("\n", 0, -1) > 1 or len(text) < LONG_LINE_CHARACTERS:
+    if len(text) < LONG_LINE_CHARACTERS * max(1, text.count("\n", 0, -1)):
         return Paged(text)
     value, words = _read(text)
     if isinstance(value, str):

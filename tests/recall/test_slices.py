@@ -143,6 +143,11 @@ def test_a_match_in_json_on_one_line_is_its_path_and_its_record() -> None:
     assert found == '$.orders[417]: {"id": "A-417", "state": "late"}'
 
 
+def test_a_match_in_one_of_several_json_blocks_is_its_path_and_its_record() -> None:
+    blocks = [json.dumps([{"id": f"{name}-{n}"} for n in range(400)]) for name in "abc"]
+    assert take("\n".join(blocks), Request(pattern="c-77"), 500) == '$[2][77]: {"id": "c-77"}'
+
+
 def test_the_context_of_a_match_in_json_is_the_records_around_it() -> None:
     found = take(json.dumps(ORDERS), Request(pattern="late", context=1), 500).split("\n")
     assert [line.split(" ")[0] for line in found] == [
