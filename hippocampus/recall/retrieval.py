@@ -68,20 +68,44 @@ class Answer(NamedTuple):
     is_error: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Refetching:
+    """What fetching again needs of a session: its policy and sources, and callables of the session."""
+
+    policy: Policy
+    sources: sources.Sources
+    records: Callable[[], list[Record]]
+    """Returns the session's entries, oldest first."""
+    redacted: Callable[[Record, str], str]
+    """Returns a fetched text of an entry as the policy redacts it."""
+    add_version: Callable[[Record, str], Record]
+    """Stores a newer text of an entry as an entry of its own, and returns that."""
+
+
 class Retrieval:
-    """Reads the stored contents of one session."""
+    """Reads the stored contents of one session, and fetches them again where the policy says how."""
 
     def __init__(
-        self, state: StateDir, session: str, store: ContentStore, decode: Decode | None = None
+        self,
+        state: StateDir,
+        session: str,
+        store: ContentStore,
+        refetching: Refetching,
+        decode: Decode | None = None,
     ) -> None:
         """Prepare it; the search index is opened at its first use.
 
         `decode` reads the bytes of all forms; without it `text_in` does.
         """
+        self.outcomes = Counter(dict.fromkeys(sources.PROTOCOL_PERCENT, 0))
+        """How the recalls of this session ended, since it was opened."""
         self._decode = decode or text_in
         self._state = state
         self._session = session
         self._store = store
+        self._refetching = refetching
+        rules = refetching.policy.lifecycle_policies
+        self._has_sources = any(rule.action.source is not None for rule in rules)
         self._records: Mapping[str, Record] = {}
         self._passages: Passages | None = None
         self._opening = threading.Lock()
@@ -148,7 +172,9 @@ class Retrieval:
                 self._passages = Passages(path, self._searchable)
             index = self._passages
         most, ids = max(1, max_tokens), list(records)
-        found = search(index, query, most, ids, self._text_or_none, known)
+        found = search(
+            index, query, most, ids, lambda id_: self._text_or_none(records[id_]) or "", known
+        )
         return found, tuple(dict.fromkeys(HEADER.findall(found)))
 
     def close(self) -> None:
@@ -160,49 +186,14 @@ class Retrieval:
 
     def _searchable(self, entry_id: str) -> Content | None:
         record = self._records.get(entry_id)
-        text = self._text_or_none(entry_id) if record else ""
+        text = record and self._text_or_none(record)
         return content(text, f"{record.tool} {record.arguments}") if record and text else None
 
-    def _text_or_none(self, entry_id: str) -> str:
-        """Return a text, or an empty one where it is lost: a search continues without it."""
+    def _text_or_none(self, record: Record) -> str | None:
         try:
-            return self.text(self._records[entry_id])
+            return self.text(record)
         except (RecallError, StoreError):
-            return ""
-
-
-@dataclass(frozen=True, slots=True)
-class RefetchPorts:
-    """What refetching needs of a session: callables that the session fills in."""
-
-    records: Callable[[], list[Record]]
-    """Returns the session's entries, oldest first."""
-    redacted: Callable[[Record, str], str]
-    """Returns a fetched text of an entry as the policy redacts it."""
-    add_version: Callable[[Record, str], Record]
-    """Stores a newer text of an entry as an entry of its own, and returns that."""
-
-
-class Refetcher:
-    """Finds the text of an entry, by the sources that the policy declares."""
-
-    def __init__(
-        self,
-        session: str,
-        policy: Policy,
-        known: sources.Sources,
-        retrieval: Retrieval,
-        ports: RefetchPorts,
-    ) -> None:
-        self.outcomes = Counter(dict.fromkeys(sources.PROTOCOL_PERCENT, 0))
-        """How the recalls of this session ended, since it was opened."""
-        self._session = session
-        self._policy = policy
-        self._sources = known
-        self._retrieval = retrieval
-        self._ports = ports
-        rules = policy.lifecycle_policies
-        self._has_sources = any(rule.action.source is not None for rule in rules)
+            return None
 
     def slice(self, record: Record, request: Request, max_tokens: int) -> str:
         """Return a part of an entry's content, within `max_tokens`.
@@ -214,18 +205,21 @@ class Refetcher:
 
         """
         newer = self._newer(record)
-        if newer is not None:
-            stale = note(record, newer)
-            budget_tokens = max_tokens - tokens.count(stale) - 1
-            return f"{stale}\n{slice_of(self._stored(record), record, request, budget_tokens)}"
-        plan = self._plan(record)
+        plan = None if newer else self._plan(record)
         if plan is None:
-            return slice_of(self._stored(record), record, request, max_tokens)
+            try:
+                text = self.text(record)
+            except RecallError:
+                self.outcomes["failed"] += 1
+                raise
+            self.outcomes["full"] += 1
+            stale = f"{note(record, newer)}\n" if newer else ""
+            return stale + slice_of(text, record, request, max_tokens - tokens.count(stale))
         found = self._fetched(record, plan)
         for failure in found.tried:
             LOG.info("session %s: recall of %s: %s", self._session, record.entry.id, failure)
         if found.changed:
-            newer = self._ports.add_version(record, found.content)
+            newer = self._refetching.add_version(record, found.content)
         self.outcomes[found.outcome] += 1
         if found.outcome == "failed":
             raise calls.lost(record, found.tried)
@@ -235,10 +229,6 @@ class Refetcher:
         # Where only the summary is left, it is returned whole for any request.
         wanted = Request() if found.outcome == "partial" else request
         return slice_of(found.content, record, wanted, max_tokens)
-
-    def _newer(self, record: Record) -> Record | None:
-        """Return the entry of the source's last known content, where that differs from this one."""
-        return newest(record.entry.id, replaced(self._ports.records()))
 
     def is_current(self, record: Record) -> bool | None:
         """Return whether the file that is an entry's source still has it; None without a source.
@@ -255,38 +245,34 @@ class Refetcher:
         found = self._fetched(record, plan.model_copy(update={"order": ("file",), "fallbacks": ()}))
         return found.outcome == "full" and not found.changed
 
+    def _newer(self, record: Record) -> Record | None:
+        """Return the entry of the source's last known content, where that differs from this one."""
+        since, seen = replaced(self._refetching.records()), {record.entry.id}
+        found = since.get(record.entry.id)
+        while found is not None and found.entry.id in since and found.entry.id not in seen:
+            seen.add(found.entry.id)
+            found = since[found.entry.id]
+        return found
+
     def _plan(self, record: Record) -> Refetch | None:
         """Return how an entry is fetched again; only tool results are."""
         is_result = record.entry.type == "tool_result" and record.kind != ARGUMENTS
         if not (self._has_sources and is_result):
             return None
-        subject = record_subject(record, self._stored_or_none(record) or "")
-        return self._policy.resolve(subject).source
+        subject = record_subject(record, self._text_or_none(record) or "")
+        return self._refetching.policy.resolve(subject).source
 
     def _fetched(self, record: Record, plan: Refetch) -> sources.FetchResult:
         arguments = json_text.read(record.arguments or "{}")
-        named = arguments if isinstance(arguments, dict) else {}
-        copy = sources.StoredCopy(
-            lambda: self._stored_or_none(record),
-            record.entry.summary,
-            lambda present: self._ports.redacted(record, present),
+        request = sources.FetchRequest(
+            record.tool, arguments if isinstance(arguments, dict) else {}
         )
-        return sources.fetch(sources.FetchRequest(record.tool, named), copy, plan, self._sources)
-
-    def _stored(self, record: Record) -> str:
-        try:
-            text = self._retrieval.text(record)
-        except RecallError:
-            self.outcomes["failed"] += 1
-            raise
-        self.outcomes["full"] += 1
-        return text
-
-    def _stored_or_none(self, record: Record) -> str | None:
-        try:
-            return self._retrieval.text(record)
-        except RecallError:
-            return None
+        copy = sources.StoredCopy(
+            lambda: self._text_or_none(record),
+            record.entry.summary,
+            lambda present: self._refetching.redacted(record, present),
+        )
+        return sources.fetch(request, copy, plan, self._refetching.sources)
 
 
 # Newer versions of an entry's content, fetched from its source: linked entries
@@ -295,15 +281,6 @@ class Refetcher:
 def replaced(records: Iterable[Record]) -> dict[str, Record]:
     """Return by the id of each stale entry the entry of its newer version."""
     return {each.origin.entry_id: each for each in records if isinstance(each.origin, SourceOrigin)}
-
-
-def newest(entry_id: str, since: Mapping[str, Record]) -> Record | None:
-    """Return the entry of the newest version, or None where an entry is not stale."""
-    found, seen = since.get(entry_id), {entry_id}
-    while found is not None and found.entry.id in since and found.entry.id not in seen:
-        seen.add(found.entry.id)
-        found = since[found.entry.id]
-    return found
 
 
 def note(record: Record, newer: Record) -> str:

@@ -36,7 +36,6 @@ from hippocampus.formats.usage import cache_miss_of, usage_of
 from hippocampus.models import tokens
 from hippocampus.recall import calls, retrieval
 from hippocampus.recall.lines import MIN_TOKENS
-from hippocampus.recall.retrieval import Refetcher, RefetchPorts
 from hippocampus.session import digest, report, tool_cache
 from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.changes import Change, changes_between, changes_of
@@ -80,12 +79,11 @@ class Session:
         self._bill = Bill(resources.prices)
         self._memory_calls: Mapping[str, Callable[[str], str]] = {}
         """By name the tools of long-term memory that were offered to the model."""
-        self._retrieval = retrieval.Retrieval(
-            resources.state, session_id, resources.store, self._decode
+        refetching = retrieval.Refetching(
+            resources.policy, resources.sources, self.records, self._redacted, self._add_version
         )
-        ports = RefetchPorts(self.records, self._redacted, self._add_version)
-        self._refetcher = Refetcher(
-            session_id, resources.policy, resources.sources, self._retrieval, ports
+        self._retrieval = retrieval.Retrieval(
+            resources.state, session_id, resources.store, refetching, self._decode
         )
         try:
             self._run.open()
@@ -322,7 +320,7 @@ class Session:
         if call.entry_id is None:
             return self._search(call.request.query or call.request.pattern, bound)
         record = self._record_of(call.entry_id)
-        found = self._refetcher.slice(record, call.request, self._room_tokens(record, bound))
+        found = self._retrieval.slice(record, call.request, self._room_tokens(record, bound))
         self._accessed([record])
         return found
 
@@ -393,7 +391,7 @@ class Session:
             said = list(self._run.state.history.raw)
         if record is None or tool_cache.is_overtaken(record, said, wanted):
             return None
-        current = self._refetcher.is_current(record)
+        current = self._retrieval.is_current(record)
         if current is False or (current is None and tool_cache.has_changed_before(said, wanted)):
             return None
         try:
@@ -563,7 +561,7 @@ class Session:
                 "failures": self.failures,
                 "problem": self.problem,
                 **report.figures(self._run.state, self._run.rules),
-                "recalls": dict(self._refetcher.outcomes),
+                "recalls": dict(self._retrieval.outcomes),
                 "billed": self._bill.figures() if self._bill.calls else None,
             }
 
