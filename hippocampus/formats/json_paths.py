@@ -116,15 +116,16 @@ def _expression(pattern: str) -> Any:
         return None
 
 
-def at_path(value: Any, path: str) -> Iterator[Any]:
-    """Yield the values at a path, in order; none where the path does not exist.
+def at_path(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the values at a path with their own paths, in order; none where it does not exist.
 
     Raises:
         ValueError: the text is not a path, or visits too many values.
 
     """
     compiled = _compiled(path)
-    yield from (node.obj for node in _nodes(value, path, compiled.segments, _budget()))
+    for node in _nodes(value, path, compiled.segments, _budget()):
+        yield written(node.parts), node.obj
 
 
 def reached(value: Any, path: str) -> tuple[str, Any]:

@@ -167,7 +167,8 @@ class _LazySubject:
 
         data = self.arguments
         is_key = isinstance(data, dict) and key in data
-        for value in [data[key]] if is_key else at_path(data, key):
+        found = [data[key]] if is_key else [value for _, value in at_path(data, key)]
+        for value in found:
             written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             yield matching.searchable(written)
 

@@ -101,9 +101,9 @@ def paged(text: str) -> Paged:
         return Paged(storable("\n".join((value, *words))))
     if not isinstance(value, dict | list):
         return Paged(text)
-    records = list(_records(value))
-    lines = [*(line for _, line in records), *words]
-    return Paged(storable("\n".join(lines)), [storable(path) for path, _ in records])
+    lines = list(records(value))
+    joined = storable("\n".join([*(line for _, line in lines), *words]))
+    return Paged(joined, [storable(path) for path, _ in lines])
 
 
 def decoded(text: str) -> Any:
@@ -120,15 +120,15 @@ def _read(text: str) -> tuple[Any, list[str]]:
     return unwrap.json_and_words(text)
 
 
-def _records(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a JSON value with their paths.
+def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:
+    """Yield the lines of a JSON value with their paths; `path` is its own.
 
     A short value is one line. A longer object is a line of its short fields, then its long ones; a
     longer list its items, or as many plain ones as fit; a longer string its own lines.
     """
     from hippocampus.formats.json_paths import step
 
-    waiting = [("$", value)]
+    waiting = [(path, value)]
     while waiting:
         path, value = waiting.pop()
         path = path if len(path) <= MAX_PATH_CHARACTERS else "$…"

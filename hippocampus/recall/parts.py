@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -21,16 +20,20 @@ from hippocampus.indexing.code.outline import Symbol, qualified
 from hippocampus.indexing.output import without_numbers
 from hippocampus.indexing.tables.grids import Grid, grid_of
 from hippocampus.policy.matching import searchable
-from hippocampus.recall.lines import NumberedLine, Paged, compiled, decoded, matching, numbered
+from hippocampus.recall.lines import (
+    NumberedLine,
+    Paged,
+    compiled,
+    decoded,
+    matching,
+    numbered,
+    records,
+)
 
 MAX_KEYS, MAX_LISTED = 20, 12
 MAX_CHARACTERS = 100
 """The part of a path or a key that an error quotes: they may have any length."""
 RECORDS = re.compile(r"(?P<what>rows|columns)(?P<rest>(?:[.\[].*)?)")
-IN_TABLE = re.compile(
-    r"rows\[(?P<row>-?\d{1,9})\](?:\.(?P<cell>.+)|\[[\"'](?P<quoted>.+)[\"']\])?"
-    r"|columns(?:\.(?P<column>.+)|\[[\"'](?P<named>.+)[\"']\])"
-)
 REF = re.compile(r"(?:ref=|uid=|@)?[\"\[]?(?P<ref>[A-Za-z]{0,3}\d[\w.:-]{0,20})[\"\]]?")
 SELECTOR = re.compile(
     r"(?P<tag>[a-zA-Z][\w-]*)?(?:#(?P<id>[\w:-]+)|\.(?P<class>[\w-]+)|"
@@ -69,13 +72,16 @@ def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
 
     """
     value = decoded(text)
+    inner = value if isinstance(value, str) else text
+    is_json = path.lstrip().startswith("$")
+    if not isinstance(value, dict | list) and (is_json or RECORDS.fullmatch(path.strip())):
+        value = _rows(inner) or value
     if isinstance(value, dict | list):
         yield from _in_json(value, path)
         return
-    if path.lstrip().startswith("$"):
-        problem = "this content is not JSON; ask by lines or by a pattern"
+    if is_json:
+        problem = "this content is neither JSON nor a table; ask by lines or by a pattern"
         raise RecallError("bad_request", problem)
-    inner = value if isinstance(value, str) else text
     found = next(filter(None, (find(inner, path.strip()) for find in FINDERS)), None)
     if found is None:
         known = list(dict.fromkeys(name for names in NAMES for name in names(inner)))
@@ -87,16 +93,23 @@ def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
 
 
 def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedLine]:
-    """Yield the lines of the values at a path; a list of records has `rows[n]` and `columns.name`."""
+    """Yield a text's lines, or the records of other values with their paths.
+
+    A list of records has `rows[n]` and `columns.name` too.
+    """
     from hippocampus.formats import json_paths
 
     steps = _of_records(value, path.strip()) or path
     try:
         found = json_paths.at_path(value, steps)
-        first = list(itertools.islice(found, 1))
+        first = list(itertools.islice(found, 2))
+        if len(first) == 1 and isinstance(text := first[0][1], str):
+            yield from numbered(storable(text).split("\n"))
+            return
         if first:
-            every = itertools.chain(first, found)
-            yield from numbered(line for part in every for line in _printed(part).split("\n"))
+            for place, part in itertools.chain(first, found):
+                for own, line in records(part, place):
+                    yield NumberedLine(1, storable(line), path=storable(own))
             return
         existing, there = json_paths.reached(value, steps)
     except ValueError as wrong:
@@ -107,13 +120,6 @@ def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedL
     if isinstance(there, list):
         has = f"is a list of {len(there)}; ask {place}[0]"
     raise RecallError("no_match", f"{steps[:MAX_CHARACTERS]!r} does not exist: {place} {has}")
-
-
-def _printed(value: Any) -> str:
-    """Return a part as text: a string unchanged, everything else as indented JSON."""
-    return storable(
-        value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)
-    )
 
 
 def _of_records(value: dict[str, Any] | list[Any], path: str) -> str | None:
@@ -132,40 +138,19 @@ def _of_records(value: dict[str, Any] | list[Any], path: str) -> str | None:
     return base + (match["rest"] if match["what"] == "rows" else f"[*]{match['rest']}")
 
 
-# Tables in text
+def _rows(text: str) -> list[dict[str, str]]:
+    """Return the rows of a table in text as JSON records."""
+    grid = _grid(text) or Grid((), (), (), 0)
+    return [dict(zip(grid.header, map(str.strip, row), strict=False)) for row in grid.rows]
 
 
 @functools.lru_cache(maxsize=2)
 def _grid(text: str) -> Grid | None:
-    return grid_of(text)
-
-
-def _in_table(text: str, path: str) -> list[NumberedLine]:
-    """Return a row as `name: cell` lines, or a column's cells numbered by row, from 0.
-
-    Rows and columns are named `rows[3]`, `rows[3].name` and `columns.name`.
-    """
-    match = IN_TABLE.fullmatch(path)
-    grid = _grid(text) if match else None
-    if match is None or grid is None:
-        return []
-    if match["row"] is not None:
-        number, cell = int(match["row"]), match["cell"] or match["quoted"]
-        if not -len(grid.rows) <= number < len(grid.rows):
-            return []
-        pairs = zip(grid.header, grid.rows[number], strict=False)
-        named = [(name, value) for name, value in pairs if cell in (None, name)]
-        return [NumberedLine(0, f"{name}: {value.strip()}") for name, value in named]
-    column = match["column"] or match["named"]
-    if column not in grid.header:
-        return []
-    at = list(grid.header).index(column)
-    cells = [(number, row[at]) for number, row in enumerate(grid.rows) if at < len(row)]
-    return [NumberedLine(0, f"[{number}] {cell.strip()}") for number, cell in cells]
+    return grid_of(text) if "\n" in text else None
 
 
 def _table_names(text: str) -> Sequence[str]:
-    grid = _grid(text) if "\n" in text else None
+    grid = _grid(text)
     if grid is None:
         return ()
     return (f"rows[0] to rows[{len(grid.rows) - 1}]", *(f"columns.{name}" for name in grid.header))
@@ -358,7 +343,7 @@ def _lines_of(text: str, start: int, end: int) -> list[NumberedLine]:
 
 
 FINDERS: tuple[Callable[[str, str], list[NumberedLine]], ...] = (
-    _in_table, _elements, _definitions, _section,
+    _elements, _definitions, _section,
 )  # fmt: skip
 NAMES: tuple[Callable[[str], Sequence[str]], ...] = (_table_names, _symbol_names, _titles)
 """Each lists the names in a text; used where a path finds nothing."""

@@ -86,7 +86,8 @@ def test_json_is_read_by_its_path() -> None:
     text = json.dumps({"items": [{"id": n, "name": f"n{n}"} for n in range(50)]})
     assert at(text, "$.items[3].name") == "1: n3"
     assert at(text, "rows[3].name") == at(text, "$.items[3].name")
-    assert at(text, "columns.name").split("\n")[49] == "50: n49"
+    assert at(text, "columns.name").split("\n")[49] == '$.items[49].name: "n49"'
+    assert at(text, "$.items[3]") == '$.items[3]: {"id": 3, "name": "n3"}'
     with pytest.raises(RecallError, match=r"\$\.items\[0\] has the keys id, name"):
         at(text, "$.items[0].title")
     with pytest.raises(RecallError, match="is a list of 50"):
@@ -139,8 +140,8 @@ def test_no_path_visits_without_end(path: str) -> None:
 
 def test_two_json_blocks_of_one_result_are_a_list_of_both() -> None:
     text = f"{json.dumps([{'id': n} for n in range(400)])}\n{RESULTS}"
-    assert at(text, "$[1].results[3].id") == "1: 3"
-    assert at(text, "$[0][399].id") == "1: 399"
+    assert at(text, "$[1].results[3].id") == "$[1].results[3].id: 3"
+    assert at(text, "$[0][399].id") == "$[0][399].id: 399"
     assert kind_of(text) == "json"
 
 
@@ -150,10 +151,11 @@ def test_json_inside_a_text_is_read_too() -> None:
 
 
 def test_a_table_has_rows_and_columns() -> None:
-    assert at(CSV, "rows[3]") == "id: 3\nname: user 3\ntotal: 30"
-    assert at(CSV, "rows[-1].name") == "name: user 39"
-    assert at(CSV, "columns.total").startswith("[0] 0\n[1] 10")
-    with pytest.raises(RecallError, match=r"columns\.name"):
+    assert at(CSV, "rows[3]") == '$[3]: {"id": "3", "name": "user 3", "total": "30"}'
+    assert at(CSV, "rows[-1].name") == "1: user 39"
+    assert at(CSV, "columns.total").startswith('$[0].total: "0"\n$[1].total: "10"')
+    assert at(CSV, "rows[?@.total == '70'].name") == "1: user 7"
+    with pytest.raises(RecallError, match="has the keys id, name, total"):
         at(CSV, "columns.nam")
 
 
@@ -208,5 +210,5 @@ def test_prose_is_asked_for_by_heading() -> None:
 
 
 def test_a_json_path_into_another_kind_says_so() -> None:
-    with pytest.raises(RecallError, match="not JSON"):
+    with pytest.raises(RecallError, match="neither JSON nor a table"):
         at(NOTES, "$.a")

@@ -18,7 +18,7 @@ from hippocampus.errors import RecallError
 from hippocampus.formats.json_paths import at_path
 from hippocampus.models import tokens
 from hippocampus.recall import Request, take, tool
-from hippocampus.recall.lines import _records
+from hippocampus.recall.lines import records
 
 LINES = "\n".join(f"line {number} of id_{number:03d}" for number in range(1, 101))
 
@@ -194,7 +194,7 @@ def leaves(value: object) -> Iterator[object]:
 
 @given(json_values)
 def test_each_line_of_json_has_a_path_that_leads_to_its_value(value: object) -> None:
-    lines = list(_records(value))
+    lines = list(records(value))
     for path, _ in lines:
         assert "…" in path or list(at_path(value, path))
     shown = "\n".join(line for _, line in lines)
