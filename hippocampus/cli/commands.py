@@ -36,25 +36,16 @@ class Commands(TyperGroup):
             raise
 
     def get_params(self, ctx: Any) -> Any:
-        """Return the options of `hippocampus` itself."""
-        return _without_types(super().get_params(ctx))
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command by its name."""
-        found = super().get_command(ctx, cmd_name)
-        waiting: list[Any] = [found] if found else []
+        """Return the options of `hippocampus`; help names no type of a flag of any command."""
+        own = super().get_params(ctx)
+        options, waiting = list(own), list[Any](self.commands.values())
         for command in waiting:
-            _without_types(command.get_params(typer.Context(command)))
+            options += command.get_params(typer.Context(command))
             waiting += getattr(command, "commands", {}).values()
-        return found
-
-
-def _without_types(options: Any) -> Any:
-    """Return options so that help names no type of a flag, which has no value."""
-    for option in options:
-        if getattr(option, "is_bool_flag", False):
-            option.metavar = ""
-    return options
+        for option in options:
+            if getattr(option, "is_bool_flag", False):
+                option.metavar = ""
+        return own
 
 
 app = typer.Typer(

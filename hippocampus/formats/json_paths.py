@@ -14,7 +14,7 @@ from typing import Any
 import re2
 from jsonpath import JSONPath, JSONPathEnvironment
 from jsonpath.exceptions import JSONPathError, JSONPathRecursionError
-from jsonpath.function_extensions import ExpressionType, FilterFunction
+from jsonpath.function_extensions import Match, Search
 from jsonpath.match import JSONPathMatch
 from jsonpath.parse import Parser
 
@@ -38,10 +38,7 @@ class _Node(JSONPathMatch):
 
     def new_child(self, obj: object, key: int | str) -> _Node:
         self._filter_context["spend"](1)
-        return _Node(
-            filter_context=self._filter_context, obj=obj, parent=None, path="",
-            parts=(*self.parts, key), root=self.root,
-        )  # fmt: skip
+        return _node(self._filter_context, obj, (*self.parts, key))
 
     def add_child(self, *_: JSONPathMatch) -> None:
         """Keep no list of children: a document may have millions."""
@@ -52,16 +49,16 @@ class _Node(JSONPathMatch):
         return self._filter_context
 
 
+def _node(context: Any, obj: object, parts: tuple[int | str, ...]) -> _Node:
+    root = context["root"]
+    return _Node(filter_context=context, obj=obj, parent=None, path="", parts=parts, root=root)
+
+
 class _Query(JSONPath):
     """A path, or one inside a filter: all nodes of one evaluation are counted together."""
 
     def finditer(self, data: Any, *, filter_context: Any = None) -> Iterable[JSONPathMatch]:
-        root = filter_context["root"]
-        nodes: Iterable[JSONPathMatch] = [
-            _Node(
-                filter_context=filter_context, obj=data, parent=None, path="", parts=(), root=root
-            )
-        ]
+        nodes: Iterable[JSONPathMatch] = [_node(filter_context, data, ())]
         for segment in self.segments:
             nodes = segment.resolve(nodes)
         return nodes
@@ -79,20 +76,16 @@ class _QueryParser(Parser):
         return query
 
 
-class _Pattern(FilterFunction):
-    """`match` and `search` by RE2, which is linear; an invalid pattern matches nothing."""
+class _Match(Match):
+    """Matches by RE2, which is linear; an invalid pattern matches nothing."""
 
-    arg_types = [ExpressionType.VALUE, ExpressionType.VALUE]  # noqa: RUF012 - the library's attribute
-    return_type = ExpressionType.LOGICAL
+    def check_cache(self, pattern: str) -> Any:
+        return _expression(pattern)
 
-    def __init__(self, method: str) -> None:
-        self._method = method
 
-    def __call__(self, value: object, pattern: object) -> bool:
-        if not (isinstance(value, str) and isinstance(pattern, str)):
-            return False
-        compiled = _expression(pattern)
-        return compiled is not None and bool(getattr(compiled, self._method)(storable(value)))
+class _Search(Search):
+    def check_cache(self, pattern: str) -> Any:
+        return _expression(pattern)
 
 
 class _Environment(JSONPathEnvironment):
@@ -100,7 +93,7 @@ class _Environment(JSONPathEnvironment):
 
     def setup_function_extensions(self) -> None:
         super().setup_function_extensions()
-        self.function_extensions |= {"match": _Pattern("fullmatch"), "search": _Pattern("search")}
+        self.function_extensions |= {"match": _Match(), "search": _Search()}
 
 
 ENVIRONMENT = _Environment(strict=True)

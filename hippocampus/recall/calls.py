@@ -92,8 +92,6 @@ def written(call_id: str, arguments: object) -> RecallCall:
     """Return a call from the arguments as the model wrote them: JSON text, or an object."""
     if isinstance(arguments, str):
         arguments = json_text.read(arguments)
-    if arguments is json_text.NOTHING:
-        return _refused(call_id, "the arguments are not JSON")
     if not isinstance(arguments, Mapping):
         return _refused(call_id, "the arguments are not a JSON object")
     return read_call(call_id, arguments)

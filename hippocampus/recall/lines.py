@@ -96,7 +96,7 @@ def paged(text: str) -> Paged:
     """
     if len(text) < LONG_LINE_CHARACTERS * max(1, text.count("\n", 0, -1)):
         return Paged(text)
-    value, words = _read(text)
+    value, words = decoded(text)
     if isinstance(value, str):
         return Paged(storable("\n".join((value, *words))))
     if not isinstance(value, dict | list):
@@ -106,17 +106,12 @@ def paged(text: str) -> Paged:
     return Paged(joined, [storable(path) for path, _ in lines])
 
 
-def decoded(text: str) -> Any:
-    """Return the value of a JSON text, with JSON inside its strings decoded too, or None.
+@functools.lru_cache(maxsize=CACHED_TEXTS)
+def decoded(text: str) -> tuple[Any, list[str]]:
+    """Return the value of a JSON text, or None, and the words around it; JSON in its strings is decoded.
 
     The value is cached and shared: callers must not change it.
     """
-    return _read(text)[0]
-
-
-@functools.lru_cache(maxsize=CACHED_TEXTS)
-def _read(text: str) -> tuple[Any, list[str]]:
-    """Return the value of a JSON text, or None, and the words around it."""
     return unwrap.json_and_words(text)
 
 
@@ -202,10 +197,16 @@ def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedL
         data = None if WHOLE_TEXT_SIGNS.search(pattern) else paged.text.encode()
     except UnicodeEncodeError:  # RE2 accepts no lone surrogates
         data = None
-    if data is None:
-        found = each_line(paged.text.split("\n"), wanted, longest)
-    else:
-        found = _in_bytes(data, compiled(f"(?m){pattern}"), wanted, longest)
+    rows = (
+        each_line(paged.text.split("\n"), wanted)
+        if data is None
+        else _in_bytes(data, compiled(f"(?m){pattern}"))
+    )
+    found: Iterator[NumberedLine] = (
+        NumberedLine(number, part)
+        for number, line in rows
+        for part in ([line] if len(line) <= longest else _excerpts(line, wanted))
+    )
     if context > 0:
         lines = paged.text.split("\n")
         found = _with_context(found, lines, min(context, MAX_CONTEXT_LINES), longest)
@@ -237,18 +238,13 @@ def compiled(pattern: str, *, across_lines: bool = False) -> Any:
         raise RecallError("bad_request", text) from None
 
 
-def each_line(
-    lines: Iterable[str], wanted: Any, longest: int = LONG_LINE_CHARACTERS
-) -> Iterator[NumberedLine]:
-    """Yield the lines that `matching` yields, searching line by line."""
-    for number, line in enumerate(lines, start=1):
-        if len(line) > longest:
-            yield from (NumberedLine(number, part) for part in _excerpts(line, wanted))
-        elif wanted.search(searchable(line)):
-            yield NumberedLine(number, line)
+def each_line(lines: Iterable[str], wanted: Any) -> Iterator[tuple[int, str]]:
+    """Yield the lines that match with their numbers, searching line by line."""
+    return (row for row in enumerate(lines, start=1) if wanted.search(searchable(row[1])))
 
 
-def _in_bytes(data: bytes, anywhere: Any, in_line: Any, longest: int) -> Iterator[NumberedLine]:
+def _in_bytes(data: bytes, anywhere: Any) -> Iterator[tuple[int, str]]:
+    """Yield what `each_line` yields, searching the whole text at once."""
     number, counted, at = 1, 0, 0
     while at <= len(data) and (match := anywhere.search(data, at)):
         start = data.rfind(b"\n", 0, match.start()) + 1
@@ -256,11 +252,7 @@ def _in_bytes(data: bytes, anywhere: Any, in_line: Any, longest: int) -> Iterato
         end = len(data) if end < 0 else end
         number += data.count(b"\n", counted, start)
         counted, at = start, end + 1
-        line = data[start:end].decode()
-        if len(line) <= longest:
-            yield NumberedLine(number, line)
-        else:
-            yield from (NumberedLine(number, part) for part in _excerpts(line, in_line))
+        yield number, data[start:end].decode()
 
 
 def _excerpts(line: str, wanted: Any) -> Iterator[str]:

@@ -71,7 +71,7 @@ def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
         RecallError: it is not a path, or names nothing here; the error lists existing names.
 
     """
-    value = decoded(text)
+    value = decoded(text)[0]
     inner = value if isinstance(value, str) else text
     is_json = path.lstrip().startswith("$")
     if not isinstance(value, dict | list) and (is_json or RECORDS.fullmatch(path.strip())):

@@ -17,7 +17,6 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import NamedTuple
 
 from hippocampus.entries.entry import (
     ARGUMENTS,
@@ -61,13 +60,6 @@ Serve = Callable[[RecallCall], str]
 NO_TOOLS: Mapping[str, Callable[[str], str]] = MappingProxyType({})
 
 
-class Answer(NamedTuple):
-    """The answer to one call."""
-
-    text: str
-    is_error: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class Refetching:
     """What fetching again needs of a session: its policy and sources, and callables of the session."""
@@ -91,15 +83,15 @@ class Retrieval:
         session: str,
         store: ContentStore,
         refetching: Refetching,
-        decode: Decode | None = None,
+        decode: Decode,
     ) -> None:
         """Prepare it; the search index is opened at its first use.
 
-        `decode` reads the bytes of all forms; without it `text_in` does.
+        `decode` reads the bytes of all forms.
         """
         self.outcomes = Counter(dict.fromkeys(sources.PROTOCOL_PERCENT, 0))
         """How the recalls of this session ended, since it was opened."""
-        self._decode = decode or text_in
+        self._decode = decode
         self._state = state
         self._session = session
         self._store = store
@@ -213,7 +205,14 @@ class Retrieval:
                 self.outcomes["failed"] += 1
                 raise
             self.outcomes["full"] += 1
-            stale = f"{note(record, newer)}\n" if newer else ""
+            stale = (
+                ""
+                if newer is None
+                else (
+                    f"(stale: the source of {record.entry.id} had changed by turn "
+                    f"{newer.entry.source.turn}; its version of then is {newer.entry.id})\n"
+                )
+            )
             return stale + slice_of(text, record, request, max_tokens - tokens.count(stale))
         found = self._fetched(record, plan)
         for failure in found.tried:
@@ -281,15 +280,6 @@ class Retrieval:
 def replaced(records: Iterable[Record]) -> dict[str, Record]:
     """Return by the id of each stale entry the entry of its newer version."""
     return {each.origin.entry_id: each for each in records if isinstance(each.origin, SourceOrigin)}
-
-
-def note(record: Record, newer: Record) -> str:
-    """Return the note before the stored content of a stale entry."""
-    turn = newer.entry.source.turn
-    return (
-        f"(stale: the source of {record.entry.id} had changed by turn {turn}; its version of then is "
-        f"{newer.entry.id})"
-    )
 
 
 def version(  # noqa: PLR0913, PLR0917 - an entry is made of all of these
@@ -369,8 +359,8 @@ def handle(
         MessagesError: the list is in no known format.
 
     """
-    answered = [(call.call_id, answer(call, serve)) for call in calls.pending(items, name)]
-    results = [ToolResult(key, each.text, each.is_error, name) for key, each in answered]
+    pending = calls.pending(items, name)
+    results = [ToolResult(call.call_id, *answer(call, serve), name) for call in pending]
     results += [
         ToolResult(call_id, others[tool](text), tool=tool)
         for call_id, tool, text in (calls.unanswered(items) if others else ())
@@ -379,14 +369,14 @@ def handle(
     return tool_results(items, results)
 
 
-def answer(call: RecallCall, serve: Serve) -> Answer:
-    """Return the slice that a call requests, or a text that explains why it cannot be served."""
+def answer(call: RecallCall, serve: Serve) -> tuple[str, bool]:
+    """Return the slice that a call requests, or why it cannot be served; and whether it is the second."""
     try:
         if call.problem is not None:
             raise call.problem
-        return Answer(serve(call))
+        return serve(call), False
     except RecallError as problem:
-        return Answer(calls.render(problem), is_error=True)
+        return calls.render(problem), True
     except StoreError as failure:
         text = f"recall failed (the disk): {failure}. Do not retry; call the original tool again."
-        return Answer(text, is_error=True)
+        return text, True

@@ -21,10 +21,6 @@ from hippocampus.recall.lines import NOTE_TOKENS, NumberedLine, fit, pages
 from hippocampus.recall.slices import WORD, passages, spread, terms
 from hippocampus.storage.search_index import Content, Passage, PassageHit, Passages
 
-Text = Callable[[str], str]
-"""Returns an entry's text."""
-Pages = Callable[[str], list[str]]
-"""Returns an entry's lines."""
 MAX_HITS = 50
 PIECE = re.compile(r".{1,240}(?!\S)|.{1,240}")
 """A longer line competes in pieces of this size, cut at spaces."""
@@ -66,13 +62,13 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
     query: str,
     max_tokens: int,
     entry_ids: Sequence[str],
-    text: Text,
+    text: Callable[[str], str],
     known: AbstractSet[str] = frozenset(),
 ) -> str:
     """Return the best lines of all these entries for a query, within `max_tokens`.
 
-    `known` are the names in the view (see `names_in`): lines that name nothing beyond these and the
-    query rank low.
+    `text` returns that of an entry. `known` are the names in the view (see `names_in`): lines that
+    name nothing beyond these and the query rank low.
 
     Raises:
         RecallError: no stored content contains a word of the query.
@@ -109,7 +105,7 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
 
 
 def _distinct(
-    hits: Sequence[PassageHit], of: Pages, known: AbstractSet[str]
+    hits: Sequence[PassageHit], of: Callable[[str], list[str]], known: AbstractSet[str]
 ) -> list[CandidateLine]:
     """Return the lines of the passages, each text once, with their worth for any query.
 

@@ -84,22 +84,13 @@ def _by_lines(text: str, request: Request, start: int, max_tokens: int) -> str:
     if everything and tokens.count(text) <= max_tokens:
         return text
     wanted = list(numbered(lines[first - start : last - start + 1], first))
-    if request.tail is not None and request.lines is None and request.head is None:
-        return fit(
-            reversed(wanted),
-            max_tokens,
-            lambda _shown, _left, number: (
-                f"(lines {first} to {number} are left out; ask for lines=[{first}, {number}])"
-            ),
-            from_end=True,
-        )
-    return fit(
-        wanted,
-        max_tokens,
-        lambda _shown, _left, number: (
-            f"(lines {number} to {last} are left out; ask for lines=[{number}, {last}])"
-        ),
-    )
+    from_end = request.tail is not None and request.lines is None and request.head is None
+
+    def note(_shown: int, _left: int, number: int) -> str:
+        left = f"{first} to {number}" if from_end else f"{number} to {last}"
+        return f"(lines {left} are left out; ask for lines=[{left.replace(' to ', ', ')}])"
+
+    return fit(reversed(wanted) if from_end else wanted, max_tokens, note, from_end=from_end)
 
 
 def _renumbered(found: Iterator[NumberedLine], start: int) -> Iterator[NumberedLine]:

@@ -14,7 +14,7 @@ import itertools
 import json
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib import metadata
@@ -100,78 +100,39 @@ Tool = Callable[..., Any]
 """A function of the host that takes the call's arguments by name."""
 
 
-class Sources:
-    """The sources that a memory knows, by name."""
-
-    def __init__(self) -> None:
-        self._named: dict[str, Source] = {}
-
-    def __call__(self, name: str) -> Callable[[Source], Source]:
-        """Register a function as a source: `@sources("tickets")`."""
-
-        def named(source: Source) -> Source:
-            self.add(name, source)
-            return source
-
-        return named
-
-    def add(self, name: str, source: Source) -> None:
-        """Register a source; a later one of the same name replaces it."""
-        self._named[name] = source
-
-    def find(self, name: str) -> Source:
-        """Return a source by its name: a registered one, else one from an installed package.
-
-        Raises:
-            Unavailable: there is none; the error lists the nearest names.
-
-        """
-        if name in self._named:
-            return self._named[name]
-        brought = {each.name: each for each in metadata.entry_points(group=GROUP)}
-        if name not in brought:
-            near = ", ".join(nearest(name, [*self._named, *brought])) or "none"
-            raise Unavailable(f"there is no source {name!r}; like it: {near}")
-        try:
-            self._named[name] = brought[name].load()
-        except Exception as failure:  # a third-party package may raise anything at import
-            raise Unavailable(f"the source {name!r} cannot be loaded: {failure}") from failure
-        return self._named[name]
+Sources = MutableMapping[str, Source]
+"""The sources that a memory knows, by name; packages bring others."""
 
 
-class RepeatableTools:
-    """The source `tool`: repeats a call, of tools that the host registers as safe to repeat."""
+def known_sources(tools: Mapping[str, Tool]) -> Sources:
+    """Return the package's sources: `file`, `http` and `tool`, which repeats a call of these tools."""
 
-    def __init__(self, tools: Mapping[str, Tool] | None = None) -> None:
-        self._tools = dict(tools or {})
-
-    def register(self, name: str, tool: Tool) -> None:
-        """Register a tool that only reads, so that the same call may be repeated."""
-        self._tools[name] = tool
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._tools
-
-    def fetch(self, request: FetchRequest, _plan: Refetch) -> Any:
-        """Return the result of the repeated call.
-
-        Raises:
-            Unavailable: it is not registered.
-
-        """
-        tool = self._tools.get(request.tool)
-        if tool is None:
+    def repeat(request: FetchRequest, _plan: Refetch) -> Any:
+        if request.tool not in tools:
             raise Unavailable(f"{request.tool} is not registered as safe to repeat")
-        return tool(**request.arguments)
+        return tools[request.tool](**request.arguments)
+
+    return {"file": read_file, "http": _http, "tool": repeat}
 
 
-def known_sources(tools: RepeatableTools | None = None) -> Sources:
-    """Return the package's sources: `file`, `http` and `tool`."""
-    sources = Sources()
-    sources.add("file", read_file)
-    sources.add("http", _http)
-    sources.add("tool", (tools or RepeatableTools()).fetch)
-    return sources
+def _source(name: str, sources: Sources) -> Source:
+    """Return a source by its name: a known one, else one from an installed package.
+
+    Raises:
+        Unavailable: there is none; the error lists the nearest names.
+
+    """
+    if name in sources:
+        return sources[name]
+    brought = {each.name: each for each in metadata.entry_points(group=GROUP)}
+    if name not in brought:
+        near = ", ".join(nearest(name, [*sources, *brought])) or "none"
+        raise Unavailable(f"there is no source {name!r}; like it: {near}")
+    try:
+        sources[name] = brought[name].load()
+    except Exception as failure:  # a third-party package may raise anything at import
+        raise Unavailable(f"the source {name!r} cannot be loaded: {failure}") from failure
+    return sources[name]
 
 
 def _http(request: FetchRequest, plan: Refetch) -> str:
@@ -186,7 +147,7 @@ def fetch(request: FetchRequest, copy: StoredCopy, plan: Refetch, sources: Sourc
     tried: list[str] = []
     for name in plan.asked:
         try:
-            source = sources.find(name)
+            source = _source(name, sources)
             present = copy.clean(_bounded(functools.partial(source, request, plan), plan))
         except Unavailable as reason:
             tried.append(f"{name}: {reason}")

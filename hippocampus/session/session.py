@@ -310,7 +310,7 @@ class Session:
 
         `arguments` are as the model wrote them, JSON text or an object. Nothing is raised for them.
         """
-        return retrieval.answer(calls.written("", arguments), self._serve).text
+        return retrieval.answer(calls.written("", arguments), self._serve)[0]
 
     async def aanswer(self, arguments: str | Mapping[str, Any]) -> str:
         """Return what `answer` returns; the work is done in a thread."""

@@ -13,7 +13,7 @@ from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.recall import Request
-from hippocampus.recall.retrieval import Refetching, Retrieval, handle, slice_of
+from hippocampus.recall.retrieval import Refetching, Retrieval, handle, slice_of, text_in
 from hippocampus.recall.sources import known_sources
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
@@ -40,8 +40,8 @@ def record(entry_id: str, key: str, form: str = "text") -> Record:
 
 
 def opened(state: Path, store: object) -> Retrieval:
-    none = Refetching(policy.load("default"), known_sources(), list, lambda _, text: text, max)
-    return Retrieval(StateDir(state), "s", store, none)
+    none = Refetching(policy.load("default"), known_sources({}), list, lambda _, text: text, max)
+    return Retrieval(StateDir(state), "s", store, none, text_in)
 
 
 def test_text_comes_out_of_every_form(state: Path) -> None:
