@@ -178,7 +178,7 @@ def _joined(pieces: Sequence[str]) -> Iterator[tuple[slice, str]]:
             yield slice(start, at), ", ".join(pieces[start:at])
             start, size = at, 0
         size += len(piece) + 2
-    if size or not pieces:
+    if size:
         yield slice(start, len(pieces)), ", ".join(pieces[start:])
 
 

@@ -168,6 +168,11 @@ def test_a_record_of_many_long_fields_has_its_short_ones_together() -> None:
     assert found == '$[7]: {"id": 7, "state": "s7"}'
 
 
+def test_a_record_without_short_fields_has_the_lines_of_its_long_ones() -> None:
+    text = json.dumps({"data": {"rows": [{"id": f"r{n}", "x": "y" * 90} for n in range(40)]}})
+    assert take(text, Request(lines=(1, 1)), 500).startswith('1: {"id": "r0"')
+
+
 def test_plain_items_share_a_line_whose_path_is_a_slice() -> None:
     text = json.dumps({"ids": [f"id_{number:04}" for number in range(2_000)]})
     found = take(text, Request(pattern="id_1234"), 2_000)
