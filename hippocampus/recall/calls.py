@@ -93,7 +93,7 @@ def written(call_id: str, arguments: object) -> RecallCall:
     if isinstance(arguments, str):
         arguments = json_text.read(arguments)
     if not isinstance(arguments, Mapping):
-        return _refused(call_id, "the arguments are not a JSON object")
+        return _refused(call_id, "the arguments are not JSON, or no object")
     return read_call(call_id, arguments)
 
 

@@ -75,7 +75,7 @@ class Refetching:
 
 
 class Retrieval:
-    """Reads the stored contents of one session, and fetches them again where the policy says how."""
+    """Reads the stored contents of one session, and fetches them again from declared sources."""
 
     def __init__(
         self,
