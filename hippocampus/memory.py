@@ -21,9 +21,8 @@ from hippocampus.policy import Policy
 from hippocampus.policy import load as load_policy
 from hippocampus.prices import Prices, bare_name
 from hippocampus.prices.prompt_cache import OWN_MARKS
-from hippocampus.recall.sources import RepeatableTools, known_sources
 from hippocampus.recall.sources import Source as Fetcher
-from hippocampus.recall.sources.registry import Tool
+from hippocampus.recall.sources import Tool, known_sources
 from hippocampus.session.open_files import OpenFiles
 from hippocampus.session.open_sessions import OpenSessions
 from hippocampus.session.ports import ConsolidationOutcome
@@ -132,7 +131,7 @@ class Hippocampus:
         if window_tokens:
             costs = replace(costs, window_tokens=window_tokens)
         self._state = state
-        self._tools = RepeatableTools()
+        self._tools: dict[str, Tool] = {}
         self._sources = known_sources(self._tools)
         self._facts: Facts | None = None
         self._opening_facts = threading.Lock()
@@ -336,7 +335,7 @@ class Hippocampus:
         """
 
         def registered(tool: Tool) -> Tool:
-            self._tools.register(name, tool)
+            self._tools[name] = tool
             return tool
 
         return registered
@@ -347,7 +346,12 @@ class Hippocampus:
         The function takes the request (`tool`, `arguments`) and the plan (`options[name]` has the
         rule's other fields), and returns text or raises `hippocampus.recall.sources.Unavailable`.
         """
-        return self._sources(name)
+
+        def registered(source: Fetcher) -> Fetcher:
+            self._sources[name] = source
+            return source
+
+        return registered
 
     @property
     def facts(self) -> Facts:

@@ -20,6 +20,9 @@ from hippocampus.cli import (
     study,
 )
 
+RECORDINGS, AGENTS, STATE = "Recordings", "Coding agents", "State directories"
+"""The panels of `--help` after the one for a newcomer."""
+
 
 class Commands(TyperGroup):
     """The commands; a wrong choice is named without the prefix that pydantic gives it."""
@@ -32,12 +35,23 @@ class Commands(TyperGroup):
             wrong.message = wrong.message.removeprefix("Value error, ")
             raise
 
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options of `hippocampus`; help names no type of a flag of any command."""
+        own = super().get_params(ctx)
+        options, waiting = list(own), list[Any](self.commands.values())
+        for command in waiting:
+            options += command.get_params(typer.Context(command))
+            waiting += getattr(command, "commands", {}).values()
+        for option in options:
+            if getattr(option, "is_bool_flag", False):
+                option.metavar = ""
+        return own
+
 
 app = typer.Typer(
     name="hippocampus",
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -53,21 +67,21 @@ def main(
 
 
 app.command("replay", help=replay.HELP)(replay.replay)
-app.add_typer(study.app, name="study")
 app.command("explain")(replay.explain)
-app.add_typer(policy.app, name="policy")
-app.command("tune")(replay.tune)
-app.command("consolidate")(housekeeping.consolidate)
-app.command("mcp")(serve.mcp)
-app.command("hook")(hosts.hook)
-app.command("install")(hosts.install)
-app.command("uninstall")(hosts.uninstall)
 app.command("status")(hosts.status)
-app.command("gc")(store.gc)
-app.command("defrag")(housekeeping.defrag)
-app.command("forget")(housekeeping.forget)
-app.command("doctor")(housekeeping.doctor)
-app.add_typer(store.app, name="store")
-app.add_typer(memory.app, name="memory")
-app.add_typer(bench.app, name="bench")
+app.command("install")(hosts.install)
 app.command("proxy")(serve.proxy)
+app.command("mcp")(serve.mcp)
+app.add_typer(memory.app, name="memory")
+app.add_typer(policy.app, name="policy")
+app.command("tune", rich_help_panel=RECORDINGS)(replay.tune)
+app.add_typer(study.app, name="study", rich_help_panel=RECORDINGS)
+app.add_typer(bench.app, name="bench", rich_help_panel=RECORDINGS)
+app.command("uninstall", rich_help_panel=AGENTS)(hosts.uninstall)
+app.command("hook", rich_help_panel=AGENTS)(hosts.hook)
+app.command("consolidate", rich_help_panel=STATE)(housekeeping.consolidate)
+app.command("doctor", rich_help_panel=STATE)(housekeeping.doctor)
+app.command("forget", rich_help_panel=STATE)(housekeeping.forget)
+app.command("gc", rich_help_panel=STATE)(store.gc)
+app.command("defrag", rich_help_panel=STATE)(housekeeping.defrag)
+app.add_typer(store.app, name="store", rich_help_panel=STATE)

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PATIENCE_SECONDS = 2.0
 """After this time the progress of work is shown."""
+WRITTEN_SECONDS = 60.0
 PIPED_WIDTH = 120
 """Width of tables that go into a file or a pipe."""
 DEFAULT_STATE = Path(".hippocampus")
@@ -49,20 +50,35 @@ def console() -> Console:
     """Return the console of tables: as wide as the terminal, or bounded in a file or a pipe."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
+    if sys.stdout.isatty():
+        return Console()
+
+    class Piped(Console):
+        """Prints lines without the blanks that fill a table's width."""
+
+        def print(self, *values: Any, **style: Any) -> None:
+            with self.capture() as captured:
+                super().print(*values, **style)
+            lines = captured.get().split("\n")
+            typer.echo("\n".join(line.rstrip() for line in lines), nl=False)
+
+    return Piped(width=PIPED_WIDTH)
 
 
 def track(work: Iterable[T], total: int, console: Console, title: str = "replaying") -> Iterator[T]:
-    """Yield from `work`, and show its progress after two seconds."""
+    """Yield from `work`, and show its progress after two seconds; in a file or a pipe, each minute."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    started = time.monotonic()
+    started = written = time.monotonic()
     columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     task = bar.add_task(title, total=total)
     try:
-        for each in work:
+        for done, each in enumerate(work, start=1):
             bar.advance(task)
+            if bar.disable and time.monotonic() - written > WRITTEN_SECONDS:
+                console.print(f"{title}: {done:,} of {total:,}")
+                written = time.monotonic()
             if not bar.live.is_started and time.monotonic() - started > PATIENCE_SECONDS:
                 bar.start()
             yield each

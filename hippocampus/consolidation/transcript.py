@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hippocampus.formats.conversation import Message
-from hippocampus.recall.pending import is_named
+from hippocampus.recall.calls import is_named
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,70 +1,203 @@
-"""Paths into a JSON value: `$.a[3].b`, with `*` for every key or item. Pure."""
+"""Paths into a JSON value by RFC 9535, in bounded time and memory. Pure.
+
+`$` may be left out, and a key may have characters that the RFC wants quoted: `items[3].my key`.
+"""
 
 from __future__ import annotations
 
+import functools
+import json
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-STEP = re.compile(
-    r"""\.?\*|\[\*\]|\.?(?P<key>[^.\[\]*"']+)|\[(?P<at>-?\d+)\]|\[["'](?P<named>[^"']*)["']\]"""
-)
-EVERY = object()
+import re2
+from jsonpath import JSONPath, JSONPathEnvironment
+from jsonpath.exceptions import JSONPathError, JSONPathRecursionError
+from jsonpath.function_extensions import Match, Search
+from jsonpath.match import JSONPathMatch
+from jsonpath.parse import Parser
+
+from hippocampus.entries.text import storable
+
+MAX_PATH_CHARACTERS = 1_000
+MAX_STEPS = 500_000
+"""The values that one path may visit, which takes about a second; a filter counts by its length."""
+FILTER_CHARACTERS = 16
+"""Each 16 characters of a path count as one step more where a filter is tested."""
+UNQUOTED = re.compile(r"(\[[^\]]*\])|(?<!\.)\.(?!\.)([^.\[\]*\"']+)")
+NAME = re.compile(r"[^\W\d]\w*")
 MAX_QUOTED_CHARACTERS = 100
 """How much of a wrong path an error quotes."""
 
 
-def at_path(value: Any, path: str) -> list[Any]:
-    """Return the values at a path, in order; none where the path does not exist.
+class _Node(JSONPathMatch):
+    """A value on the way, without the links and texts that only a result needs."""
+
+    __slots__ = ()
+
+    def new_child(self, obj: object, key: int | str) -> _Node:
+        self._filter_context["spend"](1)
+        return _node(self._filter_context, obj, (*self.parts, key))
+
+    def add_child(self, *_: JSONPathMatch) -> None:
+        """Keep no list of children: a document may have millions."""
+
+    def filter_context(self) -> Any:
+        """Return the context of one test of a filter."""
+        self._filter_context["spend"](self._filter_context["filter_steps"])
+        return self._filter_context
+
+
+def _node(context: Any, obj: object, parts: tuple[int | str, ...]) -> _Node:
+    root = context["root"]
+    return _Node(filter_context=context, obj=obj, parent=None, path="", parts=parts, root=root)
+
+
+class _Query(JSONPath):
+    """A path, or one inside a filter: all nodes of one evaluation are counted together."""
+
+    def finditer(self, data: Any, *, filter_context: Any = None) -> Iterable[JSONPathMatch]:
+        nodes: Iterable[JSONPathMatch] = [_node(filter_context, data, ())]
+        for segment in self.segments:
+            nodes = segment.resolve(nodes)
+        return nodes
+
+
+class _QueryParser(Parser):
+    def parse_absolute_query(self, stream: Any) -> Any:
+        return self._counted(super().parse_absolute_query(stream))
+
+    def parse_relative_query(self, stream: Any) -> Any:
+        return self._counted(super().parse_relative_query(stream))
+
+    def _counted(self, query: Any) -> Any:
+        query.path = _Query(env=self.env, segments=query.path.segments)
+        return query
+
+
+class _Match(Match):
+    """Matches by RE2, which is linear; an invalid pattern matches nothing."""
+
+    def check_cache(self, pattern: str) -> Any:
+        return _expression(pattern)
+
+
+class _Search(Search):
+    def check_cache(self, pattern: str) -> Any:
+        return _expression(pattern)
+
+
+class _Environment(JSONPathEnvironment):
+    parser_class = _QueryParser
+
+    def setup_function_extensions(self) -> None:
+        super().setup_function_extensions()
+        self.function_extensions |= {"match": _Match(), "search": _Search()}
+
+
+ENVIRONMENT = _Environment(strict=True)
+
+
+@functools.lru_cache(maxsize=64)
+def _expression(pattern: str) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(storable(pattern), options)
+    except re2.error:
+        return None
+
+
+def at_path(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the values at a path with their own paths, in order; none where it does not exist.
 
     Raises:
-        ValueError: the text is not a path; the message quotes the wrong part.
+        ValueError: the text is not a path, or visits too many values.
 
     """
-    found = [value]
-    for step in _steps(path):
-        found = [inner for each in found for inner in _below(each, step)]
-    return found
+    compiled = _compiled(path)
+    for node in _nodes(value, path, compiled.segments, _budget()):
+        yield written(node.parts), node.obj
 
 
 def reached(value: Any, path: str) -> tuple[str, Any]:
-    """Return the longest existing start of a path, and the value there; of several, the first."""
+    """Return the longest existing start of a path, and the value there; of several, the first.
+
+    Raises:
+        ValueError: as `at_path`.
+
+    """
+    segments, spend = _compiled(path).segments, _budget()
     existing, there = "$", value
-    for step in _steps(path):
-        below = _below(there, step)
-        if not below:
+    for count in range(1, len(segments) + 1):
+        node = next(_nodes(value, path, segments[:count], spend), None)
+        if node is None:
             break
-        existing += "[0]" if step is EVERY else f"[{step}]" if isinstance(step, int) else f".{step}"
-        there = below[0]
+        existing, there = written(node.parts), node.obj
     return existing, there
 
 
-def _steps(path: str) -> list[Any]:
-    text = path.strip().removeprefix("$")
-    steps: list[Any] = []
-    at = 0
-    while at < len(text):
-        match = STEP.match(text, at)
-        if match is None:
-            wrong = text[at : at + MAX_QUOTED_CHARACTERS]
-            raise ValueError(
-                f"{path[:MAX_QUOTED_CHARACTERS]!r} is not a path from {wrong!r} on; "
-                "write $.key[3].name"
-            )
-        if match["at"] is not None:
-            steps.append(int(match["at"]))
-        else:
-            key = match["key"] if match["key"] is not None else match["named"]
-            steps.append(EVERY if key is None else key)
-        at = match.end()
-    return steps
+def written(parts: Sequence[int | str]) -> str:
+    """Return the path of keys and indices.
+
+    >>> written(["items", 3, "a-b"])
+    '$.items[3]["a-b"]'
+    """
+    return "$" + "".join(map(step, parts))
 
 
-def _below(value: Any, step: Any) -> list[Any]:
-    if step is EVERY:
-        inner = value.values() if isinstance(value, dict) else value
-        return list(inner) if isinstance(value, dict | list) else []
-    if isinstance(value, dict):
-        return [value[step]] if step in value else []
-    if isinstance(value, list) and isinstance(step, int):
-        return [value[step]] if -len(value) <= step < len(value) else []
-    return []
+def step(part: int | str) -> str:
+    """Return one key or index as a path has it."""
+    is_plain = isinstance(part, str) and NAME.fullmatch(part)
+    return f".{part}" if is_plain else f"[{json.dumps(part, ensure_ascii=False)}]"
+
+
+def _nodes(
+    value: Any, path: str, segments: Sequence[Any], spend: Callable[[int], None]
+) -> Iterator[JSONPathMatch]:
+    context = {"root": value, "spend": spend, "filter_steps": 1 + len(path) // FILTER_CHARACTERS}
+    try:
+        yield from _Query(env=ENVIRONMENT, segments=segments).finditer(
+            value, filter_context=context
+        )
+    except JSONPathRecursionError:
+        raise ValueError("the JSON is too deep for '..'; name its keys") from None
+    except JSONPathError as wrong:
+        raise _invalid(path, wrong) from None
+
+
+def _budget() -> Callable[[int], None]:
+    left = MAX_STEPS
+
+    def spend(steps: int) -> None:
+        nonlocal left
+        left -= steps
+        if left < 0:
+            raise ValueError(f"the path visits over {MAX_STEPS:,} values; name more of its keys")
+
+    return spend
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(path: str) -> JSONPath:
+    if len(path) > MAX_PATH_CHARACTERS:
+        raise ValueError(f"the path is longer than {MAX_PATH_CHARACTERS:,} characters")
+    bare = path.strip().removeprefix("$")
+    standard = f"${'' if not bare or bare[0] in '.[' else '.'}{bare}"
+    quoted = UNQUOTED.sub(
+        lambda found: found[1] or f"[{json.dumps(found[2], ensure_ascii=False)}]", standard
+    )
+    wrong: Exception = ValueError()
+    for candidate in (standard, quoted):
+        try:
+            return ENVIRONMENT.compile(candidate)  # type: ignore[return-value]
+        except (JSONPathError, ValueError) as error:
+            wrong = error
+    raise _invalid(path, wrong)
+
+
+def _invalid(path: str, wrong: Exception) -> ValueError:
+    why = str(getattr(wrong, "message", "") or wrong).split("\n", 1)[0][:MAX_QUOTED_CHARACTERS]
+    text = f"{path[:MAX_QUOTED_CHARACTERS]!r} is not a path (RFC 9535): {why}; write $.key[3].name"
+    return ValueError(text)

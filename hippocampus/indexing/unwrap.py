@@ -20,6 +20,9 @@ FENCE = re.compile(r"\A\s*```[\w+-]*\n(.*)\n```\s*\Z", re.DOTALL)
 DECODER = json.JSONDecoder()
 QUOTE = re.compile(r"\s*\"")
 CONTAINER = re.compile(r"[\[{](?=\s*[\[{\"\d\]}tfn-])")
+NEXT_BLOCK = re.compile(r"[ \t\r]*\n\s*(?=[\[{])")
+MAX_BLOCKS = 8
+"""More JSON values, one after the other, are the lines of a log."""
 LONGEST_PREFACE = 2_000
 """JSON may stand behind some words, as results of query tools often do."""
 LONGEST_AROUND = 1_500
@@ -79,6 +82,8 @@ def _embedded(text: str, words: list[str]) -> Any:
             value, end = DECODER.raw_decode(text, first)
         except json_text.UNREADABLE:
             value = NOTHING
+        else:
+            value, end = _with_later_blocks(text, value, end)
     if value is NOTHING:
         value, first, end = _python(text)
     if not isinstance(value, dict | list | str):
@@ -95,6 +100,20 @@ def _embedded(text: str, words: list[str]) -> Any:
         return NOTHING
     words += [piece for piece in (text[:first].strip(), text[end:].strip()) if piece]
     return value
+
+
+def _with_later_blocks(text: str, value: Any, end: int) -> tuple[Any, int]:
+    """Return the list of the JSON blocks of one result, as MCP servers return them, and their end."""
+    values, last = [value], end
+    while isinstance(values[-1], CONTAINERS) and (next_line := NEXT_BLOCK.match(text, last)):
+        try:
+            following, last = DECODER.raw_decode(text, next_line.end())
+        except json_text.UNREADABLE:
+            break
+        values.append(following)
+        if len(values) > MAX_BLOCKS:
+            return value, end
+    return (value, end) if len(values) == 1 else (values, last)
 
 
 def _python(text: str) -> tuple[Any, int, int]:

@@ -13,7 +13,7 @@ from hippocampus.formats import writing
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.integrations import adapter
 from hippocampus.memory import Hippocampus
-from hippocampus.recall.pending import unanswered
+from hippocampus.recall.calls import unanswered
 
 FORMATS = {"acompletion": "openai", "anthropic_messages": "anthropic"}
 SESSION = "litellm_session_id"

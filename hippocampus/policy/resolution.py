@@ -10,7 +10,6 @@ from typing import Any, cast
 
 from hippocampus.entries.entry import Compression, Record
 from hippocampus.formats import json_text
-from hippocampus.formats.json_paths import at_path
 from hippocampus.policy import matching
 from hippocampus.policy.redaction import Redaction
 from hippocampus.policy.redaction import joined as joined_redactions
@@ -164,9 +163,12 @@ class _LazySubject:
 
     def values_at(self, key: str) -> Iterator[str]:
         """Yield the argument values at a key, or at a path where there is no such key."""
+        from hippocampus.formats.json_paths import at_path
+
         data = self.arguments
         is_key = isinstance(data, dict) and key in data
-        for value in [data[key]] if is_key else at_path(data, key):
+        found = [data[key]] if is_key else [value for _, value in at_path(data, key)]
+        for value in found:
             written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             yield matching.searchable(written)
 

@@ -1,6 +1,6 @@
 """Recall: slices of stored content, searches over all of it, and the model's tool.
 
-Text in, text out. The session knows which content an id refers to; only `passages` has a file.
+The session knows which content an id refers to. Slices are pure: text in, text out.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from hippocampus.recall.definition import (
     as_function,
     tool,
 )
-from hippocampus.recall.fitting import pages
-from hippocampus.recall.searching import names_in, search
-from hippocampus.recall.slices import Request, bound_of, take
+from hippocampus.recall.lines import pages
+from hippocampus.recall.search import names_in, search
+from hippocampus.recall.slices import Request, take
 
 __all__ = [
     "DESCRIPTION",
@@ -24,7 +24,6 @@ __all__ = [
     "RecallRequest",
     "Request",
     "as_function",
-    "bound_of",
     "names_in",
     "pages",
     "search",

@@ -100,13 +100,13 @@ class RecallRequest(BaseModel):
     pattern: Text = _field("Regular expression (RE2); the lines that match are returned.")
     context: Count = _field("Lines to return before and after each line that matches the pattern.")
     path: Text = _field(
-        "JSON: $.items[3].id, * for every one. Table: rows[3], columns.name. "
+        "JSON: a JSONPath, as $.items[3].id, $.items[4:9], $.items[?@.id==7]. Table: rows[3], columns.name. "
         "Code: a symbol's name. Page: a ref, a selector or a heading."
     )
     query: Text = _field("Words; the passages that fit them best are returned.")
     head: Count = _field("Number of lines to return from the start.")
     tail: Count = _field("Number of lines to return from the end.")
-    max_tokens: Count = _field("The most tokens to return.")
+    max_tokens: Count = _field("The most tokens to return; up to four times the default.")
 
     @model_validator(mode="before")
     @classmethod

@@ -1,54 +1,103 @@
-"""Serves recalls from the stored contents of a session: reads, slices and searches them.
+"""Serves recalls from the stored payloads of a session, or from their live sources.
 
-The session owns the entries and counts the accesses; nothing is decided here.
+The session owns the entries and counts the accesses. The text of a recall by id is the live content
+where the policy declares a source, else the stored copy, else the summary with a note that it is
+stale, else an error (the protocol's pattern completion, section 7). No turn waits for a source.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
+import logging
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from hippocampus import recall
-from hippocampus.entries.entry import Record
+from hippocampus.entries.entry import (
+    ARGUMENTS,
+    Entry,
+    Record,
+    Source,
+    Stage,
+    content_key,
+    entry_id,
+    storable,
+)
+from hippocampus.entries.origin import SourceOrigin
 from hippocampus.errors import RecallError, StoreError
+from hippocampus.formats import json_text
 from hippocampus.formats.content import text_of, without_envelope
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.writing import tool_results
-from hippocampus.recall import answers
-from hippocampus.recall.passages import Content, Passages
-from hippocampus.recall.pending import Answer, RecallCall, pending, unanswered
+from hippocampus.indexing import ExtractionContext, frame, index, kind_of, price_of
+from hippocampus.models import tokens
+from hippocampus.policy import Policy, Refetch, record_subject
+from hippocampus.prices import Prices
+from hippocampus.recall import calls, sources
+from hippocampus.recall.calls import RecallCall
+from hippocampus.recall.definition import TOOL_NAME
+from hippocampus.recall.lines import start_of
+from hippocampus.recall.search import content, search
+from hippocampus.recall.slices import Request, take
 from hippocampus.storage import files, ledger, tombstones
 from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage.search_index import Content, Passages
 from hippocampus.storage.state_dir import StateDir
 
+LOG = logging.getLogger("hippocampus")
 HEADER = re.compile(r"^([a-z2-7]{8,12}):$", re.MULTILINE)
 """The line before the lines of an entry in a search result; other lines start with a number."""
 
 Decode = Callable[[Record, bytes], str]
 """Returns the text of a stored content as the model reads it."""
 Serve = Callable[[RecallCall], str]
-NO_TOOLS: Mapping[str, Callable[[str], str]] = MappingProxyType({})
 """Serves one recall, or raises `RecallError`."""
+NO_TOOLS: Mapping[str, Callable[[str], str]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Refetching:
+    """What fetching again needs of a session: its policy and sources, and callables of the session."""
+
+    policy: Policy
+    sources: sources.Sources
+    records: Callable[[], list[Record]]
+    """Returns the session's entries, oldest first."""
+    redacted: Callable[[Record, str], str]
+    """Returns a fetched text of an entry as the policy redacts it."""
+    add_version: Callable[[Record, str], Record]
+    """Stores a newer text of an entry as an entry of its own, and returns that."""
 
 
 class Retrieval:
-    """Reads the stored contents of one session."""
+    """Reads the stored contents of one session, and fetches them again from declared sources."""
 
     def __init__(
-        self, state: StateDir, session: str, store: ContentStore, decode: Decode | None = None
+        self,
+        state: StateDir,
+        session: str,
+        store: ContentStore,
+        refetching: Refetching,
+        decode: Decode,
     ) -> None:
         """Prepare it; the search index is opened at its first use.
 
-        `decode` reads the bytes of all forms; without it `text_in` does.
+        `decode` reads the bytes of all forms.
         """
-        self._decode = decode or text_in
+        self.outcomes = Counter(dict.fromkeys(sources.PROTOCOL_PERCENT, 0))
+        """How the recalls of this session ended, since it was opened."""
+        self._decode = decode
         self._state = state
         self._session = session
         self._store = store
+        self._refetching = refetching
+        rules = refetching.policy.lifecycle_policies
+        self._has_sources = any(rule.action.source is not None for rule in rules)
         self._records: Mapping[str, Record] = {}
         self._passages: Passages | None = None
         self._opening = threading.Lock()
@@ -65,8 +114,8 @@ class Retrieval:
             return records[entry_id]
         owner = ledger.owner_of(self._state, entry_id)
         if owner is not None:
-            raise answers.other_session(entry_id, owner)
-        raise answers.never_existed(entry_id, records)
+            raise calls.other_session(entry_id, owner)
+        raise calls.never_existed(entry_id, records)
 
     def original(self, record: Record) -> bytes:
         """Return the exact bytes of an entry's content.
@@ -76,13 +125,13 @@ class Retrieval:
 
         """
         try:
-            content = self._store.get(record.content)
+            stored = self._store.get(record.content)
         except StoreError as damage:
-            raise answers.expired(record, rule=str(damage)) from damage
-        if content is not None:
-            return content
+            raise calls.expired(record, rule=str(damage)) from damage
+        if stored is not None:
+            return stored
         left = tombstones.tombstone(self._state, record.content) or ()
-        raise answers.expired(record, *left)
+        raise calls.expired(record, *left)
 
     def text(self, record: Record) -> str:
         """Return the text of an entry's content as the model reads it.
@@ -92,15 +141,6 @@ class Retrieval:
 
         """
         return self._decode(record, self.original(record))
-
-    def take(self, record: Record, request: recall.Request, max_tokens: int) -> str:
-        """Return a slice of an entry's content.
-
-        Raises:
-            RecallError: nothing can be served; with the reason, and what to do instead.
-
-        """
-        return slice_of(self.text(record), record, request, max_tokens)
 
     def search(
         self,
@@ -124,7 +164,9 @@ class Retrieval:
                 self._passages = Passages(path, self._searchable)
             index = self._passages
         most, ids = max(1, max_tokens), list(records)
-        found = recall.search(index, query, most, ids, self._text_or_none, known)
+        found = search(
+            index, query, most, ids, lambda id_: self._text_or_none(records[id_]) or "", known
+        )
         return found, tuple(dict.fromkeys(HEADER.findall(found)))
 
     def close(self) -> None:
@@ -136,18 +178,153 @@ class Retrieval:
 
     def _searchable(self, entry_id: str) -> Content | None:
         record = self._records.get(entry_id)
-        text = self._text_or_none(entry_id) if record else ""
-        return Content(text, f"{record.tool} {record.arguments}") if record and text else None
+        text = record and self._text_or_none(record)
+        return content(text, f"{record.tool} {record.arguments}") if record and text else None
 
-    def _text_or_none(self, entry_id: str) -> str:
-        """Return a text, or an empty one where it is lost: a search continues without it."""
+    def _text_or_none(self, record: Record) -> str | None:
         try:
-            return self.text(self._records[entry_id])
+            return self.text(record)
         except (RecallError, StoreError):
-            return ""
+            return None
+
+    def slice(self, record: Record, request: Request, max_tokens: int) -> str:
+        """Return a part of an entry's content, within `max_tokens`.
+
+        Raises:
+            RecallError: nothing is left of it, the part cannot be served, or its source has changed;
+                then the source's present content has become an entry of its own.
+            StoreError: the disk cannot be read, or that entry cannot be written.
+
+        """
+        newer = self._newer(record)
+        plan = None if newer else self._plan(record)
+        if plan is None:
+            try:
+                text = self.text(record)
+            except RecallError:
+                self.outcomes["failed"] += 1
+                raise
+            self.outcomes["full"] += 1
+            stale = (
+                ""
+                if newer is None
+                else (
+                    f"(stale: the source of {record.entry.id} had changed by turn "
+                    f"{newer.entry.source.turn}; its version of then is {newer.entry.id})\n"
+                )
+            )
+            return stale + slice_of(text, record, request, max_tokens - tokens.count(stale))
+        found = self._fetched(record, plan)
+        for failure in found.tried:
+            LOG.info("session %s: recall of %s: %s", self._session, record.entry.id, failure)
+        if found.changed:
+            newer = self._refetching.add_version(record, found.content)
+        self.outcomes[found.outcome] += 1
+        if found.outcome == "failed":
+            raise calls.lost(record, found.tried)
+        if newer is not None:
+            difference = start_of(found.difference, max_tokens)
+            raise calls.stale(record, newer.entry.id, found.source, difference)
+        # Where only the summary is left, it is returned whole for any request.
+        wanted = Request() if found.outcome == "partial" else request
+        return slice_of(found.content, record, wanted, max_tokens)
+
+    def is_current(self, record: Record) -> bool | None:
+        """Return whether the file that is an entry's source still has it; None without a source.
+
+        Sources of other kinds are not asked, and count as changed.
+        """
+        plan = self._plan(record)
+        if self._newer(record) is not None:
+            return False
+        if plan is None or not plan.asked:
+            return None
+        if plan.asked[0] != "file":
+            return False
+        found = self._fetched(record, plan.model_copy(update={"order": ("file",), "fallbacks": ()}))
+        return found.outcome == "full" and not found.changed
+
+    def _newer(self, record: Record) -> Record | None:
+        """Return the entry of the source's last known content, where that differs from this one."""
+        since, seen = replaced(self._refetching.records()), {record.entry.id}
+        found = since.get(record.entry.id)
+        while found is not None and found.entry.id in since and found.entry.id not in seen:
+            seen.add(found.entry.id)
+            found = since[found.entry.id]
+        return found
+
+    def _plan(self, record: Record) -> Refetch | None:
+        """Return how an entry is fetched again; only tool results are."""
+        is_result = record.entry.type == "tool_result" and record.kind != ARGUMENTS
+        if not (self._has_sources and is_result):
+            return None
+        subject = record_subject(record, self._text_or_none(record) or "")
+        return self._refetching.policy.resolve(subject).source
+
+    def _fetched(self, record: Record, plan: Refetch) -> sources.FetchResult:
+        arguments = json_text.read(record.arguments or "{}")
+        request = sources.FetchRequest(
+            record.tool, arguments if isinstance(arguments, dict) else {}
+        )
+        copy = sources.StoredCopy(
+            lambda: self._text_or_none(record),
+            record.entry.summary,
+            lambda present: self._refetching.redacted(record, present),
+        )
+        return sources.fetch(request, copy, plan, self._refetching.sources)
 
 
-def slice_of(text: str, record: Record, request: recall.Request, max_tokens: int) -> str:
+# Newer versions of an entry's content, fetched from its source: linked entries
+
+
+def replaced(records: Iterable[Record]) -> dict[str, Record]:
+    """Return by the id of each stale entry the entry of its newer version."""
+    return {each.origin.entry_id: each for each in records if isinstance(each.origin, SourceOrigin)}
+
+
+def version(  # noqa: PLR0913, PLR0917 - an entry is made of all of these
+    session: str, record: Record, text: str, turn: int, prices: Prices, encoding: str,
+    taken: Container[str],
+) -> Record:  # fmt: skip
+    """Return the entry of the present text of another entry's source."""
+    payload = content_key(text.encode("utf-8", "surrogatepass"))
+    origin = SourceOrigin(record.entry.id, payload)
+    tries = (entry_id(session, origin, payload, attempt) for attempt in itertools.count())
+    named = next(each for each in tries if each not in taken)
+    count, kind = tokens.count(text, encoding), kind_of(text)
+    hints = ExtractionContext(record.tool, record.arguments, content_tokens=count)
+    kept = index(text, hints, price_of(kind, "normal", prices, count, turn))
+    opening = frame.first_line(named, record.tool, turn, count, kind)
+    closing = frame.last_line(named, kept.selectors, text.count("\n") + 1)
+    modifiers = replace(record.entry.modifiers, associations=[record.entry.id])
+    entry = Entry(
+        id=named,
+        type="tool_result",
+        source=Source(type=record.entry.source.type, ref=payload, turn=turn),
+        summary=storable(kept.summary),
+        key_data=kept.key_data or None,
+        decay=replace(record.entry.decay, last_access=turn),
+        modifiers=modifiers,
+        lifecycle=replace(record.entry.lifecycle, created=turn),
+    )
+    rendered = storable("\n".join((opening, *kept.lines, closing)))
+    return Record(
+        entry, origin, payload, "text", kind, record.tool, record.arguments, count,
+        Stage.DORMANT, rendered,
+    )  # fmt: skip
+
+
+def linked(record: Record, newer: Record) -> Record:
+    """Return an entry that is linked to its newer version."""
+    known = dict.fromkeys([*record.entry.modifiers.associations, newer.entry.id])
+    modifiers = replace(record.entry.modifiers, associations=list(known))
+    return replace(record, entry=replace(record.entry, modifiers=modifiers))
+
+
+# Answers
+
+
+def slice_of(text: str, record: Record, request: Request, max_tokens: int) -> str:
     """Return a slice of an entry's text.
 
     Raises:
@@ -155,14 +332,14 @@ def slice_of(text: str, record: Record, request: recall.Request, max_tokens: int
 
     """
     try:
-        return recall.take(text, request, max(1, max_tokens), record.arguments)
+        return take(text, request, max(1, max_tokens), record.arguments)
     except RecallError as problem:
-        raise answers.completed(problem, record) from problem
+        raise calls.completed(problem, record) from problem
 
 
-def text_in(record: Record, content: bytes) -> str:
-    """Return the text of content that a message held as text, as blocks or as an object."""
-    text = content.decode("utf-8", "surrogatepass")
+def text_in(record: Record, payload: bytes) -> str:
+    """Return the text of a payload that a message held as text, as blocks or as an object."""
+    text = payload.decode("utf-8", "surrogatepass")
     if record.form == "blocks":
         text = text_of(json.loads(text))
     return without_envelope(text)
@@ -171,7 +348,7 @@ def text_in(record: Record, content: bytes) -> str:
 def handle(
     items: Sequence[Item],
     serve: Serve,
-    name: str = recall.TOOL_NAME,
+    name: str = TOOL_NAME,
     others: Mapping[str, Callable[[str], str]] = NO_TOOLS,
 ) -> list[Item]:
     """Return the items to append that answer the pending recalls at the end of a list.
@@ -182,24 +359,24 @@ def handle(
         MessagesError: the list is in no known format.
 
     """
-    answered = [(call.call_id, answer(call, serve)) for call in pending(items, name)]
-    results = [ToolResult(key, each.text, each.is_error, name) for key, each in answered]
+    pending = calls.pending(items, name)
+    results = [ToolResult(call.call_id, *answer(call, serve), name) for call in pending]
     results += [
         ToolResult(call_id, others[tool](text), tool=tool)
-        for call_id, tool, text in (unanswered(items) if others else ())
+        for call_id, tool, text in (calls.unanswered(items) if others else ())
         if tool in others
     ]
     return tool_results(items, results)
 
 
-def answer(call: RecallCall, serve: Serve) -> Answer:
-    """Return the slice that a call requests, or a text that explains why it cannot be served."""
+def answer(call: RecallCall, serve: Serve) -> tuple[str, bool]:
+    """Return the slice that a call requests, or why it cannot be served; and whether it is the second."""
     try:
         if call.problem is not None:
             raise call.problem
-        return Answer(serve(call))
+        return serve(call), False
     except RecallError as problem:
-        return Answer(answers.render(problem), is_error=True)
+        return calls.render(problem), True
     except StoreError as failure:
         text = f"recall failed (the disk): {failure}. Do not retry; call the original tool again."
-        return Answer(text, is_error=True)
+        return text, True

@@ -31,7 +31,7 @@ SLICE_TOKENS = 400
 LINE_SLICE_TOKENS = 2_000
 """The slice of a recall that brings hidden lines, with hidden values or without."""
 READ_TOKENS = 1_000
-READ_KINDS = frozenset(("code", "page", "prose"))
+TEXT_KINDS = frozenset(("code", "page", "prose"))
 """A result of this size and one of these kinds is read, if the agent asked for it: no data."""
 MAX_PROBLEMS = 10
 
@@ -177,7 +177,7 @@ def _asked(messages: Sequence[Message]) -> dict[int, list[Part]]:
                 if (
                     asks_to_read(call.tool, call.text)
                     and tokens.count(part.text) >= READ_TOKENS
-                    and indexing.kind_of(part.text) in READ_KINDS
+                    and indexing.kind_of(part.text) in TEXT_KINDS
                 ):
                     asked.setdefault(number, []).append(part)
     return asked

@@ -76,7 +76,7 @@ def shares_of_raw(raw: dict[str, Any]) -> str:
 
 def _table(summary: dict[str, Any], outcome: dict[str, Any], *, narrow: bool) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("strategy", no_wrap=True)
+    table.add_column("strategy")  # in a narrow terminal the name is folded, and no figure is cut
     columns = [each for each in COLUMNS if not narrow or each[1] in NARROW_COLUMNS]
     for title, _, _ in columns:
         table.add_column(title, justify="right", no_wrap=True)
@@ -98,7 +98,7 @@ def shares_table(title: str, rows: Mapping[str, dict[str, Any]]) -> Table:
     table = Table(title)
     columns = [each for each in COLUMNS if each[1] in NARROW_COLUMNS]
     for head, _, _ in columns:
-        table.add_column(head, justify="right")
+        table.add_column(head, justify="right", no_wrap=True)
     for name, figures in rows.items():
         table.add_row(name, *(form.format(figures[field]) for _, field, form in columns))
     return table

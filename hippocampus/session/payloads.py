@@ -30,7 +30,7 @@ from hippocampus.formats.reads import asks_to_read, file_written
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.policy import Policy, Redaction, Resolution, Subject, new_entry
 from hippocampus.policy.words import EntryType
-from hippocampus.recall import pending
+from hippocampus.recall import calls
 from hippocampus.session import redactor
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History
@@ -479,9 +479,9 @@ class _PayloadsDraft:
         call = called.part if called else None
         tool = part.tool or (call.tool if call else "")
         argued = call.text if call else ""
-        if pending.is_named(tool, rules.recall_name):
+        if calls.is_named(tool, rules.recall_name):
             asked = replace(part, tool=tool, text=argued)
-            if pending.is_answer(asked, part.text, rules.recall_name, self._ids.__contains__):
+            if calls.is_answer(asked, part.text, rules.recall_name, self._ids.__contains__):
                 return
         subject = redactor.result_subject(
             part, call, self._history.tokens_of(site.message, site.at)

@@ -22,8 +22,8 @@ from hippocampus.indexing import frame, price_of
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.models import tokens
 from hippocampus.prices import Prices
-from hippocampus.recall.fitting import MIN_TOKENS
-from hippocampus.recall.pending import is_named
+from hippocampus.recall.calls import is_named
+from hippocampus.recall.lines import MIN_TOKENS
 from hippocampus.session.history import History
 from hippocampus.session.identifiers import ID
 from hippocampus.session.payload import Payload

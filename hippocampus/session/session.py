@@ -34,9 +34,8 @@ from hippocampus.formats import plain, reader
 from hippocampus.formats.conversation import Item, Message
 from hippocampus.formats.usage import cache_miss_of, usage_of
 from hippocampus.models import tokens
-from hippocampus.recall import answers, pending, retrieval, versions
-from hippocampus.recall.fitting import MIN_TOKENS
-from hippocampus.recall.refetch import Refetcher, RefetchPorts
+from hippocampus.recall import calls, retrieval
+from hippocampus.recall.lines import MIN_TOKENS
 from hippocampus.session import digest, report, tool_cache
 from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.changes import Change, changes_between, changes_of
@@ -80,12 +79,11 @@ class Session:
         self._bill = Bill(resources.prices)
         self._memory_calls: Mapping[str, Callable[[str], str]] = {}
         """By name the tools of long-term memory that were offered to the model."""
-        self._retrieval = retrieval.Retrieval(
-            resources.state, session_id, resources.store, self._decode
+        refetching = retrieval.Refetching(
+            resources.policy, resources.sources, self.records, self._redacted, self._add_version
         )
-        ports = RefetchPorts(self.records, self._redacted, self._add_version)
-        self._refetcher = Refetcher(
-            session_id, resources.policy, resources.sources, self._retrieval, ports
+        self._retrieval = retrieval.Retrieval(
+            resources.state, session_id, resources.store, refetching, self._decode
         )
         resources.open_files.use(self)
         try:
@@ -232,10 +230,10 @@ class Session:
         prices, encoding = self._resources.prices, self._resources.encoding
         with self._lock:
             turn, ids = self._run.state.history.turn, self._run.state.ids
-            newer = versions.version(self.id, record, text, turn, prices, encoding, ids)
+            newer = retrieval.version(self.id, record, text, turn, prices, encoding, ids)
             self._resources.store.put(text.encode("utf-8", "surrogatepass"))
             self._save(newer)
-            self._save(versions.linked(record, newer))
+            self._save(retrieval.linked(record, newer))
         return newer
 
     def tools(
@@ -304,29 +302,28 @@ class Session:
         """
         selectors = {"pattern": pattern, "lines": lines, "path": path, "query": query}
         counts = {"head": head, "tail": tail, "context": context, "max_tokens": max_tokens}
-        call = pending.read_call("", {"entry_id": entry_id, **selectors, **counts})
+        call = calls.read_call("", {"entry_id": entry_id, **selectors, **counts})
         if call.problem is not None:
             raise call.problem
-        most = self._resources.policy.recall_tokens
-        return self._taken(call, recall.bound_of(call.request, call.max_tokens, most))
+        return self._taken(call, call.max_tokens or self._resources.policy.recall_tokens)
 
     def answer(self, arguments: str | Mapping[str, Any]) -> str:
         """Return the answer to a call of `recall`, whatever its arguments: a slice, or why not.
 
         `arguments` are as the model wrote them, JSON text or an object. Nothing is raised for them.
         """
-        return retrieval.answer(pending.written("", arguments), self._serve).text
+        return retrieval.answer(calls.written("", arguments), self._serve)[0]
 
     async def aanswer(self, arguments: str | Mapping[str, Any]) -> str:
         """Return what `answer` returns; the work is done in a thread."""
         return await asyncio.to_thread(self.answer, arguments)
 
-    def _taken(self, call: pending.RecallCall, bound: int) -> str:
+    def _taken(self, call: calls.RecallCall, bound: int) -> str:
         self._resources.open_files.use(self)
         if call.entry_id is None:
             return self._search(call.request.query or call.request.pattern, bound)
         record = self._record_of(call.entry_id)
-        found = self._refetcher.slice(record, call.request, self._room_tokens(record, bound))
+        found = self._retrieval.slice(record, call.request, self._room_tokens(record, bound))
         self._accessed([record])
         return found
 
@@ -338,7 +335,7 @@ class Session:
         with self._lock:
             room = window_tokens - self._run.state.view.shown_total
         if room < min(bound, MIN_TOKENS):
-            raise answers.too_large(record, min(bound, record.tokens), max(0, room))
+            raise calls.too_large(record, min(bound, record.tokens), max(0, room))
         return min(bound, room)
 
     def _search(self, query: str | None, bound: int) -> str:
@@ -346,7 +343,7 @@ class Session:
         if not query:
             raise RecallError("bad_request", "name an entry_id, or a query to search everything")
         every = self._known()
-        stale = versions.replaced(every.values())
+        stale = retrieval.replaced(every.values())
         known = {entry_id: record for entry_id, record in every.items() if entry_id not in stale}
         with self._lock:
             texts = [text for each in self._run.state.view.shown for text in each.texts()]
@@ -373,11 +370,9 @@ class Session:
             self._memory_calls,
         )
 
-    def _serve(self, call: pending.RecallCall) -> str:
-        most = self._resources.policy.recall_tokens
-        asked = None if call.max_tokens is None else min(call.max_tokens, MAX_RECALL_FACTOR * most)
-        bound = recall.bound_of(call.request, asked, most)
-        return self._taken(call, bound)
+    def _serve(self, call: calls.RecallCall) -> str:
+        usual = self._resources.policy.recall_tokens
+        return self._taken(call, min(call.max_tokens or usual, MAX_RECALL_FACTOR * usual))
 
     def cached(self, call: Mapping[str, Any]) -> Any:
         """Return the stored result of a call that was made before, or nothing where it may differ.
@@ -399,7 +394,7 @@ class Session:
             said = list(self._run.state.history.raw)
         if record is None or tool_cache.is_overtaken(record, said, wanted):
             return None
-        current = self._refetcher.is_current(record)
+        current = self._retrieval.is_current(record)
         if current is False or (current is None and tool_cache.has_changed_before(said, wanted)):
             return None
         try:
@@ -569,7 +564,7 @@ class Session:
                 "failures": self.failures,
                 "problem": self.problem,
                 **report.figures(self._run.state, self._run.rules),
-                "recalls": dict(self._refetcher.outcomes),
+                "recalls": dict(self._retrieval.outcomes),
                 "billed": self._bill.figures() if self._bill.calls else None,
             }
 

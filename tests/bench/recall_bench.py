@@ -28,13 +28,14 @@ from hippocampus.errors import RecallError
 from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
 from hippocampus.models import tokens
-from hippocampus.recall.passages import Content, Passages
-from hippocampus.recall.searching import names_in
+from hippocampus.recall.search import content, names_in
+from hippocampus.recall.slices import terms
 from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import hidden, prepare
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.search_index import Content, Passages
 
 PATTERN_TOKENS, QUERY_TOKENS = 2_000, 800
 ROUNDS = 15
@@ -70,7 +71,7 @@ def hidden_uses(recording: Recording) -> Iterator[Use]:
 
 def about(session, entry_id: str) -> Content:
     record = next(each for each in session.records() if each.entry.id == entry_id)
-    return Content(session.text(entry_id), f"{record.tool} {record.arguments}")
+    return content(session.text(entry_id), f"{record.tool} {record.arguments}")
 
 
 def ask(session, index: Passages, value: str, said: Message, view: list[Message]) -> Use:
@@ -102,8 +103,8 @@ def lack(session, index: Passages, query: str, ids: list[str], value: str) -> st
     """Say where a search lost a value: in the index, among its lines, or in the question."""
     if len(query.split()) < 12:
         return "the message says nothing but the value"
-    for rank, hit in enumerate(index.search(query, ids, 60)):
-        lines = recall.pages(session.text(hit.entry_id))[hit.span.first - 1 : hit.span.last]
+    for rank, hit in enumerate(index.search(terms(query), ids, 60)):
+        lines = recall.pages(session.text(hit.entry_id))[hit.first - 1 : hit.last]
         if value in "\n".join(lines):
             return f"its passage is number {rank}, its line too weak"
     return "its passage is not among the best 60"
@@ -200,9 +201,9 @@ def query_speed() -> None:
         path = Path(folder) / "search.sqlite3"
         store = DiskStore(Path(folder) / "contents")
         keys = {entry_id: store.put(text.encode()) for entry_id, text in texts.items()}
-        index = Passages(path, lambda id_: Content(texts[id_], "list customers"))
+        index = Passages(path, lambda id_: content(texts[id_], "list customers"))
         started = time.perf_counter()
-        index.search("customer", list(texts))
+        index.search(["customer"], list(texts))
         filling = time.perf_counter() - started
         size = sum(each.stat().st_size for each in Path(folder).glob("search*"))
         total = sum(map(len, texts.values()))

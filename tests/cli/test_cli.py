@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from conversations import reading
+from rich.console import Console
 
 from hippocampus.cli.options import PIPED_WIDTH
+from hippocampus.replay.table import shares_table
 
 
 def hippocampus(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -34,11 +38,34 @@ def source(tmp_path: Path) -> Path:
     return folder
 
 
-def test_help_names_the_commands(tmp_path: Path) -> None:
+def test_help_begins_with_the_commands_that_a_newcomer_needs(tmp_path: Path) -> None:
     done = hippocampus("--help", cwd=tmp_path)
     assert done.returncode == 0
-    assert "replay" in done.stdout
-    assert "explain" in done.stdout
+    first = done.stdout.partition("─ Commands ─")[2].partition("╰")[0]
+    names = re.findall(r"^│ (\w+)", first, re.MULTILINE)
+    assert names == ["replay", "explain", "status", "install", "proxy", "mcp", "memory", "policy"]
+    assert "─ State directories ─" in done.stdout
+
+
+@pytest.mark.parametrize("command", [[], ["gc"], ["memory", "remember"], ["study"]])
+def test_help_names_no_type_of_a_flag(command: list[str], tmp_path: Path) -> None:
+    assert "bool" not in hippocampus(*command, "--help", cwd=tmp_path).stdout
+
+
+def test_a_table_in_a_pipe_has_no_trailing_blanks(source: Path) -> None:
+    lines = hippocampus("replay", source, "--compare", cwd=source).stdout.splitlines()
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_table_fits_the_width_and_cuts_no_figure(width: int) -> None:
+    outcome = {"tokens_percent": 100.0, "cost_percent": 100.0, "dollars": 1234.5}
+    outcome |= dict.fromkeys(("visible_percent", "lines_percent", "read_percent"), 100.0)
+    out = Console(width=width, file=io.StringIO())
+    out.print(shares_table("policy", {"a name that is longer than the column": outcome}))
+    text = out.file.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    assert (text.count("100.0"), text.count("1,234.50")) == (5, 1)
 
 
 def test_replay_prints_one_json_object(source: Path) -> None:

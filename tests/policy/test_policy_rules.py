@@ -346,7 +346,7 @@ def test_what_has_nothing_to_hide_stays_as_it_is(text: str) -> None:
 
 
 def test_the_sources_that_come_with_the_package_are_the_ones_whose_fields_are_known() -> None:
-    assert set(known_sources()._named) == set(OWN_SOURCES)
+    assert set(known_sources({})) == set(OWN_SOURCES)
 
 
 def test_a_source_is_a_name_or_a_mapping_with_a_type() -> None:

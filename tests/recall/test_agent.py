@@ -17,8 +17,8 @@ from hippocampus.formats.conversation import ToolResult
 from hippocampus.formats.reader import read
 from hippocampus.formats.writing import appended, tool_results
 from hippocampus.models import tokens
-from hippocampus.recall import answers
-from hippocampus.recall.pending import RecallCall, pending
+from hippocampus.recall import calls
+from hippocampus.recall.calls import RecallCall, pending
 from hippocampus.recall.retrieval import handle
 from hippocampus.replay.measure import unpaired
 
@@ -87,7 +87,7 @@ class Contents:
 
     def _serve(self, call: RecallCall) -> str:
         if call.entry_id not in (None, "ID"):
-            raise answers.never_existed(str(call.entry_id), ["ID"])
+            raise calls.never_existed(str(call.entry_id), ["ID"])
         return recall.take(ROWS, call.request, min(call.max_tokens or BOUND, BOUND))
 
 

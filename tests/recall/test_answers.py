@@ -10,22 +10,20 @@ import pytest
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import RecallError
-from hippocampus.recall import answers
+from hippocampus.recall import calls
 
 RECORD = Record(
     Entry(id="abcd2345", type="tool_result", source=Source(type="t", ref="r", turn=3), summary="s"),
     MemoryOrigin("m"), "key", "text", "json", "list_orders", '{"page": 2}', 900, Stage.INDEXED, "shown",
 )  # fmt: skip
 EVERY = {
-    "never_existed": answers.never_existed("abcd2346", ["abcd2345", "zzzzzzzz"]),
-    "other_session": answers.other_session("abcd2345", "nightly"),
-    "expired": answers.expired(
-        RECORD, "2026-01-02T03:04:05+00:00", "sessions idle for over 30 days"
-    ),
-    "stale": answers.stale(RECORD, "efgh2345", "file", "-a\n+b"),
-    "too_large": answers.too_large(RECORD, 9_000, 500),
-    "no_match": answers.completed(RecallError("no_match", "nothing matches"), RECORD),
-    "bad_request": answers.completed(RecallError("bad_request", "no pattern"), RECORD),
+    "never_existed": calls.never_existed("abcd2346", ["abcd2345", "zzzzzzzz"]),
+    "other_session": calls.other_session("abcd2345", "nightly"),
+    "expired": calls.expired(RECORD, "2026-01-02T03:04:05+00:00", "sessions idle for over 30 days"),
+    "stale": calls.stale(RECORD, "efgh2345", "file", "-a\n+b"),
+    "too_large": calls.too_large(RECORD, 9_000, 500),
+    "no_match": calls.completed(RecallError("no_match", "nothing matches"), RECORD),
+    "bad_request": calls.completed(RecallError("bad_request", "no pattern"), RECORD),
 }
 
 
@@ -33,7 +31,7 @@ EVERY = {
 def test_each_answer_says_not_to_retry_and_what_to_do_instead(reason: str) -> None:
     problem = EVERY[reason]
     assert problem.reason == reason
-    told = answers.render(problem)
+    told = calls.render(problem)
     assert told.startswith(f"recall failed ({reason.replace('_', ' ')}): ")
     assert "o not retry" in told
     assert any(way in told for way in ("call ", "search with query", "narrow it"))
@@ -43,7 +41,7 @@ def test_each_answer_says_not_to_retry_and_what_to_do_instead(reason: str) -> No
 @pytest.mark.parametrize("kind", ["message", "state", "memory"])
 def test_what_no_call_made_is_not_called_again(kind: str) -> None:
     entry = replace(RECORD.entry, type=kind)
-    told = str(answers.expired(replace(RECORD, entry=entry, tool="user", arguments="", kind=kind)))
+    told = str(calls.expired(replace(RECORD, entry=entry, tool="user", arguments="", kind=kind)))
     assert "call " not in told
     assert "Do not retry; " in told
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import time
 
 import pytest
 
 from hippocampus.errors import RecallError
+from hippocampus.indexing import kind_of
 from hippocampus.recall import Request, take
 
 CODE = '''import os
@@ -83,11 +86,63 @@ def test_json_is_read_by_its_path() -> None:
     text = json.dumps({"items": [{"id": n, "name": f"n{n}"} for n in range(50)]})
     assert at(text, "$.items[3].name") == "1: n3"
     assert at(text, "rows[3].name") == at(text, "$.items[3].name")
-    assert at(text, "columns.name").split("\n")[49] == "50: n49"
+    assert at(text, "columns.name").split("\n")[49] == '$.items[49].name: "n49"'
+    assert at(text, "$.items[3]") == '$.items[3]: {"id": 3, "name": "n3"}'
     with pytest.raises(RecallError, match=r"\$\.items\[0\] has the keys id, name"):
         at(text, "$.items[0].title")
     with pytest.raises(RecallError, match="is a list of 50"):
         at(text, "$.items[99]")
+
+
+RESULTS = json.dumps({"results": [{"id": n, "tags": {"a b": n % 3}} for n in range(50)]})
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("$.results[14:17].id", "14 15 16"),
+        ("$.results[-1].id", "49"),
+        ("$.results[0, 2].id", "0 2"),
+        ("$.results[?@.id > 47].id", "48 49"),
+        ('$.results[?@.tags["a b"] == 2 && @.id < 6].id', "2 5"),
+        ("$..id[0]", ""),
+        ("results[3].id", "3"),
+        ("rows[3:5].id", "3 4"),
+        ("$.results[4].tags.a b", "1"),
+        ("$['results'][4]['tags'].*", "1"),
+        ("$.results[?search(@.id, '(')].id", ""),
+    ],
+)
+def test_a_path_is_one_of_rfc_9535(path: str, found: str) -> None:
+    try:
+        lines = at(RESULTS, path).split("\n")
+    except RecallError as told:
+        assert (told.reason, found) == ("no_match", "")  # noqa: PT017 - each is right
+    else:
+        assert " ".join(line.split(": ")[1] for line in lines) == found
+
+
+def test_text_that_is_no_path_is_refused_with_the_reason() -> None:
+    with pytest.raises(RecallError, match=r"is not a path \(RFC 9535\): unexpected end") as told:
+        at(RESULTS, "$.results[?(")
+    assert told.value.reason == "bad_request"
+
+
+@pytest.mark.parametrize("path", ["$..*..*..*.zz", "$..[?count($..*)==3]", "$" + "[*,*,*,*]" * 9,
+    "$..[?" + "&&".join(["1==2"] * 150) + "]", "$..[?search(@, '(a+)+$')]"])  # fmt: skip
+def test_no_path_visits_without_end(path: str) -> None:
+    text = json.dumps([{"a": [[n] * 9, {"b": "a" * 99}]} for n in range(5_000)])
+    started = time.thread_time()
+    with contextlib.suppress(RecallError):
+        at(text, path)
+    assert time.thread_time() - started < 5
+
+
+def test_two_json_blocks_of_one_result_are_a_list_of_both() -> None:
+    text = f"{json.dumps([{'id': n} for n in range(400)])}\n{RESULTS}"
+    assert at(text, "$[1].results[3].id") == "$[1].results[3].id: 3"
+    assert at(text, "$[0][399].id") == "$[0][399].id: 399"
+    assert kind_of(text) == "json"
 
 
 def test_json_inside_a_text_is_read_too() -> None:
@@ -96,10 +151,11 @@ def test_json_inside_a_text_is_read_too() -> None:
 
 
 def test_a_table_has_rows_and_columns() -> None:
-    assert at(CSV, "rows[3]") == "id: 3\nname: user 3\ntotal: 30"
-    assert at(CSV, "rows[-1].name") == "name: user 39"
-    assert at(CSV, "columns.total").startswith("[0] 0\n[1] 10")
-    with pytest.raises(RecallError, match=r"columns\.name"):
+    assert at(CSV, "rows[3]") == '$[3]: {"id": "3", "name": "user 3", "total": "30"}'
+    assert at(CSV, "rows[-1].name") == "1: user 39"
+    assert at(CSV, "columns.total").startswith('$[0].total: "0"\n$[1].total: "10"')
+    assert at(CSV, "rows[?@.total == '70'].name") == "1: user 7"
+    with pytest.raises(RecallError, match="has the keys id, name, total"):
         at(CSV, "columns.nam")
 
 
@@ -154,5 +210,5 @@ def test_prose_is_asked_for_by_heading() -> None:
 
 
 def test_a_json_path_into_another_kind_says_so() -> None:
-    with pytest.raises(RecallError, match="not JSON"):
+    with pytest.raises(RecallError, match="neither JSON nor a table"):
         at(NOTES, "$.a")

@@ -14,7 +14,7 @@ from hippocampus import recall
 from hippocampus.formats.conversation import Part, ToolResult
 from hippocampus.formats.reader import read
 from hippocampus.formats.writing import appended, tool_results
-from hippocampus.recall.pending import is_answer, pending, read_call
+from hippocampus.recall.calls import is_answer, pending, read_call
 from hippocampus.recall.slices import Request
 from hippocampus.replay.measure import unpaired
 

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from storage.memory_store import MemoryStore
 
+from hippocampus import policy
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.recall import Request
-from hippocampus.recall.retrieval import Retrieval, handle
+from hippocampus.recall.retrieval import Refetching, Retrieval, handle, slice_of, text_in
+from hippocampus.recall.sources import known_sources
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.ledger import Ledger, ModelCall
@@ -37,16 +39,21 @@ def record(entry_id: str, key: str, form: str = "text") -> Record:
     )
 
 
+def opened(state: Path, store: object) -> Retrieval:
+    none = Refetching(policy.load("default"), known_sources({}), list, lambda _, text: text, max)
+    return Retrieval(StateDir(state), "s", store, none, text_in)
+
+
 def test_text_comes_out_of_every_form(state: Path) -> None:
     store = MemoryStore()
-    retrieval = Retrieval(StateDir(state), "s", store)
+    retrieval = opened(state, store)
     plain = record("aaaa2222", store.put(b"one\ntwo"))
     blocks = record("bbbb2222", store.put(b'[{"type": "text", "text": "three"}]'), "blocks")
     assert retrieval.text(plain) == "one\ntwo"
     assert retrieval.text(blocks) == "three"
-    assert retrieval.take(plain, Request(lines=(2, 2)), 100) == "2: two"
+    assert slice_of(retrieval.text(plain), plain, Request(lines=(2, 2)), 100) == "2: two"
     with pytest.raises(RecallError, match=r'call list_rows again with \{"all": 1\}') as told:
-        retrieval.take(plain, Request(pattern="zebra"), 100)
+        slice_of(retrieval.text(plain), plain, Request(pattern="zebra"), 100)
     assert (told.value.reason, told.value.entry_id) == ("no_match", "aaaa2222")
 
 
@@ -55,7 +62,7 @@ def test_ids_of_others_and_of_nobody_are_told_apart(state: Path) -> None:
     ledger = Ledger(StateDir(state), "other")
     ledger.commit([record("bbbb2222", "k")], [], ModelCall(1, 1, 1, 1))
     ledger.close()
-    retrieval = Retrieval(StateDir(state), "s", MemoryStore())
+    retrieval = opened(state, MemoryStore())
     assert retrieval.record_of("aaaa2222", {"aaaa2222": mine}) is mine
     with pytest.raises(RecallError) as told:
         retrieval.record_of("bbbb2222", {"aaaa2222": mine})
@@ -68,7 +75,7 @@ def test_ids_of_others_and_of_nobody_are_told_apart(state: Path) -> None:
 def test_what_retention_removed_is_expired_with_its_rule(state: Path) -> None:
     store = DiskStore(state / "contents")
     gone = record("aaaa2222", store.put(b"one"))
-    retrieval = Retrieval(StateDir(state), "s", store)
+    retrieval = opened(state, store)
     going = gc.plan(gc.holdings(StateDir(state), store), gc.GcRules(orphan_grace_seconds=0), 2e9)
     gc.collect(StateDir(state), store, going, 2e9)
     with pytest.raises(RecallError) as told:
@@ -89,7 +96,7 @@ def test_a_search_says_which_entries_it_found(state: Path) -> None:
         "bbbb2222": record("bbbb2222", store.put(b"bbbb2222:\nships leave at nine")),
         "cccc2222": record("cccc2222", "0" * 64),
     }
-    retrieval = Retrieval(StateDir(state), "s", store)
+    retrieval = opened(state, store)
     text, entry_ids = retrieval.search("which card for refunds", records, 400)
     assert entry_ids == ("aaaa2222",)
     assert text == "aaaa2222:\n1: refunds go to card_9911"

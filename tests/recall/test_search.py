@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hippocampus import recall
 from hippocampus.errors import RecallError
 from hippocampus.models import tokens
-from hippocampus.recall.passages import Content, Passages
-from hippocampus.recall.ranking import passages, scores, terms
-from hippocampus.recall.searching import names_in
+from hippocampus.recall.search import content, names_in
+from hippocampus.recall.slices import passages, scores, terms
+from hippocampus.storage.search_index import Passages
 
 TEXTS = {
     "orders01": "\n".join(
@@ -27,7 +27,7 @@ TEXTS = {
 
 def opened(path: Path | str = ":memory:") -> Passages:
     return Passages(
-        path, lambda id_: Content(TEXTS[id_], f"tool_of_{id_}") if id_ in TEXTS else None
+        path, lambda id_: content(TEXTS[id_], f"tool_of_{id_}") if id_ in TEXTS else None
     )
 
 
@@ -76,10 +76,10 @@ def test_lines_that_say_nothing_more_than_the_view_come_last() -> None:
 def test_what_another_process_filled_is_found_and_a_lost_file_is_made_again(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite3"
     index = opened(path)
-    index.search("refund", ["refunds1"])
+    index.search(["refund"], ["refunds1"])
     index.close()
     again = Passages(path, lambda _: None)
-    assert again.search("refund", ["refunds1"])[0].entry_id == "refunds1"
+    assert again.search(["refund"], ["refunds1"])[0].entry_id == "refunds1"
     again.close()
     path.write_bytes(b"no database at all, " * 100)
     index = opened(path)
@@ -116,6 +116,6 @@ def test_names_are_taken_apart() -> None:
 def test_a_sentence_in_a_long_paragraph_is_found_within_few_tokens() -> None:
     before, after = "The committee met and talked. " * 200, "Then they went for dinner. " * 200
     text = f"{before}The reserve key is under stone 47 by the gate. {after}"
-    index = Passages(":memory:", lambda _: Content(text, ""))
+    index = Passages(":memory:", lambda _: content(text, ""))
     found = recall.search(index, "reserve key stone gate", 300, ["aaaa2222"], lambda _: text)
     assert "under stone 47 by the gate" in found

@@ -6,6 +6,7 @@ import contextlib
 import json
 import re
 import time
+from collections.abc import Iterator
 
 import pytest
 import re2
@@ -14,8 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.errors import RecallError
+from hippocampus.formats.json_paths import at_path
 from hippocampus.models import tokens
-from hippocampus.recall import Request, bound_of, take, tool
+from hippocampus.recall import Request, take, tool
+from hippocampus.recall.lines import records
 
 LINES = "\n".join(f"line {number} of id_{number:03d}" for number in range(1, 101))
 
@@ -128,34 +131,117 @@ def test_a_part_of_a_file_keeps_its_own_line_numbers() -> None:
         take(text, Request(lines=(1, 2)), 500)
 
 
-def test_json_on_one_line_is_paged_and_so_are_the_texts_in_it() -> None:
-    rows = [{"id": f"row_{number}", "body": "one\ntwo of it\nthree"} for number in range(30)]
-    found = take(json.dumps(rows), Request(pattern="row_7\\b", context=2), 500)
-    assert '"id": "row_7"' in found
-    assert found.count("\n") == 4
-    assert "two of it" in take(json.dumps(rows), Request(lines=(3, 3)), 500)
+ORDERS = {
+    "orders": [{"id": f"A-{n}", "state": "late" if n == 417 else "paid"} for n in range(900)],
+    "note": "one of it\ntwo of it\n" * 40,
+}
+
+
+def test_a_match_in_json_on_one_line_is_its_path_and_its_record() -> None:
+    text = json.dumps(ORDERS, separators=(",", ":"))
+    found = take(text, Request(pattern="late"), 500)
+    assert found == '$.orders[417]: {"id": "A-417", "state": "late"}'
+
+
+def test_a_match_in_one_of_several_json_blocks_is_its_path_and_its_record() -> None:
+    blocks = [json.dumps([{"id": f"{name}-{n}"} for n in range(400)]) for name in "abc"]
+    assert take("\n".join(blocks), Request(pattern="c-77"), 500) == '$[2][77]: {"id": "c-77"}'
+
+
+def test_the_context_of_a_match_in_json_is_the_records_around_it() -> None:
+    found = take(json.dumps(ORDERS), Request(pattern="late", context=1), 500).split("\n")
+    assert [line.split(" ")[0] for line in found] == [
+        "$.orders[416]-",
+        "$.orders[417]:",
+        "$.orders[418]-",
+    ]
+
+
+def test_a_long_text_in_json_is_paged_by_its_own_lines() -> None:
+    found = take(json.dumps(ORDERS), Request(pattern="^two of it$"), 100)
+    assert found.startswith("$.note: two of it\n$.note: two of it\n")
+
+
+def test_a_record_of_many_long_fields_has_its_short_ones_together() -> None:
+    rows = [{"id": n, "body": f"b{n} " * 400, "state": f"s{n}"} for n in range(9)]
+    found = take(json.dumps(rows), Request(pattern="s7"), 500)
+    assert found == '$[7]: {"id": 7, "state": "s7"}'
+
+
+def test_a_record_without_short_fields_has_the_lines_of_its_long_ones() -> None:
+    text = json.dumps({"data": {"rows": [{"id": f"r{n}", "x": "y" * 90} for n in range(40)]}})
+    assert take(text, Request(lines=(1, 1)), 500).startswith('1: {"id": "r0"')
+
+
+def test_plain_items_share_a_line_whose_path_is_a_slice() -> None:
+    text = json.dumps({"ids": [f"id_{number:04}" for number in range(2_000)]})
+    found = take(text, Request(pattern="id_1234"), 2_000)
+    assert take(text, Request(path=found.split(":")[0] + ":" + found.split(":")[1]), 5_000).count(
+        "id_"
+    )
+    assert found.startswith("$.ids[1")
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20) | st.text("ab \n", min_size=300, max_size=900),
+    lambda inner: st.lists(inner, max_size=12) | st.dictionaries(st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=8), inner, max_size=12),
+    max_leaves=60,
+)  # fmt: skip
+
+
+def leaves(value: object) -> Iterator[object]:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from leaves(inner)
+    else:
+        yield value
+
+
+@given(json_values)
+def test_each_line_of_json_has_a_path_that_leads_to_its_value(value: object) -> None:
+    lines = list(records(value))
+    for path, _ in lines:
+        assert "…" in path or list(at_path(value, path))
+    shown = "\n".join(line for _, line in lines)
+    for leaf in leaves(value):
+        assert json.dumps(leaf, ensure_ascii=False) in shown or str(leaf) in shown
+
+
+@pytest.mark.parametrize("text", [
+    '{"a":' * 900 + json.dumps([[]] * 60_000) + "}" * 900,
+    json.dumps({f"key {number}": number for number in range(60_000)}),
+    json.dumps([[[{"a": "x" * 500}] * 3]] * 300),
+], ids=["deep", "wide", "nested"])  # fmt: skip
+def test_no_json_takes_long_to_page(text: str) -> None:
+    started = time.thread_time()
+    with contextlib.suppress(RecallError):
+        take(text, Request(pattern="zebra"), 200)
+    assert time.thread_time() - started < 2
 
 
 def test_the_words_around_json_are_its_last_lines() -> None:
     rows = json.dumps([{"id": f"row_{number}"} for number in range(90)])
     second = json.dumps([{"other": f"column_{number}"} for number in range(9)])
     text = f"90 of 120 rows, next cursor abcd77: {rows} quota at 93%\n{second}"
-    assert take(text, Request(lines=(1, 1)), 500) == '1: [{"id": "row_0"},'
+    assert take(text, Request(lines=(1, 1)), 500) == '1: {"id": "row_0"}'
     assert take(text, Request(lines=(91, 92)), 500).startswith("91: 90 of 120 rows, next cursor")
     for query in ("cursor", "quota", "column_7"):
         assert query in take(text, Request(query=query), 2_000)
-
-
-def test_a_line_of_json_breaks_where_its_strings_do_and_a_backslash_stays() -> None:
-    rows = [{"at": f"C:\\new\\{number}", "text": f"one\ntwo {number}"} for number in range(30)]
-    found = take(json.dumps(rows), Request(lines=(1, 3)), 500)
-    assert found == '1: [{"at": "C:\\\\new\\\\0",\n2: "text": "one\n3: two 0"},'
 
 
 def test_half_an_emoji_in_json_is_returned_as_it_is_escaped_there() -> None:
     text = json.dumps([{"id": number, "cut": "\ud83d"} for number in range(40)])
     for request in (Request(lines=(1, 2)), Request(path="$[0].cut"), Request(path="$[0]")):
         assert "\\ud83d" in take(text, request, 500)
+
+
+def test_a_tail_that_does_not_fit_keeps_the_end() -> None:
+    found = take(LINES, Request(tail=80), 100)
+    assert found.endswith("100: line 100 of id_100")
+    at = int(found.split("[21, ", 1)[1].split("]")[0])
+    assert found.startswith(
+        f"(lines 21 to {at} are left out; ask for lines=[21, {at}])\n{at + 1}: "
+    )
 
 
 def test_context_lines_stand_beside_each_match_once() -> None:
@@ -234,16 +320,3 @@ def test_the_tool_has_the_shape_of_each_format() -> None:
     assert tool("gemini")["functionDeclarations"][0]["parameters"]["type"] == "object"
     with pytest.raises(ValueError, match="'responses', 'openai', 'anthropic', 'bedrock', 'gemini'"):
         tool("mistral")
-
-
-def test_a_range_of_lines_is_not_cut_at_the_usual_bound() -> None:
-    text = "\n".join(f"line {number} of a file with some words in it" for number in range(1, 400))
-    bound = bound_of(Request(lines=(48, 127)), None, 500)
-    found = take(text, Request(lines=(48, 127)), bound)
-    assert found.splitlines()[0].startswith("48: ")
-    assert found.splitlines()[-1].startswith("127: ")
-
-
-def test_a_search_keeps_the_usual_bound_and_a_bound_that_was_asked_holds() -> None:
-    assert bound_of(Request(pattern="line"), None, 500) == 500
-    assert bound_of(Request(lines=(1, 100)), 64, 500) == 64

@@ -18,8 +18,8 @@ from hippocampus.prices import TABLES
 from hippocampus.replay.managed import measure_ours
 from hippocampus.replay.measure import (
     LINE_SLICE_TOKENS,
-    READ_KINDS,
     SLICE_TOKENS,
+    TEXT_KINDS,
     MeasuredCall,
     measure,
     prepare,
@@ -277,7 +277,7 @@ def naive_unread(messages: Any, start: int, end: int, view: Any) -> list[int]:
         and part.call_id in calls
         and asks_to_read(calls[part.call_id].tool, calls[part.call_id].text)
         and tokens.count(part.text) >= 1_000
-        and kind_of(part.text) in READ_KINDS
+        and kind_of(part.text) in TEXT_KINDS
         and not any(part.text in text for text in shown)
     ]
 

@@ -15,8 +15,6 @@ from hippocampus.entries.entry import Entry, Source
 from hippocampus.errors import StoreError
 from hippocampus.facts.database import Database
 from hippocampus.facts.schema import SCHEMA as FACTS
-from hippocampus.recall.passages import SCHEMA as PASSAGES
-from hippocampus.recall.passages import Content, Passages
 from hippocampus.storage import entry_index, tombstones
 from hippocampus.storage.ledger import SCHEMA as LEDGER
 from hippocampus.storage.ledger import Ledger
@@ -28,6 +26,8 @@ from hippocampus.storage.migrations import (
     _run,
     migrate,
 )
+from hippocampus.storage.search_index import SCHEMA as PASSAGES
+from hippocampus.storage.search_index import Content, Passage, Passages
 from hippocampus.storage.sqlite import connected
 from hippocampus.storage.state_dir import StateDir
 
@@ -51,8 +51,8 @@ def opened(kind: str, state: StateDir) -> Path:
         Database(state.facts).close()
         return state.facts
     if kind == "search index":
-        index = Passages(state.search_index("s"), lambda _: Content("words", ""))
-        assert index.search("words", ["abcd2345"])
+        index = Passages(state.search_index("s"), lambda _: Content([Passage(1, 1, "words")], ""))
+        assert index.search(["words"], ["abcd2345"])
         index.close()
         return state.search_index("s")
     if kind == "entry index":

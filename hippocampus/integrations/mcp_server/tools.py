@@ -17,7 +17,7 @@ from pydantic import Field
 
 from hippocampus.errors import RecallError
 from hippocampus.facts.rendering import entry_line
-from hippocampus.recall import definition, pending
+from hippocampus.recall import calls, definition
 from hippocampus.storage import ledger
 from hippocampus.storage.state_dir import StateDir
 
@@ -76,7 +76,7 @@ class Tools:
     @_with_selectors
     def recall(self, *, session_id: SessionId = "", **given: Any) -> str:
         """Return a part of a stored payload; what a model writes as text or number is both read."""
-        name = self._name(session_id, pending.read_call("", given).entry_id or "")
+        name = self._name(session_id, calls.read_call("", given).entry_id or "")
         with self._session(name) as session:
             return session.answer(given)
 

@@ -25,7 +25,7 @@ from hippocampus.formats.conversation import Item, Message
 from hippocampus.formats.reader import Reading, read, read_on
 from hippocampus.memory import Hippocampus
 from hippocampus.models import tokens
-from hippocampus.recall import answers, pending
+from hippocampus.recall import calls
 from hippocampus.replay.managed import offline
 from hippocampus.replay.measure import ViewFunction
 from hippocampus.replay.readers import find_files, read_file
@@ -269,13 +269,13 @@ def _offloaded(whole: StudyCase, arguments: str) -> str:
         for part in message.parts
         if part.kind == "result"
     }
-    call = pending.written("", arguments)
+    call = calls.written("", arguments)
     try:
         if call.problem is not None:
             raise call.problem
         if call.entry_id not in results:
-            raise answers.never_existed(call.entry_id or "", results)
-        bound = recall.bound_of(call.request, call.max_tokens, RECALL_TOKENS)
+            raise calls.never_existed(call.entry_id or "", results)
+        bound = call.max_tokens or RECALL_TOKENS
         return recall.take(results[call.entry_id], call.request, bound)
     except RecallError as problem:
-        return answers.render(problem)
+        return calls.render(problem)

@@ -10,14 +10,13 @@ import pytest
 from hippocampus.policy import Refetch
 from hippocampus.recall.sources import (
     FetchRequest,
-    RepeatableTools,
-    Sources,
     StoredCopy,
     Unavailable,
+    difference,
     fetch,
+    is_part,
     known_sources,
 )
-from hippocampus.recall.sources.comparison import difference, is_part
 
 WANTED = FetchRequest("orders", {"page": 2})
 
@@ -27,7 +26,7 @@ def captured(stored: str | None = "a\nb", summary: str = "2 lines") -> StoredCop
 
 
 def test_the_first_source_that_answers_counts(tmp_path: Path) -> None:
-    tools = RepeatableTools({"orders": lambda page: f"page {page}"})
+    tools = {"orders": lambda page: f"page {page}"}
     plan = Refetch(type="file", order=("file", "tool"), roots=(str(tmp_path),))
     found = fetch(WANTED, captured("page 2"), plan, known_sources(tools))
     assert (found.outcome, found.content, found.source, found.changed) == (
@@ -40,7 +39,7 @@ def test_the_first_source_that_answers_counts(tmp_path: Path) -> None:
 
 
 def test_what_changed_is_told_with_a_diff() -> None:
-    tools = RepeatableTools({"orders": lambda page: "a\nc"})
+    tools = {"orders": lambda page: "a\nc"}
     found = fetch(WANTED, captured(), Refetch(type="tool"), known_sources(tools))
     assert found.changed
     assert "-b\n+c" in found.difference
@@ -49,7 +48,7 @@ def test_what_changed_is_told_with_a_diff() -> None:
 
 
 def test_it_degrades_step_by_step() -> None:
-    plan, sources = Refetch(type="tool"), known_sources()
+    plan, sources = Refetch(type="tool"), known_sources({})
     assert fetch(WANTED, captured(), plan, sources).source == "store"
     gone = fetch(WANTED, captured(None), plan, sources)
     assert (gone.outcome, gone.source) == ("partial", "summary")
@@ -80,13 +79,13 @@ def nested(levels: int) -> list[object]:
 )  # fmt: skip
 def test_a_tool_that_fails_is_one_that_cannot_answer(tool: object, told: str) -> None:
     plan = Refetch(type="tool", timeout_seconds=30, largest_bytes=1_000)
-    found = fetch(WANTED, captured(), plan, known_sources(RepeatableTools({"orders": tool})))
+    found = fetch(WANTED, captured(), plan, known_sources({"orders": tool}))
     assert found.source == "store"
     assert told in found.tried[0]
 
 
 def test_a_tool_that_takes_too_long_is_one_that_cannot_answer() -> None:
-    slow = RepeatableTools({"orders": lambda page: time.sleep(5)})
+    slow = {"orders": lambda page: time.sleep(5)}
     plan = Refetch(type="tool", timeout_seconds=0.2)
     found = fetch(WANTED, captured(), plan, known_sources(slow))
     assert (found.source, found.tried) == ("store", ("tool: took over 0.2 seconds",))
@@ -96,7 +95,7 @@ def test_a_failure_of_many_words_is_cut() -> None:
     def verbose(page: int) -> str:
         raise RuntimeError("no database " * 10_000)
 
-    sources = known_sources(RepeatableTools({"orders": verbose}))
+    sources = known_sources({"orders": verbose})
     (reason,) = fetch(WANTED, captured(), Refetch(type="tool"), sources).tried
     assert reason.startswith("tool: failed: RuntimeError: no database")
     assert len(reason) < 400
@@ -111,24 +110,20 @@ def test_many_equal_lines_are_compared_in_time_linear_to_them() -> None:
 
 
 def test_a_tools_value_is_json() -> None:
-    tools = RepeatableTools()
-    tools.register("orders", lambda page: [{"page": page}])
-    assert "orders" in tools
+    tools = {"orders": lambda page: [{"page": page}]}
     assert (
         fetch(WANTED, captured(), Refetch(type="tool"), known_sources(tools)).content
         == '[{"page": 2}]'
     )
 
 
-def test_custom_sources_are_named_by_a_decorator() -> None:
-    sources = Sources()
-
-    @sources("tickets")
+def test_custom_sources_are_found_by_their_names() -> None:
     def tickets(wanted: FetchRequest, plan: Refetch) -> str:
         if plan.options["down"]:
             raise Unavailable("down for the night")
         return f"ticket of {wanted.tool}"
 
+    sources = {"tickets": tickets}
     plan = Refetch(type="tickets", down=False)
     assert fetch(WANTED, captured(), plan, sources).content == "ticket of orders"
     plan = Refetch(type="tickets", order=("ticket", "tickets"), down=True)

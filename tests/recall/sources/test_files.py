@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from hippocampus.policy import Refetch
-from hippocampus.recall.sources import FetchRequest, Unavailable
-from hippocampus.recall.sources.files import fetch
+from hippocampus.recall.sources import FetchRequest, Unavailable, read_file
 
 
 @pytest.fixture
@@ -29,8 +28,8 @@ def test_a_file_under_a_root_is_read(root: Path) -> None:
     plan = Refetch(type="file", roots=(str(root),))
     for named in ("a.txt", str(root / "a.txt"), f"file://{root}/a.txt", "./x/../a.txt"):
         (root / "x").mkdir(exist_ok=True)
-        assert fetch(wanted(named), plan) == "hälló"
-    assert fetch(wanted("a.txt", "file_path"), plan) == "hälló"
+        assert read_file(wanted(named), plan) == "hälló"
+    assert read_file(wanted("a.txt", "file_path"), plan) == "hälló"
 
 
 def test_a_relative_path_is_from_the_working_directory_and_else_from_a_root(
@@ -40,13 +39,13 @@ def test_a_relative_path_is_from_the_working_directory_and_else_from_a_root(
     (root / "allowed").mkdir()
     (root / "allowed" / "b.txt").write_text("from the root")
     plan = Refetch(type="file", roots=("allowed",))
-    assert fetch(wanted("allowed/a.txt"), plan) == "hälló"
-    assert fetch(wanted("a.txt"), plan) == "hälló"
-    assert fetch(wanted("allowed/b.txt"), plan) == "from the root"
+    assert read_file(wanted("allowed/a.txt"), plan) == "hälló"
+    assert read_file(wanted("a.txt"), plan) == "hälló"
+    assert read_file(wanted("allowed/b.txt"), plan) == "from the root"
     (root / "b.txt").write_text("from the working directory")
-    assert fetch(wanted("allowed/b.txt"), plan) == "from the working directory"
+    assert read_file(wanted("allowed/b.txt"), plan) == "from the working directory"
     with pytest.raises(Unavailable, match="none of the folders"):
-        fetch(wanted("secret.txt"), plan)
+        read_file(wanted("secret.txt"), plan)
 
 
 @pytest.mark.parametrize(
@@ -57,21 +56,21 @@ def test_what_lies_outside_or_is_no_file_is_not_opened(root: Path, named: object
     (root / "link.txt").symlink_to(root.parent / "secret.txt")
     (root / "dir").symlink_to(root.parent)
     with pytest.raises(Unavailable):
-        fetch(wanted(named), Refetch(type="file", roots=(str(root),)))
+        read_file(wanted(named), Refetch(type="file", roots=(str(root),)))
 
 
 def test_without_roots_no_file_is_opened(root: Path) -> None:
     with pytest.raises(Unavailable, match="none of the folders"):
-        fetch(wanted(str(root / "a.txt")), Refetch(type="file"))
+        read_file(wanted(str(root / "a.txt")), Refetch(type="file"))
 
 
 def test_a_pipe_and_a_large_file_are_refused_at_once(root: Path) -> None:
     os.mkfifo(root / "pipe")
     plan = Refetch(type="file", roots=(str(root),), largest_bytes=3)
     with pytest.raises(Unavailable, match="not a plain file"):
-        fetch(wanted("pipe"), plan)
+        read_file(wanted("pipe"), plan)
     with pytest.raises(Unavailable, match="larger than 3"):
-        fetch(wanted("a.txt"), plan)
+        read_file(wanted("a.txt"), plan)
 
 
 def test_a_file_that_does_not_say_its_size_is_never_cut(root: Path) -> None:
@@ -79,22 +78,22 @@ def test_a_file_that_does_not_say_its_size_is_never_cut(root: Path) -> None:
     (root / "status").symlink_to("/proc/self/status")
     plan = Refetch(type="file", roots=("/proc",), largest_bytes=100)
     with pytest.raises(Unavailable, match="larger than 100"):
-        fetch(wanted("self/status"), plan)
-    assert "Name:" in fetch(wanted("self/status"), Refetch(type="file", roots=("/proc",)))
+        read_file(wanted("self/status"), plan)
+    assert "Name:" in read_file(wanted("self/status"), Refetch(type="file", roots=("/proc",)))
     with pytest.raises(Unavailable, match="none of the folders"):
-        fetch(wanted("status"), Refetch(type="file", roots=(str(root),)))
+        read_file(wanted("status"), Refetch(type="file", roots=(str(root),)))
 
 
 def test_an_address_of_a_file_is_read_as_one(root: Path) -> None:
     (root / "a b#1.txt").write_text("odd")
     plan = Refetch(type="file", roots=(str(root),))
-    assert fetch(wanted((root / "a b#1.txt").as_uri(), "uri"), plan) == "odd"
+    assert read_file(wanted((root / "a b#1.txt").as_uri(), "uri"), plan) == "odd"
     for url in ("file://[/a.txt", f"file://{root}/%2e%2e/secret.txt", f"file://{root}/a.txt%00"):
         with pytest.raises(Unavailable):
-            fetch(wanted(url), plan)
+            read_file(wanted(url), plan)
 
 
 def test_bytes_that_are_no_text_are_refused(root: Path) -> None:
     (root / "b").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(Unavailable, match="not text"):
-        fetch(wanted("b"), Refetch(type="file", roots=(str(root),)))
+        read_file(wanted("b"), Refetch(type="file", roots=(str(root),)))

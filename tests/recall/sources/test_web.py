@@ -16,7 +16,7 @@ import pytest
 
 from hippocampus.policy import Refetch
 from hippocampus.recall.sources import FetchRequest, Unavailable
-from hippocampus.recall.sources.web import _is_public, _Pinned, fetch
+from hippocampus.recall.web import _is_public, _Pinned, fetch
 
 KINDS = {
     "/png": "image/png",

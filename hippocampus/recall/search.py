@@ -17,14 +17,10 @@ from typing import NamedTuple
 
 from hippocampus.errors import RecallError
 from hippocampus.models import tokens
-from hippocampus.recall.fitting import NOTE_TOKENS, NumberedLine, fit, pages
-from hippocampus.recall.passages import PassageHit, Passages
-from hippocampus.recall.ranking import WORD, terms
+from hippocampus.recall.lines import NOTE_TOKENS, NumberedLine, fit, pages
+from hippocampus.recall.slices import WORD, passages, spread, terms
+from hippocampus.storage.search_index import Content, Passage, PassageHit, Passages
 
-Text = Callable[[str], str]
-"""Returns an entry's text."""
-Pages = Callable[[str], list[str]]
-"""Returns an entry's lines."""
 MAX_HITS = 50
 PIECE = re.compile(r".{1,240}(?!\S)|.{1,240}")
 """A longer line competes in pieces of this size, cut at spaces."""
@@ -35,6 +31,7 @@ UNNAMED, REPEATED = 0.4, 0.05
 NAME = re.compile(r"\w(?:[\w./:@#-]*\w)?")
 DISTINCTIVE = re.compile(r"[\d_/]|[a-z][A-Z]|\w\.\w")
 NUMBERED = re.compile(r"^\s*\d+(?:→|\t|: )")
+ABOUT_CHARACTERS = 400
 LINE_TOKENS = 2
 """The least tokens of a line in addition to its text."""
 
@@ -51,25 +48,34 @@ class CandidateLine(NamedTuple):
     worth: float = 1.0
 
 
+def content(text: str, about: str) -> Content:
+    """Return what the index has of an entry: its passages, and the start of its description."""
+    lines = pages(text)
+    spans = passages(lines)
+    words = (spread("\n".join(lines[first - 1 : last])) for first, last in spans)
+    found = [Passage(*span, each) for span, each in zip(spans, words, strict=True)]
+    return Content(found, spread(about[:ABOUT_CHARACTERS]))
+
+
 def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
     contents: Passages,
     query: str,
     max_tokens: int,
     entry_ids: Sequence[str],
-    text: Text,
+    text: Callable[[str], str],
     known: AbstractSet[str] = frozenset(),
 ) -> str:
     """Return the best lines of all these entries for a query, within `max_tokens`.
 
-    `known` are the names in the view (see `names_in`): lines that name nothing beyond these and the
-    query rank low.
+    `text` returns that of an entry. `known` are the names in the view (see `names_in`): lines that
+    name nothing beyond these and the query rank low.
 
     Raises:
         RecallError: no stored content contains a word of the query.
         StoreError: the index cannot be read or written.
 
     """
-    hits = contents.search(query, entry_ids, MAX_HITS)
+    hits = contents.search(terms(query), entry_ids, MAX_HITS)
     of = functools.cache(lambda entry_id: pages(text(entry_id)))
     lines = _distinct(hits, of, known | names_in(query))
     if not lines:
@@ -99,7 +105,7 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
 
 
 def _distinct(
-    hits: Sequence[PassageHit], of: Pages, known: AbstractSet[str]
+    hits: Sequence[PassageHit], of: Callable[[str], list[str]], known: AbstractSet[str]
 ) -> list[CandidateLine]:
     """Return the lines of the passages, each text once, with their worth for any query.
 
@@ -108,8 +114,8 @@ def _distinct(
     seen: set[str] = set()
     lines: list[CandidateLine] = []
     for at, hit in enumerate(hits):
-        found = of(hit.entry_id)[hit.span.first - 1 : hit.span.last]
-        for number, line in enumerate(found, start=hit.span.first):
+        found = of(hit.entry_id)[hit.first - 1 : hit.last]
+        for number, line in enumerate(found, start=hit.first):
             for piece in PIECE.finditer(line):
                 words = " ".join(WORD.findall(NUMBERED.sub("", piece[0])))
                 if words and words not in seen:

@@ -18,7 +18,7 @@ import time
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from hippocampus.policy.rules import Refetch
-from hippocampus.recall.sources.plan import FetchRequest, Unavailable
+from hippocampus.recall.sources import FetchRequest, Unavailable
 
 URL_ARGUMENTS = ("url", "uri", "href", "link", "address")
 MAX_REDIRECTS = 5

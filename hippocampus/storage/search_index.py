@@ -2,7 +2,7 @@
 
 Derived data: a search indexes the entries that are missing, and the file may be deleted. A session
 that is never searched has none.
-Sessions, and how hits are rendered, are not known here.
+Sessions, what a word is, and how hits are rendered, are not known here.
 """
 
 from __future__ import annotations
@@ -10,14 +10,12 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hippocampus.entries.entry import storable
+from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
-from hippocampus.recall.fitting import pages
-from hippocampus.recall.ranking import STOP_WORDS, WORD, LineSpan, passages, spread
 from hippocampus.storage.migrations import LaterVersionError, Migration, Schema, migrated
 from hippocampus.storage.sqlite import transaction
 
@@ -27,7 +25,6 @@ MAX_READ, MIN_TERMS = 24_000, 3
 """The most occurrences that are scored, which takes 15 ms, and the words that are always scored."""
 MAX_COUNTED = 200_000
 """The most occurrences that are counted, which takes 10 ms; later words of a query are ignored."""
-ABOUT_CHARACTERS = 400
 SCHEMA = Schema(
     "search index",
     (
@@ -59,19 +56,28 @@ BEST = """
 """
 
 
+class Passage(NamedTuple):
+    """Some lines of an entry, counted from 1, both ends included, as words."""
+
+    first: int
+    last: int
+    words: str
+
+
 class Content(NamedTuple):
     """The searchable texts of one entry."""
 
-    text: str
+    passages: Sequence[Passage]
     about: str
-    """The tool's name and the call's arguments."""
+    """The words of the tool's name and the call's arguments."""
 
 
 class PassageHit(NamedTuple):
     """A passage that matches a query."""
 
     entry_id: str
-    span: LineSpan
+    first: int
+    last: int
 
 
 Read = Callable[[str], Content | None]
@@ -88,8 +94,10 @@ class Passages:
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
 
-    def search(self, query: str, entry_ids: Sequence[str], most: int = 50) -> list[PassageHit]:
-        """Return the passages of these entries that match a query, the best first.
+    def search(
+        self, words: Iterable[str], entry_ids: Sequence[str], most: int = 50
+    ) -> list[PassageHit]:
+        """Return the passages of these entries that match some words, the best first.
 
         Raises:
             StoreError: the file cannot be read or written.
@@ -100,13 +108,13 @@ class Passages:
                 if not _has(db, entry_id) and (content := self._read(entry_id)) is not None:
                     _add(db, entry_id, content)
         with self._lock, self._opened() as db:
-            wanted = _rarest(db, query)
+            wanted = _rarest(db, words)
             if not wanted:
                 return []
             match = " OR ".join(f'"{term}"' for term in wanted)
             rows = db.execute(BEST, (match, most)).fetchall()
         kept = set(entry_ids)
-        return [PassageHit(id_, LineSpan(first, last)) for id_, first, last in rows if id_ in kept]
+        return [PassageHit(*row) for row in rows if row[0] in kept]
 
     def close(self) -> None:
         """Close the file; a later search opens it again."""
@@ -143,32 +151,29 @@ def _has(db: sqlite3.Connection, entry_id: str) -> bool:
 
 
 def _add(db: sqlite3.Connection, entry_id: str, content: Content) -> None:
-    lines = pages(content.text)
-    spans = passages(lines)
-    about = storable(spread(content.about[:ABOUT_CHARACTERS]))
-    texts = [storable(spread("\n".join(lines[span.first - 1 : span.last]))) for span in spans]
     with transaction(db):
         if _has(db, entry_id):
             return
         number = db.execute("INSERT INTO content (entry_id) VALUES (?)", (entry_id,)).lastrowid
         (last,) = db.execute("SELECT coalesce(max(number), 0) FROM passage").fetchone()
-        rows = list(enumerate(zip(spans, texts, strict=True), start=last + 1))
+        rows = list(enumerate(content.passages, start=last + 1))
         db.executemany(
             "INSERT INTO passage VALUES (?, ?, ?, ?)",
-            [(at, number, span.first, span.last) for at, (span, _) in rows],
+            [(at, number, passage.first, passage.last) for at, passage in rows],
         )
+        about = storable(content.about)
         db.executemany(
             "INSERT INTO search (rowid, words, about) VALUES (?, ?, ?)",
-            [(at, text, about) for at, (_, text) in rows],
+            [(at, storable(passage.words), about) for at, passage in rows],
         )
 
 
-def _rarest(db: sqlite3.Connection, query: str) -> list[str]:
+def _rarest(db: sqlite3.Connection, words: Iterable[str]) -> list[str]:
     """Return the most selective words of a query: those in the fewest passages."""
     holding: dict[str, int] = {}
     counted = 0
-    for word in dict.fromkeys(WORD.findall(storable(spread(query)).lower())):
-        if counted < MAX_COUNTED and word not in STOP_WORDS:
+    for word in dict.fromkeys(words):
+        if counted < MAX_COUNTED:
             count = "SELECT count(*) FROM search WHERE search MATCH ?"
             (known,) = db.execute(count, (f'"{word}"',)).fetchone()
             if known:

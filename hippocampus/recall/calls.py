@@ -1,0 +1,242 @@
+"""The calls of the recall tool in a message list, and the errors that answer those without a slice.
+
+Pure: slices are made in `retrieval`; no list is changed. Each text advises against a retry and names
+an alternative, with the call that made the content.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from pydantic import ValidationError
+
+from hippocampus.entries.entry import ARGUMENTS, Record
+from hippocampus.entries.text import storable
+from hippocampus.errors import MessagesError, RecallError, nearest
+from hippocampus.formats import json_text
+from hippocampus.formats.conversation import Item, Part
+from hippocampus.formats.plain import AS_DICTS
+from hippocampus.formats.reader import adapter_of
+from hippocampus.indexing.frame import as_content
+from hippocampus.recall.definition import TOOL_NAME, RecallRequest, problem_of
+from hippocampus.recall.slices import Request
+
+SELECTORS = {field.name for field in fields(Request)}
+HOST_PREFIX = re.compile(r"(?:.*(?:__|[./:])|.*hippocampus[_-])", re.DOTALL)
+"""What hosts write before a tool's own name: `mcp__server__`, `server.`, `hippocampus_`."""
+SEARCHED = re.compile(r"[a-z2-7]{8,12}:$", re.MULTILINE)
+"""How the answer to a search begins."""
+FAILED = "recall failed ("
+"""How an answer begins that has a reason instead of content."""
+MAX_ID_CHARACTERS = 60
+"""The part of a wrong id that an error quotes: a model may write anything there."""
+MAX_ARGUMENTS_CHARACTERS = 300
+"""The part of the original call's arguments that an error quotes."""
+ALTERNATIVES = {
+    "message": "search with query and no entry_id, or ask the user",
+    "state": "continue from what the conversation has about the task",
+    "memory": "continue with what is known, or ask the user",
+}
+"""What to do instead, by type of entry, for content that no call made."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallCall:
+    """One call of the recall tool."""
+
+    call_id: str
+    entry_id: str | None
+    request: Request
+    max_tokens: int | None
+    problem: RecallError | None = None
+    """The problem with the arguments, if they cannot be read; then no other field is set."""
+
+
+def pending(items: Sequence[Item], name: str = TOOL_NAME) -> list[RecallCall]:
+    """Return the calls of the recall tool of the last assistant message that have no result yet, in order.
+
+    Raises:
+        MessagesError: the list is in no known format.
+
+    """
+    return [written(call_id, text) for call_id, tool, text in unanswered(items) if tool == name]
+
+
+def unanswered(items: Sequence[Item]) -> list[tuple[str, str, str]]:
+    """Return id, tool and arguments of the calls of the last assistant message that have no result yet.
+
+    Raises:
+        MessagesError: the list is in no known format.
+
+    """
+    try:
+        messages = adapter_of(items)[0].read(items)
+    except (AttributeError, KeyError, TypeError) as wrong:
+        raise MessagesError(f"a message is malformed ({wrong}); {AS_DICTS}") from wrong
+    said = [at for at, message in enumerate(messages) if message.role == "assistant"]
+    if not said:
+        return []
+    last = messages[said[-1] :]
+    answered = {part.call_id for message in last for part in message.parts if part.kind == "result"}
+    return [
+        (part.call_id, part.tool, part.text or "{}")
+        for part in last[0].parts
+        if part.kind == "call" and part.call_id not in answered
+    ]
+
+
+def written(call_id: str, arguments: object) -> RecallCall:
+    """Return a call from the arguments as the model wrote them: JSON text, or an object."""
+    if isinstance(arguments, str):
+        arguments = json_text.read(arguments)
+    if not isinstance(arguments, Mapping):
+        return _refused(call_id, "the arguments are not JSON, or no object")
+    return read_call(call_id, arguments)
+
+
+def read_call(call_id: str, arguments: Mapping[str, Any]) -> RecallCall:
+    """Return a call from its arguments by name; `problem` is set where they cannot be read."""
+    try:
+        read = RecallRequest.model_validate(arguments)
+    except ValidationError as error:
+        return _refused(call_id, problem_of(error))
+    given = read.model_dump(exclude_none=True, include=SELECTORS)
+    if read.lines is not None:
+        given["lines"] = tuple(read.lines)
+    return RecallCall(call_id, read.entry_id, Request(**given), read.max_tokens)
+
+
+def _refused(call_id: str, reason: str) -> RecallCall:
+    return RecallCall(call_id, None, Request(), None, RecallError("bad_request", reason))
+
+
+def is_named(tool: str, name: str = TOOL_NAME) -> bool:
+    """Return whether a tool is the recall tool of this name, under a host's prefix too.
+
+    >>> is_named("mcp__hippocampus__recall"), is_named("hippocampus_recall"), is_named("do_recall")
+    (True, True, False)
+    """
+    return tool.endswith(name) and (
+        tool == name or HOST_PREFIX.fullmatch(tool.removesuffix(name)) is not None
+    )
+
+
+def is_answer(call: Part, answer: str, name: str, ids: Callable[[str], bool]) -> bool:
+    """Return whether a result is our answer to a recall, and not that of a host's tool of this name.
+
+    `ids` returns whether the session has an entry of an id. Ours are what a named entry holds, the
+    passages that a search found, and the reasons why there is nothing.
+    """
+    if not is_named(call.tool, name):
+        return False
+    asked = written(call.call_id, call.text or "{}")
+    if answer.startswith(FAILED):
+        return True
+    if asked.problem is not None:
+        return False
+    return SEARCHED.match(answer) is not None if asked.entry_id is None else ids(asked.entry_id)
+
+
+# Why a recall cannot be served
+
+
+def never_existed(entry_id: str, known: Iterable[str]) -> RecallError:
+    """Return the error for an id that this session never made."""
+    entry_id = entry_id[:MAX_ID_CHARACTERS]
+    near = nearest(entry_id, known)
+    hint = f"ids that look like it: {', '.join(near)}" if near else "no id looks like it"
+    text = (
+        f"entry {entry_id} never existed here; {hint}. Do not retry this id; use one that is in the "
+        "conversation, or search with query and no entry_id"
+    )
+    return RecallError("never_existed", text, entry_id, near=near)
+
+
+def other_session(entry_id: str, owner: str) -> RecallError:
+    """Return the error for an id of another session; its name is the host's to know, not the model's."""
+    text = (
+        f"entry {entry_id} belongs to another session, not to this one. Do not retry; search "
+        "with query and no entry_id, or call the tool that has it"
+    )
+    return RecallError("other_session", text, entry_id, owner=owner)
+
+
+def expired(record: Record, when: str = "", rule: str = "") -> RecallError:
+    """Return the error for content that is no longer stored: when it was removed, by which rule."""
+    text = f"the content of {record.entry.id} is no longer stored"
+    if when:
+        text += f"; removed {when} by the rule {rule!r}"
+    elif rule:
+        text += f": {rule}"
+    if record.entry.summary:
+        text += f"; its summary: {as_content(record.entry.summary)}"
+    text += f". Do not retry; {_alternative(record)}"
+    return _of(record, "expired", text, when=when, rule=rule)
+
+
+def stale(record: Record, present_id: str, source: str, difference: str) -> RecallError:
+    """Return the error for a source that has changed since; both versions can be recalled.
+
+    `present_id` is the entry of the present version.
+    """
+    old = record.entry.id
+    stored, present = f'recall("{old}", lines=[1, 50])', f'recall("{present_id}", lines=[1, 50])'
+    text = (
+        f"the content of {old} at its source, {source}, has changed since it was captured. Do not retry "
+        f"as if it were the same; the present version: {present}; the stored one: {stored}; or "
+        f"{_alternative(record)}\n{as_content(difference)}"
+    )
+    return _of(record, "stale", text.rstrip(), versions=(stored, present))
+
+
+def lost(record: Record, tried: Iterable[str]) -> RecallError:
+    """Return the error for content that neither a source nor the store has."""
+    why = "; ".join(tried) or "no source is declared"
+    text = f"nothing is left of {record.entry.id}: {why}. Do not retry; {_alternative(record)}"
+    return _of(record, "expired", text, rule=why)
+
+
+def too_large(record: Record, needed_tokens: int, free_tokens: int) -> RecallError:
+    """Return the error for a slice that does not fit the context window."""
+    text = (
+        f"this part of {record.entry.id} has {needed_tokens} tokens and {free_tokens} are free. "
+        f"Do not retry it whole; narrow it: a pattern, lines, a path, or max_tokens={free_tokens}"
+    )
+    return _of(record, "too_large", text)
+
+
+def completed(problem: RecallError, record: Record) -> RecallError:
+    """Return the error of a slice with the entry and its original call added."""
+    if problem.entry_id is not None:
+        return problem
+    text = (
+        f"{problem}. Do not retry the same request on {record.entry.id}; or {_alternative(record)}"
+    )
+    return _of(record, problem.reason, text)
+
+
+def render(problem: RecallError) -> str:
+    """Return an error as the text that answers the model's call."""
+    advice = "" if "o not retry" in str(problem) else " Do not retry the same request."
+    return storable(f"{FAILED}{problem.reason.replace('_', ' ')}): {problem}.{advice}")
+
+
+def _of(record: Record, reason: str, text: str, **more: Any) -> RecallError:
+    """Return an error with the entry and its call; `more` are fields that only some errors have."""
+    call = {"tool": record.tool, "arguments": record.arguments}
+    return RecallError(reason, text, record.entry.id, **call, **more)
+
+
+def _alternative(record: Record) -> str:
+    """Return what to do instead: repeat the original call, or ask the user."""
+    if record.entry.type in ALTERNATIVES:
+        return ALTERNATIVES[record.entry.type]
+    if record.kind == ARGUMENTS:
+        return f"read again what the call of {record.tool} wrote"
+    arguments = record.arguments or "the same arguments"
+    if len(arguments) > MAX_ARGUMENTS_CHARACTERS:
+        arguments = f"{arguments[:MAX_ARGUMENTS_CHARACTERS]}…"
+    return f"call {record.tool or 'the tool'} again with {arguments}"

@@ -1,0 +1,354 @@
+"""The lines of a text as a recall counts, matches and fits them into a token budget. Pure.
+
+JSON on one line is broken into records, each with its path.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import re2
+
+from hippocampus.entries.text import storable
+from hippocampus.errors import RecallError
+from hippocampus.indexing import unwrap
+from hippocampus.models import tokens
+from hippocampus.policy.matching import searchable
+
+LONG_LINE_CHARACTERS = 400
+"""Of a longer line, a pattern returns only the text around a match; JSON on one is broken."""
+RECORD_CHARACTERS = 1_000
+"""JSON of up to this size is one line."""
+MAX_PATH_CHARACTERS = 300
+"""Of a longer path, a line shows the end."""
+CACHED_TEXTS = 4
+"""How many paged texts are cached: a model recalls the same one several times."""
+NOTE_TOKENS = 32
+"""The most tokens of the note; they are part of the budget."""
+MIN_TOKENS = 2 * NOTE_TOKENS
+"""Under this budget nothing useful fits next to the note."""
+MAX_TOKEN_CHARACTERS = 128
+"""The length of the longest token of the vocabularies."""
+MAX_PATTERN_CHARACTERS = 2_000
+WHOLE_TEXT_SIGNS = re.compile(r"\\[AzQC]|\(\?[a-zA-Z]*-?[a-zA-Z]*[msU]")
+"""Syntax with another meaning for a whole text than for a single line."""
+MISSING = {
+    "lookahead": re.compile(r"\(\?[=!]"),
+    "lookbehind": re.compile(r"\(\?<[=!]"),
+    "backreferences": re.compile(r"\\[1-9]|\(\?P="),
+    "possessive or atomic groups": re.compile(r"\(\?>|[*+?}]\+"),
+}
+"""What other engines have and RE2, which is linear, has not."""
+AROUND_CHARACTERS = 150
+MAX_CONTEXT_LINES = 50
+GAP = "--"
+"""Separates lines that are not consecutive, where context lines are included."""
+
+
+class NumberedLine(NamedTuple):
+    """One line of an answer."""
+
+    number: int
+    text: str
+    mark: str = ":"
+    """Follows the number: `:`, or `-` for a context line of a match."""
+    path: str = ""
+    """The path of a JSON record, in place of the number."""
+
+    def __str__(self) -> str:
+        """Return the line as the model reads it; our own lines have no number (0)."""
+        return f"{self.path or self.number}{self.mark} {self.text}" if self.number else self.text
+
+
+class Paged(NamedTuple):
+    """A text with the lines that a recall counts."""
+
+    text: str
+    paths: Sequence[str] = ()
+    """The paths of the first lines, where they are JSON records."""
+
+
+Note = Callable[[int, int, int], str]
+"""Returns the note about left-out lines, from the number of lines that are returned, the number of
+found lines that are not, and the line number of the first of these."""
+
+
+def numbered(lines: Iterable[str], first: int = 1) -> Iterator[NumberedLine]:
+    """Yield lines with their numbers."""
+    for number, line in enumerate(lines, start=first):
+        yield NumberedLine(number, line)
+
+
+def pages(text: str) -> list[str]:
+    """Return the lines of a text as a recall counts them; JSON on one line is broken first."""
+    return paged(text).text.split("\n")
+
+
+@functools.lru_cache(maxsize=CACHED_TEXTS)
+def paged(text: str) -> Paged:
+    """Return a text with lines to page: the text itself, or its JSON with one record a line.
+
+    Lines of long strings inside the JSON are lines too, and the words around it come last.
+    """
+    if len(text) < LONG_LINE_CHARACTERS * max(1, text.count("\n", 0, -1)):
+        return Paged(text)
+    value, words = decoded(text)
+    if isinstance(value, str):
+        return Paged(storable("\n".join((value, *words))))
+    if not isinstance(value, dict | list):
+        return Paged(text)
+    lines = list(records(value))
+    joined = storable("\n".join([*(line for _, line in lines), *words]))
+    return Paged(joined, [storable(path) for path, _ in lines])
+
+
+@functools.lru_cache(maxsize=CACHED_TEXTS)
+def decoded(text: str) -> tuple[Any, list[str]]:
+    """Return the value of a JSON text, or None, and the words around it; JSON in its strings is decoded.
+
+    The value is cached and shared: callers must not change it.
+    """
+    return unwrap.json_and_words(text)
+
+
+def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:
+    """Yield the lines of a JSON value with their paths; `path` is its own.
+
+    A short value is one line. A longer object is a line of its short fields, then its long ones; a
+    longer list its items, or as many plain ones as fit; a longer string its own lines.
+    """
+    from hippocampus.formats.json_paths import step
+
+    waiting = [(path, value)]
+    while waiting:
+        path, value = waiting.pop()
+        path = path if len(path) <= MAX_PATH_CHARACTERS else "$…"
+        if isinstance(value, str) and not _is_short(value, LONG_LINE_CHARACTERS):
+            yield from ((path, line) for line in value.split("\n"))
+        elif not isinstance(value, dict | list) or _is_short(value, RECORD_CHARACTERS):
+            yield path, json.dumps(value, ensure_ascii=False)
+        elif isinstance(value, dict):
+            shorts = {key: _is_short(inner, LONG_LINE_CHARACTERS) for key, inner in value.items()}
+            fields = [
+                json.dumps({key: value[key]}, ensure_ascii=False)[1:-1]
+                for key, is_short in shorts.items()
+                if is_short
+            ]
+            yield from ((path, f"{{{line}}}") for _, line in _joined(fields))
+            long = [key for key, is_short in shorts.items() if not is_short]
+            waiting += [(path + step(key), value[key]) for key in reversed(long)]
+        elif any(
+            isinstance(inner, dict | list) or not _is_short(inner, LONG_LINE_CHARACTERS)
+            for inner in value
+        ):
+            waiting += [(f"{path}[{at}]", inner) for at, inner in reversed(list(enumerate(value)))]
+        else:
+            items = [json.dumps(inner, ensure_ascii=False) for inner in value]
+            for at, line in _joined(items):
+                yield f"{path}[{at.start}:{at.stop}]", f"[{line}]"
+
+
+def _is_short(value: Any, characters: int) -> bool:
+    """Return whether the JSON of a value has at most about this many characters, in as many steps."""
+    waiting = [value]
+    while waiting and characters > 0:
+        each = waiting.pop()
+        characters -= 4
+        if isinstance(each, str):
+            characters -= len(each)
+        elif isinstance(each, dict | list):
+            characters -= 4 * len(each)
+            if characters > 0 and isinstance(each, dict):
+                characters -= sum(map(len, each))
+                waiting += each.values()
+            elif characters > 0:
+                waiting += each
+    return characters > 0
+
+
+def _joined(pieces: Sequence[str]) -> Iterator[tuple[slice, str]]:
+    """Yield as many pieces as fit a line, with their place among all."""
+    start = size = 0
+    for at, piece in enumerate(pieces):
+        if size and size + len(piece) > RECORD_CHARACTERS:
+            yield slice(start, at), ", ".join(pieces[start:at])
+            start, size = at, 0
+        size += len(piece) + 2
+    if size:
+        yield slice(start, len(pieces)), ", ".join(pieces[start:])
+
+
+def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedLine]:
+    """Yield the lines that match; of long lines, the text around each match.
+
+    `context` is the number of lines before and after each match that are included.
+
+    Raises:
+        RecallError: the pattern is not an RE2 expression.
+
+    """
+    wanted = compiled(pattern)
+    longest = 2 * RECORD_CHARACTERS if paged.paths else LONG_LINE_CHARACTERS
+    try:
+        data = None if WHOLE_TEXT_SIGNS.search(pattern) else paged.text.encode()
+    except UnicodeEncodeError:  # RE2 accepts no lone surrogates
+        data = None
+    rows = (
+        each_line(paged.text.split("\n"), wanted)
+        if data is None
+        else _in_bytes(data, compiled(f"(?m){pattern}"))
+    )
+    found: Iterator[NumberedLine] = (
+        NumberedLine(number, part)
+        for number, line in rows
+        for part in ([line] if len(line) <= longest else _excerpts(line, wanted))
+    )
+    if context > 0:
+        lines = paged.text.split("\n")
+        found = _with_context(found, lines, min(context, MAX_CONTEXT_LINES), longest)
+    for line in found:
+        is_record = 0 < line.number <= len(paged.paths)
+        yield line._replace(path=paged.paths[line.number - 1]) if is_record else line
+
+
+def compiled(pattern: str, *, across_lines: bool = False) -> Any:
+    """Return a compiled pattern; it matches within lines, or with `across_lines` over several.
+
+    Raises:
+        RecallError: it is not an RE2 expression, or too long.
+
+    """
+    if len(pattern) > MAX_PATTERN_CHARACTERS:
+        most = f"{MAX_PATTERN_CHARACTERS:,} characters"
+        raise RecallError("bad_request", f"the pattern is longer than {most}; ask by query")
+    options = re2.Options()
+    options.log_errors = False
+    options.never_nl = not across_lines
+    try:
+        return re2.compile(searchable(pattern), options)
+    except re2.error as wrong:
+        why = wrong.args[0].decode("utf-8", "replace") if wrong.args else ""
+        missing = next((name for name, sign in MISSING.items() if sign.search(pattern)), "")
+        hint = f". RE2 has no {missing}; match more and read on in the answer" if missing else ""
+        text = f"pattern {pattern!r} is no regular expression (RE2): {why}{hint}"
+        raise RecallError("bad_request", text) from None
+
+
+def each_line(lines: Iterable[str], wanted: Any) -> Iterator[tuple[int, str]]:
+    """Yield the lines that match with their numbers, searching line by line."""
+    return (row for row in enumerate(lines, start=1) if wanted.search(searchable(row[1])))
+
+
+def _in_bytes(data: bytes, anywhere: Any) -> Iterator[tuple[int, str]]:
+    """Yield what `each_line` yields, searching the whole text at once."""
+    number, counted, at = 1, 0, 0
+    while at <= len(data) and (match := anywhere.search(data, at)):
+        start = data.rfind(b"\n", 0, match.start()) + 1
+        end = data.find(b"\n", match.start())
+        end = len(data) if end < 0 else end
+        number += data.count(b"\n", counted, start)
+        counted, at = start, end + 1
+        yield number, data[start:end].decode()
+
+
+def _excerpts(line: str, wanted: Any) -> Iterator[str]:
+    """Yield the text around the matches in a long line; nearby matches share one excerpt."""
+    spans: list[list[int]] = []
+    for first, last in (match.span() for match in wanted.finditer(searchable(line))):
+        if not spans or first >= spans[-1][1]:
+            spans.append([max(0, first - AROUND_CHARACTERS), last + AROUND_CHARACTERS])
+    for start, end in spans:
+        yield f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
+
+
+def _with_context(
+    found: Iterator[NumberedLine], lines: list[str], context: int, longest: int
+) -> Iterator[NumberedLine]:
+    """Yield matches with the lines around them, each line once."""
+
+    def around(first: int, end: int) -> Iterator[NumberedLine]:
+        for number, line in enumerate(lines[first - 1 : end - 1], start=first):
+            cut = line if len(line) <= longest else f"{line[: longest // 2]}…"
+            yield NumberedLine(number, cut, "-")
+
+    shown_to = 0
+    ahead = next(found, None)
+    while ahead is not None:
+        match, ahead = ahead, next(found, None)
+        first = max(shown_to + 1, match.number - context)
+        if shown_to and first > shown_to + 1:
+            yield NumberedLine(0, GAP)
+        yield from around(first, match.number)
+        yield match
+        before_next = ahead.number - 1 if ahead else len(lines)
+        shown_to = max(match.number, min(match.number + context, before_next))
+        yield from around(match.number + 1, shown_to + 1)
+
+
+def fit(
+    found: Iterable[NumberedLine], max_tokens: int, note: Note, *, from_end: bool = False
+) -> str:
+    """Return the lines that fit, and a note if some do not, both within `max_tokens`.
+
+    With `from_end` the lines come last to first; they are returned in order, below the note.
+
+    Raises:
+        RecallError: nothing was found, or the budget is too small for any line.
+
+    """
+    lines: list[NumberedLine] = []
+    costs: list[int] = []
+    total = -1
+    for line in found:
+        lines.append(line)
+        costs.append(_cost(str(line), max_tokens) + 1)
+        total += costs[-1]
+        if total > max_tokens:
+            parts = _cut(lines, costs, max_tokens, note)
+            break
+    else:
+        parts = [str(line) for line in lines]
+    if not parts:
+        text = "nothing in this content matches; try another pattern, path or query"
+        raise RecallError("no_match", text)
+    return "\n".join(reversed(parts) if from_end else parts)
+
+
+def _cost(line: str, max_tokens: int) -> int:
+    """Return the tokens of a line; for one that does not fit, some number over the budget."""
+    usual = 8 * max_tokens
+    cost = tokens.count(line[:usual])
+    if len(line) <= usual or cost > max_tokens:
+        return cost
+    return tokens.count(line[: MAX_TOKEN_CHARACTERS * (max_tokens + 1)])
+
+
+def _cut(lines: list[NumberedLine], costs: list[int], max_tokens: int, note: Note) -> list[str]:
+    """Return the first lines that fit, with the note."""
+    if max_tokens < MIN_TOKENS:
+        text = f"max_tokens={max_tokens} is too small for it; ask for {MIN_TOKENS} or more"
+        raise RecallError("too_large", text)
+    budget_tokens = max_tokens - NOTE_TOKENS
+    whole, used = 0, costs[0]
+    while used <= budget_tokens:
+        whole += 1
+        used += costs[whole]
+    if not whole:
+        cut = f"(line {lines[0].number} is cut after {budget_tokens} tokens; ask for a pattern)"
+        return [start_of(str(lines[0]), budget_tokens), cut]
+    while whole > 1 and lines[whole - 1].text == GAP:
+        whole -= 1
+    shown = [str(line) for line in lines[:whole]]
+    return [*shown, note(whole, len(lines) - whole, lines[whole].number)]
+
+
+def start_of(text: str, max_tokens: int) -> str:
+    """Return the start of a text, of at most `max_tokens` tokens."""
+    head = text[: max_tokens * 4]
+    while head and (count := tokens.count(head)) > max_tokens:
+        head = head[: len(head) * max_tokens // count]
+    return head

@@ -1,0 +1,330 @@
+"""Fetches content again from its sources, in the order that the policy declares.
+
+Degrades as section 7.3 of the protocol demands: the full content, else the stored copy, else the
+summary with a note that it is stale, else a clear failure. The session decides on the fetch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import functools
+import inspect
+import itertools
+import json
+import os
+import stat
+from collections.abc import Callable, Mapping, MutableMapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from threading import Thread
+from typing import Any, Literal, NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from hippocampus.errors import nearest
+from hippocampus.formats.content import text_of
+from hippocampus.indexing import unwrap
+from hippocampus.indexing.output import output_of
+from hippocampus.policy.rules import Refetch
+
+PROTOCOL_PERCENT = {"full": 89, "partial": 8, "failed": 3}
+"""The shares that section 12.2 of the protocol reports."""
+GROUP = "hippocampus.sources"
+"""The entry point under which installed packages bring sources."""
+PATH_ARGUMENTS = ("path", "file_path", "file", "filename", "filepath", "target_file", "uri")
+MAX_REASON_CHARACTERS = 300
+"""The most characters of a failure's reason: the model reads it."""
+DIFFERENCE_LINES, DIFFERENCE_CHARACTERS = 40, 4_000
+MAX_COMPARED_LINES = 5_000
+"""Longer texts get no diff, which would take seconds."""
+
+
+class Unavailable(Exception):  # noqa: N818 - an answer of a source, not an error in it
+    """A source cannot return the content; the text is one sentence with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRequest:
+    """The call whose result is fetched again."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+
+    def named(self, *keys: str) -> str:
+        """Return the first of these arguments that is text.
+
+        Raises:
+            Unavailable: there is none.
+
+        """
+        for key in keys:
+            value = self.arguments.get(key)
+            if isinstance(value, str) and value:
+                return value
+        raise Unavailable(f"the call of {self.tool} names no {keys[0]}")
+
+
+@dataclass(frozen=True, slots=True)
+class FetchResult:
+    """The result of a fetch, and its source."""
+
+    outcome: Literal["full", "partial", "failed"]
+    """The full content, its summary only, or nothing (the protocol's section 12.2)."""
+    content: str
+    source: str
+    """The name of the source, or `store`, `summary`, `nothing`."""
+    changed: bool = False
+    """Whether it differs from the stored copy."""
+    difference: str = ""
+    """A unified diff from the stored copy, cut to a few lines."""
+    tried: tuple[str, ...] = ()
+    """A sentence for each source that failed."""
+
+
+class StoredCopy(NamedTuple):
+    """The stored copy of some content, and its summary."""
+
+    read: Callable[[], str | None]
+    """Returns the stored text, or None where it is lost."""
+    summary: str
+    clean: Callable[[str], str] = str
+    """Redacts a live content."""
+
+
+Source = Callable[[FetchRequest, Refetch], Any]
+"""Returns text, or a value that JSON can represent; it may be a coroutine function."""
+Tool = Callable[..., Any]
+"""A function of the host that takes the call's arguments by name."""
+
+
+Sources = MutableMapping[str, Source]
+"""The sources that a memory knows, by name; packages bring others."""
+
+
+def known_sources(tools: Mapping[str, Tool]) -> Sources:
+    """Return the package's sources: `file`, `http` and `tool`, which repeats a call of these tools."""
+
+    def repeat(request: FetchRequest, _plan: Refetch) -> Any:
+        if request.tool not in tools:
+            raise Unavailable(f"{request.tool} is not registered as safe to repeat")
+        return tools[request.tool](**request.arguments)
+
+    return {"file": read_file, "http": _http, "tool": repeat}
+
+
+def _source(name: str, sources: Sources) -> Source:
+    """Return a source by its name: a known one, else one from an installed package.
+
+    Raises:
+        Unavailable: there is none; the error lists the nearest names.
+
+    """
+    if name in sources:
+        return sources[name]
+    brought = {each.name: each for each in metadata.entry_points(group=GROUP)}
+    if name not in brought:
+        near = ", ".join(nearest(name, [*sources, *brought])) or "none"
+        raise Unavailable(f"there is no source {name!r}; like it: {near}")
+    try:
+        sources[name] = brought[name].load()
+    except Exception as failure:  # a third-party package may raise anything at import
+        raise Unavailable(f"the source {name!r} cannot be loaded: {failure}") from failure
+    return sources[name]
+
+
+def _http(request: FetchRequest, plan: Refetch) -> str:
+    """Fetch from a URL; the network modules are loaded at the first use."""
+    from hippocampus.recall import web
+
+    return web.fetch(request, plan)
+
+
+def fetch(request: FetchRequest, copy: StoredCopy, plan: Refetch, sources: Sources) -> FetchResult:
+    """Return the best available version of some content; a source's failure never raises."""
+    tried: list[str] = []
+    for name in plan.asked:
+        try:
+            source = _source(name, sources)
+            present = copy.clean(_bounded(functools.partial(source, request, plan), plan))
+        except Unavailable as reason:
+            tried.append(f"{name}: {reason}")
+            continue
+        stored = copy.read()
+        same = is_part if name == "file" else is_same
+        if stored is None:
+            return FetchResult("full", present, name, tried=tuple(tried))
+        if present == stored or same(stored, present):  # so that the model reads the same text
+            return FetchResult("full", stored, name, tried=tuple(tried))
+        differs = difference(stored, present)
+        return FetchResult("full", present, name, True, differs, tuple(tried))  # noqa: FBT003 - a field
+    for fallback in plan.fallbacks:
+        if fallback == "stored" and (stored := copy.read()) is not None:
+            return FetchResult("full", stored, "store", tried=tuple(tried))
+        if fallback == "summary" and copy.summary:
+            text = f"{copy.summary}\n(stale: only the summary is left; do not rely on it)"
+            return FetchResult("partial", text, "summary", tried=tuple(tried))
+    return FetchResult("failed", "", "nothing", tried=tuple(tried))
+
+
+def _bounded(call: Callable[[], Any], plan: Refetch) -> str:
+    """Return the result of a source: its text, the text of its blocks, or its value as JSON.
+
+    A coroutine is run to its end. A source that takes too long is abandoned in its thread.
+
+    Raises:
+        Unavailable: it fails, takes too long, or returns too much or no text.
+
+    """
+    result: Future[Any] = Future()
+    Thread(target=_run, args=(result, call), daemon=True).start()
+    try:
+        value = result.result(plan.timeout_seconds)
+    except Unavailable:
+        raise
+    except Exception as failure:  # a host's source may raise anything; the next source may answer
+        late = not result.done()
+        why = f"{type(failure).__name__}: {failure}"[:MAX_REASON_CHARACTERS]
+        reason = f"took over {plan.timeout_seconds:g} seconds" if late else f"failed: {why}"
+        raise Unavailable(reason) from failure
+    try:
+        is_blocks = isinstance(value, list) and all(isinstance(each, dict) for each in value)
+        text = value if isinstance(value, str) else text_of(value) if is_blocks else ""
+        if not text and not isinstance(value, str):
+            text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as failure:
+        raise Unavailable("returned neither text nor JSON") from failure
+    if len(text.encode("utf-8", "replace")) > plan.largest_bytes:
+        raise Unavailable(f"returned more than {plan.largest_bytes:,} bytes")
+    return text
+
+
+def _run(result: Future[Any], call: Callable[[], Any]) -> None:
+    async def ended(value: Any) -> Any:
+        return await value
+
+    try:
+        value = call()
+        result.set_result(asyncio.run(ended(value)) if inspect.isawaitable(value) else value)
+    except Exception as failure:  # noqa: BLE001 - raised again in the thread that waits
+        result.set_exception(failure)
+    except BaseException as end:  # noqa: BLE001 - an exit ends this thread and not the host's loop
+        result.set_exception(Unavailable(f"the source ended with {end!r}"))
+
+
+# The source `file`
+
+
+def read_file(request: FetchRequest, plan: Refetch) -> str:
+    """Return the text of the file that a call names; only files under the policy's folders are opened.
+
+    Raises:
+        Unavailable: it is outside the allowed folders, missing, not a plain file, too large or not
+            text.
+
+    """
+    named = request.named(*PATH_ARGUMENTS)
+    if named.startswith("file://"):
+        try:
+            named = url2pathname(urlsplit(named).path)
+        except ValueError as wrong:
+            raise Unavailable(f"{named[:100]!r} is not the URL of a file: {wrong}") from wrong
+    path = _allowed(named, plan.roots)
+    try:
+        return _plain_file(path, plan.largest_bytes).decode("utf-8")
+    except OSError as failure:
+        raise Unavailable(f"{named} cannot be read: {failure.strerror}") from failure
+    except UnicodeDecodeError as failure:
+        raise Unavailable(f"{named} is not text in UTF-8") from failure
+
+
+def _allowed(named: str, roots: tuple[str, ...]) -> Path:
+    """Return the real path of a file, with links resolved, if it is under a root.
+
+    A relative path starts at the working directory, as for the tool; where that is under no root, it
+    starts at each root.
+    """
+
+    def resolved(path: Path) -> Path | None:
+        try:
+            return path.expanduser().resolve(strict=True)
+        except (OSError, ValueError, RuntimeError):
+            return None
+
+    folders = [folder for root in roots if (folder := resolved(Path(root))) is not None]
+    for base in (Path(), *folders):
+        path = resolved(base / named)
+        if path is not None and any(map(path.is_relative_to, folders)):
+            return path
+    raise Unavailable(f"{named} is in none of the folders that the policy allows, or missing")
+
+
+def _plain_file(path: Path, largest_bytes: int) -> bytes:
+    """Read a plain file; refuse a pipe, a device, and a link that was put there since."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(handle, "rb") as opened:
+        status = os.fstat(opened.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise Unavailable(f"{path.name} is not a plain file")
+        data = b"" if status.st_size > largest_bytes else opened.read(largest_bytes + 1)
+    if status.st_size > largest_bytes or len(data) > largest_bytes:  # /proc gives 0 for any size
+        raise Unavailable(f"{path.name} is larger than {largest_bytes:,} bytes")
+    return data
+
+
+# The present text and the stored one, without the wrappers of either
+
+
+def is_same(stored: str, present: str) -> bool:
+    """Return whether two texts are equal, or equal as JSON.
+
+    >>> is_same('{"a": 1, "b": 2}', '{"b":2,"a":1}'), is_same("[1]", "[2]")
+    (True, False)
+    """
+    if stored.rstrip() == present.rstrip():
+        return True
+    value = unwrap.json_value(stored)
+    return value is not None and value == unwrap.json_value(present)
+
+
+def is_part(stored: str, present: str) -> bool:
+    r"""Return whether a stored text is a file or some whole lines of it, with or without numbers.
+
+    >>> is_part("2\tb\n3\tc", "a\nb\nc\nd"), is_part("b\nc", "a\nb\nc\nd"), is_part("b", "a\nbc")
+    (True, True, False)
+    """
+    part, first = _captured_lines(stored)
+    if not part:
+        return not stored.strip() and not present.strip()
+    held = present.rstrip().split("\n")
+    if first:
+        return held[first - 1 : first - 1 + len(part)] == part
+    return "\n{}\n".format("\n".join(part)) in "\n{}\n".format("\n".join(held))
+
+
+def _captured_lines(stored: str) -> tuple[list[str], int]:
+    """Return the file's lines in a stored text, and the number of the first; 0 without numbers."""
+    body = stored.strip("\n").rstrip()
+    output = output_of(body)
+    if not output.is_numbered:
+        return (body.split("\n") if body else []), 0
+    return output.body.split("\n"), output.first_number
+
+
+def difference(stored: str, present: str) -> str:
+    """Return a short unified diff from the stored text to the present one.
+
+    Where the stored text has line numbers, the same lines of the present text are compared.
+    """
+    before, first = _captured_lines(stored)
+    after = present.rstrip().split("\n")
+    if first:
+        after = after[first - 1 : first - 1 + len(before)]
+    if max(len(before), len(after)) > MAX_COMPARED_LINES:
+        return f"(changed: {len(before):,} lines then, {len(after):,} lines at present)"
+    diff = difflib.unified_diff(before, after, "stored", "present", lineterm="", n=1)
+    lines = list(itertools.islice(diff, DIFFERENCE_LINES + 1))
+    cut = "\n".join(lines[:DIFFERENCE_LINES])[:DIFFERENCE_CHARACTERS]
+    return f"{cut}\n(more differs)" if len(lines) > DIFFERENCE_LINES else cut
