@@ -53,7 +53,7 @@ PLACE = "CASE role WHEN '' THEN turn WHEN 'user' THEN 2 * turn + 1 ELSE 2 * turn
 """The place of a memory in its session: an answer and the user's reply to it have one turn."""
 LIGHT = (
     f"row, type, intensity, accesses, accessed, created, session, {PLACE},"
-    " instr(content, '?') OR instr(content, '？'), rtrim(content) LIKE '%?',"
+    " instr(content, '?') OR instr(content, '？'), rtrim(content) LIKE '%?', length(content), role,"
     f" substr(content, 1, max(0, instr(substr(content, 1, {NAME_CHARACTERS}), ': ') - 1))"
 )
 CONDITION = """
