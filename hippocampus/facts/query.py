@@ -32,7 +32,7 @@ COMMON = 0.5
 """The share of the mean of all vectors that is taken out of the cosine of a memory that is no turn."""
 FADED = 0.005
 """What strength and recency add, each: they decide between equals."""
-COMMON_SHARE, LEAST_COMMON_ROWS, MOST_COMMON_ROWS = 0.1, 1_000, 8_000
+COMMON_SHARE, LEAST_COMMON_ROWS, MOST_COMMON_ROWS = 0.1, 1_000, 4_000
 """A word in more memories than this is left out of a query that has rarer ones."""
 LEAST_COUNT = 200
 """How many memories a store counts as at least, so that in a small one a word is not common at once."""
