@@ -136,6 +136,17 @@ def rewrite(db: Database, row: int, old: Memory, content: str) -> None:
     db.run(_INDEX, (row, body or text))
 
 
+def also_found_by(db: Database, row: int, text: str) -> None:
+    """Let the text index find a memory by further words."""
+    db.run(_UNINDEX, (listed([row]),))
+    more = "UPDATE memory SET indexed = coalesce(indexed, content) || ' ' || ? WHERE row = ?"
+    db.run(more, (indexed(text) or text, row))
+    db.run(
+        "INSERT INTO memory_text (rowid, body) SELECT row, body FROM memory_body WHERE row = ?",
+        (row,),
+    )
+
+
 def delete(db: Database, rows: Iterable[int]) -> None:
     """Delete rows for good with their triples, from the text index too."""
     numbers = listed(rows)

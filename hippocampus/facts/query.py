@@ -196,14 +196,20 @@ def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[RankedRow]) 
     return kept
 
 
-def relevant(found: Sequence[Recalled]) -> list[Recalled]:
-    """Return the recalled memories that a prompt calls for; none where it calls for none."""
+def relevant(tables: FactTables, found: Sequence[Recalled], prompt: str) -> list[Recalled]:
+    """Return the recalled memories that a prompt calls for: by words, by meaning, or by naming an entity."""
     best = max((each.score.total for each in found), default=0.0)
+    asked = set(content_words(prompt))
+    subjects = triples.named_in(tables.database, asked, found)
     return [
         each
         for each in found
-        if (each.score.keyword >= RELEVANT_WORDS or each.score.vector >= RELEVANT_COSINE)
-        and each.score.total >= RELEVANT_SHARE * best
+        if each.score.total >= RELEVANT_SHARE * best
+        and (
+            each.score.keyword >= RELEVANT_WORDS
+            or each.score.vector >= RELEVANT_COSINE
+            or any(triple.id in subjects for triple in each.triples)
+        )
     ]
 
 

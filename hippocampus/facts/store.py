@@ -421,7 +421,7 @@ class Facts:
                 ranking=self.policy.preset,
                 seconds=query.RETRIEVE_SECONDS,
             )
-            return rendered(query.relevant(found), at)
+            return rendered(query.relevant(self.tables, found, prompt), at)
         except HippocampusError as failure:  # an agent's prompt never waits for its memory
             log.warning("retrieve failed: %s", failure)
             return ""
