@@ -22,7 +22,7 @@ from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words, query_terms, without
 
-MATCHED = 60
+MATCHED = 120
 """How many of the best keyword hits are ranked."""
 NEAREST = 40
 """How many of the nearest vectors are."""

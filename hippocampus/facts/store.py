@@ -69,28 +69,6 @@ class ItemFields(TypedDict, total=False):
     metadata: Mapping[str, Any]
 
 
-class RecallFilters(TypedDict, total=False):
-    """Which memories a recall is about."""
-
-    agent: str | None
-    scopes: Sequence[str] | None
-    """None is all, an empty list nothing."""
-    types: Sequence[str]
-    """`!note` is all but notes."""
-    tags: Sequence[str]
-    kinds: Sequence[Kind]
-    roles: Sequence[str]
-    """`!tool` is all that no tool said."""
-    since: Moment | None
-    """From when on a memory became true."""
-    until: Moment | None
-    as_of: Moment | None
-    """When it was true."""
-    known_as_of: Moment | None
-    """When it was known."""
-    include_superseded: bool
-
-
 class Facts:
     """Long-term memory in one SQLite file, made and migrated on first use.
 
@@ -345,23 +323,48 @@ class Facts:
 
     # Recalling ----------------------------------------------------------------------------------
 
-    def recall(
+    def recall(  # noqa: PLR0913 - each is one filter
         self,
         query_text: str = "",
         *,
         limit: int | None = None,
         token_budget: int | None = None,
         preset: str | None = None,
-        **filters: Unpack[RecallFilters],
+        agent: str | None = None,
+        scopes: Sequence[str] | None = None,
+        types: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        kinds: Sequence[Kind] = (),
+        roles: Sequence[str] = (),
+        since: Moment | None = None,
+        until: Moment | None = None,
+        as_of: Moment | None = None,
+        known_as_of: Moment | None = None,
+        include_superseded: bool = False,
     ) -> list[Recalled]:
         """Return what best answers a query, best first; of an empty query, the strongest.
 
-        `limit` -1 is all. One embedding where there is a model.
+        `limit` -1 is all. One embedding where there is a model. `scopes` None is all, an empty list
+        nothing. `types` and `roles` leave one out with `!` in front (`!note`). `since` and `until`
+        bound when a memory became true, `as_of` is when it was true, `known_as_of` when it was known.
         """
+        asked = self._asked(
+            agent=agent,
+            scopes=scopes,
+            types=types,
+            tags=tags,
+            kinds=kinds,
+            roles=roles,
+            since=since,
+            until=until,
+            as_of=as_of,
+            known_as_of=known_as_of,
+            include_superseded=include_superseded,
+        )
         return query.recall(
             self.tables,
             query_text,
-            self._asked(**filters),
+            asked,
             limit=self.policy.limit if limit is None else limit,
             budget=token_budget,
             ranking=preset or self.policy.preset,
@@ -643,8 +646,6 @@ class Facts:
 
     def _asked(self, *, agent: str | None = None, **filters: Any) -> RecallQuery:
         for name, value in filters.items():
-            if name not in RecallFilters.__annotations__ and name != "hearsay":
-                raise TypeError(f"recall() got an unexpected keyword argument {name!r}")
             if isinstance(value, str) and name in LISTED:
                 raise FactError(f"{name} is a list of texts; {value!r} is one text")
         now = self.tables.clock()
