@@ -19,6 +19,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from hippocampus.errors import HippocampusError, ProviderError, StoreError, nearest
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import BlockError, FactError
+from hippocampus.facts.memories import returning
 from hippocampus.facts.models import TYPES, Action, Item, Memory, Outcome
 from hippocampus.facts.rendering import entry_line
 from hippocampus.facts.timestamps import day
@@ -150,7 +151,7 @@ def _recalled(facts: Facts, reach: Reach, asked: RecallMemories | MemoryRecall) 
 
 def _deleted(facts: Facts, ids: list[str]) -> str:
     """Delete memories, and list them with those that are true again by that."""
-    returned = facts.returning(ids)
+    returned = returning(facts.tables.database, ids)
     gone = facts.delete(ids)
     if not gone:
         return "Nothing matches closely enough; nothing was deleted."

@@ -17,7 +17,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hippocampus.errors import StoreError
-from hippocampus.facts import BlockError, FactError, FactPolicy, Facts, Item, Origin, schema
+from hippocampus.facts import (
+    BlockError,
+    FactError,
+    FactPolicy,
+    Facts,
+    Item,
+    Origin,
+    memories,
+    schema,
+)
 from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.models import NEVER, POLICIES, Action
 from hippocampus.facts.timestamps import MonotonicClock, new_id
@@ -128,7 +137,7 @@ def test_an_earlier_wording_is_history_and_never_current_again(facts):
     assert texts == [f"The spare key is {at}" for at in ("with Ann", "with Jo", "under the mat")]
     assert [each.memory.content for each in facts.recall("spare key mat Jo")] == [now.content]
     assert [each.content for each in facts.memories()] == [now.content]
-    assert facts.returning([now.id]) == []
+    assert memories.returning(facts.tables.database, [now.id]) == []
     facts.delete([now.id])
     assert facts.memories(superseded=True, removed=True) == []
     assert facts.check() == []
