@@ -193,10 +193,12 @@ def confirm(
 
     Without ids: those that a conversation on stdin shows as `<memory>` and uses in what follows it.
     """
+    from hippocampus.facts import upkeep
+
     with existing(db) as facts:
         if not ids:
             printed, frame, said = said_on_stdin().rpartition("</memory>")
-            ids = facts.used(printed + frame, said, agent=agent)
+            ids = upkeep.used(facts.tables, printed + frame, said, agent)
         found = known(facts, ids)
         facts.confirm([memory.id for memory in found])
     say_memories(found, as_json=as_json)
@@ -217,6 +219,8 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     as_json: Json = False,
 ) -> None:
     """Delete for good what has an id, or certainly matches a description; the memories that it replaced come back."""
+    from hippocampus.facts.memories import returning
+
     with for_reading(db, agent) as facts:
         found = facts.forget(
             what,
@@ -227,7 +231,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
             agent=agent,
         )
         ids = [each.memory.id for each in found]
-        returned = facts.returning(ids)
+        returned = returning(facts.tables.database, ids)
         if force:
             facts.delete(ids)
     say_gone([each.memory for each in found], force=force, as_json=as_json, returned=returned)
@@ -292,6 +296,7 @@ def reembed(db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
     from rich.console import Console
     from rich.progress import Progress
 
+    from hippocampus.facts import upkeep
     from hippocampus.facts.errors import FactError
 
     if embed() is None:
@@ -305,7 +310,7 @@ def reembed(db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
         Progress(console=Console(stderr=True), transient=True) as progress,
     ):
         task = progress.add_task("embedding", total=None)
-        for done, total in facts.reembed():
+        for done, total in upkeep.reembed(facts.tables):
             progress.update(task, completed=done, total=total)
     found = {"embedded": done, "memories": total}
     show(found, [f"{done} of {total} embedded"], "", as_json=as_json)

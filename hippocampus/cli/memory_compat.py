@@ -188,9 +188,11 @@ def delete(
     ids: Ids, force: Force = False, db: Database = DEFAULT_PATH, as_json: Json = False
 ) -> None:
     """Delete memories for good; what they had superseded comes back; status 1 where an id is unknown."""
+    from hippocampus.facts.memories import returning
+
     with existing(db) as facts:
         found = known(facts, ids)
-        returned = facts.returning([memory.id for memory in found])
+        returned = returning(facts.tables.database, [memory.id for memory in found])
         if force:
             facts.delete([memory.id for memory in found])
     say_gone(found, force=force, as_json=as_json, returned=returned)

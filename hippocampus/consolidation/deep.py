@@ -17,6 +17,7 @@ from hippocampus.consolidation.inputs import ConsolidationResources
 from hippocampus.consolidation.transcript import Transcript, Utterance, transcript_of
 from hippocampus.entries.entry import storable
 from hippocampus.errors import HippocampusError
+from hippocampus.facts import upkeep
 from hippocampus.facts.sentences import RECALLED
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem, SessionSnapshot, Speaker
 from hippocampus.storage.ledger import Ledger, OutboxItem
@@ -156,7 +157,7 @@ def _confirmed(
         return []
     try:
         facts = resources.facts()
-        used = facts.used("\n".join(shown), answers, agent=session.agent or None)
+        used = upkeep.used(facts.tables, "\n".join(shown), answers, session.agent or facts.agent)
         fresh = {
             key: each
             for each in used

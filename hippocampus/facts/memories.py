@@ -108,6 +108,30 @@ def matching(  # noqa: PLR0913, PLR0917 - each is one filter
     return {row: found[row] for (row,) in ranked}
 
 
+def history(db: Database, memory_id: str) -> list[Memory]:
+    """Return a memory and all that it superseded, newest first."""
+    past = (
+        "WHERE id IN (WITH RECURSIVE past(id) AS (SELECT ? UNION SELECT memory.id FROM memory"
+        " JOIN past ON superseded_by = past.id) SELECT id FROM past)"
+        " ORDER BY valid_from DESC, known_until IS NULL DESC, row DESC"
+    )
+    return list(select(db, past, (memory_id,)).values())
+
+
+def returning(db: Database, memory_ids: Iterable[str]) -> list[Memory]:
+    """Return what would be true again if these memories were deleted, since they superseded it."""
+    gone = {memory_id: memory for memory_id, (_, memory) in by_id(db, memory_ids).items()}
+    below = {each.id: each for memory_id in gone for each in history(db, memory_id)}
+    freed = []
+    for each in below.values():
+        heir = each.superseded_by
+        while heir in gone:
+            heir = gone[heir].superseded_by
+        if heir is None and each.id not in gone and each.removed != REWORDED:
+            freed.append(each)
+    return freed
+
+
 def remove(db: Database, removed: Iterable[tuple[int, str, str | None]], at: float) -> None:
     """Take rows away with the reason and what replaces them; only what fades keeps its triples."""
     for row, reason, by in removed:
@@ -134,6 +158,17 @@ def rewrite(db: Database, row: int, old: Memory, content: str) -> None:
         (text, body, hashed(text, old.kind), row),
     )
     db.run(_INDEX, (row, body or text))
+
+
+def also_found_by(db: Database, row: int, text: str) -> None:
+    """Let the text index find a memory by further words."""
+    db.run(_UNINDEX, (listed([row]),))
+    more = "UPDATE memory SET indexed = coalesce(indexed, content) || ' ' || ? WHERE row = ?"
+    db.run(more, (indexed(text) or text, row))
+    db.run(
+        "INSERT INTO memory_text (rowid, body) SELECT row, body FROM memory_body WHERE row = ?",
+        (row,),
+    )
 
 
 def delete(db: Database, rows: Iterable[int]) -> None:

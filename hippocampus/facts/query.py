@@ -22,7 +22,7 @@ from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words, query_terms, without
 
-MATCHED = 60
+MATCHED = 120
 """How many of the best keyword hits are ranked."""
 NEAREST = 40
 """How many of the nearest vectors are."""
@@ -32,7 +32,7 @@ COMMON = 0.5
 """The share of the mean of all vectors that is taken out of the cosine of a memory that is no turn."""
 FADED = 0.005
 """What strength and recency add, each: they decide between equals."""
-COMMON_SHARE, LEAST_COMMON_ROWS, MOST_COMMON_ROWS = 0.1, 1_000, 8_000
+COMMON_SHARE, LEAST_COMMON_ROWS, MOST_COMMON_ROWS = 0.1, 1_000, 4_000
 """A word in more memories than this is left out of a query that has rarer ones."""
 LEAST_COUNT = 200
 """How many memories a store counts as at least, so that in a small one a word is not common at once."""
@@ -53,7 +53,7 @@ PLACE = "CASE role WHEN '' THEN turn WHEN 'user' THEN 2 * turn + 1 ELSE 2 * turn
 """The place of a memory in its session: an answer and the user's reply to it have one turn."""
 LIGHT = (
     f"row, type, intensity, accesses, accessed, created, session, {PLACE},"
-    " instr(content, '?') OR instr(content, '？'), rtrim(content) LIKE '%?',"
+    " instr(content, '?') OR instr(content, '？'), rtrim(content) LIKE '%?', length(content), role,"
     f" substr(content, 1, max(0, instr(substr(content, 1, {NAME_CHARACTERS}), ': ') - 1))"
 )
 CONDITION = """
@@ -196,14 +196,20 @@ def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[RankedRow]) 
     return kept
 
 
-def relevant(found: Sequence[Recalled]) -> list[Recalled]:
-    """Return the recalled memories that a prompt calls for; none where it calls for none."""
+def relevant(tables: FactTables, found: Sequence[Recalled], prompt: str) -> list[Recalled]:
+    """Return the recalled memories that a prompt calls for: by words, by meaning, or by naming an entity."""
     best = max((each.score.total for each in found), default=0.0)
+    asked = set(content_words(prompt))
+    subjects = triples.named_in(tables.database, asked, found)
     return [
         each
         for each in found
-        if (each.score.keyword >= RELEVANT_WORDS or each.score.vector >= RELEVANT_COSINE)
-        and each.score.total >= RELEVANT_SHARE * best
+        if each.score.total >= RELEVANT_SHARE * best
+        and (
+            each.score.keyword >= RELEVANT_WORDS
+            or each.score.vector >= RELEVANT_COSINE
+            or any(triple.id in subjects for triple in each.triples)
+        )
     ]
 
 

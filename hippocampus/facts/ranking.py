@@ -6,19 +6,22 @@ irrelevant row scores nothing. The numbers were chosen on conversations, each ti
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hippocampus.facts.words import words
 
-NEAR: Mapping[int, float] = {-1: 0.7, -2: 0.5, 1: 0.4, 2: 0.2}
-"""How much a word counts that a turn at this distance holds: those before it lead to it."""
-ANSWER = 0.9
-"""The same for the turn before, where that one asks."""
+REACH = (-2, -1, 1, 2)
+"""How far the turns are that count for one."""
+NEAR = 0.4
+"""How much a word counts that one of these holds; an answer holds the words of its question."""
+PARAGRAPH = 250
+"""A text of more characters than this holds a word by chance: it counts by the root of its length."""
 SEVERAL = 0.1
 """What each further turn that holds a word adds."""
-NEAR_COSINES: Mapping[int, float] = {-2: 0.2, -1: 0.3, 1: 0.3, 2: 0.2}
+NEAR_COSINE = 0.2
 """How much the cosine of a turn counts for one at this distance."""
 NOISE_COSINE = 0.1
 """Under this a cosine has no weight for the turns next to it."""
@@ -29,7 +32,7 @@ LEAST_COSINE = 0.25
 TALK = 0.15
 """The share of the mean of the three best scores in its conversation that a turn gets where there are no vectors."""
 OTHERS = 0.8
-"""What a turn keeps of its score where the query names who speaks, and another one does."""
+"""What a turn keeps of its score where the query names who speaks, and another one does; or where an assistant does, since it is the user's memory."""
 ASKING = 0.85
 """The share of its score that a turn keeps which ends with a question."""
 
@@ -48,6 +51,8 @@ class RankedRow(NamedTuple):
     asks: int
     """Whether its text holds a question."""
     ends_asking: int
+    characters: int
+    role: str
     speaker: str = ""
     """What its text opens with before a colon, which may be who speaks."""
 
@@ -55,6 +60,11 @@ class RankedRow(NamedTuple):
     def is_turn(self) -> bool:
         """Return whether it stands in a conversation, next to others."""
         return bool(self.session) and self.turn is not None
+
+    @property
+    def density(self) -> float:
+        """Return what a word in it counts: 1 in a text of a paragraph, less in a longer one."""
+        return min(1.0, math.sqrt(PARAGRAPH / max(1, self.characters)))
 
 
 class Matches(NamedTuple):
@@ -70,6 +80,15 @@ class Matches(NamedTuple):
     """The cosines without a share of the mean of all vectors."""
 
 
+class Coverage(NamedTuple):
+    """How well a row covers a query."""
+
+    score: float
+    """By its words and those next to it; a word in a long text counts less."""
+    own: float = 0.0
+    """The share of the query's words in the row itself, and in the question that it answers."""
+
+
 def relevance(found: Matches, asked: Collection[str]) -> dict[int, tuple[float, float]]:
     """Return for each row that has to do with a query its score, and the share of the query's words in it."""
     near = neighbours(found.rows.values())
@@ -77,19 +96,22 @@ def relevance(found: Matches, asked: Collection[str]) -> dict[int, tuple[float, 
     others = by_others(found.rows.values(), asked)
     scores = {}
     for row, one in found.rows.items():
-        own, keyword = found.cosines.get(row, 0.0), covered.get(row, 0.0)
-        if not keyword and own < LEAST_COSINE:
+        own = found.cosines.get(row, 0.0)
+        worded = covered.get(row, Coverage(0.0))
+        if not worded.score and own < LEAST_COSINE:
             continue
         if one.is_turn:
-            nearby = ((step, found.cosines.get(other, 0.0)) for other, step in near[row])
-            shares = (NEAR_COSINES[step] * value for step, value in nearby if value >= NOISE_COSINE)
-            score = keyword + max(0.0, own) + sum(shares)
+            nearby = (found.cosines.get(other, 0.0) for other, _ in near[row])
+            shared = NEAR_COSINE * sum(value for value in nearby if value >= NOISE_COSINE)
+            score = worded.score + max(0.0, own) + one.density * shared
         elif not found.cosines:
-            score = keyword
+            score = worded.score
         else:
-            score = keyword**ALONE_WORDS + ALONE_COSINE * max(0.0, found.distinct.get(row, 0.0))
+            score = worded.score**ALONE_WORDS + ALONE_COSINE * max(
+                0.0, found.distinct.get(row, 0.0)
+            )
         score *= (OTHERS if row in others else 1.0) * (ASKING if one.ends_asking else 1.0)
-        scores[row] = score, keyword
+        scores[row] = score, worded.own
     if found.cosines:  # these bring the turns next to a hit by themselves
         return scores
     talks: dict[str, list[float]] = defaultdict(list)
@@ -109,7 +131,7 @@ def places(rows: Iterable[RankedRow]) -> set[tuple[str, int]]:
         (one.session, one.turn + step)
         for one in rows
         if one.session and one.turn is not None
-        for step in NEAR
+        for step in REACH
         if one.turn + step >= 0
     }
 
@@ -124,28 +146,36 @@ def neighbours(rows: Collection[RankedRow]) -> dict[int, list[tuple[int, int]]]:
     for turns in talks.values():
         for turn, here in turns.items():
             nearby = [
-                (row, step) for step in NEAR if turn + step in turns for row in turns[turn + step]
+                (row, step) for step in REACH if turn + step in turns for row in turns[turn + step]
             ]
             near |= dict.fromkeys(here, nearby)
     return near
 
 
-def window(found: Matches, near: Mapping[int, Sequence[tuple[int, int]]]) -> dict[int, float]:
-    """Return the share of a query's words that each row and those next to it hold, rare words counting for more."""
+def window(found: Matches, near: Mapping[int, Sequence[tuple[int, int]]]) -> dict[int, Coverage]:
+    """Return for each row how well it and those next to it cover a query, rare words counting for more.
+
+    A long text holds a word by chance, and needs its neighbours less.
+    """
     total = sum(found.weights) or 1.0
     held = {row: numbers for row, numbers in found.words.items() if row in found.rows}
+    density = {row: one.density for row, one in found.rows.items()}
     covered = {}
     for row, nearby in near.items():
-        shares: dict[int, float] = dict.fromkeys(held.get(row, ()), 1.0)
-        several = sum(found.weights[number] for number in shares)
+        own = set(held.get(row, ()))
+        shares: dict[int, float] = dict.fromkeys(own, density[row])
+        several = sum(found.weights[number] * share for number, share in shares.items())
         for other, step in nearby:
-            share = ANSWER if step == -1 and found.rows[other].asks else NEAR[step]
+            is_answer = step == -1 and found.rows[other].asks
+            share = (1.0 if is_answer else NEAR) * density[row] * density[other]
             for number in held.get(other, ()):
                 shares[number] = max(shares.get(number, 0.0), share)
                 several += share * found.weights[number]
+            own |= held.get(other, set()) if is_answer else set()
         if shares:
             best = sum(found.weights[number] * share for number, share in shares.items())
-            covered[row] = (best + SEVERAL * several) / total
+            itself = sum(found.weights[number] for number in own)
+            covered[row] = Coverage((best + SEVERAL * several) / total, itself / total)
     return covered
 
 
@@ -164,10 +194,12 @@ def named(speaking: Iterable[str], asked: Iterable[str]) -> set[str]:
 
 
 def by_others(candidates: Collection[RankedRow], asked: Iterable[str]) -> set[int]:
-    """Return the rows whose speaker the words asked for do not name, where they name another."""
+    """Return the rows that another speaker said than the one whom the words asked for name, or the user."""
     speaking = speakers(candidates)
     meant = named(speaking, asked)
-    if not meant:
-        return set()
-    others = {name for name in speaking if meant.isdisjoint(words(name))}
-    return {one.row for one in candidates if one.speaker in others}
+    others = {name for name in speaking if meant and meant.isdisjoint(words(name))}
+    return {
+        one.row
+        for one in candidates
+        if one.speaker in others or (one.speaker not in speaking and one.role == "assistant")
+    }

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import Any, Self, TypedDict, Unpack
 
-from hippocampus.errors import HippocampusError, ProviderError
+from hippocampus.errors import HippocampusError
 from hippocampus.facts import memories, query, triples
 from hippocampus.facts.blocks import Blocks
 from hippocampus.facts.database import Database
@@ -44,13 +44,8 @@ from hippocampus.facts.timestamps import Moment, MonotonicClock, new_id, optiona
 from hippocampus.facts.triples import predicate_of
 from hippocampus.facts.words import content_words, key
 
-if TYPE_CHECKING:
-    from hippocampus.facts.tables import Matrix
-
 FRAME_TOKENS = 40
 LISTED = frozenset({"scopes", "types", "tags", "kinds", "roles"})
-EMBEDDED_AT_ONCE = 256
-REMADE = "reembedding"
 log = logging.getLogger(__name__)
 
 
@@ -67,28 +62,6 @@ class ItemFields(TypedDict, total=False):
     valid_from: Moment | None
     valid_until: Moment | None
     metadata: Mapping[str, Any]
-
-
-class RecallFilters(TypedDict, total=False):
-    """Which memories a recall is about."""
-
-    agent: str | None
-    scopes: Sequence[str] | None
-    """None is all, an empty list nothing."""
-    types: Sequence[str]
-    """`!note` is all but notes."""
-    tags: Sequence[str]
-    kinds: Sequence[Kind]
-    roles: Sequence[str]
-    """`!tool` is all that no tool said."""
-    since: Moment | None
-    """From when on a memory became true."""
-    until: Moment | None
-    as_of: Moment | None
-    """When it was true."""
-    known_as_of: Moment | None
-    """When it was known."""
-    include_superseded: bool
 
 
 class Facts:
@@ -245,12 +218,6 @@ class Facts:
         """Count recalled memories as used: they fade from now, a little stronger; return how many exist."""
         return query.confirm(self.tables, memory_ids, self.tables.clock())
 
-    def used(self, printed: str, said: str, *, agent: str | None = None) -> list[str]:
-        """Return the ids of the memories that a `<memory>` text or a recall printed and a later text uses."""
-        from hippocampus.facts import upkeep
-
-        return upkeep.used(self.tables, printed, said, agent or self.agent)
-
     # Forgetting ---------------------------------------------------------------------------------
 
     def delete(self, memory_ids: Iterable[str]) -> list[Memory]:
@@ -345,23 +312,48 @@ class Facts:
 
     # Recalling ----------------------------------------------------------------------------------
 
-    def recall(
+    def recall(  # noqa: PLR0913 - each is one filter
         self,
         query_text: str = "",
         *,
         limit: int | None = None,
         token_budget: int | None = None,
         preset: str | None = None,
-        **filters: Unpack[RecallFilters],
+        agent: str | None = None,
+        scopes: Sequence[str] | None = None,
+        types: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        kinds: Sequence[Kind] = (),
+        roles: Sequence[str] = (),
+        since: Moment | None = None,
+        until: Moment | None = None,
+        as_of: Moment | None = None,
+        known_as_of: Moment | None = None,
+        include_superseded: bool = False,
     ) -> list[Recalled]:
         """Return what best answers a query, best first; of an empty query, the strongest.
 
-        `limit` -1 is all. One embedding where there is a model.
+        `limit` -1 is all. One embedding where there is a model. `scopes` None is all, an empty list
+        nothing. `types` and `roles` leave one out with `!` in front (`!note`). `since` and `until`
+        bound when a memory became true, `as_of` is when it was true, `known_as_of` when it was known.
         """
+        asked = self._asked(
+            agent=agent,
+            scopes=scopes,
+            types=types,
+            tags=tags,
+            kinds=kinds,
+            roles=roles,
+            since=since,
+            until=until,
+            as_of=as_of,
+            known_as_of=known_as_of,
+            include_superseded=include_superseded,
+        )
         return query.recall(
             self.tables,
             query_text,
-            self._asked(**filters),
+            asked,
             limit=self.policy.limit if limit is None else limit,
             budget=token_budget,
             ranking=preset or self.policy.preset,
@@ -421,7 +413,7 @@ class Facts:
                 ranking=self.policy.preset,
                 seconds=query.RETRIEVE_SECONDS,
             )
-            return rendered(query.relevant(found), at)
+            return rendered(query.relevant(self.tables, found, prompt), at)
         except HippocampusError as failure:  # an agent's prompt never waits for its memory
             log.warning("retrieve failed: %s", failure)
             return ""
@@ -468,25 +460,7 @@ class Facts:
 
     def history(self, memory_id: str) -> list[Memory]:
         """Return a memory and all that it superseded, newest first."""
-        past = (
-            "WHERE id IN (WITH RECURSIVE past(id) AS (SELECT ? UNION SELECT memory.id FROM memory"
-            " JOIN past ON superseded_by = past.id) SELECT id FROM past)"
-            " ORDER BY valid_from DESC, known_until IS NULL DESC, row DESC"
-        )
-        return list(memories.select(self._database, past, (memory_id,)).values())
-
-    def returning(self, memory_ids: Iterable[str]) -> list[Memory]:
-        """Return what would be true again if these memories were deleted, since they superseded it."""
-        gone = self.by_ids(memory_ids)
-        below = {each.id: each for memory_id in gone for each in self.history(memory_id)}
-        freed = []
-        for each in below.values():
-            heir = each.superseded_by
-            while heir in gone:
-                heir = gone[heir].superseded_by
-            if heir is None and each.id not in gone and each.removed != memories.REWORDED:
-                freed.append(each)
-        return freed
+        return memories.history(self._database, memory_id)
 
     def triples(  # noqa: PLR0913 - each is one filter
         self,
@@ -520,13 +494,6 @@ class Facts:
             },
         )
         return [Triple(*fields) for *fields, _ in found]
-
-    def embeddings(self, memory_ids: Iterable[str]) -> dict[str, Matrix]:
-        """Return the vectors of those memories that have one."""
-        rows = {
-            row: memory.id for row, memory in memories.by_id(self._database, memory_ids).values()
-        }
-        return {rows[row]: vector for row, vector in self.tables.vectors.exact(rows).items()}
 
     def count(self, *, agent: str | None = None) -> int:
         """Return how many current memories there are."""
@@ -563,34 +530,6 @@ class Facts:
         db = self._database
         problems = db.check() + memories.check(db) + triples.check(db)
         return problems + (self.tables.vectors.check() if self.tables.has_vectors else [])
-
-    def reembed(self) -> Iterator[tuple[int, int]]:
-        """Embed all anew with `embed`, yielding (done, all); open with `reembedding=True`.
-
-        A stopped run goes on where it was.
-        """
-        db, tables, model = self._database, self.tables, self.tables.embed_model
-        if model is None:
-            raise FactError("there is no embedding model to embed with")
-        if db.meta(REMADE) != model and db.meta("embedding_model") != model:
-            tables.vectors.clear()
-            db.run("UPDATE memory SET embedding_model = NULL")
-            db.set_meta(REMADE, model)
-        total = int(db.value("SELECT count(*) FROM memory"))
-        missing = (
-            "SELECT row, content FROM memory WHERE embedding_model IS NULL ORDER BY row LIMIT ?"
-        )
-        while found := db.rows(missing, (EMBEDDED_AT_ONCE,)):
-            rows: dict[int, str] = dict(found)
-            vectors = tables.embedded(list(rows.values()))
-            if vectors is None:
-                raise ProviderError("the embedding model failed; run it again to go on from here")
-            with db.transaction():
-                tables.put_vectors(dict(zip(rows, vectors, strict=True)))
-                tables.vectors.changed()
-            left = db.value("SELECT count(*) FROM memory WHERE embedding_model IS NULL")
-            yield total - left, total
-        db.run("DELETE FROM meta WHERE key = ?", (REMADE,))
 
     # An agent's tools --------------------------------------------------------------------------
 
@@ -643,8 +582,6 @@ class Facts:
 
     def _asked(self, *, agent: str | None = None, **filters: Any) -> RecallQuery:
         for name, value in filters.items():
-            if name not in RecallFilters.__annotations__ and name != "hearsay":
-                raise TypeError(f"recall() got an unexpected keyword argument {name!r}")
             if isinstance(value, str) and name in LISTED:
                 raise FactError(f"{name} is a list of texts; {value!r} is one text")
         now = self.tables.clock()

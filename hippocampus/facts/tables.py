@@ -100,6 +100,11 @@ class FactTables:
             raise FactError("embed gave what is no number (nan or infinite)")
         return unit(matrix)
 
+    def vectors_of(self, memory_ids: Iterable[str]) -> dict[str, Matrix]:
+        """Return the vectors of those memories that have one."""
+        ids = {row: memory.id for row, memory in memories.by_id(self.database, memory_ids).values()}
+        return {ids[row]: vector for row, vector in self.vectors.exact(ids).items()}
+
     def put_vectors(self, vectors: Mapping[int, Matrix]) -> None:
         """Write vectors by row, and bind the file to their model; inside a transaction."""
         if not vectors or self.embed_model is None:

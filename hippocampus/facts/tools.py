@@ -9,20 +9,22 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from hippocampus.errors import HippocampusError, ProviderError, StoreError, nearest
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import BlockError, FactError
+from hippocampus.facts.memories import returning
 from hippocampus.facts.models import TYPES, Action, Item, Memory, Outcome
 from hippocampus.facts.rendering import entry_line
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words
+from hippocampus.formats.signatures import as_function, properties
 from hippocampus.formats.writing import tool_definition
 
 if TYPE_CHECKING:
@@ -104,6 +106,13 @@ def call(
         return _error(next(named, "bad_request"), str(failure))
 
 
+def function(name: str, answer: Callable[[Mapping[str, Any]], str], **more: Any) -> Any:
+    """Return a tool as a function of its arguments and of `more`; `answer` takes those of a call."""
+    return as_function(
+        TOOLS[name], answer, name, inspect.cleandoc(TOOLS[name].__doc__ or ""), **more
+    )
+
+
 def _error(reason: str, message: str, **fields: Any) -> str:
     return json.dumps({"error": reason, "message": message, **fields}, ensure_ascii=False)
 
@@ -124,11 +133,12 @@ def _short(memory: Memory) -> str:
     return f"{entry_line(memory)} (id {memory.id})"
 
 
-def _recalled(facts: Facts, reach: Reach, query: str, limit: int, type_name: str) -> str:
+def _recalled(facts: Facts, reach: Reach, asked: RecallMemories | MemoryRecall) -> str:
     found = facts.recall(
-        query,
-        limit=limit,
-        types=[type_name] if type_name else (),
+        asked.query,
+        limit=asked.limit,
+        types=[asked.type] if asked.type else (),
+        kinds=[asked.kind] if asked.kind else (),
         agent=reach.agent,
         scopes=reach.scopes,
     )
@@ -141,7 +151,7 @@ def _recalled(facts: Facts, reach: Reach, query: str, limit: int, type_name: str
 
 def _deleted(facts: Facts, ids: list[str]) -> str:
     """Delete memories, and list them with those that are true again by that."""
-    returned = facts.returning(ids)
+    returned = returning(facts.tables.database, ids)
     gone = facts.delete(ids)
     if not gone:
         return "Nothing matches closely enough; nothing was deleted."
@@ -163,7 +173,6 @@ def _said(text: str) -> str:
 Words = Annotated[str, Field(min_length=1), AfterValidator(_said)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=MOST_RESULTS)]
-Type = Annotated[str, Field(min_length=1)]
 CONVERSATION = "recall_conversation"
 PLAIN = frozenset(
     {
@@ -180,6 +189,7 @@ PLAIN = frozenset(
 KEY = Field(description="The block's name, such as persona or objectives.", min_length=1)
 TYPE = Field("", description=f"One of {', '.join(TYPES)}, or a type of your own.")
 ONE_TYPE = Field("", description="Only memories of this type; with ! in front, all but these.")
+ONE_KIND: Any = Field("", description="Only facts, or only texts kept word by word (memory).")
 LIMIT = Field(10, description="How many to return at most; 10 if left out.")
 
 
@@ -195,19 +205,14 @@ class MemoryTool(BaseModel):
     @classmethod
     def schema_of(cls) -> dict[str, Any]:
         """Return the JSON Schema of the arguments."""
-        found = cls.model_json_schema()
-        properties = {
-            name: {key: value for key, value in each.items() if key not in {"title", "default"}}
-            for name, each in found["properties"].items()
-        }
-        required = list(found.get("required", ()))
-        return {"type": "object", "properties": properties, "required": required}
+        required = [name for name, each in cls.model_fields.items() if each.is_required()]
+        return {"type": "object", "properties": properties(cls), "required": required}
 
 
 class RememberFacts(MemoryTool):
     """Take the facts out of a text and keep each. Known facts are strengthened, and facts that end by the text's own words move to the past."""
 
-    text: Words = Field(description="What to take facts from.")
+    text: Words = Field(description="What to take facts from.", max_length=10_000)
 
     def __call__(self, facts: Facts, reach: Reach) -> str:
         outcomes = facts.remember(self.text, agent=reach.agent, scope=reach.scope)
@@ -217,8 +222,8 @@ class RememberFacts(MemoryTool):
 class StoreMemory(MemoryTool):
     """Keep a text word by word: a document, a decision, an experience. The same text again only strengthens the first."""
 
-    content: Words = Field(description="The text to keep.")
-    type: Type = TYPE
+    content: Words = Field(description="The text to keep.", max_length=50_000)
+    type: str = TYPE
     metadata: dict[str, Any] = Field({}, description="Anything to keep with it.")
 
     def __call__(self, facts: Facts, reach: Reach) -> str:
@@ -278,9 +283,10 @@ class RecallMemories(MemoryTool):
     query: Words = Field(description="What to look for.")
     limit: Count = LIMIT
     type: str = ONE_TYPE
+    kind: Literal["", "fact", "memory"] = ONE_KIND
 
     def __call__(self, facts: Facts, reach: Reach) -> str:
-        return _recalled(facts, reach, self.query, self.limit, self.type)
+        return _recalled(facts, reach, self)
 
 
 class RecallMemoryBlock(MemoryTool):
@@ -312,7 +318,7 @@ class MemoryRemember(MemoryTool):
     """Keep one thing for later conversations: a preference, a decision, a correction, a fact, as a sentence that stands alone. What it corrects moves to the past."""
 
     content: Words = Field(description="What to keep.")
-    type: Type = TYPE
+    type: str = TYPE
     importance: Share = Field(0.5, description="How much it matters, from 0 to 1; 0.5 if left out.")
 
     def __call__(self, facts: Facts, reach: Reach) -> str:
@@ -327,18 +333,19 @@ class MemoryRecall(MemoryTool):
     query: str = Field("", description="What to look for.")
     limit: Count = LIMIT
     type: str = ONE_TYPE
+    kind: Literal["", "fact", "memory"] = ONE_KIND
 
     def __call__(self, facts: Facts, reach: Reach) -> str:
-        if self.query or self.type:
-            return _recalled(facts, reach, self.query, self.limit, self.type)
+        if self.query or self.type or self.kind:
+            return _recalled(facts, reach, self)
         text = facts.context_load(limit=self.limit, agent=reach.agent, scopes=reach.scopes)
         return text or "Nothing is known yet."
 
 
 class MemoryForget(MemoryTool):
-    """Delete one memory for good, by its id, where the user asks for it; what only changed is kept anew with memory_remember."""
+    """Delete one memory for good, by its id, where the user asks for it; what only changed is remembered anew."""
 
-    id: Words = Field(description="The id that memory_recall or memory_remember gave.")
+    id: Words = Field(description="The id that remembering or recalling it gave.")
 
     def __call__(self, facts: Facts, reach: Reach) -> str:
         known = facts.get(self.id)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from hippocampus.facts.database import Database
 from hippocampus.facts.languages import word_set
-from hippocampus.facts.memories import listed
-from hippocampus.facts.models import Memory, Relation, Triple
-from hippocampus.facts.words import key
+from hippocampus.facts.memories import also_found_by, listed
+from hippocampus.facts.models import Memory, Recalled, Relation, Triple
+from hippocampus.facts.words import key, words
 
 COLUMNS = """
     SELECT triple.id, s.name, triple.predicate, o.name, triple.valid_from, triple.until,
@@ -60,6 +60,9 @@ def alias(db: Database, agent: str, name: str, other: str) -> None:
     with db.transaction():
         kept, gone = entity(db, agent, name), known_entity(db, agent, other)
         db.run("INSERT OR REPLACE INTO entity_name VALUES (?, ?, ?)", (agent, key(other), kept))
+        related = "SELECT DISTINCT memory FROM triple WHERE subject = ?1 OR object = ?1"
+        for (row,) in db.rows(related, (kept,)):
+            also_found_by(db, row, other)
         if gone is None or gone == kept:
             return
         db.run("UPDATE entity_name SET entity = ? WHERE entity = ?", (kept, gone))
@@ -69,16 +72,26 @@ def alias(db: Database, agent: str, name: str, other: str) -> None:
 
 
 def add(db: Database, row: int, memory: Memory, stated: Relation | Triple) -> None:
-    """Write a relation that a memory states, for as long as the memory is true, or as a triple has it."""
+    """Write a relation that a memory states, for as long as the memory is true, or as a triple has it.
+
+    A query finds the memory by the relation's words and by all names of its entities too.
+    """
     times: Memory | Triple = memory
     known = memory.created
     if isinstance(stated, Triple):
         times, known = stated, stated.known_from
     replaced = memory.superseded_by is not None
+    subject = entity(db, memory.agent, stated.subject)
+    value = entity(db, memory.agent, stated.object)
+    named = db.rows("SELECT key FROM entity_name WHERE entity IN (?, ?)", (subject, value))
+    names = " ".join(name for (name,) in named if name != "user")
+    spelled = words(f"{stated.predicate.replace('_', ' ')} {names}")
+    if more := dict.fromkeys(word for word in spelled if word not in set(words(memory.content))):
+        also_found_by(db, row, " ".join(more))
     values = (
-        entity(db, memory.agent, stated.subject),
+        subject,
         stated.predicate,
-        entity(db, memory.agent, stated.object),
+        value,
         memory.scope,
         row,
         times.valid_from,
@@ -115,6 +128,17 @@ def of_rows(db: Database, rows: Iterable[int]) -> dict[int, tuple[Triple, ...]]:
     for *fields, row in found:
         by_row[row] = (*by_row.get(row, ()), Triple(*fields))
     return by_row
+
+
+def named_in(db: Database, asked: set[str], found: Iterable[Recalled]) -> set[int]:
+    """Return the ids of the triples of results whose subject the words asked for name, by any name."""
+    ids = [triple.id for each in found for triple in each.triples]
+    names = db.rows(
+        "SELECT triple.id, key FROM triple JOIN entity_name ON entity = subject"
+        " WHERE triple.id IN (SELECT value FROM json_each(?))",
+        (listed(ids),),
+    )
+    return {number for number, name in names if asked.issuperset(words(name))}
 
 
 def check(db: Database) -> list[str]:

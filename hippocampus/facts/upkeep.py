@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hippocampus.entries.text import storable
+from hippocampus.errors import ProviderError
 from hippocampus.facts import memories, triples
+from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import Kind, Memory, Recalled, Score
 from hippocampus.facts.query import RecallQuery, find
 from hippocampus.facts.sentences import RECALLED, sentences, without_sentence
@@ -22,6 +24,8 @@ LEAST_WORDS = 2
 """Of a message of which a sentence was struck out, fewer words are not kept."""
 LEAST_SHARE = 1 / 3
 """The share of a struck fact's words that a sentence of its own turn has at least that goes with it."""
+EMBEDDED_AT_ONCE = 256
+REMADE = "reembedding"
 SURE_COSINE = 0.85
 """From this cosine on a description certainly means a memory that lacks a word of it."""
 
@@ -201,6 +205,36 @@ def relate(tables: FactTables, row: int, memory: Memory) -> None:
     relation = read(memory.content).relation if memory.kind == "fact" else None
     if relation is not None:
         triples.add(tables.database, row, memory, relation)
+
+
+# Embedding
+
+
+def reembed(tables: FactTables) -> Iterator[tuple[int, int]]:
+    """Embed all anew with the store's model, yielding (done, all); open it with `reembedding=True`.
+
+    A stopped run goes on where it was.
+    """
+    db, model = tables.database, tables.embed_model
+    if model is None:
+        raise FactError("there is no embedding model to embed with")
+    if db.meta(REMADE) != model and db.meta("embedding_model") != model:
+        tables.vectors.clear()
+        db.run("UPDATE memory SET embedding_model = NULL")
+        db.set_meta(REMADE, model)
+    total = int(db.value("SELECT count(*) FROM memory"))
+    missing = "SELECT row, content FROM memory WHERE embedding_model IS NULL ORDER BY row LIMIT ?"
+    while found := db.rows(missing, (EMBEDDED_AT_ONCE,)):
+        rows: dict[int, str] = dict(found)
+        vectors = tables.embedded(list(rows.values()))
+        if vectors is None:
+            raise ProviderError("the embedding model failed; run it again to go on from here")
+        with db.transaction():
+            tables.put_vectors(dict(zip(rows, vectors, strict=True)))
+            tables.vectors.changed()
+        left = db.value("SELECT count(*) FROM memory WHERE embedding_model IS NULL")
+        yield total - left, total
+    db.run("DELETE FROM meta WHERE key = ?", (REMADE,))
 
 
 # Erasing

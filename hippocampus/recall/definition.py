@@ -5,7 +5,6 @@ Pure. The definition of a session is the same from the first turn on; calls are 
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
@@ -21,6 +20,7 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
+from hippocampus.formats import signatures
 from hippocampus.formats.writing import tool_definition
 
 TOOL_NAME = "recall"
@@ -145,13 +145,7 @@ def problem_of(error: ValidationError) -> str:
     return PROBLEMS.get(first["type"], "{} cannot be read").format(first["loc"][0])
 
 
-PARAMETERS: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        name: {key: value for key, value in each.items() if key not in ("title", "default")}
-        for name, each in RecallRequest.model_json_schema()["properties"].items()
-    },
-}
+PARAMETERS: dict[str, Any] = {"type": "object", "properties": signatures.properties(RecallRequest)}
 """The JSON Schema of the arguments, without what no model needs to read."""
 
 
@@ -175,25 +169,4 @@ def as_function(answer: Callable[[Mapping[str, Any]], str], name: str = TOOL_NAM
 
     `answer` takes the arguments that a model wrote; what it left out is not among them.
     """
-
-    def recall(**arguments: Any) -> str:
-        return answer({key: value for key, value in arguments.items() if value is not None})
-
-    fields = RecallRequest.model_fields
-    hints = {
-        key: Annotated.__class_getitem__(  # type: ignore[attr-defined]
-            (each.annotation, *each.metadata, Field(description=each.description))
-        )
-        for key, each in fields.items()
-    }
-    recall.__name__ = recall.__qualname__ = name
-    recall.__doc__ = described(name)
-    recall.__annotations__ = {**hints, "return": str}
-    recall.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
-            for key, hint in hints.items()
-        ],
-        return_annotation=str,
-    )
-    return recall
+    return signatures.as_function(RecallRequest, answer, name, described(name))

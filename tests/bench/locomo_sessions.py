@@ -17,11 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus import Hippocampus
-from hippocampus.replay.bench import locomo
-from hippocampus.replay.bench.locomo import LocomoConversation, LocomoTurn, QuestionScore, TurnKey
+from hippocampus.replay.bench import locomo, retrieval
+from hippocampus.replay.bench.retrieval import (
+    BenchConversation,
+    BenchMessage,
+    MessageKey,
+    QuestionScore,
+)
 
 
-def messages_of(turns: list[LocomoTurn]) -> list[dict[str, Any]]:
+def messages_of(turns: list[BenchMessage]) -> list[dict[str, Any]]:
     """Return the turns of a session as a chat: who speaks first is the user."""
     names = list(dict.fromkeys(turn.text.partition(":")[0] for turn in turns))
     roles = ("user", "assistant")
@@ -31,7 +36,7 @@ def messages_of(turns: list[LocomoTurn]) -> list[dict[str, Any]]:
     ]
 
 
-def fed(conversation: LocomoConversation, folder: str) -> Hippocampus:
+def fed(conversation: BenchConversation, folder: str) -> Hippocampus:
     """Return a memory to which a conversation was told session by session."""
     memory = Hippocampus(folder)
     by_session = itertools.groupby(conversation.turns, key=lambda turn: turn.key[0])
@@ -44,15 +49,15 @@ def fed(conversation: LocomoConversation, folder: str) -> Hippocampus:
     return memory
 
 
-def places_in(conversation: LocomoConversation) -> dict[str, list[LocomoTurn]]:
+def places_in(conversation: BenchConversation) -> dict[str, list[BenchMessage]]:
     """Return the turns of a conversation by session."""
-    grouped: dict[str, list[LocomoTurn]] = {}
+    grouped: dict[str, list[BenchMessage]] = {}
     for turn in conversation.turns:
         grouped.setdefault(str(turn.key[0]), []).append(turn)
     return grouped
 
 
-def place_of(session: str, content: str, turns: dict[str, list[LocomoTurn]]) -> TurnKey:
+def place_of(session: str, content: str, turns: dict[str, list[BenchMessage]]) -> MessageKey:
     """Return the turn whose words a memory has."""
     said = content.strip()
     for turn in turns.get(session, ()):
@@ -61,7 +66,7 @@ def place_of(session: str, content: str, turns: dict[str, list[LocomoTurn]]) -> 
     return (0, 0)
 
 
-def measured(conversation: LocomoConversation) -> Iterator[QuestionScore]:
+def measured(conversation: BenchConversation) -> Iterator[QuestionScore]:
     """Yield what each question's recall finds in the store that sessions filled."""
     known = {turn.key for turn in conversation.turns}
     turns = places_in(conversation)
@@ -75,7 +80,7 @@ def measured(conversation: LocomoConversation) -> Iterator[QuestionScore]:
                     place_of(each.memory.origin.session, each.memory.content, turns)
                     for each in found
                 ]
-                yield locomo._score(question.category, evidence, places)
+                yield retrieval.score(question.kind, evidence, places)
         memory.close()
 
 
@@ -84,8 +89,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("file", type=Path)
     conversations = locomo.read(parser.parse_args().file)
-    hand = locomo.summary(locomo.measure(conversations))["turn"]
-    ours = locomo.summary([one for each in conversations for one in measured(each)])["turn"]
+    hand = retrieval.summary(retrieval.measure(conversations))["turn"]
+    ours = retrieval.summary([one for each in conversations for one in measured(each)])["turn"]
     print(f"{'recall of evidence at':24}" + "".join(f"{cut:>8}" for cut in hand))
     print(f"{'each turn by hand':24}" + "".join(f"{value:8.3f}" for value in hand.values()))
     print(f"{'sessions and close':24}" + "".join(f"{value:8.3f}" for value in ours.values()))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hippocampus.errors import ProviderError
-from hippocampus.facts import EmbeddingModelError, FactError, Facts, Item, Origin
+from hippocampus.facts import EmbeddingModelError, FactError, Facts, Item, Origin, upkeep
 from hippocampus.facts.models import POLICIES, Action
 
 
@@ -177,7 +177,7 @@ def test_an_embedding_that_fails_keeps_the_text_and_catches_up(opened):
     facts.store("kept without a vector")
     assert facts.memories()[0].embedding_model is None
     embed.one = working
-    assert list(facts.reembed()) == [(1, 1)]
+    assert list(upkeep.reembed(facts.tables)) == [(1, 1)]
     assert facts.memories()[0].embedding_model == "word-vectors"
 
 
@@ -229,9 +229,9 @@ def test_embedding_anew_can_stop_and_go_on(opened, tmp_path):
     other = WordVectors(32)
     other.model = "other"
     again = opened(embed=other, reembedding=True)
-    assert next(again.reembed())[0] == 256
+    assert next(upkeep.reembed(again.tables))[0] == 256
     more = opened(embed=other, reembedding=True)
-    assert [done for done, _ in more.reembed()] == [512, 600]
+    assert [done for done, _ in upkeep.reembed(more.tables)] == [512, 600]
     assert other.texts == 600
     assert more.stats().embedding_model == "other"
 
@@ -271,4 +271,4 @@ def test_deleting_and_updating_keep_vectors_and_codes_together(opened):
     facts.delete([made[3].memory.id, made[4].memory.id])
     facts.update(made[5].memory.id, "another thing")
     assert facts.check() == []
-    assert len(facts.embeddings([m.memory.id for m in made])) == 18
+    assert len(facts.tables.vectors_of([m.memory.id for m in made])) == 18

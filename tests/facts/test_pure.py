@@ -15,7 +15,15 @@ from hippocampus.facts.compat.bands import features, jaccard
 from hippocampus.facts.languages import CODES, language, language_of, pattern, template
 from hippocampus.facts.memories import made
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy, Item
-from hippocampus.facts.ranking import Matches, RankedRow, by_others, neighbours, relevance, window
+from hippocampus.facts.ranking import (
+    Coverage,
+    Matches,
+    RankedRow,
+    by_others,
+    neighbours,
+    relevance,
+    window,
+)
 from hippocampus.facts.sentences import own_words, sentence_spans, without_sentence
 from hippocampus.facts.statements import read
 from hippocampus.facts.strength import (
@@ -156,8 +164,10 @@ def test_a_language_is_known_by_its_script_and_small_words(text, code):
     assert language_of(text, words(text)).code == code
 
 
-def turn(row, number, text="", *, asks=0):
-    return RankedRow(row, "event", 0.5, 0, 0.0, 0.0, "s", number, asks, asks, text)
+def turn(row, number, text="", *, asks=0, characters=40, role=""):  # noqa: PLR0913 - as many as a row has
+    return RankedRow(
+        row, "event", 0.5, 0, 0.0, 0.0, "s", number, asks, asks, characters, role, text
+    )
 
 
 def found(rows, held, weights, cosines=None):
@@ -173,16 +183,31 @@ def test_a_turn_covers_at_least_what_it_holds_itself(held, weights):
     covered = window(found(rows, dict(enumerate(held)), weights), neighbours(rows))
     for row, numbers in enumerate(held):
         own = sum(weights[number] for number in numbers) / sum(weights)
-        assert covered.get(row, 0.0) >= own - 1e-9
+        assert covered.get(row, Coverage(0.0)).score >= own - 1e-9
 
 
 def test_turns_next_to_a_hit_share_in_it_and_the_answer_to_a_question_most():
     rows = [turn(0, 0, asks=1), turn(1, 1), turn(2, 2), turn(9, 9)]
     covered = window(found(rows, {0: {0}}, [1.0]), neighbours(rows))
-    assert covered[0] > covered[1] > covered[2] > 0
+    assert covered[0].score >= covered[1].score > covered[2].score > 0
     assert 9 not in covered
     near = relevance(found(rows[1:], {}, [], {1: 0.3, 2: 0.5, 9: 0.5}), [])
     assert near[2] > near[9] > near[1]
+
+
+def test_words_count_less_in_a_long_text_and_a_short_one_leans_on_its_neighbours_more():
+    rows = [turn(0, 0), turn(5, 5, characters=4000), turn(9, 9), turn(10, 10, characters=4000)]
+    rows += [turn(20, 20), turn(21, 21)]
+    covered = window(found(rows, {0: {0}, 5: {0}, 9: {0}, 20: {0}}, [1.0]), neighbours(rows))
+    assert covered[0].score > covered[5].score
+    assert covered[0].own == covered[5].own == 1.0
+    assert covered[21].score > covered[10].score
+
+
+def test_only_the_answer_to_a_question_holds_the_words_of_a_turn_next_to_it():
+    rows = [turn(0, 0, asks=1), turn(1, 1), turn(9, 9), turn(10, 10)]
+    covered = window(found(rows, {0: {0}, 9: {0}}, [1.0]), neighbours(rows))
+    assert (covered[1].own, covered[10].own) == (1.0, 0.0)
 
 
 @given(st.text(alphabet="abcdefg ", min_size=3, max_size=20).filter(str.strip))
@@ -227,3 +252,8 @@ def said(*names):
 def test_others_are_who_speaks_unnamed_where_somebody_is_named(asked, others):
     turns = said("Ann", "Ben", "Ann", "Ben", "", "Rome", "Mary Lee", "Mary Lee")
     assert by_others(turns, asked) == others
+
+
+def test_an_assistant_without_a_name_is_another_than_the_user():
+    turns = [turn(0, 0, role="user"), turn(1, 1, role="assistant"), turn(2, 2)]
+    assert by_others(turns, ["car"]) == {1}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.facts import Facts, Origin
+from hippocampus.facts import Facts, Origin, upkeep
 from tests.bench.sequences import FOLDER, outcome, sequences
 
 CORRECTED = """
@@ -709,7 +709,9 @@ def test_what_the_user_reports_of_others_is_marked_where_it_is_printed():
 def test_what_was_printed_and_then_used_is_confirmed():
     facts = told("The boiler is in the cellar.")
     printed = facts.retrieve("where is the boiler?")
-    used = facts.used(f"where is the boiler?\n{printed}", "It is down in the cellar.")
+    used = upkeep.used(
+        facts.tables, f"where is the boiler?\n{printed}", "It is down in the cellar.", facts.agent
+    )
     assert facts.confirm(used) == 1
     assert facts.memories()[0].accesses == 1
 

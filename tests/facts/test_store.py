@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import multiprocessing
 import os
 import signal
@@ -16,7 +17,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hippocampus.errors import StoreError
-from hippocampus.facts import BlockError, FactError, FactPolicy, Facts, Item, Origin, schema
+from hippocampus.facts import (
+    BlockError,
+    FactError,
+    FactPolicy,
+    Facts,
+    Item,
+    Origin,
+    memories,
+    schema,
+)
 from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.models import NEVER, POLICIES, Action
 from hippocampus.facts.timestamps import MonotonicClock, new_id
@@ -127,7 +137,7 @@ def test_an_earlier_wording_is_history_and_never_current_again(facts):
     assert texts == [f"The spare key is {at}" for at in ("with Ann", "with Jo", "under the mat")]
     assert [each.memory.content for each in facts.recall("spare key mat Jo")] == [now.content]
     assert [each.content for each in facts.memories()] == [now.content]
-    assert facts.returning([now.id]) == []
+    assert memories.returning(facts.tables.database, [now.id]) == []
     facts.delete([now.id])
     assert facts.memories(superseded=True, removed=True) == []
     assert facts.check() == []
@@ -188,6 +198,22 @@ def test_triples_match_names_whatever_case_and_space_and_alias(facts):
     outcome = facts.remember_triple("acme", "payment_terms", "Net60")
     assert outcome.action is Action.SUPERSEDED
     assert [t.object for t in facts.triples("Client A")] == ["Net60"]
+
+
+def test_a_statement_is_found_by_the_words_of_its_triple_and_shown_once(opened):
+    said = {"fact": "ClientA pays Net30", "triples": [["ClientA", "payment_terms", "Net30"]]}
+    facts = opened(complete=lambda prompt: json.dumps([said]))
+    facts.remember("ClientA pays Net30.")
+    facts.store("The terms of the lease are in the drawer.")
+    assert contents(facts.recall("payment terms", limit=1)) == ["ClientA pays Net30"]
+    assert facts.retrieve("What are ClientA's payment terms?").count("Net30") == 1
+
+
+def test_a_prompt_that_names_an_entity_or_its_alias_calls_for_its_triples(facts):
+    facts.remember_triple("ClientA", "payment_terms", "Net30")
+    facts.alias("ClientA", "Acme")
+    assert "Net30" in facts.retrieve("Draft a friendly reminder letter for Acme please")
+    assert facts.retrieve("Draft a friendly reminder letter for Globex please") == ""
 
 
 def test_unknown_predicates_hold_many_values_unless_it_changed(facts):

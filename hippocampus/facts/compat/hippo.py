@@ -41,7 +41,7 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
             listed = ", ".join([agent, *others])
             raise FactError(f"hippo's form holds one agent; export them one by one: {listed}")
     memories = facts.memories(agent=agent, superseded=True)[::-1]
-    rows = facts.embeddings([each.id for each in memories])
+    rows = facts.tables.vectors_of([each.id for each in memories])
     return {
         "agentId": agent,
         "version": VERSION,

@@ -38,7 +38,7 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
     """Return everything of an agent, of all agents with "*"."""
     db = facts.tables.database
     memories = facts.memories(agent=agent, superseded=True, removed=True)[::-1]
-    rows = facts.embeddings([each.id for each in memories])
+    rows = facts.tables.vectors_of([each.id for each in memories])
     stated = facts.triples(agent=agent, history=True)[::-1]
     aliases = db.rows(ALIASES, (agent == EVERY_AGENT, agent))
     return {

@@ -16,8 +16,9 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 
 from hippocampus.errors import HippocampusError
+from hippocampus.facts.tools import TOOLS, function
 from hippocampus.integrations.mcp_server.http import app
-from hippocampus.integrations.mcp_server.tools import SELECTORS, Tools
+from hippocampus.integrations.mcp_server.tools import SELECTORS, ScopeName, Tools
 from hippocampus.recall import definition
 
 __all__ = ["PROFILES", "Profile", "Tools", "app", "offered", "server"]
@@ -34,33 +35,33 @@ ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_
 DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
 
 Profile = Mapping[str, tuple[str, ToolAnnotations]]
-"""By a tool's name, the method of `Tools` that it calls, and its annotations."""
+"""By a tool's name, the tool of the fact store or the method of `Tools` that it calls, and its annotations."""
 PROFILES: Mapping[str, Profile] = {
     "hippocampus": {
         "recall": ("recall", READS),
         "session_status": ("session_status", READS),
-        "search_memory": ("search", READS),
-        "remember": ("remember", ADDS),
-        "forget": ("forget", DELETES),
-        "read_block": ("read_block", READS),
-        "append_block": ("append_block", ADDS),
-        "replace_block": ("replace_block", DELETES),
-        "search_conversations": ("search_conversations", READS),
+        "search_memory": ("memory_recall", READS),
+        "remember": ("remember_facts", ADDS),
+        "forget": ("forget_memory", DELETES),
+        "read_block": ("recall_memory_block", READS),
+        "append_block": ("append_memory_block", ADDS),
+        "replace_block": ("replace_memory_block", DELETES),
+        "search_conversations": ("recall_conversation", READS),
     },
     "hippo": {
-        "remember_facts": ("remember", ADDS),
-        "store_memory": ("store", ADDS),
-        "recall_memories": ("search", READS),
-        "append_memory_block": ("append_block", ADDS),
-        "replace_memory_block": ("replace_block", DELETES),
-        "recall_memory_block": ("read_block", READS),
-        "forget_memory": ("forget", DELETES),
-        "recall_conversation": ("search_conversations", READS),
+        "remember_facts": ("remember_facts", ADDS),
+        "store_memory": ("store_memory", ADDS),
+        "recall_memories": ("memory_recall", READS),
+        "append_memory_block": ("append_memory_block", ADDS),
+        "replace_memory_block": ("replace_memory_block", DELETES),
+        "recall_memory_block": ("recall_memory_block", READS),
+        "forget_memory": ("forget_memory", DELETES),
+        "recall_conversation": ("recall_conversation", READS),
     },
     "scriptling": {
-        "remember": ("remember_one", ADDS),
-        "recall": ("search", READS),
-        "forget": ("forget_id", DELETES),
+        "remember": ("memory_remember", ADDS),
+        "recall": ("memory_recall", READS),
+        "forget": ("memory_forget", DELETES),
         "compact": ("compact", DELETES),
     },
 }
@@ -72,9 +73,18 @@ ALWAYS = {**META, "anthropic/alwaysLoad": True}
 def offered(tools: Tools | type[Tools], profile: Profile) -> list[Tool]:
     """Return the tools of a profile."""
     return [
-        _tool(name, getattr(tools, method), annotations)
-        for name, (method, annotations) in profile.items()
+        _tool(name, _function(tools, called), annotations)
+        for name, (called, annotations) in profile.items()
     ]
+
+
+def _function(tools: Tools | type[Tools], name: str) -> Callable[..., str]:
+    """Return a method, or a tool of the fact store as a function."""
+    found: Callable[..., str] = getattr(tools, "fact_tool" if name in TOOLS else name)
+    if name in TOOLS:
+        answer = functools.partial(found, name)
+        found = function(name, answer, scope=ScopeName)
+    return found
 
 
 def server(tools: Tools, profile: str = "hippocampus") -> MCPServer[Any]:

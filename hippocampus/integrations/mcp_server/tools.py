@@ -1,6 +1,7 @@
 """What the tools, resources and the prompt of the MCP server do, on one memory.
 
 Each public method is one of them: its parameters are the arguments, its docstring the description.
+The tools of the fact store are defined in `facts.tools`.
 """
 
 from __future__ import annotations
@@ -10,13 +11,12 @@ import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from pydantic import Field
 
 from hippocampus.errors import RecallError
-from hippocampus.facts.rendering import entry_line
 from hippocampus.recall import calls, definition
 from hippocampus.storage import ledger
 from hippocampus.storage.state_dir import StateDir
@@ -32,9 +32,6 @@ SELECTORS: Mapping[str, Any] = definition.PARAMETERS["properties"]
 
 SessionId = Annotated[str, Field(description="A session's id; the newest session if left out.")]
 ScopeName = Annotated[str, Field(description="One part of the memory; all of it if left out.")]
-Key = Annotated[str, Field(min_length=1, description="The block's name, such as persona.")]
-Limit = Annotated[int, Field(ge=1, le=50, description="The most results.")]
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 def _with_selectors(recall: Callable[..., str]) -> Callable[..., str]:
@@ -135,128 +132,15 @@ class Tools:
 
     # Long-term memory
 
-    def remember(
-        self,
-        text: Annotated[str, Field(min_length=1, max_length=10_000, description="What to keep.")],
-        scope: ScopeName = "",
-    ) -> str:
-        """Keep the facts of a text, such as a preference, or a decision with its reason."""
-        return self._call("remember_facts", {"text": text}, scope)
-
-    def store(
-        self,
-        content: Annotated[str, Field(min_length=1, max_length=50_000, description="The text.")],
-        metadata: Annotated[
-            dict[str, Any] | None, Field(description="Anything to keep with it.")
-        ] = None,
-        scope: ScopeName = "",
-    ) -> str:
-        """Keep a text word by word; the same text again only strengthens the first."""
-        given = {"content": content, "metadata": metadata or {}}
-        return self._call("store_memory", given, scope)
-
-    def search(
-        self,
-        query: Annotated[
-            str, Field(description="The words to look for; without any, the most important.")
-        ] = "",
-        limit: Limit = 10,
-        type: Annotated[  # noqa: A002 - the word of the schema
-            str, Field(description="Only this type; with ! in front, all but this one.")
-        ] = "",
-        kind: Annotated[
-            Literal["", "fact", "memory"], Field(description="Only facts, or only stored texts.")
-        ] = "",
-        scope: ScopeName = "",
-    ) -> str:
-        """Search what was remembered and stored, best first, with dates and ids."""
-        agent, scopes = self._agent or None, [scope] if scope else None
-        if not (query or type or kind):
-            text = self._facts.context_load(limit=limit, agent=agent, scopes=scopes)
-            return text or "Nothing is known yet."
-        found = self._facts.recall(
-            query,
-            limit=limit,
-            types=[type] if type else (),
-            kinds=[kind] if kind else (),
-            agent=agent,
-            scopes=scopes,
-        )
-        lines = (f"{entry_line(each.memory)} (id {each.memory.id})" for each in found)
-        return "\n".join(lines) or "Nothing is known about this."
-
-    def forget(
-        self,
-        description: Annotated[
-            str, Field(min_length=1, description="The words that name it, or the id of a memory.")
-        ],
-        threshold: Annotated[Share, Field(description="How near a memory has to be.")] = 0.7,
-        scope: ScopeName = "",
-    ) -> str:
-        """Delete for good the memories that certainly match a description, and list them."""
-        given = {"description": description, "threshold": threshold}
-        return self._call("forget_memory", given, scope)
-
-    def read_block(self, key: Key, scope: ScopeName = "") -> str:
-        """Return a named block of text; null if there is none."""
-        return self._call("recall_memory_block", {"key": key}, scope)
-
-    def append_block(
-        self,
-        key: Key,
-        content: Annotated[str, Field(min_length=1, description="The text to add.")],
-        scope: ScopeName = "",
-    ) -> str:
-        """Add a line to a named block of text, which is made if it is missing."""
-        given = {"key": key, "content": content}
-        return self._call("append_memory_block", given, scope)
-
-    def replace_block(
-        self,
-        key: Key,
-        old_text: Annotated[str, Field(min_length=1, description="The text to replace.")],
-        new_text: Annotated[str, Field(description="What replaces it; empty removes it.")],
-        scope: ScopeName = "",
-    ) -> str:
-        """Replace a text everywhere in a named block."""
-        given = {"key": key, "old_text": old_text, "new_text": new_text}
-        return self._call("replace_memory_block", given, scope)
-
-    def search_conversations(
-        self,
-        query: Annotated[str, Field(min_length=1, description="The words to look for.")],
-        limit: Limit = 20,
-    ) -> str:
-        """Search the messages of earlier conversations by their words."""
-        return self._call("recall_conversation", {"query": query, "limit": limit}, "")
-
-    def _call(self, name: str, given: Mapping[str, Any], scope: str) -> str:
+    def fact_tool(self, name: str, given: Mapping[str, Any]) -> str:
+        """Run a tool of the fact store, on the part of the agent's memory that a call names."""
+        named = dict(given)
+        scope = named.pop("scope", "")
         scopes = [scope] if scope else None
-        text = self._facts.call(name, given, agent=self._agent, scope=scope, scopes=scopes)
+        text = self._facts.call(name, named, agent=self._agent, scope=scope, scopes=scopes)
         if text.startswith('{"error":'):
             raise ToolError(text)
         return text
-
-    # scriptling's
-
-    def remember_one(
-        self,
-        content: Annotated[str, Field(min_length=1, description="What to remember.")],
-        type: Annotated[str, Field(description="fact, preference, event or note.")] = "note",  # noqa: A002
-        importance: Annotated[Share, Field(description="How much it matters.")] = 0.5,
-        scope: ScopeName = "",
-    ) -> str:
-        """Remember one thing; a very similar one is updated."""
-        given = {"content": content, "type": type, "importance": importance}
-        return self._call("memory_remember", given, scope)
-
-    def forget_id(
-        self,
-        id: Annotated[str, Field(min_length=1, description="The id of a memory.")],  # noqa: A002
-        scope: ScopeName = "",
-    ) -> str:
-        """Delete one memory for good, by its id."""
-        return self._call("memory_forget", {"id": id}, scope)
 
     def compact(self) -> str:
         """Remove memories that faded or are there twice; return how many were removed and remain."""

@@ -1,0 +1,63 @@
+"""The arguments of a tool, defined once as a model: its JSON Schema, and a function with its signature.
+
+Pure. What a call does is not known here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+
+def properties(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON Schemas of a model's fields, without what no model needs to read."""
+    return {
+        name: {key: value for key, value in each.items() if key not in {"title", "default"}}
+        for name, each in model.model_json_schema()["properties"].items()
+    }
+
+
+def as_function(
+    model: type[BaseModel],
+    answer: Callable[[Mapping[str, Any]], str],
+    name: str,
+    description: str,
+    **more: Any,
+) -> Any:
+    """Return a tool as a function, for frameworks that read a signature and a docstring.
+
+    `answer` takes the arguments that a model wrote; what it left out is not among them. `more` adds
+    arguments of a type each, empty if left out.
+    """
+
+    def function(**arguments: Any) -> str:
+        return answer({key: value for key, value in arguments.items() if value is not None})
+
+    fields = model.model_fields
+    hints = {
+        key: Annotated.__class_getitem__(  # type: ignore[attr-defined]
+            (each.annotation, *each.metadata, Field(description=each.description))
+        )
+        for key, each in fields.items()
+    }
+    defaults = {
+        key: inspect.Parameter.empty if each.is_required() else each.default
+        for key, each in fields.items()
+    }
+    hints, defaults = hints | more, defaults | dict.fromkeys(more, "")
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = description
+    function.__annotations__ = {**hints, "return": str}
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                key, inspect.Parameter.KEYWORD_ONLY, default=defaults[key], annotation=hint
+            )
+            for key, hint in hints.items()
+        ],
+        return_annotation=str,
+    )
+    return function

@@ -1,0 +1,77 @@
+"""BEAM's chats as conversations and questions: a message each, a session a batch.
+
+The data set is the user's folder, never part of the project.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from hippocampus.errors import RecordingError
+from hippocampus.replay.bench.retrieval import (
+    BenchConversation,
+    BenchMessage,
+    MessageKey,
+    Question,
+)
+
+
+def read(folders: Sequence[Path]) -> list[BenchConversation]:
+    """Return the chats of folders, whose names are their lengths.
+
+    A chat is a file `{"chat": ..., "questions": ...}`, or a folder as in BEAM's repository:
+    `chat.json` and `probing_questions/probing_questions.json`. What no message answers is left out.
+
+    Raises:
+        RecordingError: a folder has no chat, or a file is not BEAM's JSON.
+
+    """
+    return [chat for folder in folders for chat in _of_folder(folder)]
+
+
+def _of_folder(folder: Path) -> list[BenchConversation]:
+    files = sorted([*folder.glob("*.json"), *folder.glob("*/chat.json")])
+    if not files:
+        raise RecordingError(str(folder), "no chat of BEAM is in this folder")
+    return [_chat(path, folder.name) for path in files]
+
+
+def _chat(path: Path, length: str) -> BenchConversation:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        name = path.stem
+        if path.name == "chat.json":
+            asked = path.parent / "probing_questions" / "probing_questions.json"
+            found = {"chat": found, "questions": json.loads(asked.read_text(encoding="utf-8"))}
+            name = path.parent.name
+        turns = dict(_messages(found["chat"]))
+        questions = tuple(
+            Question(str(asked["question"]), kind, evidence)
+            for kind, listed in found["questions"].items()
+            for asked in listed
+            if (evidence := _evidence(asked.get("source_chat_ids"), turns))
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise RecordingError(str(path), f"not a chat of BEAM: {problem!r}") from problem
+    return BenchConversation(name, tuple(turns.values()), questions, length)
+
+
+def _messages(chat: Sequence[dict[str, Any]]) -> Iterator[tuple[int, BenchMessage]]:
+    """Yield each message by its id; an answer and the user's reply to it have one turn."""
+    for batch in chat:
+        answers = 0
+        for said in (said for turn in batch["turns"] for said in turn):
+            answers += said["role"] == "assistant"
+            key = int(batch["batch_number"]), int(said["id"])
+            yield key[1], BenchMessage(key, str(said["content"]), said["role"], answers)
+
+
+def _evidence(listed: Any, turns: dict[int, BenchMessage]) -> frozenset[MessageKey]:
+    """Return the keys of the messages whose ids stand in lists and groups of lists."""
+    if isinstance(listed, int):
+        return frozenset({turns[listed].key} if listed in turns else ())
+    nested = listed.values() if isinstance(listed, dict) else listed or ()
+    return frozenset(key for each in nested for key in _evidence(each, turns))
