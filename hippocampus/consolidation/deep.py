@@ -12,7 +12,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from hippocampus.consolidation.extract import MESSAGE, asked, importance, key_of, worth_keeping
+from hippocampus.consolidation.extract import (
+    MESSAGE,
+    UPDATE,
+    asked,
+    importance,
+    key_of,
+    worth_keeping,
+)
 from hippocampus.consolidation.inputs import ConsolidationResources
 from hippocampus.consolidation.transcript import Transcript, Utterance, transcript_of
 from hippocampus.entries.entry import storable
@@ -67,7 +74,7 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an input
     kept = tuple(
         KeptItem(
             item.text,
-            item.kind,
+            _type_of(item),
             cast("Speaker", item.origin),
             session.name,
             item.turn,
@@ -117,6 +124,8 @@ def _stored(
     """Store items in the fact store, and return those that are stored, with the outcomes."""
     if not items:
         return []
+    from hippocampus.facts import write
+
     try:
         facts = resources.facts()
         claims = [item for item in items if not item.word_by_word]
@@ -125,7 +134,18 @@ def _stored(
         # Messages come first, so that a claim of a later one ends what it corrects in them too.
         texts = facts.store_many(_facts(verbatim, session), agent=agent)
         done = list(zip(verbatim, texts, strict=True))
-        done += zip(claims, facts.remember_many(_facts(claims, session), agent=agent), strict=True)
+        requests = [
+            replace(write.claim(each), only_if_ending=item.kind == UPDATE)
+            for item, each in zip(claims, _facts(claims, session), strict=True)
+        ]
+        done += zip(claims, write.keep(facts.tables, requests, agent or facts.agent), strict=True)
+        updates = {item.text for item, kept in done if item.kind == UPDATE and kept.memory}
+        twice = [
+            kept.memory.id
+            for item, kept in done
+            if _is_message(item) and item.text in updates and kept.memory
+        ]
+        facts.delete(twice)
     except HippocampusError as failure:  # the outbox keeps the items for the next consolidation
         LOG.warning("session %s: not consolidated yet: %s", session.name, failure)
         return []
@@ -178,11 +198,15 @@ def _facts(items: Sequence[OutboxItem], session: SessionSnapshot) -> Iterator[It
     for item in items:
         yield Item(
             item.text,
-            type=item.kind,
-            intensity=importance(item.origin, item.kind),
+            type=_type_of(item),
+            intensity=importance(item.origin, _type_of(item)),
             origin=Origin(storable(session.name), item.turn, item.entry_id or "", item.origin),
             once=item.key,
         )
+
+
+def _type_of(item: OutboxItem) -> str:
+    return "fact" if item.kind == UPDATE else item.kind
 
 
 def _is_message(item: OutboxItem) -> bool:

@@ -33,6 +33,8 @@ from hippocampus.storage.ledger import OutboxItem
 LOG = logging.getLogger("hippocampus")
 MESSAGE = "event"
 """The kind of a message that is stored verbatim."""
+UPDATE = "update"
+"""The kind of a sentence that is kept, as a fact, only if it ends an earlier one."""
 SENTENCE_CHARACTERS = 1_000
 """A claim is cut behind these."""
 CLAIM_CHARACTERS = 300
@@ -147,7 +149,8 @@ def _of_user(text: str, policy: Policy) -> Iterator[tuple[str, str, bool]]:
     for sentence, kind in _claims(whole):
         kinds.setdefault(_claim(sentence), kind)
     yield from ((claim, kind, speaks_of_secret(claim)) for claim, kind in kinds.items())
-    if len(WORD.findall(text[:200])) >= MIN_WORDS and " ".join(whole.split()) not in kinds:
+    is_claim = kinds.get(" ".join(whole.split()), UPDATE) != UPDATE
+    if len(WORD.findall(text[:200])) >= MIN_WORDS and not is_claim:
         yield whole, MESSAGE, True
 
 
@@ -208,7 +211,7 @@ def _claims(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _kind_of(sentence: str) -> str:
-    """Return the type of a lasting statement, or nothing; another person's words state nothing."""
+    """Return the type of a lasting statement, `UPDATE`, or nothing; another person's words state nothing."""
     if sentence.endswith(("?", "？", "؟")) or len(WORD.findall(sentence)) < MIN_WORDS:
         return ""
     statement = read(sentence)
@@ -216,9 +219,10 @@ def _kind_of(sentence: str) -> str:
         return ""
     if kind := worded_as(sentence):
         return kind
-    ends = statement.relation or statement.swaps or statement.ended
-    lasts = ends or expression("{lasting}").search(sentence)
-    return "fact" if lasts and is_own(sentence) else ""
+    if not is_own(sentence):
+        return UPDATE if statement.may_end else ""
+    lasts = statement.may_end or expression("{lasting}").search(sentence)
+    return "fact" if lasts else ""
 
 
 # With a model --------------------------------------------------------------------------------------

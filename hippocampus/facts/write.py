@@ -56,6 +56,8 @@ class MemoryRequest:
     relations: tuple[Relation, ...] = ()
     replaces: bool = False
     """Whether the relations' earlier values end, by the caller's word."""
+    only_if_ending: bool = False
+    """Whether it is kept only if it ends an earlier statement."""
     vector: Matrix | None = None
     decision: judge.Judgement | None = None
 
@@ -243,6 +245,8 @@ class _Transaction:
     def _resolved(self, wanted: MemoryRequest, memory: Memory) -> Outcome:
         """Add a memory, and end what its own words, or its caller, say it ends."""
         ends = self._ends(wanted, memory)
+        if wanted.only_if_ending and not ends:
+            return Outcome(Action.REFUSED, "it ends nothing that is known", None)
         olds = memories.by_row(self._db, [each.row for each in ends]).values()
         later = [old for old in olds if old.valid_from > memory.valid_from]
         if not later:

@@ -108,5 +108,4 @@ def written(
 
 
 def _states(sentence: str) -> bool:
-    statement = read(sentence)
-    return not statement.hearsay and bool(statement.relation or statement.swaps or statement.ended)
+    return read(sentence).may_end
