@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from hippocampus.consolidation.extract import (
     MESSAGE,
+    PASTED,
     UPDATE,
     asked,
     importance,
@@ -194,20 +195,22 @@ def _confirmed(
 
 def _facts(items: Sequence[OutboxItem], session: SessionSnapshot) -> Iterator[Item]:
     from hippocampus.facts import Item, Origin
+    from hippocampus.facts.models import HEARSAY
 
     for item in items:
         yield Item(
             item.text,
             type=_type_of(item),
-            intensity=importance(item.origin, _type_of(item)),
+            intensity=importance(item.origin, item.kind),
+            tags=(HEARSAY,) if item.kind == PASTED else (),
             origin=Origin(storable(session.name), item.turn, item.entry_id or "", item.origin),
             once=item.key,
         )
 
 
 def _type_of(item: OutboxItem) -> str:
-    return "fact" if item.kind == UPDATE else item.kind
+    return {UPDATE: "fact", PASTED: "note"}.get(item.kind, item.kind)
 
 
 def _is_message(item: OutboxItem) -> bool:
-    return item.kind == MESSAGE and bool(item.word_by_word)
+    return item.kind in {MESSAGE, PASTED} and bool(item.word_by_word)

@@ -6,7 +6,6 @@ assistant or a tool said is kept word by word, with little importance, and never
 
 from __future__ import annotations
 
-import itertools
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +22,8 @@ from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Record, content_key, storable
 from hippocampus.facts import judge
 from hippocampus.facts.languages import expression
-from hippocampus.facts.sentences import own_words, sentences, without_recalled
+from hippocampus.facts.pasted import MAX_CHARACTERS, MAX_WRITTEN, Written, written
+from hippocampus.facts.sentences import sentences, without_recalled
 from hippocampus.facts.statements import joined, read, type_of, worded_as
 from hippocampus.facts.topics import is_own
 from hippocampus.policy import Policy, Subject
@@ -35,17 +35,21 @@ MESSAGE = "event"
 """The kind of a message that is stored verbatim."""
 UPDATE = "update"
 """The kind of a sentence that is kept, as a fact, only if it ends an earlier one."""
+PASTED = "pasted"
+"""The kind of what a user's message has from elsewhere, which is stored verbatim and claims nothing."""
 SENTENCE_CHARACTERS = 1_000
 """A claim is cut behind these."""
 CLAIM_CHARACTERS = 300
 """A longer sentence is no plain statement of a preference or a decision."""
 USER_CHARACTERS = 4_000
-ASSISTANT_CHARACTERS = 1_000
+PASTED_CHARACTERS = ASSISTANT_CHARACTERS = 1_000
 """Messages are kept word by word up to these."""
+MAX_READ = 100_000
+"""How many characters of the newest messages one consolidation reads; of a long one only a part counts."""
+MAX_CLAIMS = 200
+"""How many claims one consolidation keeps, of the newest."""
 MIN_WORDS = 2
 """A shorter message states nothing by itself."""
-MAX_LISTED_LINES = 12
-"""How many lines of the list below it a sentence that ends with a colon takes in."""
 IMPORTANCE = {
     ("user", "preference"): 0.9,
     ("user", "correction"): 0.8,
@@ -53,15 +57,13 @@ IMPORTANCE = {
     ("user", "error"): 0.6,
     ("user", "fact"): 0.7,
     ("user", "note"): 0.6,
+    ("user", "update"): 0.7,
     ("user", "event"): 0.4,
     ("host", "note"): 0.5,
     ("assistant", "event"): 0.3,
 }
 OTHER_IMPORTANCE = 0.2
 """Of everything else, such as all that comes from tools."""
-_LISTED = re.compile(r"(?:[-*•+]|\d+[.)]|[a-z][.)])\s+")
-
-
 MESSAGE_CHARACTERS = 2_000
 PROMPT_CHARACTERS = 24_000
 """The newest messages of the user are asked about, as many as fit."""
@@ -108,12 +110,12 @@ def worth_keeping(
     tool_texts = ToolTexts(transcript.results)
     stored = {record.content: record.entry.id for record in records}
     found: list[OutboxItem] = []
-    for each in transcript.utterances:
+    for each in _newest(transcript.utterances):
         if each.role == "user":
             entry_id = stored.get(content_key(each.text.encode("utf-8", "surrogatepass")))
             found += [
                 outbox_item(session, text, kind, "user", each.turn, entry_id, word_by_word=verbatim)
-                for text, kind, verbatim in _of_user(own_words(each.text), policy)
+                for text, kind, verbatim in _of_user(written(each.text), policy)
             ]
         elif each.answers and (text := _of_assistant(each.text, tool_texts)):
             found.append(
@@ -131,17 +133,36 @@ def worth_keeping(
     for item in found:
         if WORD.search(item.text):
             first.setdefault(item.key, item)
+    claims = [key for key, item in first.items() if not item.word_by_word]
+    for key in claims[:-MAX_CLAIMS]:
+        del first[key]
     return list(first.values())
 
 
-def _of_user(text: str, policy: Policy) -> Iterator[tuple[str, str, bool]]:
-    """Yield the claims of a user's own words and the words, each with its kind and whether it is kept verbatim."""
+def _newest(utterances: Sequence[Utterance]) -> list[Utterance]:
+    """Return the newest utterances that fit what one consolidation reads."""
+    left, fitting = MAX_READ, []
+    for each in reversed(utterances):
+        size = min(len(each.text), MAX_CHARACTERS)
+        left -= size if size <= MAX_WRITTEN else MAX_WRITTEN + size // 10
+        if left < 0:
+            break
+        fitting.append(each)
+    return fitting[::-1]
+
+
+def _of_user(said: Written, policy: Policy) -> Iterator[tuple[str, str, bool]]:
+    """Yield the claims of a user's message and its words, each with its kind and whether it is kept verbatim."""
     kinds: dict[str, str] = {}
+    text = said.text
     if _is_instruction(text, policy):
-        asked = [one for one in _with_lists(text) if _is_instruction(one, policy)]
-        # The whole text, where the policy's words are in no sentence of it.
-        for sentence in asked or [" ".join(text.split())]:
-            if not expression("{forgotten}").search(sentence) and not read(sentence).hearsay:
+        for sentence in _with_lists(said):
+            is_meant = _is_instruction(sentence, policy)
+            if (
+                is_meant
+                and not expression("{forgotten}").search(sentence)
+                and not read(sentence).hearsay
+            ):
                 kind = type_of(sentence)
                 is_other = kind in {"correction", "decision", "error"}
                 kinds.setdefault(_claim(sentence), kind if is_other else "preference")
@@ -152,6 +173,8 @@ def _of_user(text: str, policy: Policy) -> Iterator[tuple[str, str, bool]]:
     is_claim = kinds.get(" ".join(whole.split()), UPDATE) != UPDATE
     if len(WORD.findall(text[:200])) >= MIN_WORDS and not is_claim:
         yield whole, MESSAGE, True
+    if len(WORD.findall(said.pasted[:200])) >= MIN_WORDS:
+        yield without_secrets(said.pasted[:PASTED_CHARACTERS]), PASTED, True
 
 
 def _claim(sentence: str) -> str:
@@ -185,22 +208,12 @@ def _of_record(record: Record, policy: Policy, turn: int) -> str:
     return without_secrets(f"{named}: {record.kind}, {record.tokens} tokens")
 
 
-def _with_lists(text: str) -> Iterator[str]:
-    """Yield the sentences of a text, each that announces a list with the list."""
-    lines = text.splitlines()
-    at = 0
-    while at < len(lines):
-        line = lines[at].strip()
-        at += 1
-        if not line.endswith((":", "：")):
-            yield from sentences(line)
-            continue
-        items = itertools.takewhile(
-            _LISTED.match, (each.strip() for each in lines[at : at + MAX_LISTED_LINES])
-        )
-        whole = [line, *items]
-        at += len(whole) - 1
-        yield " ".join(whole)
+def _with_lists(said: Written) -> Iterator[str]:
+    """Yield the sentences of a message, each that announces a list with the list."""
+    for place, line in enumerate(said.own):
+        *before, last = sentences(line) or [""]
+        yield from before
+        yield f"{last}{said.lists.get(place, '')}"
 
 
 def _claims(text: str) -> Iterator[tuple[str, str]]:

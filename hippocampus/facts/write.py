@@ -24,8 +24,9 @@ from hippocampus.facts.models import (
     Outcome,
     Relation,
 )
+from hippocampus.facts.pasted import own_words
 from hippocampus.facts.resolve import Ending, endings
-from hippocampus.facts.sentences import own_words, sentences, without_recalled, without_sentence
+from hippocampus.facts.sentences import sentences, without_recalled, without_sentence
 from hippocampus.facts.statements import Statement, joined, read, type_of
 from hippocampus.facts.strength import running_mean
 from hippocampus.facts.tables import FactTables

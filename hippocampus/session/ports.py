@@ -86,6 +86,9 @@ class Consolidator(Protocol):
 
         """
 
+    def end(self, session: SessionSnapshot, *, is_whole: bool) -> None:
+        """Consolidate a session that ends in a thread, and wait for it for a bounded time."""
+
     def start(self, session: SessionSnapshot, *, last: bool) -> None:
         """Consolidate a session in a thread; `last` if no later run has these messages."""
 

@@ -400,6 +400,16 @@ class SessionRun:
         is_here = bool(self.state.history.raw) or self.ledger.last_call() is None
         return is_here or archive.is_archived(self._resources.state, self.id)
 
+    def is_whole(self) -> bool:
+        """Return whether the list has all that a consolidation reads."""
+        is_here = bool(self.state.history.raw) and not self.has_past
+        return is_here and not self.ledger.is_shared()
+
+    def keep_facts(self) -> None:
+        """Consolidate what no consolidation has seen, in a thread."""
+        if self.has_news():
+            self._resources.consolidator.end(self.snapshot(), is_whole=self.is_whole())
+
     def close(self) -> None:
         """Close the files; an archive that cannot be packed now is packed when the session ends again."""
         try:

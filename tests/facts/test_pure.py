@@ -16,7 +16,8 @@ from hippocampus.facts.languages import CODES, language, language_of, pattern, t
 from hippocampus.facts.memories import made
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy, Item
 from hippocampus.facts.ranking import Matches, RankedRow, by_others, neighbours, relevance, window
-from hippocampus.facts.sentences import own_words, sentence_spans, without_sentence
+from hippocampus.facts.pasted import own_words
+from hippocampus.facts.sentences import sentence_spans, without_sentence
 from hippocampus.facts.statements import read
 from hippocampus.facts.strength import (
     due_for_pruning,
@@ -37,6 +38,7 @@ TEXTS = st.text(min_size=1, max_size=80)
     [
         "compat.bands",
         "languages",
+        "pasted",
         "rendering",
         "statements",
         "strength",
