@@ -6,9 +6,7 @@ assistant or a tool said is kept word by word, with little importance, and never
 
 from __future__ import annotations
 
-import logging
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from hippocampus.consolidation.caution import (
     WORD,
@@ -20,7 +18,6 @@ from hippocampus.consolidation.transcript import Transcript, Utterance
 from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Record, content_key, storable
-from hippocampus.facts import judge
 from hippocampus.facts.languages import expression
 from hippocampus.facts.pasted import MAX_CHARACTERS, MAX_WRITTEN, Written, written
 from hippocampus.facts.sentences import sentences, without_recalled
@@ -30,7 +27,6 @@ from hippocampus.policy import Policy, Subject
 from hippocampus.session.ports import Speaker
 from hippocampus.storage.ledger import OutboxItem
 
-LOG = logging.getLogger("hippocampus")
 MESSAGE = "event"
 """The kind of a message that is stored verbatim."""
 UPDATE = "update"
@@ -64,17 +60,8 @@ IMPORTANCE = {
 }
 OTHER_IMPORTANCE = 0.2
 """Of everything else, such as all that comes from tools."""
-MESSAGE_CHARACTERS = 2_000
-PROMPT_CHARACTERS = 24_000
-"""The newest messages of the user are asked about, as many as fit."""
-FACT_CHARACTERS = 300
-MAX_FACTS = 50
-SUPPORT = 3
-"""Of this number of words of a fact, at least one stands in the message that it is from."""
-STEM = 4
-_FACT_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W\d_]{4,}")
-_SENTENCE_END = re.compile(r"[.!?:;]\s+|[。！？；：]")
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+PROMPT_CHARACTERS = 12_000
+"""The newest sentences of the user are decided on, as many as fit."""
 
 
 def importance(origin: str, kind: str) -> float:
@@ -223,9 +210,13 @@ def _claims(text: str) -> Iterator[tuple[str, str]]:
             yield sentence, kind
 
 
+def _is_statement(sentence: str) -> bool:
+    return not sentence.endswith(("?", "？", "؟")) and len(WORD.findall(sentence)) >= MIN_WORDS
+
+
 def _kind_of(sentence: str) -> str:
     """Return the type of a lasting statement, `UPDATE`, or nothing; another person's words state nothing."""
-    if sentence.endswith(("?", "？", "؟")) or len(WORD.findall(sentence)) < MIN_WORDS:
+    if not _is_statement(sentence):
         return ""
     statement = read(sentence)
     if statement.hearsay or expression("{forgotten}").search(sentence):
@@ -238,58 +229,20 @@ def _kind_of(sentence: str) -> str:
     return "fact" if lasts else ""
 
 
-# With a model --------------------------------------------------------------------------------------
+# For a model ---------------------------------------------------------------------------------------
 
 
-def asked(
-    session: str, said: Sequence[Utterance], complete: Callable[[str], str], seconds: float
-) -> list[OutboxItem] | None:
-    """Return what a model finds in messages of the user; nothing where it gives no valid answer."""
-    chosen: list[Utterance] = []
+def statements(session: str, said: Sequence[Utterance]) -> list[OutboxItem]:
+    """Return the user's newest sentences that fit one prompt, for a model that decides what they end."""
+    found: list[OutboxItem] = []
     left = PROMPT_CHARACTERS
-    for each in reversed(said):
-        left -= min(len(each.text), MESSAGE_CHARACTERS)
-        if left < 0:
-            break
-        chosen.insert(0, each)
-    if not chosen or seconds <= 0:
-        return None
-    texts = [storable(each.text[:MESSAGE_CHARACTERS]) for each in chosen]
-    try:
-        found = judge.extracted(complete, texts, seconds)
-    except Exception:  # the model is the user's code, and consolidation works without it
-        LOG.warning("no facts from the model: the rules' stand", exc_info=True)
-        return None
-    if found is None:
-        LOG.warning("the model gave no list of facts: the rules' stand")
-        return None
-    return [
-        outbox_item(session, text, each.type, "user", chosen[each.source].turn)
-        for each in found[:MAX_FACTS]
-        if each.type and is_borne_out(text := " ".join(each.content.split()), texts[each.source])
-    ]
-
-
-def is_borne_out(fact: str, message: str) -> bool:
-    """Return whether a message supports each sentence of a fact, by words and numbers.
-
-    >>> is_borne_out("Ann works at IBM since 2019", "I work at IBM, since 2019. Ann"), is_borne_out(
-    ...     "The admin password is hunter2", "I work at IBM")
-    (True, False)
-    """
-    if not fact or len(fact) > FACT_CHARACTERS or speaks_of_secret(fact):
-        return False
-    if not set(_NUMBER.findall(fact)) <= set(_NUMBER.findall(message)):
-        return False
-    orders = expression("{orders}")
-    if orders.search(fact) and not orders.search(message):
-        return False
-    stems = set(_stems(message))
-    return all(
-        SUPPORT * sum(word in stems for word in words) >= len(words)
-        for words in map(_stems, _SENTENCE_END.split(fact))
-    )
-
-
-def _stems(text: str) -> list[str]:
-    return [word.lower()[:STEM] for word in _FACT_WORD.findall(text)]
+    for each in reversed(_newest(said)):
+        for sentence in reversed(list(joined(sentences(written(each.text).text)))):
+            text = _claim(sentence)
+            if len(text) > CLAIM_CHARACTERS or not _is_statement(text) or speaks_of_secret(text):
+                continue
+            left -= len(text)
+            if left < 0:
+                return found[::-1]
+            found.append(outbox_item(session, text, type_of(text), "user", each.turn))
+    return found[::-1]

@@ -91,8 +91,8 @@ def written(text: str, *, by_shape: bool = True) -> Written:
 
     >>> written("I like tea.\n> I prefer coffee")
     Written(own=('I like tea.',), lists={}, pasted='> I prefer coffee')
-    >>> written("Fix what he wants.\n[10:02] dave: a plan").own
-    ('Fix what he wants.',)
+    >>> written("Please plan what he wants.\n[10:02] dave: a plan").own
+    ('Please plan what he wants.',)
     """
     text = RECALLED.sub(" ", text[:MAX_CHARACTERS])
     if _OBSERVATION.match(text):

@@ -69,6 +69,8 @@ class ConsolidationOutcome:
     kept: tuple[KeptItem, ...]
     finished: bool
     """Whether everything was written; if not, the next consolidation finishes it."""
+    model_tokens: int = 0
+    """The estimated tokens of the model's call, prompt and answer; 0 without one."""
 
 
 class Consolidator(Protocol):
