@@ -32,7 +32,7 @@ MESSAGE = "event"
 UPDATE = "update"
 """The kind of a sentence that is kept, as a fact, only if it ends an earlier one."""
 PASTED = "pasted"
-"""The kind of what a user's message has from elsewhere, which is stored verbatim and claims nothing."""
+"""The kind of the pasted part of a user's message: stored verbatim, it claims nothing."""
 SENTENCE_CHARACTERS = 1_000
 """A claim is cut behind these."""
 CLAIM_CHARACTERS = 300

@@ -212,7 +212,7 @@ class _Reader:
         return _LISTED.match(below) is not None
 
     def result(self) -> Written:
-        """Return the lines; of what is mostly pasted, a document or a page, none is the author's own."""
+        """Return the lines; a document, a page and a mostly pasted message are pasted as a whole."""
         own = tuple(self._own)
         if self._by_shape:
             there = [each for each in own if each]

@@ -15,8 +15,8 @@ from hippocampus.facts.compat.bands import features, jaccard
 from hippocampus.facts.languages import CODES, language, language_of, pattern, template
 from hippocampus.facts.memories import made
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy, Item
-from hippocampus.facts.ranking import Matches, RankedRow, by_others, neighbours, relevance, window
 from hippocampus.facts.pasted import own_words
+from hippocampus.facts.ranking import Matches, RankedRow, by_others, neighbours, relevance, window
 from hippocampus.facts.sentences import sentence_spans, without_sentence
 from hippocampus.facts.statements import read
 from hippocampus.facts.strength import (
