@@ -40,6 +40,7 @@ TEXTS = st.text(min_size=1, max_size=80)
         "languages",
         "pasted",
         "rendering",
+        "sentences",
         "statements",
         "strength",
         "timestamps",
