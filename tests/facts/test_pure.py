@@ -38,6 +38,7 @@ TEXTS = st.text(min_size=1, max_size=80)
     [
         "compat.bands",
         "languages",
+        "languages.table",
         "pasted",
         "rendering",
         "sentences",
