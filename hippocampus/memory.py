@@ -106,8 +106,8 @@ class Hippocampus:
         summary line of an entry: it is called in a thread, and a turn waits `summary_seconds` at
         most (0 takes the summaries that are ready); if it fails or is late, the entry keeps the
         line that is written without a model. `complete` answers a prompt: each consolidation
-        calls it once, within the policy's `model_seconds`, to extract facts from the user's
-        messages. `agent` is the owner of sessions and facts, unless a session names another one.
+        calls it once at most, within the policy's `model_seconds`, to decide which of the newest
+        facts the user's sentences end. `agent` is the owner of sessions and facts, unless a session names another one.
         `store` holds the payloads in place of the state directory; its maker closes it, and gives it
         to the commands by `HIPPOCAMPUS_STORE`. `marks`
         is how many cache marks a session may add to a list in which the host has set one: 2 need

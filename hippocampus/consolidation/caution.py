@@ -14,7 +14,9 @@ from hippocampus.facts.languages import expression
 
 LEFT_OUT = "[left out]"
 """The replacement of a secret; the rest of the text is worth keeping without it."""
-WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W_]+")
+_SIGN = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
+WORD = re.compile(rf"{_SIGN}|(?:(?!{_SIGN})[^\W_])+")
+"""A word, or a character of a script that is written without spaces."""
 CLAUSE = re.compile(r"[:：\"“”„«»「」『』()（）—–]|\s-\s")
 """What opens or closes a quotation, or announces one."""
 CLAUSE_WORDS = 3

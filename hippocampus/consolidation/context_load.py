@@ -26,6 +26,7 @@ from hippocampus.entries.entry import (
     storable,
 )
 from hippocampus.entries.origin import MemoryOrigin
+from hippocampus.facts.models import HEARSAY
 from hippocampus.facts.rendering import one_line
 from hippocampus.indexing import frame
 from hippocampus.models import tokens
@@ -181,7 +182,8 @@ def _recalled(facts: Facts, request: ContextLoadRequest) -> list[Recalled]:
     )
     claims = [result for result in [*fitting, *wanted] if result.memory.kind == "fact"]
     words = [result for result in fitting if result.memory.kind != "fact"]
-    return list({result.memory.id: result for result in [*claims, *words]}.values())
+    found = {each.memory.id: each for each in [*claims, *words] if HEARSAY not in each.memory.tags}
+    return list(found.values())
 
 
 # Earlier sessions ------------------------------------------------------------------------------------

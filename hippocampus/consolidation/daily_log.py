@@ -94,6 +94,8 @@ def _block(
     yield f"## {time} {shown(outcome.session)}, turn {outcome.turn} {key}"
     yield ""
     yield from (f"{shown(sentence)}\n" for sentence in activity)
+    if outcome.model_tokens:
+        yield f"The model was asked once, for {outcome.model_tokens:,} tokens.\n"
     if not outcome.kept:
         yield "Nothing was kept."
     yield from map(_line, outcome.kept)

@@ -8,17 +8,26 @@ which these are.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from hippocampus.consolidation.extract import MESSAGE, asked, importance, key_of, worth_keeping
+from hippocampus.consolidation.extract import (
+    MESSAGE,
+    PASTED,
+    UPDATE,
+    importance,
+    key_of,
+    statements,
+    worth_keeping,
+)
 from hippocampus.consolidation.inputs import ConsolidationResources
 from hippocampus.consolidation.transcript import Transcript, Utterance, transcript_of
 from hippocampus.entries.entry import storable
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import upkeep
 from hippocampus.facts.sentences import RECALLED
+from hippocampus.models import tokens
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem, SessionSnapshot, Speaker
 from hippocampus.storage.ledger import Ledger, OutboxItem
 
@@ -56,19 +65,24 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an input
         session.name, conversation, session.records, resources.policy, session.turn
     )
     new = [each for each in found if each.key not in outbox]
-    known = outbox | {each.key: each for each in new}
-    if resources.complete is not None:
-        new += _found_by_model(session.name, conversation, known, resources.complete, model_seconds)
     ledger.save_outbox(new)
     waiting = [item for item in [*outbox.values(), *new] if not item.outcome]
-    stored = _stored(waiting, session, resources)
+    model = Judge(resources.complete, model_seconds)
+    unread = _unread(session.name, conversation, outbox) if model.is_there else {}
+    try:
+        stored = _stored(waiting, session, resources, model, list(unread.values()))
+    except HippocampusError as failure:  # the outbox keeps the items for the next consolidation
+        LOG.warning("session %s: not consolidated yet: %s", session.name, failure)
+        return ConsolidationOutcome(session.name, session.turn, (), finished=False)
+    if model.tokens:
+        stored += [_noted(key, each.turn) for key, each in unread.items()]
     ledger.save_outbox(
         _confirmed(session, conversation, ledger.context_load() or "", {*outbox}, resources)
     )
     kept = tuple(
         KeptItem(
             item.text,
-            item.kind,
+            _type_of(item),
             cast("Speaker", item.origin),
             session.name,
             item.turn,
@@ -79,57 +93,108 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an input
         for item in stored
         if not _is_message(item) and item.kind != READ_BY_MODEL and item.fact_id
     )
-    outcome = ConsolidationOutcome(session.name, session.turn, kept, len(stored) == len(waiting))
+    outcome = ConsolidationOutcome(
+        session.name, session.turn, kept, finished=True, model_tokens=model.tokens
+    )
     # Before the outbox is updated: a kill here, or a failure of these files, publishes them again.
     if stored and not publish(outcome):
         return replace(outcome, finished=False)
     ledger.save_outbox(stored)
-    if outcome.finished:
-        ledger.consolidated(change)
+    ledger.consolidated(change)
     return outcome
 
 
-def _found_by_model(
-    session: str,
-    conversation: Transcript,
-    known: Mapping[str, OutboxItem],
-    complete: Callable[[str], str],
-    model_seconds: float,
-) -> list[OutboxItem]:
-    """Return the items that a model finds in the messages that it has not read yet."""
-    unread = {
+class Judge:
+    """A model that is asked once, within a time, and whose cost is counted."""
+
+    def __init__(self, complete: Callable[[str], str] | None, seconds: float) -> None:
+        self._complete = complete
+        self.seconds = seconds
+        self.tokens = 0
+        """Of the prompt and the answer, as estimated; 0 until it has answered."""
+
+    @property
+    def is_there(self) -> bool:
+        """Return whether there is a model, and time for it."""
+        return self._complete is not None and self.seconds > 0
+
+    def __call__(self, prompt: str) -> str:
+        """Return the model's answer; without one, an empty text."""
+        try:
+            answer = self._complete(prompt) if self._complete else ""
+        except Exception:  # the model is the user's code, and consolidation works without it
+            LOG.warning("nothing from the model: the rules decide", exc_info=True)
+            return ""
+        self.tokens = tokens.count(prompt) + tokens.count(answer)
+        return answer
+
+
+def _unread(session: str, conversation: Transcript, known: Collection[str]) -> dict[str, Utterance]:
+    """Return the user's messages that no model has read yet, by the keys under which that is noted."""
+    return {
         key: each
         for each in conversation.utterances
         if each.role == "user" and (key := key_of(session, READ_BY_MODEL, each.text)) not in known
     }
-    found = asked(session, list(unread.values()), complete, model_seconds)
-    if found is None:
-        return []
-    read = [
-        OutboxItem(key, "", READ_BY_MODEL, "user", each.turn, None, 0, "", READ_BY_MODEL)
-        for key, each in unread.items()
-    ]
-    return [*(each for each in found if each.key not in known), *read]
+
+
+def _noted(key: str, turn: int) -> OutboxItem:
+    return OutboxItem(key, "", READ_BY_MODEL, "user", turn, None, 0, "", READ_BY_MODEL)
 
 
 def _stored(
-    items: Sequence[OutboxItem], session: SessionSnapshot, resources: ConsolidationResources
+    items: Sequence[OutboxItem],
+    session: SessionSnapshot,
+    resources: ConsolidationResources,
+    model: Judge,
+    unread: Sequence[Utterance],
 ) -> list[OutboxItem]:
-    """Store items in the fact store, and return those that are stored, with the outcomes."""
-    if not items:
+    """Store items in the fact store, with what a model finds among unread messages; return them with the outcomes.
+
+    Raises:
+        HippocampusError: nothing is stored.
+
+    """
+    if not items and not unread:
         return []
-    try:
-        facts = resources.facts()
-        claims = [item for item in items if not item.word_by_word]
-        verbatim = [item for item in items if item.word_by_word]
-        agent = session.agent or None
-        # Messages come first, so that a claim of a later one ends what it corrects in them too.
-        texts = facts.store_many(_facts(verbatim, session), agent=agent)
-        done = list(zip(verbatim, texts, strict=True))
-        done += zip(claims, facts.remember_many(_facts(claims, session), agent=agent), strict=True)
-    except HippocampusError as failure:  # the outbox keeps the items for the next consolidation
-        LOG.warning("session %s: not consolidated yet: %s", session.name, failure)
-        return []
+    from hippocampus.facts import write
+
+    facts = resources.facts()
+    agent = session.agent or facts.agent
+    claims = {item.key: item for item in items if not item.word_by_word}
+    verbatim = [item for item in items if item.word_by_word]
+    asked = statements(session.name, unread)
+    requests = {
+        item.key: replace(write.claim(each), only_if_ending=item.kind == UPDATE)
+        for item, each in zip(claims.values(), _facts(claims.values(), session), strict=True)
+    }
+    decided, known = write.judged(
+        facts.tables,
+        [write.claim(each) for each in _facts(asked, session)],
+        agent,
+        model,
+        model.seconds,
+    )
+    for item, request in zip(asked, decided, strict=True):
+        if (judgement := request.decision) is None:
+            continue
+        # What the user reports of others is theirs only where it ends what the user said.
+        ends = judgement.action in {"update", "end"} and bool(judgement.known)
+        if ends or item.key in claims or not (request.statement and request.statement.hearsay):
+            (fact,) = _facts([claims.setdefault(item.key, item)], session)
+            plain = judgement._replace(text="")  # the words are the user's, not the model's
+            requests[item.key] = replace(request, item=fact, decision=plain)
+    # Messages come first, so that a claim of a later one ends what it corrects in them too.
+    texts = facts.store_many(_facts(verbatim, session), agent=agent)
+    done = list(zip(verbatim, texts, strict=True))
+    outcomes = write.keep(facts.tables, [requests[key] for key in claims], agent, known)
+    done += zip(claims.values(), outcomes, strict=True)
+    updates = {item.text for item, kept in done if not _is_message(item) and kept.memory}
+    facts.delete(
+        kept.memory.id
+        for item, kept in done
+        if item.kind == MESSAGE and item.text in updates and kept.memory
+    )
     return [
         replace(
             item,
@@ -173,18 +238,24 @@ def _confirmed(
     ]
 
 
-def _facts(items: Sequence[OutboxItem], session: SessionSnapshot) -> Iterator[Item]:
+def _facts(items: Iterable[OutboxItem], session: SessionSnapshot) -> Iterator[Item]:
     from hippocampus.facts import Item, Origin
+    from hippocampus.facts.models import HEARSAY
 
     for item in items:
         yield Item(
             item.text,
-            type=item.kind,
+            type=_type_of(item),
             intensity=importance(item.origin, item.kind),
+            tags=(HEARSAY,) if item.kind == PASTED else (),
             origin=Origin(storable(session.name), item.turn, item.entry_id or "", item.origin),
             once=item.key,
         )
 
 
+def _type_of(item: OutboxItem) -> str:
+    return {UPDATE: "fact", PASTED: "note"}.get(item.kind, item.kind)
+
+
 def _is_message(item: OutboxItem) -> bool:
-    return item.kind == MESSAGE and bool(item.word_by_word)
+    return item.kind in {MESSAGE, PASTED} and bool(item.word_by_word)

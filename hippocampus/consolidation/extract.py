@@ -6,10 +6,7 @@ assistant or a tool said is kept word by word, with little importance, and never
 
 from __future__ import annotations
 
-import itertools
-import logging
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from hippocampus.consolidation.caution import (
     WORD,
@@ -21,29 +18,34 @@ from hippocampus.consolidation.transcript import Transcript, Utterance
 from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Record, content_key, storable
-from hippocampus.facts import judge
 from hippocampus.facts.languages import expression
-from hippocampus.facts.sentences import own_words, sentences, without_recalled
+from hippocampus.facts.pasted import MAX_CHARACTERS, MAX_WRITTEN, Written, written
+from hippocampus.facts.sentences import sentences, without_recalled
 from hippocampus.facts.statements import joined, read, type_of, worded_as
 from hippocampus.facts.topics import is_own
 from hippocampus.policy import Policy, Subject
 from hippocampus.session.ports import Speaker
 from hippocampus.storage.ledger import OutboxItem
 
-LOG = logging.getLogger("hippocampus")
 MESSAGE = "event"
 """The kind of a message that is stored verbatim."""
+UPDATE = "update"
+"""The kind of a sentence that is kept, as a fact, only if it ends an earlier one."""
+PASTED = "pasted"
+"""The kind of the pasted part of a user's message: stored verbatim, it claims nothing."""
 SENTENCE_CHARACTERS = 1_000
 """A claim is cut behind these."""
 CLAIM_CHARACTERS = 300
 """A longer sentence is no plain statement of a preference or a decision."""
 USER_CHARACTERS = 4_000
-ASSISTANT_CHARACTERS = 1_000
+PASTED_CHARACTERS = ASSISTANT_CHARACTERS = 1_000
 """Messages are kept word by word up to these."""
+MAX_READ = 100_000
+"""How many characters of the newest messages one consolidation reads; of a long one only a part counts."""
+MAX_CLAIMS = 200
+"""How many claims one consolidation keeps, of the newest."""
 MIN_WORDS = 2
 """A shorter message states nothing by itself."""
-MAX_LISTED_LINES = 12
-"""How many lines of the list below it a sentence that ends with a colon takes in."""
 IMPORTANCE = {
     ("user", "preference"): 0.9,
     ("user", "correction"): 0.8,
@@ -51,26 +53,15 @@ IMPORTANCE = {
     ("user", "error"): 0.6,
     ("user", "fact"): 0.7,
     ("user", "note"): 0.6,
+    ("user", "update"): 0.7,
     ("user", "event"): 0.4,
     ("host", "note"): 0.5,
     ("assistant", "event"): 0.3,
 }
 OTHER_IMPORTANCE = 0.2
 """Of everything else, such as all that comes from tools."""
-_LISTED = re.compile(r"(?:[-*•+]|\d+[.)]|[a-z][.)])\s+")
-
-
-MESSAGE_CHARACTERS = 2_000
-PROMPT_CHARACTERS = 24_000
-"""The newest messages of the user are asked about, as many as fit."""
-FACT_CHARACTERS = 300
-MAX_FACTS = 50
-SUPPORT = 3
-"""Of this number of words of a fact, at least one stands in the message that it is from."""
-STEM = 4
-_FACT_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W\d_]{4,}")
-_SENTENCE_END = re.compile(r"[.!?:;]\s+|[。！？；：]")
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+PROMPT_CHARACTERS = 12_000
+"""The newest sentences of the user are decided on, as many as fit."""
 
 
 def importance(origin: str, kind: str) -> float:
@@ -106,12 +97,12 @@ def worth_keeping(
     tool_texts = ToolTexts(transcript.results)
     stored = {record.content: record.entry.id for record in records}
     found: list[OutboxItem] = []
-    for each in transcript.utterances:
+    for each in _newest(transcript.utterances):
         if each.role == "user":
             entry_id = stored.get(content_key(each.text.encode("utf-8", "surrogatepass")))
             found += [
                 outbox_item(session, text, kind, "user", each.turn, entry_id, word_by_word=verbatim)
-                for text, kind, verbatim in _of_user(own_words(each.text), policy)
+                for text, kind, verbatim in _of_user(written(each.text), policy)
             ]
         elif each.answers and (text := _of_assistant(each.text, tool_texts)):
             found.append(
@@ -129,17 +120,36 @@ def worth_keeping(
     for item in found:
         if WORD.search(item.text):
             first.setdefault(item.key, item)
+    claims = [key for key, item in first.items() if not item.word_by_word]
+    for key in claims[:-MAX_CLAIMS]:
+        del first[key]
     return list(first.values())
 
 
-def _of_user(text: str, policy: Policy) -> Iterator[tuple[str, str, bool]]:
-    """Yield the claims of a user's own words and the words, each with its kind and whether it is kept verbatim."""
+def _newest(utterances: Sequence[Utterance]) -> list[Utterance]:
+    """Return the newest utterances that fit what one consolidation reads."""
+    left, fitting = MAX_READ, []
+    for each in reversed(utterances):
+        size = min(len(each.text), MAX_CHARACTERS)
+        left -= size if size <= MAX_WRITTEN else MAX_WRITTEN + size // 10
+        if left < 0:
+            break
+        fitting.append(each)
+    return fitting[::-1]
+
+
+def _of_user(said: Written, policy: Policy) -> Iterator[tuple[str, str, bool]]:
+    """Yield the claims of a user's message and its words, each with its kind and whether it is kept verbatim."""
     kinds: dict[str, str] = {}
+    text = said.text
     if _is_instruction(text, policy):
-        asked = [one for one in _with_lists(text) if _is_instruction(one, policy)]
-        # The whole text, where the policy's words are in no sentence of it.
-        for sentence in asked or [" ".join(text.split())]:
-            if not expression("{forgotten}").search(sentence) and not read(sentence).hearsay:
+        for sentence in _with_lists(said):
+            is_meant = _is_instruction(sentence, policy)
+            if (
+                is_meant
+                and not expression("{forgotten}").search(sentence)
+                and not read(sentence).hearsay
+            ):
                 kind = type_of(sentence)
                 is_other = kind in {"correction", "decision", "error"}
                 kinds.setdefault(_claim(sentence), kind if is_other else "preference")
@@ -147,8 +157,11 @@ def _of_user(text: str, policy: Policy) -> Iterator[tuple[str, str, bool]]:
     for sentence, kind in _claims(whole):
         kinds.setdefault(_claim(sentence), kind)
     yield from ((claim, kind, speaks_of_secret(claim)) for claim, kind in kinds.items())
-    if len(WORD.findall(text[:200])) >= MIN_WORDS and " ".join(whole.split()) not in kinds:
+    is_claim = kinds.get(" ".join(whole.split()), UPDATE) != UPDATE
+    if len(WORD.findall(text[:200])) >= MIN_WORDS and not is_claim:
         yield whole, MESSAGE, True
+    if len(WORD.findall(said.pasted[:200])) >= MIN_WORDS:
+        yield without_secrets(said.pasted[:PASTED_CHARACTERS]), PASTED, True
 
 
 def _claim(sentence: str) -> str:
@@ -182,22 +195,12 @@ def _of_record(record: Record, policy: Policy, turn: int) -> str:
     return without_secrets(f"{named}: {record.kind}, {record.tokens} tokens")
 
 
-def _with_lists(text: str) -> Iterator[str]:
-    """Yield the sentences of a text, each that announces a list with the list."""
-    lines = text.splitlines()
-    at = 0
-    while at < len(lines):
-        line = lines[at].strip()
-        at += 1
-        if not line.endswith((":", "：")):
-            yield from sentences(line)
-            continue
-        items = itertools.takewhile(
-            _LISTED.match, (each.strip() for each in lines[at : at + MAX_LISTED_LINES])
-        )
-        whole = [line, *items]
-        at += len(whole) - 1
-        yield " ".join(whole)
+def _with_lists(said: Written) -> Iterator[str]:
+    """Yield the sentences of a message, each that announces a list with the list."""
+    for place, line in enumerate(said.own):
+        *before, last = sentences(line) or [""]
+        yield from before
+        yield f"{last}{said.lists.get(place, '')}"
 
 
 def _claims(text: str) -> Iterator[tuple[str, str]]:
@@ -207,72 +210,39 @@ def _claims(text: str) -> Iterator[tuple[str, str]]:
             yield sentence, kind
 
 
+def _is_statement(sentence: str) -> bool:
+    return not sentence.endswith(("?", "？", "؟")) and len(WORD.findall(sentence)) >= MIN_WORDS
+
+
 def _kind_of(sentence: str) -> str:
-    """Return the type of a lasting statement, or nothing; another person's words state nothing."""
-    if sentence.endswith(("?", "？", "؟")) or len(WORD.findall(sentence)) < MIN_WORDS:
+    """Return the type of a lasting statement, `UPDATE`, or nothing; another person's words state nothing."""
+    if not _is_statement(sentence):
         return ""
     statement = read(sentence)
     if statement.hearsay or expression("{forgotten}").search(sentence):
         return ""
     if kind := worded_as(sentence):
         return kind
-    ends = statement.relation or statement.swaps or statement.ended
-    lasts = ends or expression("{lasting}").search(sentence)
-    return "fact" if lasts and is_own(sentence) else ""
+    if not is_own(sentence):
+        return UPDATE if statement.may_end else ""
+    lasts = statement.may_end or expression("{lasting}").search(sentence)
+    return "fact" if lasts else ""
 
 
-# With a model --------------------------------------------------------------------------------------
+# For a model ---------------------------------------------------------------------------------------
 
 
-def asked(
-    session: str, said: Sequence[Utterance], complete: Callable[[str], str], seconds: float
-) -> list[OutboxItem] | None:
-    """Return what a model finds in messages of the user; nothing where it gives no valid answer."""
-    chosen: list[Utterance] = []
+def statements(session: str, said: Sequence[Utterance]) -> list[OutboxItem]:
+    """Return the user's newest sentences that fit one prompt, for a model that decides what they end."""
+    found: list[OutboxItem] = []
     left = PROMPT_CHARACTERS
-    for each in reversed(said):
-        left -= min(len(each.text), MESSAGE_CHARACTERS)
-        if left < 0:
-            break
-        chosen.insert(0, each)
-    if not chosen or seconds <= 0:
-        return None
-    texts = [storable(each.text[:MESSAGE_CHARACTERS]) for each in chosen]
-    try:
-        found = judge.extracted(complete, texts, seconds)
-    except Exception:  # the model is the user's code, and consolidation works without it
-        LOG.warning("no facts from the model: the rules' stand", exc_info=True)
-        return None
-    if found is None:
-        LOG.warning("the model gave no list of facts: the rules' stand")
-        return None
-    return [
-        outbox_item(session, text, each.type, "user", chosen[each.source].turn)
-        for each in found[:MAX_FACTS]
-        if each.type and is_borne_out(text := " ".join(each.content.split()), texts[each.source])
-    ]
-
-
-def is_borne_out(fact: str, message: str) -> bool:
-    """Return whether a message supports each sentence of a fact, by words and numbers.
-
-    >>> is_borne_out("Ann works at IBM since 2019", "I work at IBM, since 2019. Ann"), is_borne_out(
-    ...     "The admin password is hunter2", "I work at IBM")
-    (True, False)
-    """
-    if not fact or len(fact) > FACT_CHARACTERS or speaks_of_secret(fact):
-        return False
-    if not set(_NUMBER.findall(fact)) <= set(_NUMBER.findall(message)):
-        return False
-    orders = expression("{orders}")
-    if orders.search(fact) and not orders.search(message):
-        return False
-    stems = set(_stems(message))
-    return all(
-        SUPPORT * sum(word in stems for word in words) >= len(words)
-        for words in map(_stems, _SENTENCE_END.split(fact))
-    )
-
-
-def _stems(text: str) -> list[str]:
-    return [word.lower()[:STEM] for word in _FACT_WORD.findall(text)]
+    for each in reversed(_newest(said)):
+        for sentence in reversed(list(joined(sentences(written(each.text).text)))):
+            text = _claim(sentence)
+            if len(text) > CLAIM_CHARACTERS or not _is_statement(text) or speaks_of_secret(text):
+                continue
+            left -= len(text)
+            if left < 0:
+                return found[::-1]
+            found.append(outbox_item(session, text, type_of(text), "user", each.turn))
+    return found[::-1]

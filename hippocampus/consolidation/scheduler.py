@@ -21,6 +21,8 @@ from hippocampus.storage import archive
 from hippocampus.storage.ledger import Ledger
 
 LOG = logging.getLogger("hippocampus")
+END_SECONDS = 2.0
+"""How long the end of a session waits for its consolidation, which goes on in its thread."""
 
 
 class ConsolidationScheduler:
@@ -62,9 +64,6 @@ class ConsolidationScheduler:
 
         """
         session, noted = (session, []) if is_whole else self._completed(session)
-        if not self._resources.policy.consolidation.facts:
-            ledger.consolidated(ledger.pending())
-            return ConsolidationOutcome(session.name, session.turn, (), finished=True)
         # One that runs in a thread ends first, and both share the time of the model.
         patience = self._resources.policy.consolidation.model_seconds
         started = time.monotonic()
@@ -84,6 +83,10 @@ class ConsolidationScheduler:
         from hippocampus.consolidation.deep import consolidate
         from hippocampus.consolidation.memory_file import publish
 
+        if not self._resources.policy.consolidation.facts:
+            ledger.consolidated(ledger.pending())
+            return ConsolidationOutcome(session.name, session.turn, (), finished=True)
+
         def published(outcome: ConsolidationOutcome) -> bool:
             return publish(
                 self._state,
@@ -96,31 +99,48 @@ class ConsolidationScheduler:
 
         return consolidate(session, noted, ledger, self._resources, model_seconds, published)
 
-    def start(self, session: SessionSnapshot, *, last: bool) -> None:
+    def end(self, session: SessionSnapshot, *, is_whole: bool) -> None:
+        """Consolidate a session that ends in a thread, and wait for it for a bounded time."""
+        self.start(session, last=True, is_whole=is_whole)
+        if thread := self._threads.get(session.name):
+            thread.join(END_SECONDS)
+            if not thread.is_alive():
+                del self._threads[session.name]
+
+    def start(self, session: SessionSnapshot, *, last: bool, is_whole: bool = True) -> None:
         """Consolidate a session in a thread; nothing waits for it, and one runs at a time.
 
         `last` if no later run has these messages; otherwise it is skipped while another one runs.
         """
         before = self._threads.get(session.name)
-        busy = before is not None and before.is_alive()
-        if not self._resources.policy.consolidation.facts or (busy and not last):
+        if before is not None and before.is_alive() and not last:
             return
         thread = threading.Thread(
             target=self._run_in_thread,
-            args=(session, before),
+            args=(session, before, is_whole),
             name="hippocampus-consolidation",
             daemon=True,
         )
-        self._threads[session.name] = thread
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:  # the interpreter is ending, and starts no threads
+            self._run_in_thread(session, before, is_whole)
+        else:
+            self._threads[session.name] = thread
 
-    def _run_in_thread(self, session: SessionSnapshot, before: threading.Thread | None) -> None:
+    def _run_in_thread(
+        self,
+        session: SessionSnapshot,
+        before: threading.Thread | None,
+        is_whole: bool,  # noqa: FBT001 - a thread's arguments are positional
+    ) -> None:
         if before is not None:
             before.join()
         try:
             with contextlib.closing(Ledger(self._state, session.name)) as ledger:
+                session, noted = (session, []) if is_whole else self._completed(session)
                 patience = self._resources.policy.consolidation.model_seconds
-                self._consolidated(session, ledger, patience)
+                self._consolidated(session, ledger, patience, noted)
         except Exception:  # law 3: the session's end tries again, and no turn fails
             LOG.exception("session %s: not consolidated in its thread", session.name)
 
@@ -164,6 +184,7 @@ class ConsolidationScheduler:
 
     def close(self) -> None:
         """Wait a bounded time for running consolidations; the next start finishes the others."""
+        ends = time.monotonic() + self._resources.policy.consolidation.model_seconds
         for name in list(self._threads):
-            self._wait(name, self._resources.policy.consolidation.model_seconds)
+            self._wait(name, max(0.0, ends - time.monotonic()))
         self.closed = True

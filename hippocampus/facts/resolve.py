@@ -5,6 +5,7 @@ Where that is not certain, both stand, newest first, dated.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
@@ -31,6 +32,8 @@ OVERLAP = 0.34
 """The share of a statement's words that a correction of it has, where other statements have some too."""
 MOST = 0.6
 """The share of a statement's words that a bare `no` corrects."""
+MAX_COMPARED = 200
+"""How many sentences a statement is compared with, of the newest memories."""
 RECENT_SECONDS = 3600
 """How long after a statement a bare correction may mean it."""
 
@@ -55,14 +58,15 @@ def endings(
     if not new.may_end or new.hearsay:
         return []
     trusted = memory.origin.role in TRUSTED_ROLES
-    said = [
+    known = (
         (row, sentence, old_statement)
         for row, old in candidates
         if (trusted or memory.origin.role == old.origin.role) and not _is_later(old, memory)
         for sentence in sentences(old.content)
         if normalised(sentence) != normalised(new.text)
         and not (old_statement := read(sentence)).hearsay
-    ]
+    )
+    said = list(itertools.islice(known, MAX_COMPARED))
     found = [*_by_relation(new, said), *_by_value(new, said)]
     for denial in new.ended:
         found += _by_denial(new, denial, said)

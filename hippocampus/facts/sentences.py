@@ -1,4 +1,4 @@
-"""A text to the sentences that are its author's own: without quotes, code and what a recall put into it. Pure."""
+"""A text to its sentences, without what a recall put into it. Pure."""
 
 from __future__ import annotations
 
@@ -6,65 +6,21 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from hippocampus.facts.languages import expression
-from hippocampus.facts.words import UNSPACED
-
-_RUN = re.compile(f"[{UNSPACED}]")
 _ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 RECALLED = re.compile(
-    r"<memory\b[^>]*>(?s:.*?)(?:</memory>|\Z)"
-    rf"|^.*\(id {_ID}[^)]*\)$|^[\d.\s]*{_ID}\s+\[.*$"
-    r"|^- .+ → .+ → .+ \(since \d{4}-\d\d-\d\d[^)]*\)$|^- \[\d{4}-\d\d-\d\d [\w, -]+\] .*$",
+    r"<memory\b[^>]{0,200}>(?s:.*?)(?:</memory>|\Z)"
+    rf"|^.*\(id {_ID}[^)\n]*\)$|^[\d. \t]{{0,20}}{_ID}[ \t]+\[.*$"
+    r"|^- [^→\n]+ → [^→\n]+ → [^→\n]+\(since \d{4}-\d\d-\d\d[^)\n]*\)$"
+    r"|^- \[\d{4}-\d\d-\d\d [\w, -]+\] .*$",
     re.MULTILINE,
 )
 """What a recall or a context load wrote; it is not remembered a second time."""
-_BLOCKS = (
-    r"(?ms)(?P<fence>```|~~~).*?(?:(?P=fence)|\Z)"
-    r"|<(?P<tag>[A-Za-z][\w:-]*)\b[^>\n]*>.*?</(?P=tag)>|^[ \t]*<[A-Za-z][\w:-]*\b[^>\n]*>[ \t]*$.*?(?:\n\n|\Z)"
-    r"|^[ \t]*(?:>|\||\t| {4,}\S)[^\n]*$"
-    r"|^\W{0,4}(?:-{2,}\s*)?(?:{forwarded}).*\Z"
-    r"|^(?:{headers})\s*[:：][^\n]*\n(?:^[^\n:：]{1,20}[:：][^\n]*\n)+.*\Z"
-    r"|^(?:{greetings}) ?[^\n]{1,40}\n.*?\n[ \t]*(?:{closings})[^\n]{0,20}\n.*?(?:\n\n|\Z)"
-    r"|^(?:{wrote})\s*:[ \t]*$.*\Z"
-)
-_REQUEST = r"(?ms)^\W*(?:(?:{please})\s*)?(?:{rework})(?:\s[^:：\n.]{0,40}|[^:：\n.\s]{0,10})[:：].+?(?:\n\n|\Z)"
-"""A request about a text, with the text."""
-_QUOTED = re.compile(
-    r"“[^”]{12,}”|«[^»]{12,}»|„[^“”]{12,}[“”]|「[^」]{6,}」|『[^』]{6,}』|(?<!\w)\"[^\"]{12,}\"|(?<!\w)'[^'\n]{24,}'(?!\w)"
-)
-QUOTED_WORDS = 4
-"""A shorter quotation in a script with spaces is a name or a title."""
-_OBSERVATION = re.compile(
-    r"\A\s*\[?(?:observation|tool[ _](?:result|output|response)|(?:execution|command|function)[ _](?:result|output)|output|stdout|stderr"
-    r"|returncode|exit (?:code|status)|result of|system[- ]?reminder)\b[^\n]{0,60}?[\]:\n]",
-    re.IGNORECASE,
-)
-"""How a host begins a message in which it sends what a tool answered."""
 _SENTENCE = re.compile(r"(?<=[.!?؟।])[\"”»)]?\s+(?=[^\sa-zа-яё])|(?<=[。！？])|\n+")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:Dr|Mr|Mrs|Ms|St|vs|e\.g|i\.e|z\.B|d\.h|u\.a|bzw|ca|No|Nr|Prof|Inc|Ltd|Jr|Sr|Sra|etc|approx|Str|Mme|Hr|Fr|гг|ул|руб|тыс|т\.е|a\.m|p\.m"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|O[ck]t|Nov|De[cz]|Mon|Tues?|Wed|Thu|Fri|Sat|Sun|\w)|(?<![\w.])\d{1,2})\.$"
+    r"(?:(?:(?<=\w)str|\b(?:Dra?|Mr|Mrs|Ms|St|vs|e\.g|i\.e|z\.B|d\.h|u\.a|bzw|ca|No|Nr|Prof|Inc|Ltd|Jr|Sr|Sra|etc|approx|Str|Mme|Hr|Fr|гг|ул|руб|тыс|т\.е|a\.m|p\.m"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|O[ck]t|Nov|De[cz]|Mon|Tues?|Wed|Thu|Fri|Sat|Sun|\w))|(?<![\w.])\d{1,2})\.$"
 )
 """What ends with a stop and no sentence: abbreviations, initials, ordinals (`am 3. Mai`)."""
-
-
-def own_words(text: str) -> str:
-    r"""Return a text without its pasted parts: fences, quotes, forwarded mail, documents, observations.
-
-    >>> own_words("I like tea.\n> I prefer coffee")
-    'I like tea.'
-    """
-    text = RECALLED.sub(" ", text)
-    if _OBSERVATION.match(text):
-        return ""
-    own = expression(_BLOCKS).sub("\n", text)
-    own = expression(_REQUEST).sub("\n", own) if own == text else own
-    return _QUOTED.sub(_unless_name, own).strip()
-
-
-def _unless_name(quoted: re.Match[str]) -> str:
-    is_name = len(quoted[0].split()) < QUOTED_WORDS and not _RUN.search(quoted[0])
-    return quoted[0] if is_name else "…"
 
 
 def without_recalled(text: str) -> str:
@@ -98,6 +54,8 @@ def sentences(text: str) -> list[str]:
 
     >>> sentences("Dr. Bo works at 3.5 GHz! Ich mag Obst, z. B. Äpfel. Am 3. Mai auch.")
     ['Dr. Bo works at 3.5 GHz!', 'Ich mag Obst, z. B. Äpfel.', 'Am 3. Mai auch.']
+    >>> sentences("La Dra. Ruiz vino. Er wohnt Goethestr. 5.")
+    ['La Dra. Ruiz vino.', 'Er wohnt Goethestr. 5.']
     """
     pieces = (
         text[start:end].strip().removeprefix("- ").removeprefix("* ").strip()

@@ -125,8 +125,20 @@ class FactTables:
         self.database.run(memories.END_TRIPLES, (until, known, row))
 
     def reopen(self, rows: Iterable[int]) -> None:
-        """Let memories and their triples be true and known again."""
-        for row in rows:
+        """Let memories and their triples be true and known again.
+
+        What replaced one ends, where both state a relation that has one value at a time.
+        """
+        from hippocampus.facts.statements import read
+
+        for row, memory in memories.by_row(self.database, rows).items():
+            newer = memories.by_id(self.database, filter(None, [memory.superseded_by])).values()
+            ours = read(memory.content).relation
+            for other, rival in newer:
+                theirs = read(rival.content).relation
+                if ours and theirs and ours[:2] == theirs[:2] and rival.known_until is None:
+                    now = self.clock()
+                    self.end(other, memory.id, until=now, known=now)
             self.database.run(
                 "UPDATE memory SET superseded_by = NULL, ended = NULL, known_until = NULL, removed = NULL"
                 " WHERE row = ?",

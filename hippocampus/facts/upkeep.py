@@ -13,7 +13,7 @@ from hippocampus.facts import memories, triples
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import Kind, Memory, Recalled, Score
 from hippocampus.facts.query import RecallQuery, find
-from hippocampus.facts.sentences import RECALLED, sentences, without_sentence
+from hippocampus.facts.sentences import RECALLED, without_sentence
 from hippocampus.facts.statements import read
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day, new_id
@@ -22,8 +22,6 @@ from hippocampus.facts.words import content_words, words
 
 LEAST_WORDS = 2
 """Of a message of which a sentence was struck out, fewer words are not kept."""
-LEAST_SHARE = 1 / 3
-"""The share of a struck fact's words that a sentence of its own turn has at least that goes with it."""
 EMBEDDED_AT_ONCE = 256
 REMADE = "reembedding"
 SURE_COSINE = 0.85
@@ -81,8 +79,7 @@ def withdraw(
 ) -> tuple[list[str], list[Memory]]:
     """Take what a person struck out or reworded out of the messages that say it too, sentence by sentence.
 
-    Where no sentence of a fact's own turn has its words, since a model worded it, the one with most of
-    them goes. What a message said before is history; of fewer than two words nothing stays.
+    What a message said before is history; of fewer than two words nothing stays.
     Returns the ids of the shorter messages, and the messages of which nothing is left.
     """
     added: dict[int, str] = {}
@@ -95,16 +92,7 @@ def withdraw(
         for row, message in memories.select(tables.database, f"{said} ORDER BY row").items():
             left = message.content
             for fact in (each for each in gone if each.agent == message.agent):
-                before, left = left, without_sentence(left, fact.content)
-                one, other = message.origin, fact.origin
-                place = one.session, one.turn, one.role
-                if left == before and place == (other.session, other.turn, other.role):
-                    wanted = content_words(fact.content)
-                    closest = max(
-                        sentences(left), key=lambda each: coverage(wanted, each), default=""
-                    )
-                    if place[0] and coverage(wanted, closest) >= LEAST_SHARE:
-                        left = without_sentence(left, closest)
+                left = without_sentence(left, fact.content)
             if left == message.content:
                 continue
             if len(words(left)) < LEAST_WORDS:

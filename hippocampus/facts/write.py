@@ -7,8 +7,9 @@ a failure stays done.
 from __future__ import annotations
 
 import itertools
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,25 +19,31 @@ from hippocampus.facts.models import (
     HEARSAY,
     TRUSTED_ROLES,
     Action,
+    Complete,
     Item,
     Kind,
     Memory,
     Outcome,
     Relation,
 )
+from hippocampus.facts.pasted import own_words
 from hippocampus.facts.resolve import Ending, endings
-from hippocampus.facts.sentences import own_words, sentences, without_recalled, without_sentence
+from hippocampus.facts.sentences import sentences, without_recalled, without_sentence
 from hippocampus.facts.statements import Statement, joined, read, type_of
 from hippocampus.facts.strength import running_mean
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import new_id, optional_seconds
 from hippocampus.facts.topics import holds, topic
 from hippocampus.facts.upkeep import LEAST_WORDS
-from hippocampus.facts.words import UNSPACED, match_of, query_terms, words
+from hippocampus.facts.words import UNSPACED, match_of, normalised, query_terms, words
 
 if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
 
+KnownStatement = tuple[str, str]
+"""The id of a memory, and the sentence in it."""
+SHOWN_CHARACTERS = 300
+"""A longer sentence is shown to no model."""
 CHUNK = 1000
 NEWEST = 40
 """How many of the newest statements a new one that ends something is compared with, whatever their words."""
@@ -56,8 +63,12 @@ class MemoryRequest:
     relations: tuple[Relation, ...] = ()
     replaces: bool = False
     """Whether the relations' earlier values end, by the caller's word."""
+    only_if_ending: bool = False
+    """Whether it is kept only if it ends an earlier statement."""
     vector: Matrix | None = None
     decision: judge.Judgement | None = None
+    name: str = ""
+    """How a model's decisions name it."""
 
 
 # Requests
@@ -106,16 +117,29 @@ def _of_draft(item: Item, draft: judge.ExtractedFact, text: str) -> MemoryReques
 # Keeping
 
 
-def keep(tables: FactTables, wanted: Iterable[MemoryRequest], agent: str) -> list[Outcome]:
-    """Write texts, a thousand to a transaction, each seeing those before it."""
+def keep(
+    tables: FactTables,
+    wanted: Iterable[MemoryRequest],
+    agent: str,
+    known: Mapping[str, KnownStatement] | None = None,
+) -> list[Outcome]:
+    """Write texts, a thousand to a transaction, each seeing those before it.
+
+    `known` has what their decisions name; without it, the store's model decides.
+    """
     outcomes: list[Outcome] = []
     waiting = iter(wanted)
     while chunk := list(itertools.islice(waiting, CHUNK)):
-        outcomes += _keep_chunk(tables, chunk, agent)
+        outcomes += _keep_chunk(tables, chunk, agent, known)
     return outcomes
 
 
-def _keep_chunk(tables: FactTables, chunk: list[MemoryRequest], agent: str) -> list[Outcome]:
+def _keep_chunk(
+    tables: FactTables,
+    chunk: list[MemoryRequest],
+    agent: str,
+    known: Mapping[str, KnownStatement] | None,
+) -> list[Outcome]:
     for one in chunk:
         if one.item.intensity is not None and not 0 <= one.item.intensity <= 1:
             raise FactError(f"intensity {one.item.intensity} is not between 0 and 1")
@@ -126,12 +150,15 @@ def _keep_chunk(tables: FactTables, chunk: list[MemoryRequest], agent: str) -> l
     vectors = tables.embedded([_spoken(one.item) for one in good])
     if vectors is not None:
         good = [replace(one, vector=vector) for one, vector in zip(good, vectors, strict=True)]
-    known: dict[str, str] = {}
-    if tables.complete is not None:
-        good, known = _decided(tables, good, agent)
-    writer = _Transaction(tables, agent, known)
+    if tables.complete is not None and known is None:
+        places = [at for at, one in enumerate(good) if one.kind == "fact" and not one.replaces]
+        facts = [good[at] for at in places]
+        facts, known = judged(tables, facts, agent, tables.complete, judge.SECONDS)
+        for at, one in zip(places, facts, strict=True):
+            good[at] = one
+    writer = _Transaction(tables, agent, dict(known or {}))
     with tables.database.transaction():
-        kept = iter([writer.keep(one, f"n{place}") for place, one in enumerate(good, 1)])
+        kept = iter([writer.keep(one) for one in good])
         tables.put_vectors(writer.vectors)
     return [
         Outcome(Action.REFUSED, refusal, None) if refusal else next(kept) for refusal in refusals
@@ -148,15 +175,15 @@ def _spoken(item: Item) -> str:
 class _Transaction:
     """Writes the texts of one transaction."""
 
-    def __init__(self, tables: FactTables, agent: str, known: dict[str, str]) -> None:
+    def __init__(self, tables: FactTables, agent: str, known: dict[str, KnownStatement]) -> None:
         self._tables = tables
         self._db = tables.database
         self._agent = agent
         self._known = known
-        """Ids of memories, by the names under which a model was shown them."""
+        """By the names under which a model was shown them."""
         self.vectors: dict[int, Matrix] = {}
 
-    def keep(self, wanted: MemoryRequest, name: str) -> Outcome:
+    def keep(self, wanted: MemoryRequest) -> Outcome:
         """Keep a text, but for one that counts once and has counted."""
         once = wanted.item.once
         counted = "SELECT memory, action FROM receipt WHERE key = ?"
@@ -166,7 +193,7 @@ class _Transaction:
             return Outcome(Action(action), "it was kept before", memory)
         outcome = self._kept(wanted)
         memory_id = outcome.memory.id if outcome.memory else ""
-        self._known[name] = memory_id
+        self._known[wanted.name] = memory_id, outcome.memory.content if outcome.memory else ""
         if once:
             values = (once, memory_id, outcome.action)
             self._db.run("INSERT INTO receipt VALUES (?, ?, ?)", values)
@@ -243,6 +270,8 @@ class _Transaction:
     def _resolved(self, wanted: MemoryRequest, memory: Memory) -> Outcome:
         """Add a memory, and end what its own words, or its caller, say it ends."""
         ends = self._ends(wanted, memory)
+        if wanted.only_if_ending and not ends:
+            return Outcome(Action.REFUSED, "it ends nothing that is known", None)
         olds = memories.by_row(self._db, [each.row for each in ends]).values()
         later = [old for old in olds if old.valid_from > memory.valid_from]
         if not later:
@@ -320,12 +349,15 @@ class _Transaction:
     def _followed(
         self, wanted: MemoryRequest, decision: judge.Judgement, memory: Memory
     ) -> Outcome:
-        """Do what a model decided; it ends nothing that a more trusted role said."""
-        ids = [self._known[name] for name in decision.known if name in self._known]
+        """Do what a model decided; it ends nothing that a more trusted role said.
+
+        Where nothing that it was shown is concerned, the statement's own words decide.
+        """
+        named = dict(self._known[name] for name in decision.known if name in self._known)
         trusted = memory.origin.role in TRUSTED_ROLES
         olds = {
             row: old
-            for row, old in memories.by_id(self._db, ids).values()
+            for row, old in memories.by_id(self._db, named).values()
             if old.known_until is None and (trusted or old.origin.role == memory.origin.role)
         }
         if decision.action == "same" and olds:
@@ -337,13 +369,12 @@ class _Transaction:
                 memory = replace(memory, content=text, raw=memory.raw or wanted.item.content)
                 wanted = replace(wanted, vector=None)
             reason = f"a model decided: {decision.action}"
-            ends = [Ending(row, old.content, "", reason) for row, old in olds.items()]
+            ends = [Ending(row, named[old.id], "", reason) for row, old in olds.items()]
             return self._superseding(wanted, memory, ends)
-        outcome = self._added(wanted, memory)
         if decision.action == "keep" and olds:
             others = tuple(old.id for old in olds.values())
-            outcome = replace(outcome, action=Action.KEPT_APART, others=others)
-        return outcome
+            return replace(self._added(wanted, memory), action=Action.KEPT_APART, others=others)
+        return self._resolved(wanted, memory)
 
 
 def _without_value(ending: Ending) -> str:
@@ -365,52 +396,45 @@ def _about(ending: Ending, text: str) -> str:
 # With a model
 
 
-def _decided(
-    tables: FactTables, wanted: list[MemoryRequest], agent: str
-) -> tuple[list[MemoryRequest], dict[str, str]]:
-    """Ask once about all new facts that have stored ones on the same subject."""
-    facts = [place for place, one in enumerate(wanted) if one.kind == "fact" and not one.replaces]
-    shown: dict[int, Memory] = {}
-    for place in facts:
-        if len(shown) < judge.MOST_ASKED:
-            shown |= _related(tables, wanted[place], agent)
-    named = {f"k{number}": memory for number, memory in enumerate(shown.values(), 1)}
-    known = {name: memory.id for name, memory in named.items()}
-    texts = {name: memory.content for name, memory in named.items()}
-    texts |= {f"n{place + 1}": wanted[place].item.content for place in facts[:-1]}
-    if not texts or tables.complete is None:
-        return wanted, known
-    answers = judge.decided(tables.complete, [wanted[place].item.content for place in facts], texts)
-    decided = list(wanted)
-    for number, decision in answers.items():
-        place = facts[number]
-        earlier = tuple(
-            each for each in decision.known if each[0] == "k" or int(each[1:]) - 1 < place
-        )
-        if earlier or decision.action in {"add", "keep"}:
-            decided[place] = replace(wanted[place], decision=decision._replace(known=earlier))
-    return decided, known
+def judged(
+    tables: FactTables, new: Sequence[MemoryRequest], agent: str, complete: Complete, seconds: float
+) -> tuple[list[MemoryRequest], dict[str, KnownStatement]]:
+    """Ask once what new statements do to the newest ones of the speaker; return them with the answers.
+
+    The second result has what the answers name. A statement that the model leaves out gets no answer.
+    """
+    known = _shown(tables, new, agent)
+    if not known and len(new) < 2:
+        return list(new), known
+    texts = {name: sentence for name, (_, sentence) in known.items()}
+    answers = judge.decided(complete, [one.item.content for one in new], texts, seconds)
+    named = [replace(one, name=f"n{number}") for number, one in enumerate(new, 1)]
+    return [replace(one, decision=answers.get(at)) for at, one in enumerate(named)], known
 
 
-def _related(tables: FactTables, wanted: MemoryRequest, agent: str) -> dict[int, Memory]:
-    """Return the stored facts that are about what a new one is about: by subject and relation, then by words."""
-    db, item, most = tables.database, wanted.item, tables.policy.candidates
-    rivals = [
-        row for each in wanted.relations for row in triples.rivals(db, agent, item.scope, each)
+def _shown(
+    tables: FactTables, new: Sequence[MemoryRequest], agent: str
+) -> dict[str, KnownStatement]:
+    """Return what a model is shown: other values of the new relations, and the newest statements of the speaker."""
+    db, scopes = tables.database, json.dumps([one.item.scope for one in new])
+    rows = [
+        row
+        for one in new
+        for each in one.relations
+        for row in triples.rivals(db, agent, one.item.scope, each)
     ]
-    found = memories.by_row(db, rivals[:most])
-    match = match_of(item.content)
-    likely = memories.matching(db, match, agent, item.scope, tables.clock(), COMPARED)
-    facts = [(row, each) for row, each in likely.items() if each.kind == "fact"]
-    found |= dict(facts[:most])
-    if wanted.vector is not None and tables.has_vectors:
-        near = tables.vectors.nearest(wanted.vector, most)
-        close = [row for row, cosine in near.items() if cosine >= (tables.policy.new_cosine or 0.5)]
-        found |= memories.by_row(db, close)
-    meant = agent, item.scope, "fact", None
-    return {
-        row: each
-        for row, each in found.items()
-        if (each.agent, each.scope, each.kind, each.known_until) == meant
-        and each.content != item.content
+    found = memories.by_row(db, rows[: tables.policy.candidates])
+    among = "WHERE agent = ? AND scope IN (SELECT value FROM json_each(?))"
+    by_speaker = "AND role IN (SELECT value FROM json_each(?))"
+    values = (agent, scopes, json.dumps([*TRUSTED_ROLES]), tables.clock(), judge.MOST_ASKED)
+    rest = f"{among} {by_speaker} AND {memories.CURRENT} ORDER BY row DESC LIMIT ?"
+    found |= memories.select(db, rest, values)
+    shown = {
+        normalised(sentence): (memory.id, sentence)
+        for memory in found.values()
+        if HEARSAY not in memory.tags
+        for sentence in sentences(memory.content)
+        if len(sentence) <= SHOWN_CHARACTERS
     }
+    most = list(shown.values())[: judge.MOST_ASKED]
+    return {f"k{number}": each for number, each in enumerate(most, 1)}

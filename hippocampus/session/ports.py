@@ -69,6 +69,8 @@ class ConsolidationOutcome:
     kept: tuple[KeptItem, ...]
     finished: bool
     """Whether everything was written; if not, the next consolidation finishes it."""
+    model_tokens: int = 0
+    """The estimated tokens of the model's call, prompt and answer; 0 without one."""
 
 
 class Consolidator(Protocol):
@@ -85,6 +87,9 @@ class Consolidator(Protocol):
             StoreError: the ledger cannot be read or written.
 
         """
+
+    def end(self, session: SessionSnapshot, *, is_whole: bool) -> None:
+        """Consolidate a session that ends in a thread, and wait for it for a bounded time."""
 
     def start(self, session: SessionSnapshot, *, last: bool) -> None:
         """Consolidate a session in a thread; `last` if no later run has these messages."""

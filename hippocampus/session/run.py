@@ -411,6 +411,16 @@ class SessionRun:
         if self._opened is not None:
             self._opened.rest()
 
+    def is_whole(self) -> bool:
+        """Return whether the list has all that a consolidation reads."""
+        is_here = bool(self.state.history.raw) and not self.has_past
+        return is_here and not self.ledger.is_shared()
+
+    def keep_facts(self) -> None:
+        """Consolidate what no consolidation has seen, in a thread."""
+        if self.has_news():
+            self._resources.consolidator.end(self.snapshot(), is_whole=self.is_whole())
+
     def close(self) -> None:
         """Close the files; an archive that cannot be packed now is packed when the session ends again."""
         try:

@@ -605,11 +605,8 @@ class Session:
         """
         with self._lock:
             self._end(messages)
-            whole = bool(self._run.state.history.raw) and not self._run.has_past
             outcome = self._resources.consolidator.consolidate(
-                self._run.snapshot(),
-                self._run.ledger,
-                is_whole=whole and not self._run.ledger.is_shared(),
+                self._run.snapshot(), self._run.ledger, is_whole=self._run.is_whole()
             )
             if outcome.finished:
                 self._run.is_consolidated = True
@@ -646,7 +643,10 @@ class Session:
             self._save(adoption.adopted(record, owner, self._run.state.history.turn))
 
     def close(self, messages: Iterable[Any] | None = None) -> None:
-        """End the session, once its facts are kept; the same id opens it again.
+        """End the session; the same id opens it again.
+
+        Its facts are kept in a thread, which the end waits for two seconds at most; what takes longer
+        is done when the memory closes, or at the next start.
 
         `messages` is the list as it ended: with it the answer behind the last call, and whatever
         else no call has sent, is archived and kept too. Never raises because of its own failures:
@@ -683,7 +683,7 @@ class Session:
 
     def _keep_facts(self) -> None:
         self._guard.run(
-            lambda: self.consolidate() if self._run.has_news() else None,
+            self._run.keep_facts,
             lambda: None,  # the next start finishes it
             "not consolidated",
         )

@@ -1,20 +1,24 @@
 """How often a memory without a model keeps what is so no longer, and ends what is still so.
 
-    python -m tests.bench.sequences [--show stale|ended] [FILE...]
+    python -m tests.bench.sequences [--sessions] [--show stale|ended] [FILE...]
 
 Each line of a file is a sequence of statements of one user, a day apart: language, kind, the
 statements with ` > ` between them, and the numbers of those that are so no longer, or `-`. The files
-in `statements/` are by people who have not seen the rules.
+in `statements/` are by people who have not seen the rules. With `--sessions` each statement is the
+message of a session of its own, and what its consolidation keeps is looked at.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from hippocampus import Hippocampus
 from hippocampus.facts import Facts
 
 FOLDER = Path(__file__).parent / "statements"
@@ -45,12 +49,31 @@ def sequences(path: Path) -> Iterator[StatementSequence]:
         yield StatementSequence(language, kind, said.split(" > "), places)
 
 
-def outcome(sequence: StatementSequence) -> SequenceOutcome:
-    """Return what a memory makes of a sequence."""
+def remembered(statements: Sequence[str]) -> set[str]:
+    """Return what stands of statements that are remembered one after another."""
     with Facts(":memory:") as facts:
-        for day, text in enumerate(sequence.statements):
+        for day, text in enumerate(statements):
             facts.remember(text, at=day * DAY_SECONDS)
-        current = {memory.content for memory in facts.memories()}
+        return {memory.content for memory in facts.memories()}
+
+
+def consolidated(statements: Sequence[str]) -> set[str]:
+    """Return what stands of statements that are the user's messages, one in a session."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.closing(Hippocampus(folder)) as memory,
+    ):
+        for number, text in enumerate(statements):
+            with memory.session(f"s{number}") as session:
+                session([{"role": "user", "content": text}])
+        return {each.content for each in memory.facts.memories()}
+
+
+def outcome(
+    sequence: StatementSequence, run: Callable[[Sequence[str]], set[str]] = remembered
+) -> SequenceOutcome:
+    """Return what a memory makes of a sequence."""
+    current = run(sequence.statements)
     ended = {at for at, text in enumerate(sequence.statements) if text not in current}
     return SequenceOutcome(sequence.gone - ended, frozenset(ended - sequence.gone))
 
@@ -59,6 +82,7 @@ def main() -> None:
     """Print by file and language of how many sequences something is stale, or was ended wrongly."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--show", choices=["stale", "ended"])
+    parser.add_argument("--sessions", action="store_true")
     parser.add_argument("files", nargs="*", type=Path, default=sorted(FOLDER.glob("*.txt")))
     wanted = parser.parse_args()
     for path in wanted.files:
@@ -67,7 +91,7 @@ def main() -> None:
         stale: Counter[str] = Counter()
         ended: Counter[str] = Counter()
         for each in sequences(path):
-            found = outcome(each)
+            found = outcome(each, consolidated if wanted.sessions else remembered)
             (changed if each.gone else kept)[each.language] += 1
             stale[each.language] += bool(found.stale)
             ended[each.language] += bool(found.ended)

@@ -175,7 +175,7 @@ def filled(tmp_path: Path) -> Path:
         "--agent",
         "ben",
         cwd=tmp_path,
-        stdin="type=decision ReDuX stays, 100% sure.",
+        stdin="type=decision Redis stays, 100% sure.",
     )
     return tmp_path
 
@@ -201,10 +201,10 @@ def test_chunks_are_listed_and_filtered(filled: Path) -> None:
 
 
 def test_search_is_of_all_agents_and_any_case(filled: Path) -> None:
-    assert [each["agent"] for each in read("hippo", "search", "redux", cwd=filled)] == ["ben"]
+    assert [each["agent"] for each in read("hippo", "search", "redis", cwd=filled)] == ["ben"]
     assert len(read("hippo", "search", "100%", cwd=filled)) == 1
     assert read("hippo", "search", "1_0%", cwd=filled) == []
-    assert read("hippo", "search", "redux", "--agent", "ann", cwd=filled) == []
+    assert read("hippo", "search", "redis", "--agent", "ann", cwd=filled) == []
     assert len(read("hippo", "search", "alice LIVES", "--superseded", cwd=filled)) == 2
     assert "no memories" in done("hippo", "search", "zebra", cwd=filled)
 

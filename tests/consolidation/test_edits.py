@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -189,17 +188,6 @@ def test_edits_that_are_read_twice_take_nothing_more(memory: Hippocampus) -> Non
     file_of(memory).write_bytes(edited)
     memory.read_edits()
     assert messages_in(memory) == after
-
-
-def test_what_a_model_worded_is_found_in_the_message_of_its_turn(make: Make) -> None:
-    fact = "The user prefers tabs in Go files."
-    answer = json.dumps([{"from": 1, "fact": fact, "type": "preference"}])
-    memory = make(complete=lambda _: answer)
-    with memory.session("one") as session:
-        session([user("The red lamp is broken. I go for tabs in Go files.")])
-    edit(memory, "tabs")
-    memory.read_edits()
-    assert messages_in(memory) == ["The red lamp is broken."]
 
 
 def test_a_message_does_not_stand_beside_what_superseded_its_fact(memory: Hippocampus) -> None:

@@ -157,3 +157,32 @@ def test_nothing_is_kept_where_the_policy_keeps_no_facts(make: Make) -> None:
     told(memory, user("Always answer in one sentence."))
     assert current(memory) == []
     assert memory.unconsolidated() == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The backend runs on Node 18.", "The backend now runs on Node 22."),
+        ("The launch is on the 3rd of May.", "The launch has been moved to the 9th of May."),
+        ("Die Sprechstunde ist am Montag.", "Die Sprechstunde ist jetzt am Freitag."),
+        ("El servidor está en el puerto 80.", "El servidor está ahora en el puerto 81."),
+        ("ミーティングは月曜日です。", "ミーティングは今は火曜日です。"),
+    ],
+)
+def test_an_update_of_another_thing_than_the_user_ends_the_old_statement(
+    old: str, new: str, make: Make
+) -> None:
+    memory = make()
+    for name, text in enumerate((old, new)):
+        told(memory, user(text), name=str(name))
+    assert [each.content for each in memory.facts.memories()] == [new]
+
+
+def test_an_order_about_the_present_is_no_claim(make: Make) -> None:
+    assert told(make(), user("Now fix the failing tests, and run them again.")) == set()
+
+
+def test_words_between_two_scripts_are_kept(make: Make) -> None:
+    memory = make()
+    told(memory, user("Netflixに加入しています。"))
+    assert [each.content for each in memory.facts.memories()] == ["Netflixに加入しています。"]

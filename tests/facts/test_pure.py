@@ -15,6 +15,7 @@ from hippocampus.facts.compat.bands import features, jaccard
 from hippocampus.facts.languages import CODES, language, language_of, pattern, template
 from hippocampus.facts.memories import made
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy, Item
+from hippocampus.facts.pasted import own_words
 from hippocampus.facts.ranking import (
     Coverage,
     Matches,
@@ -24,7 +25,7 @@ from hippocampus.facts.ranking import (
     relevance,
     window,
 )
-from hippocampus.facts.sentences import own_words, sentence_spans, without_sentence
+from hippocampus.facts.sentences import sentence_spans, without_sentence
 from hippocampus.facts.statements import read
 from hippocampus.facts.strength import (
     due_for_pruning,
@@ -45,7 +46,10 @@ TEXTS = st.text(min_size=1, max_size=80)
     [
         "compat.bands",
         "languages",
+        "languages.table",
+        "pasted",
         "rendering",
+        "sentences",
         "statements",
         "strength",
         "timestamps",

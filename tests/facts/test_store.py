@@ -630,3 +630,10 @@ def test_purging_before_a_date_looks_at_when_a_memory_was_made(facts):
 
 def test_a_commit_is_on_the_disk_when_a_call_returns(facts):
     assert facts._database.value("PRAGMA synchronous") == 2
+
+
+def test_a_restored_value_ends_the_one_that_replaced_it(facts):
+    [old] = facts.remember("I live in Hull.")
+    facts.remember("I live in Derby now.")
+    facts.restore([old.memory.id])
+    assert [each.content for each in facts.memories()] == ["I live in Hull."]

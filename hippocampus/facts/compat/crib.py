@@ -17,7 +17,8 @@ from hippocampus.facts import memories
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import Bundle, Skip, steady_id
 from hippocampus.facts.models import Item, Memory, Outcome, Triple
-from hippocampus.facts.sentences import own_words, sentences
+from hippocampus.facts.pasted import own_words
+from hippocampus.facts.sentences import sentences
 from hippocampus.facts.statements import read
 from hippocampus.facts.timestamps import optional_seconds, seconds
 
@@ -108,5 +109,4 @@ def written(
 
 
 def _states(sentence: str) -> bool:
-    statement = read(sentence)
-    return not statement.hearsay and bool(statement.relation or statement.swaps or statement.ended)
+    return read(sentence).may_end

@@ -1,4 +1,4 @@
-"""What the fact store knows of languages: one file of data a language, read by this module alone.
+"""What the fact store knows of languages: a table a language, which `table` reads; English is code.
 
 Every language has stop words, and those with a file `Phrases` and `WordingRules` too. Nothing here
 decides what a statement means for stored ones.
@@ -7,11 +7,12 @@ decides what a statement means for stored ones.
 from __future__ import annotations
 
 import functools
-import importlib
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from hippocampus.facts.languages import en, table
 from hippocampus.facts.languages.others import STOP_WORDS
 
 WITH_RULES = ("en", "de", "fr", "es", "it", "pt", "ru", "ar", "hi", "zh", "ja", "ko")
@@ -160,9 +161,14 @@ def language(code: str) -> SpokenLanguage:
     """Return the language of a code."""
     if code in STOP_WORDS:
         return SpokenLanguage(code, word_set(STOP_WORDS[code]))
-    data = importlib.import_module(f"{__name__}.{code}")
-    rules = WordingRules(code, **data.RULES)
-    return SpokenLanguage(code, word_set(data.STOP_WORDS), Phrases(**data.PHRASES), rules)
+    if code == "en":
+        found: dict[str, Any] = en.PHRASES | en.RULES | {"stop_words": en.STOP_WORDS}
+    else:
+        found = table.read(Path(__file__).with_name(f"{code}.txt").read_text(encoding="utf-8"))
+    worded = Phrases(**{name: found[name] for name in Phrases._fields if name in found})
+    named = [name for name in WordingRules._fields if name != "code"]
+    rules = WordingRules(code, **{name: found[name] for name in named})
+    return SpokenLanguage(code, word_set(found["stop_words"]), worded, rules)
 
 
 @functools.cache

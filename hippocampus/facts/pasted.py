@@ -1,0 +1,240 @@
+"""Which lines of a message its author wrote, and which are pasted: quoted, fenced, tagged, forwarded.
+
+Pure, one pass over the lines. What a line means is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from hippocampus.facts.languages import expression
+from hippocampus.facts.sentences import RECALLED
+from hippocampus.facts.words import UNSPACED
+
+MAX_CHARACTERS = 200_000
+"""A longer message is read up to here."""
+MAX_WRITTEN = 2_000
+"""A message with more words of its own than these characters is a document, and is pasted."""
+MIN_PAGE_LINES = 4
+"""From this number of lines on, half of which end without a stop, a text is a page."""
+QUOTED_WORDS = 4
+"""A shorter quotation in a script with spaces is a name or a title."""
+_FENCE = re.compile(r"(`{3,}|~{3,})")
+_TAG = re.compile(r"\s*<([A-Za-z][\w:-]{0,40})\b[^<>]{0,200}>")
+_END_TAG = re.compile(r"</([A-Za-z][\w:-]{0,40})>")
+_INLINE = re.compile(r"<([A-Za-z][\w:-]{0,40})\b[^<>]{0,200}>[^<]{0,2000}</\1>")
+_QUOTED = re.compile(r"\s*[>|]|\t| {4,}\S")
+_QUOTES = {"“": "”", "«": "»", "„": "“”", "「": "」", "『": "』", '"': '"'}
+_QUOTATION = re.compile(
+    "|".join(
+        f"{opening}[^{opening}{closing}]{{{6 if opening in '「『' else 12},2000}}[{closing}]"
+        for opening, closing in _QUOTES.items()
+    )
+    + r"|(?<!\w)'[^'\n]{24,2000}'(?!\w)"
+)
+_OBSERVATION = re.compile(
+    r"\s*\[?(?:observation|tool[ _](?:result|output|response)|output|stdout|stderr|returncode"
+    r"|(?:execution|command|function)[ _](?:result|output)|exit (?:code|status)"
+    r"|result of|system[- ]?reminder)\b[^\n]{0,60}?[\]:\n]",
+    re.IGNORECASE,
+)
+"""How a host begins a message in which it sends what a tool answered."""
+_FORWARDED = r"\W{0,4}(?:-{2,}\s*)?(?:{forwarded})"
+_HEADER = r"(?:{headers})\s*[:：]"
+_FIELD = re.compile(r"[^:：]{1,20}[:：]")
+_GREETING, _CLOSING = r"(?:{greetings}) ?.{1,40}$", r"(?:{closings}).{0,20}$"
+_WROTE = r"(?:{wrote})\s*:$"
+_REQUEST = r"\W{0,4}(?:(?:{please})\s*)?(?:{rework})(?:\s[^:：.]{0,40}|[^:：.\s]{0,10})[:：]"
+"""A request about a text, with the text."""
+_ANNOUNCED = re.compile(r"[:：]$")
+_STOP = re.compile(r"[.!?…:;)。！？：；।؟]$")
+
+# How a line begins or ends that comes from somewhere else.
+_LISTED = re.compile(r"(?:[-*•+‣–·]|\d{1,3}[.)]|[a-z][.)]|\[[ x]\])\s")
+_SHAPES = tuple(
+    map(
+        re.compile,
+        (
+            r"\[[^\]]{1,60}\]",  # [10:02] dave: …, [Tool: x]
+            r"\W{0,3}\d{1,4}[-/:]\d{1,2}(?:[-/:]\d{1,4})?\b\S*",  # a log or a chat
+            r"(?:#|//|/\*|\*/|\*\s|--|<!--|</|;|%|\"\"\")",  # a comment
+            r"(?:[-+]\S|@@|diff --|index [0-9a-f]{7})",
+            r"[\w.-]{1,40}\s?(?:=|:=|=>|->)",
+            r"[{}\[\]]|\"[^\"]{1,60}\"\s*[:,]",
+            r"[^,;\t]{0,200}(?:[,;\t][^\s,;\t][^,;\t]{0,200}){2}",
+        ),
+    )
+)
+_SPOKEN = re.compile(r"[^\s:：][^:：]{0,30}(?::(?:\s|$)|：)")
+_ROLE = re.compile(r"\W{0,3}(?:user|human|assistant|ai|bot|agent|system|tool)\b", re.IGNORECASE)
+_TIMED = re.compile(r".{1,40}\b\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\W{0,3}$")
+
+
+class Written(NamedTuple):
+    """A message by who wrote its lines."""
+
+    own: tuple[str, ...]
+    lists: dict[int, str]
+    """By the place of an own line that ends with a colon, the list below it."""
+    pasted: str
+
+    @property
+    def text(self) -> str:
+        """Return the author's own lines."""
+        return "\n".join(self.own).strip()
+
+
+def written(text: str, *, by_shape: bool = True) -> Written:
+    r"""Return a message by who wrote its lines; `by_shape` also reads how lines of other sources look.
+
+    >>> written("I like tea.\n> I prefer coffee")
+    Written(own=('I like tea.',), lists={}, pasted='> I prefer coffee')
+    >>> written("Please plan what he wants.\n[10:02] dave: a plan").own
+    ('Please plan what he wants.',)
+    """
+    text = RECALLED.sub(" ", text[:MAX_CHARACTERS])
+    if _OBSERVATION.match(text):
+        return Written((), {}, "")
+    reader = _Reader(text, by_shape=by_shape)
+    for line in reader.lines:
+        reader.read(line)
+    return reader.result()
+
+
+def own_words(text: str) -> str:
+    r"""Return a text without its quoted, fenced, tagged and forwarded parts.
+
+    >>> own_words("I like tea.\n> I prefer coffee")
+    'I like tea.'
+    """
+    return written(text, by_shape=False).text
+
+
+class _Reader:
+    """Reads a message line by line."""
+
+    def __init__(self, text: str, *, by_shape: bool) -> None:
+        self.lines = text.splitlines()
+        self._by_shape = by_shape
+        self._own: list[str] = []
+        self._lists: dict[int, str] = {}
+        self._pasted: list[str] = []
+        self._at = -1
+        self._is_over: Callable[[str], bool] | None = None
+        """Whether a line is the last one of the block that is read."""
+        self._goes_on = False
+        """Whether the next line belongs to a pasted one."""
+        self._unlike = 0
+        """How many characters are pasted by their shape alone."""
+        closing = expression(_CLOSING)
+        self._last_closing = max(
+            (at for at, line in enumerate(self.lines) if closing.match(line.strip())), default=-1
+        )
+        self._closed = {
+            name: at for at, line in enumerate(self.lines) for name in _END_TAG.findall(line)
+        }
+        spoken = sum(_SPOKEN.match(line.strip()) is not None for line in self.lines)
+        self._is_chat = by_shape and spoken > 1
+
+    def read(self, line: str) -> None:
+        """Add a line to the own ones or to the pasted ones."""
+        self._at += 1
+        plain = line.strip()
+        if self._is_over is not None:
+            self._pasted.append(line)
+            self._is_over = None if self._is_over(plain) else self._is_over
+        elif not plain:
+            self._goes_on = False
+            self._own.append("")
+        elif self._begins_block(line, plain):
+            self._pasted.append(line)
+        elif self._by_shape and self._is_foreign(plain):
+            self._unlike += len(plain)
+            self._pasted.append(line)
+        else:
+            self._own.append(_QUOTATION.sub(_unless_name, _INLINE.sub(" ", plain)))
+            if self._by_shape and _ANNOUNCED.search(plain) and not self._announces_list():
+                self._is_over = _never
+
+    def _begins_block(self, line: str, plain: str) -> bool:
+        """Return whether a line is quoted, or begins a block, whose end is looked for from then on."""
+        if fence := _FENCE.match(plain):
+            self._is_over = lambda other: (
+                other.startswith(fence[1]) and not other.strip(fence[1][0])
+            )
+        elif tag := _TAG.match(line):
+            end = f"</{tag[1]}>"
+            if end in line:
+                return True
+            is_closed = self._closed.get(tag[1], -1) > self._at
+            # What follows an unclosed tag may belong to it, in a message of a chat.
+            unclosed = _never if self._by_shape else _is_blank
+            self._is_over = (lambda other: end in other) if is_closed else unclosed
+        elif (closing := _QUOTES.get(plain[0])) and not any(end in plain[1:] for end in closing):
+            self._is_over = lambda other: any(end in other for end in closing)
+        elif self._begins_rest(plain):
+            self._is_over = _never
+        elif self._at < self._last_closing and expression(_GREETING).match(plain):
+            self._is_over = lambda _: self._at >= self._last_closing
+        else:
+            return _QUOTED.match(line) is not None
+        return True
+
+    def _begins_rest(self, plain: str) -> bool:
+        """Return whether everything from a line on is forwarded, answered or to be worked on."""
+        head = plain[:200]
+        following = self.lines[self._at + 1 : self._at + 2]
+        is_head = expression(_HEADER).match(head) and following and _FIELD.match(following[0])
+        return bool(
+            is_head or any(expression(each).match(head) for each in (_FORWARDED, _WROTE, _REQUEST))
+        )
+
+    def _is_foreign(self, plain: str) -> bool:
+        """Return whether a line has the shape of a list, a log, a chat, a table or a program."""
+        if _LISTED.match(plain):
+            place = len(self._own) - 1
+            if self._own and _ANNOUNCED.search(self._own[-1]):
+                self._lists[place] = f"{self._lists.get(place, '')} {plain}"
+            return True
+        is_spoken = _SPOKEN.match(plain) and (self._is_chat or _ROLE.match(plain))
+        if _TIMED.fullmatch(plain) or (plain.endswith("]") and _SHAPES[0].fullmatch(plain)):
+            self._is_over = _never
+        elif is_spoken or any(shape.match(plain) for shape in _SHAPES):
+            self._goes_on = True
+        return self._goes_on or self._is_over is not None
+
+    def _announces_list(self) -> bool:
+        below = next(
+            (each.strip() for each in self.lines[self._at + 1 : self._at + 3] if each.strip()), ""
+        )
+        return _LISTED.match(below) is not None
+
+    def result(self) -> Written:
+        """Return the lines; a document, a page and a mostly pasted message are pasted as a whole."""
+        own = tuple(self._own)
+        if self._by_shape:
+            there = [each for each in own if each]
+            size = sum(map(len, there))
+            open_ended = sum(not _STOP.search(each) for each in there)
+            is_page = len(there) >= MIN_PAGE_LINES and 2 * open_ended >= len(there)
+            if is_page or self._unlike > size or size > MAX_WRITTEN:
+                return Written((), {}, "\n".join(self.lines).strip())
+        return Written(own, self._lists, "\n".join(self._pasted).strip())
+
+
+def _never(_line: str) -> bool:
+    return False
+
+
+def _is_blank(line: str) -> bool:
+    return not line
+
+
+def _unless_name(quoted: re.Match[str]) -> str:
+    is_name = len(quoted[0].split()) < QUOTED_WORDS and not _RUN.search(quoted[0])
+    return quoted[0] if is_name else "…"
+
+
+_RUN = re.compile(f"[{UNSPACED}]")

@@ -1,0 +1,85 @@
+"""What a consolidation costs: linear in what was said, bounded, and never waited for longer."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pytest
+from consolidation.said import Make, assistant, call, user
+from conversations import PROMPT
+
+from hippocampus.consolidation.extract import MAX_CLAIMS, worth_keeping
+from hippocampus.consolidation.transcript import Transcript, Utterance
+
+SIZE = 256 * 1024
+UNITS = (
+    "{n}\n",
+    "\n",
+    " ",
+    "    word\n",
+    "<a>",
+    "<a>\n",
+    "<b x",
+    "<memory>",
+    "<memory",
+    "```\n~~~\n",
+    '"',
+    "“",
+    "«a",
+    "' ",
+    "Dear Bob\nhello\n",
+    "From: a\nb: c\n",
+    "On Monday at noon ann wrote\n",
+    "translate: \n",
+    "- ",
+    " → ",
+    "- a → b → c\n",
+    "(id ",
+    "1. 01234567-0123-7012-8012-0123456789ab ",
+    ". ",
+    "a, ",
+    "I live in Rome now. ",
+    "moved from ",
+    "我住在成都。",
+    "东",
+    "a:\n",
+    "> a\n",
+    "- a b\n",
+    "what? ",
+)
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_message_of_any_shape_is_read_in_a_second(unit: str, role: str) -> None:
+    text = "".join(unit.format(n=n) for n in range(SIZE // len(unit)))
+    started = time.process_time()
+    worth_keeping("s", Transcript((Utterance(role, text, 1, True),), (text,)), [], PROMPT, 1)
+    assert time.process_time() - started < 1
+
+
+def test_one_consolidation_keeps_a_bounded_number_of_claims() -> None:
+    said = tuple(Utterance("user", f"I prefer lamp {n} to all.", n, True) for n in range(10_000))
+    found = worth_keeping("s", Transcript(said, ()), [], PROMPT, 1)
+    assert [item.text for item in found][-1] == "I prefer lamp 9999 to all."
+    assert len(found) == MAX_CLAIMS
+
+
+def test_an_end_does_not_wait_for_a_slow_model_and_its_facts_come_later(make: Make) -> None:
+    answering = threading.Event()
+
+    def slow(_prompt: str) -> str:
+        answering.wait(30)
+        return json.dumps([])
+
+    memory = make(complete=slow)
+    session = memory.session("s")
+    session([user("I prefer green tea."), *call("1", "list", "{}", "lamps"), assistant("Noted.")])
+    started = time.monotonic()
+    session.close()
+    assert time.monotonic() - started < 9
+    answering.set()
+    memory.close()
+    assert "I prefer green tea." in {each.content for each in make().facts.memories()}
