@@ -94,7 +94,7 @@ def test_the_same_list_under_another_key_is_another_session(
     second = exchanged(service, path, lists(ROWS)[:length], "b")
     assert second.conversation.session.id != first.conversation.session.id
     answer = second.conversation.session.answer
-    assert "row-418" in first.conversation.session.answer({"query": SECRET})
+    assert "row-416" in first.conversation.session.answer({"query": SECRET})
     [entry] = first.conversation.session.entries()
     for arguments in ({"query": SECRET}, {"entry_id": entry.id}, {"pattern": SECRET}):
         assert "row-4" not in answer(arguments).replace(SECRET, ""), arguments
