@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 
 from hippocampus.formats import json_text
 
@@ -14,6 +15,8 @@ PATH_KEYS = frozenset(
     ("path", "file", "filename", "filepath", "absolutepath", "notebookpath", "targetfile")
 )
 """The argument names that tools use for the file that they read or write, as `_key` has them."""
+TEXT_KEYS = frozenset(("content", "contents", "filetext", "text"))
+"""The argument names of a text that becomes a whole file."""
 WRITTEN_CHARACTERS = 80
 """A call with a file's name and an argument longer than this writes the file."""
 
@@ -43,6 +46,45 @@ def file_of(arguments: str) -> tuple[str, bool]:
     name = next((texts[key] for key in texts if key in PATH_KEYS), "")
     others = (inner for key, inner in texts.items() if key not in PATH_KEYS)
     return name, any(len(each) > WRITTEN_CHARACTERS for each in others)
+
+
+def file_key(path: str) -> str:
+    """Return the last part of a path, as paths of all systems are written."""
+    return re.split(r"[/\\]", path)[-1].lower()
+
+
+def is_one_file(path: str, other: str) -> bool:
+    """Return whether two paths may name one file: one ends as the other, relative to some folder.
+
+    >>> is_one_file("/srv/site/src/a.py", "src/a.py"), is_one_file("src/a.py", "lib/a.py")
+    (True, False)
+    """
+    one, two = (each.replace("\\", "/").removeprefix("./").lower() for each in (path, other))
+    return one == two or one.endswith("/" + two) or two.endswith("/" + one)
+
+
+def gives_text(arguments: str) -> bool:
+    """Return whether a call that names a file has a text for it, however short: as a whole, or an edit.
+
+    >>> gives_text('{"path": "a.py", "old_string": "x", "new_string": "y"}')
+    True
+    """
+    value = json_text.read(arguments)
+    keys = {_key(name) for name in value} if isinstance(value, dict) else set()
+    return not keys.isdisjoint(TEXT_KEYS) or any(key.startswith(("newt", "news")) for key in keys)
+
+
+def writes_whole(arguments: str) -> bool:
+    """Return whether a call gives a file a new text as a whole: it replaces nothing.
+
+    >>> writes_whole('{"path": "a.py", "content": "x = 1"}')
+    True
+    """
+    value = json_text.read(arguments)
+    if not isinstance(value, dict) or not file_of(arguments)[0]:
+        return False
+    keys = {_key(name) for name in value} - PATH_KEYS
+    return bool(keys) and keys <= TEXT_KEYS
 
 
 def _key(name: str) -> str:

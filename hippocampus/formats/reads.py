@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import file_of
+from hippocampus.formats.calls import file_of, gives_text
 
 
 def _names(listed: str) -> frozenset[str]:
@@ -65,6 +65,11 @@ CURL_OTHERWISE = re.compile(
 """Options of `curl` that send something, save the page, or ask for its headers alone."""
 SED_IN_PLACE = re.compile(r"-[nEr]*i|--in-place")
 REDIRECTION = re.compile(r"[<>&]*[<>][<>&]*")
+PATCHED = re.compile(r"(?m)^\*\*\* (?:Update|Add|Delete) File: (.+?)\s*$")
+"""The heads of a patch for `apply_patch`."""
+WRITTEN = re.compile(r"(?:(?<![0-9&-])>>?|\btee(?: -a)?) *[\"']?([\w./~\\:-]+)")
+SED_WRITTEN = re.compile(r"\bsed +-[nEr]*i[^\n;|&]* [\"']?([\w./~\\:-]+)")
+"""The files into which a command line writes."""
 END_OF_COMMAND = re.compile(r"[;&()\n]+|\|\|")
 NOWHERE = ("/dev/null", "$null", "1", "2")
 """Where output is sent that goes into no file."""
@@ -105,14 +110,42 @@ def file_read(tool: str, arguments: str) -> str:
     return next(reversed(_printed(_command(arguments))), "")
 
 
-def file_written(tool: str, arguments: str) -> str:
-    """Return the name of the file that a call writes or edits; empty for none.
+def reads_whole(arguments: str) -> bool:
+    """Return whether a call that reads a file asks for all of it: it names no lines.
 
-    >>> file_written("Write", f'{{"path": "a.py", "content": "{80 * "x = 1;"}"}}')
-    'a.py'
+    >>> reads_whole('{"file_path": "a.py"}'), reads_whole('{"file_path": "a.py", "limit": 40}')
+    (True, False)
+    """
+    value = json_text.read(arguments, None)
+    if not isinstance(value, dict):
+        return False
+    command = _command(arguments)
+    if command:
+        return str(command).split()[:1] == ["cat"]
+    return not any(isinstance(each, int | list) and each is not True for each in value.values())
+
+
+def files_written(tool: str, arguments: str) -> list[str]:
+    """Return the names of the files that a call writes, edits or patches.
+
+    >>> files_written("Write", f'{{"path": "a.py", "content": "{80 * "x = 1;"}"}}')
+    ['a.py']
+    >>> files_written("Bash", '{"command": "sed -i s/a/b/ x.py && cat > y.py <<E"}')
+    ['y.py', 'x.py']
     """
     name, has_text = file_of(arguments)
-    return name if has_text and not asks_to_read(tool, arguments) else ""
+    if name:
+        writes = has_text or gives_text(arguments)
+        return [name] if writes and not asks_to_read(tool, arguments) else []
+    value = json_text.read(arguments, None)
+    texts = list(value.values()) if isinstance(value, dict) else [arguments]
+    found = [name for text in texts for name in PATCHED.findall(str(text))]
+    command = _command(arguments)
+    if isinstance(command, list):
+        command = " ".join(map(str, command))
+    found += WRITTEN.findall(str(command or ""))
+    found += list(SED_WRITTEN.findall(str(command or "")))
+    return [name for name in dict.fromkeys(found) if name not in NOWHERE]
 
 
 def _command(arguments: str) -> Any:

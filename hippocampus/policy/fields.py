@@ -22,7 +22,6 @@ from hippocampus.policy.resolution import NO_RULES, Resolution, Subject, resolve
 from hippocampus.policy.rules import Compressions, Count, Declared, Rate, Rule, Share, Text
 from hippocampus.policy.words import (
     ERROR_SOURCE,
-    READ_KINDS,
     UNNAMED_SOURCE,
     EntryType,
     Kind,
@@ -261,6 +260,6 @@ class Policy(Declared):
         if resolution.fresh_turns is not None:
             return resolution.fresh_turns
         by_kind: dict[Any, int] = self.fresh_turns
-        read = self.read_turns if asked and kind in READ_KINDS else 0
+        read = self.read_turns if asked else 0
         usual = 0 if tokens > self.fresh_up_to_tokens else by_kind.get(kind, 0)
         return max(read, usual)

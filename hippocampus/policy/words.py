@@ -29,8 +29,6 @@ Kind = Literal[
     "text",
 ]
 """The kinds of content; `text` is the kind of everything that no other kind recognises."""
-READ_KINDS = frozenset(("code", "config", "diff", "json", "page", "prose", "text"))
-"""The kinds that are read from top to bottom where the agent asked to read them, as JSON is in a file."""
 RedactionKind = Literal["card", "email", "iban", "phone", "secret"]
 
 ERROR_SOURCE = "error"

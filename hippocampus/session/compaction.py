@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
@@ -25,14 +24,14 @@ from hippocampus.entries.entry import (
 )
 from hippocampus.entries.origin import DigestOrigin, EntryOrigin
 from hippocampus.formats import json_text
-from hippocampus.formats.conversation import Item, Message, write
+from hippocampus.formats.conversation import Item, write
 from hippocampus.indexing import frame
-from hippocampus.indexing.shapes import identifiers
 from hippocampus.session import digest
 from hippocampus.session.digest import Span
 from hippocampus.session.payloads import Payloads
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import View
+from hippocampus.session.work_files import WorkFiles
 
 KIND = "digest"
 MIN_SPAN_TOKENS = 200
@@ -144,34 +143,6 @@ def is_worth(view: View, span: Span) -> bool:
     return weight > MIN_SPAN_TOKENS and not alone
 
 
-class _NameCounts:
-    """How many texts of a view have each identifier, while digests replace some of them."""
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-        self._counts = _names_in(view.shown)
-
-    def lost(self, span: Span) -> list[str]:
-        """Return the identifiers that a view has in a span alone, the most frequent first."""
-        inside = _names_in(self._view.shown[span.start : span.end])
-        lost = {name for name, count in inside.items() if self._counts[name] == count}
-        named = _names_in(self._view.history.quotable_range(0, span.end), lost)
-        return sorted(lost, key=lambda name: (-named[name], name))
-
-    def replace(self, span: Span, text: str) -> None:
-        """Count the text of a digest in place of a span."""
-        self._counts.subtract(_names_in(self._view.shown[span.start : span.end]))
-        self._counts.update(identifiers(text))
-
-
-def _names_in(messages: Iterable[Message], wanted: AbstractSet[str] | None = None) -> Counter[str]:
-    """Count the texts that have each identifier, or each of those wanted."""
-    texts = (text for message in messages for text in message.texts())
-    if wanted is None:
-        return Counter(name for text in texts for name in identifiers(text))
-    return Counter(name for text in texts for name in identifiers(text) & wanted)
-
-
 def original_of(view: View, span: Span) -> bytes:
     """Return the provider's own items of a span, as JSON; redacted where a rule does so."""
     items: list[Item] = write(view.history.quotable_range(span.start, span.end))
@@ -214,9 +185,9 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, its state, and what to repla
     taken = set(ids)
     if not planned.spans:
         return []
-    counts = _NameCounts(view)
     found: list[Digest] = []
-    for span, budget_tokens in zip(*planned, strict=True):
+    known = WorkFiles()
+    for span, budget_tokens in sorted(zip(*planned, strict=True)):
         original = original_of(view, span)
         origin = DigestOrigin(span.start, span.end, content_key(original))
         record = records.get(origin)
@@ -228,12 +199,11 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, its state, and what to repla
                 origin,
                 content_key(original),
                 inner,
-                counts.lost(span),
+                known,
                 taken,
                 budget_tokens,
                 rules,
             )
-        counts.replace(span, record.shown)
         taken.add(record.entry.id)
         inside = payloads.records_in(span, records, view.history)
         parts = tuple(each.content for _, each in inside)
@@ -247,7 +217,7 @@ def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget
     origin: DigestOrigin,
     content: str,
     ids: Mapping[str, Sequence[str]],
-    names: Sequence[str],
+    known: WorkFiles,
     taken: AbstractSet[str],
     budget_tokens: int,
     rules: Rules,
@@ -258,7 +228,9 @@ def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget
     weight = _raw_weight(view, span)
     first, last = history.turns[span.start], history.turns[span.end - 1]
     messages = history.quotable_range(span.start, span.end)
-    lines = digest.lines_of(messages, ids, names, budget_tokens)
+    unread = history.quotable_range(known.end, span.end)
+    known.read_on(unread, history.turns[known.end : span.end])
+    lines = digest.lines_of(messages, ids, known, first, budget_tokens)
     opening = f"[{named} · digest · turns {first}–{last} · {weight} tokens · {KIND}]"
     closing = frame.last_line(named, (), span.end - span.start + 1)
     entry = Entry(
@@ -266,7 +238,7 @@ def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget
         type="message",
         source=Source(type=KIND, ref=content, turn=first),
         summary=f"turns {first} to {last}",
-        decay=Decay(last_access=history.turn),
+        decay=Decay(rate=rules.policy.decay_rate_of("message"), last_access=history.turn),
         lifecycle=Lifecycle(created=history.turn),
     )
     line = rules.summary_of(str(origin), lambda: digest.transcript(messages))

@@ -9,20 +9,31 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from hippocampus.formats.calls import file_of
 from hippocampus.formats.conversation import Message, Part
+from hippocampus.formats.reads import file_read, files_written
 from hippocampus.indexing.frame import as_content, as_words
-from hippocampus.indexing.shapes import identifiers
 from hippocampus.models import tokens
+from hippocampus.session.work_files import WorkFiles, described, excerpt
 
-CALL_CHARACTERS = 70
-OUTCOME_CHARACTERS = 70
-WORDS_CHARACTERS = 160
-SHARE = 12
-"""A digest has at most a twelfth of the tokens that it replaces."""
+CALL_CHARACTERS = 240
+ERROR_CHARACTERS = 400
+OUTCOME_CHARACTERS = 120
+WORDS_CHARACTERS = 600
+OUTCOME_SHARE = 10
+"""A result is shown by a tenth of its tokens."""
+SHARE = 5
+"""A digest has at most a fifth of the tokens that it replaces."""
 MIN_TOKENS = 120
-MAX_TOKENS = 2_000
-NAMES_SHARE = 0.4
-"""The share of a digest for names that no other text of the view has."""
+MAX_TOKENS = 16_000
+USER = '"user: '
+"""How a line with the user's words opens."""
+LEFT_TOKENS = 16
+"""The tokens of the line that counts the steps that are left out."""
+STEPS_SHARE = 0.6
+"""The share of a digest for what was done; the rest shows the files that were worked on."""
+MIN_FILE_TOKENS, HEAD_TOKENS = 60, 30
+"""The least room for a file, and the tokens of its first line."""
 
 
 class Span(NamedTuple):
@@ -92,66 +103,95 @@ def budget_of(raw_tokens: int, most_tokens: int = MAX_TOKENS) -> int:
 def lines_of(
     messages: Sequence[Message],
     ids: Mapping[str, Sequence[str]],
-    names: Iterable[str],
+    known: WorkFiles,
+    since: int,
     budget_tokens: int,
 ) -> str:
-    """Return the lines of a digest, within a budget in tokens.
+    """Return the lines of a digest, within a budget in tokens: the steps, then the files at work.
 
-    `ids` has the entries of a call id, and `names` the identifiers that would be lost, the worst
-    loss first.
+    `ids` has the entries of a call id. `known` has the files up to the last of the messages, of which
+    those are shown that were read or changed from the turn `since` on.
     """
-    lines = [line for message in messages for line in _lines(message, ids)]
-    chosen, left_tokens = _fitting(_by_worth(lines), int(budget_tokens * (1 - NAMES_SHARE)))
+    files = known.since(since)
+    calls: dict[str, Part] = {}
+    lines = [line for message in messages for line in _lines(message, ids, calls)]
+    room = int(budget_tokens * STEPS_SHARE) if files else budget_tokens
+    chosen, left_tokens = _fitting(_by_worth(lines), room - LEFT_TOKENS)
     kept = [line for line in lines if line in chosen]
     left = len(lines) - len(kept)
     if left:
         kept.append(f"… {left} more steps")
-    shown = {name for line in kept for name in identifiers(line)}
-    named, _ = _fitting(
-        (name for name in names if name not in shown),
-        left_tokens + int(budget_tokens * NAMES_SHARE),
-    )
-    if named:
-        kept.append(f"named there: {' '.join(sorted(named))}")
+    left_tokens += budget_tokens - room
+    for file in reversed(files):
+        if left_tokens < MIN_FILE_TOKENS:
+            break
+        text = "\n".join(map(as_content, described(file, known, left_tokens - HEAD_TOKENS)))
+        changed = f", {file.unfollowed} changes not followed" if file.unfollowed else ""
+        kept.append(f"{file.path} after turn {file.turn}{changed}:\n{text}")
+        left_tokens -= tokens.count(kept[-1]) + 1
     return "\n".join(kept)
 
 
 def _fitting(texts: Iterable[str], budget_tokens: int) -> tuple[set[str], int]:
-    """Return the leading texts that fit a budget, and the tokens that are left of it."""
+    """Return the texts that fit a budget, the leading ones first, and the tokens that are left of it."""
     kept: set[str] = set()
     for text in texts:
         weight = tokens.count(text) + 1
-        if weight > budget_tokens:
-            break
-        kept.add(text)
-        budget_tokens -= weight
+        if weight <= budget_tokens:
+            kept.add(text)
+            budget_tokens -= weight
     return kept, budget_tokens
 
 
 def _by_worth(lines: Sequence[str]) -> list[str]:
-    """Return the lines in the order in which they are worth keeping: errors, words, then calls."""
-    rank = {"!": 0, '"': 1}
-    return sorted(dict.fromkeys(lines), key=lambda line: rank.get(line[:1], 2))
+    """Return the lines in the order in which they are worth keeping.
+
+    Errors and the user's words come first, then the newest steps.
+    """
+    newest_first = dict.fromkeys(reversed(lines))
+    return sorted(newest_first, key=lambda line: not line.startswith(("! ", USER)))
 
 
-def _lines(message: Message, ids: Mapping[str, Sequence[str]]) -> list[str]:
+def _lines(message: Message, ids: Mapping[str, Sequence[str]], calls: dict[str, Part]) -> list[str]:
+    """Return what a message did: words, calls with the ids of their entries, what came back."""
     found = []
     for part in message.parts:
         if part.kind == "call":
+            calls[part.call_id] = part
             entries = " ".join(ids.get(part.call_id, ()))
             named = f" [{entries}]" if entries else ""
-            found.append(f"{part.tool}({_cut(part.text, CALL_CHARACTERS)}){named}")
-        elif part.kind == "result" and (part.is_error or part.call_id not in ids):
-            mark = "! " if part.is_error else "  -> "
-            found.append(mark + _cut(part.text, OUTCOME_CHARACTERS))
+            found.append(f"{part.tool}({_argued(part.text)}){named}")
+        elif part.kind == "result":
+            found += _outcome(part, calls.get(part.call_id))
         elif part.kind == "text" and part.text.strip():
             found.append(_quoted(message, part))
-    return [as_content(line) for line in found]
+    return ["\n".join(map(as_content, line.split("\n"))) for line in found]
+
+
+def _outcome(part: Part, call: Part | None) -> list[str]:
+    """Return the lines that say most of a result; files are described after the steps."""
+    argued = call.text if call else ""
+    tool = call.tool if call else part.tool
+    if part.is_error:
+        return [f"! {_cut(part.text, ERROR_CHARACTERS)}"]
+    if call and (file_read(tool, argued) or files_written(tool, argued)):
+        return []
+    if len(part.text) <= OUTCOME_CHARACTERS:
+        return [f"  -> {_cut(part.text, OUTCOME_CHARACTERS)}"] if part.text.strip() else []
+    room = max(MIN_TOKENS // 3, len(part.text) // (4 * OUTCOME_SHARE))
+    lines = excerpt(part.text, room, tool=tool, arguments=argued)
+    return ["\n".join(f"  {line}" for line in lines)]
+
+
+def _argued(arguments: str) -> str:
+    """Return what a call was about: short arguments whole, of a long one its file with its whole path."""
+    path, has_text = file_of(arguments)
+    return path if has_text else _cut(arguments, CALL_CHARACTERS)
 
 
 def _quoted(message: Message, part: Part) -> str:
-    who = "user: " if message.role == "user" else ""
-    return f'"{who}{_cut(part.text, WORDS_CHARACTERS)}"'
+    opening = USER if message.role == "user" else '"'
+    return f'{opening}{_cut(part.text, WORDS_CHARACTERS)}"'
 
 
 def _cut(text: str, most: int) -> str:

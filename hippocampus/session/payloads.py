@@ -24,9 +24,9 @@ from hippocampus.entries.entry import (
     storable,
 )
 from hippocampus.entries.origin import EntryOrigin, MessageOrigin, PartOrigin
-from hippocampus.formats.calls import file_of
+from hippocampus.formats.calls import file_key, is_one_file, writes_whole
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.formats.reads import asks_to_read, file_written
+from hippocampus.formats.reads import asks_to_read, file_read, files_written, reads_whole
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.policy import Policy, Redaction, Resolution, Subject, new_entry
 from hippocampus.policy.words import EntryType
@@ -77,8 +77,8 @@ class Payloads:
     redactions: Mapping[tuple[int, int], Redaction] = field(default_factory=dict)
     latest: Mapping[bytes, int] = field(default_factory=dict)
     """By what results have in common that supersede each other, the newest one."""
-    reads: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """By file name, the results of calls that named it since it was written."""
+    files: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    """By the last part of its path, the payloads that hold text of a file, each with its whole path."""
     index: IdentifierIndex = field(default_factory=IdentifierIndex)
     undescribed: Sequence[int] = ()
     """The results whose words the index does not have yet."""
@@ -342,7 +342,7 @@ class _PayloadsDraft:
         self._ranks = dict(payloads.ranks)
         self._calls = dict(payloads.calls)
         self._latest = dict(payloads.latest)
-        self._reads = dict(payloads.reads)
+        self._files = dict(payloads.files)
         self._names: dict[str, tuple[int, ...]] = {}
         self._words: dict[str, tuple[int, ...]] = {}
         self._index = payloads.index.growing(self._names, self._words)
@@ -386,7 +386,7 @@ class _PayloadsDraft:
             self._calls,
             before.redactions,
             self._latest,
-            self._reads,
+            self._files,
             before.index.plus(self._names, self._words, self._described),
             self._undescribed,
             before.named,
@@ -494,14 +494,16 @@ class _PayloadsDraft:
             self._supersede(held, tool, argued)
         if called is None:
             return
+        wrote: int | None = None
         kept = False if rules.policy.keeps_arguments(resolution) else None
         if kept is False or resolution.shrink_arguments or not rules.is_small(argued):
             weight = rules.count_tokens(argued)
             large = rules.policy.shortens_arguments(weight, resolution)
             redaction = self._before.redactions.get((called.message, called.at))
             own = Resolution(redact=redaction, index=kept)
-            self._hold(called, called.part.tool, "", weight, own, large=large)
-        self._outdate_files(tool, argued, held, self._history.turns[site.message])
+            wrote = self._hold(called, called.part.tool, "", weight, own, large=large)
+        if not part.is_error:
+            self._follow_files(tool, argued, held, wrote, self._history.turns[site.message])
 
     def _hold(  # noqa: PLR0913 - a part, and its state
         self,
@@ -576,14 +578,35 @@ class _PayloadsDraft:
             self._put(number, before.superseded(note))
         self.items[held] = own.associated([before.id])
 
-    def _outdate_files(self, tool: str, argued: str, held: int | None, turn: int) -> None:
-        """Mark earlier reads of a file that a call has written since."""
-        written = file_written(tool, argued)
-        for earlier in self._reads.pop(written, ()):
-            self.items[earlier] = self.items[earlier].marked(f"stale: written at turn {turn}")
-        name, _ = file_of(argued)
-        if held is not None and name and not written:
-            self._reads[name] = (*self._reads.get(name, ()), held)
+    def _follow_files(
+        self, tool: str, argued: str, result: int | None, call: int | None, turn: int
+    ) -> None:
+        """Count a call that reads or writes files as an access of all that the list has of them.
+
+        `result` and `call` are the payloads of the call's result and arguments. A text of the whole
+        file, read or written, replaces what came before it.
+        """
+        written = files_written(tool, argued)
+        read = "" if written else file_read(tool, argued)
+        own = call if written else result
+        is_whole = writes_whole(argued) if written else reads_whole(argued)
+        for path in written or filter(None, [read]):
+            name = file_key(path)
+            known = self._files.get(name, ())
+            about = [number for other, number in known if is_one_file(path, other)]
+            for number in about:
+                payload = self.items[number].accessed(turn, 1.0, self._rules.policy.exponent)
+                if own is not None and is_whole:
+                    event = "stale: written" if written else "superseded"
+                    note = f"{event} at turn {turn}, see {self.items[own].id}"
+                    payload = payload.superseded(note)
+                elif written and payload.record.kind != ARGUMENTS:
+                    payload = payload.marked(f"stale: written at turn {turn}")
+                self._put(number, payload)
+            if own is not None:
+                gone = set(about) if is_whole else set()
+                known = (*(each for each in known if each[1] not in gone), (path, own))
+            self._files[name] = known
 
     # Its record
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from numpy import typing as npt
 
 REASON = "old turns became digests: carrying them has cost as much as the edit"
-SHARE = 4
-"""A digest of old turns has at most a quarter of their tokens in the view."""
 MIN_SAVED_TOKENS = 2_000
 """Digests of few turns each have less than one of many, even where no provider caches anything."""
 
@@ -46,7 +44,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
         cold_from[slice(*fold)] = np.inf
     cold = cold_from <= turn
     behind = weights[::-1].cumsum()[::-1]
-    saved = np.where(cold, weights, 0)[::-1].cumsum()[::-1] * (1 - 1 / SHARE)
+    saved = np.where(cold, weights, 0)[::-1].cumsum()[::-1] * (1 - 1 / digest.SHARE)
     gains = calls_to_come(turn) * prices.read * saved
     pays = gains > (prices.write - prices.read) * (behind - saved)
     if not (pays & (saved >= MIN_SAVED_TOKENS)).any():
@@ -71,7 +69,7 @@ def _candidate(
     """Return a span as the plan weighs it; `due` has for each message the turns since it was."""
     own = weights[slice(*span)]
     weight = int(own.sum())
-    budget = min(2 * digest.MAX_TOKENS, max(digest.MIN_TOKENS, weight // SHARE))
+    budget = digest.budget_of(weight)
     left = min(weight, budget + compaction.FRAME_TOKENS)
     carried = float((own * due[slice(*span)]).sum()) * (1 - left / max(1, weight))
     return Candidate(

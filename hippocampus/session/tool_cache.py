@@ -11,7 +11,7 @@ from hippocampus.entries.entry import Record, content_key
 from hippocampus.entries.origin import PartOrigin
 from hippocampus.formats.calls import file_of, normal
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.formats.reads import file_written
+from hippocampus.formats.reads import files_written
 from hippocampus.policy.words import ERROR_SOURCE
 
 WRAPPED = ("function", "toolUse", "functionCall", "function_call")
@@ -105,4 +105,5 @@ def _writes(part: Part, name: str) -> bool:
     """Return whether a call writes a file of that name, wherever it lies: folders are written in many ways."""
     if part.kind != "call":
         return False
-    return PurePath(file_written(part.tool, part.text)).name == PurePath(name).name
+    written = files_written(part.tool, part.text)
+    return any(PurePath(each).name == PurePath(name).name for each in written)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.formats.reads import asks_to_read, file_read, file_written
+from hippocampus.formats.reads import asks_to_read, file_read, files_written
 
 
 def asks(tool: str, **arguments: Any) -> bool:
@@ -167,8 +167,8 @@ def test_the_file_that_a_call_reads_is_named(tool: str, call: dict[str, Any], na
 
 def test_a_read_with_a_long_note_writes_nothing() -> None:
     call = {"path": "a.py", "task_progress": "- [x] look at every file of it\n" * 5}
-    assert not file_written("read_file", json.dumps(call))
-    assert file_written("write_to_file", json.dumps(call)) == "a.py"
+    assert not files_written("read_file", json.dumps(call))
+    assert files_written("write_to_file", json.dumps(call)) == ["a.py"]
 
 
 @given(st.text(), st.text())

@@ -401,6 +401,6 @@ def test_records_have_a_size_and_no_share_of_their_own() -> None:
     assert not policy.is_worth_shortening(900, 700, "log")
 
 
-@pytest.mark.parametrize(("kind", "turns"), [("json", 8), ("code", 8), ("log", 0)])
+@pytest.mark.parametrize(("kind", "turns"), [("json", 8), ("code", 8), ("log", 8)])
 def test_a_file_that_the_agent_asked_to_read_stands_in_full(kind: str, turns: int) -> None:
     assert load("default").fresh_turns_of(kind, 6_000, asked=True) == turns

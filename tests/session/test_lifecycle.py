@@ -85,7 +85,7 @@ def test_a_newer_result_of_the_same_call_makes_the_older_one_due(tmp_path: Path)
     memory.close()
 
 
-def test_a_write_makes_earlier_reads_of_the_file_stale(tmp_path: Path) -> None:
+def test_a_write_replaces_earlier_reads_of_the_file(tmp_path: Path) -> None:
     items = [
         {"role": "user", "content": "Mend it."},
         call(1, "read", path="src/app.py"),

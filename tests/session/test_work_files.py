@@ -1,0 +1,83 @@
+"""The files that an agent works on, as a list's reads, writes, edits and patches leave them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hippocampus.formats.reader import read
+from hippocampus.session.work_files import WorkFiles, described
+
+SOURCE = "".join(f"def room_{n}(guests):\n    return guests + {n}\n\n" for n in range(60))
+
+
+def talk(*steps: tuple[str, dict[str, Any], str]) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = [{"role": "user", "content": "Mend the rooms."}]
+    for number, (tool, arguments, result) in enumerate(steps):
+        function = {"name": tool, "arguments": json.dumps(arguments)}
+        call = {"id": f"c{number}", "type": "function", "function": function}
+        items += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": result},
+        ]
+    return items
+
+
+def known(*steps: tuple[str, dict[str, Any], str]) -> WorkFiles:
+    messages = read(talk(*steps))
+    found, turns, turn = WorkFiles(), [], 0
+    for message in messages:
+        turn += message.role == "assistant"
+        turns.append(turn)
+    found.read_on(messages, turns)
+    return found
+
+
+def text_of(files: WorkFiles) -> str:
+    [file] = files.since(0)
+    return "\n".join(line for _, lines in file.blocks for line in lines)
+
+
+READ = ("Read", {"file_path": "/srv/house/rooms.py"}, SOURCE)
+OLD, NEW = "    return guests + 30", "    return max(guests, 30)"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("Edit", {"file_path": "/srv/house/rooms.py", "old_string": OLD, "new_string": NEW}),
+        ("edit", {"path": "house/rooms.py", "oldText": OLD, "newText": NEW}),
+        (
+            "apply_patch",
+            {
+                "input": "*** Begin Patch\n*** Update File: house/rooms.py\n@@\n def room_30(guests):\n"
+                f"-{OLD}\n+{NEW}\n*** End Patch"
+            },
+        ),
+    ],
+)
+def test_an_edit_is_in_the_text(tool: str, arguments: dict[str, Any]) -> None:
+    files = known(READ, (tool, arguments, "done"))
+    assert text_of(files) == SOURCE.rstrip("\n").replace(OLD, NEW)
+    assert files.since(0)[0].unfollowed == 0
+
+
+def test_a_change_by_a_command_is_counted_and_not_followed() -> None:
+    files = known(READ, ("Bash", {"command": "sed -i s/guests/people/ rooms.py"}, ""))
+    assert files.since(2)[0].unfollowed == 1
+
+
+def test_a_whole_write_replaces_what_was_read() -> None:
+    files = known(READ, ("Write", {"file_path": "rooms.py", "content": "ROOMS = 7\n"}, "written"))
+    assert text_of(files) == "ROOMS = 7"
+
+
+def test_the_places_that_were_worked_on_are_described_with_their_lines() -> None:
+    edit = {"file_path": "/srv/house/rooms.py", "old_string": OLD, "new_string": NEW}
+    files = known(READ, ("Edit", edit, "done"))
+    rows = described(files.since(0)[0], files, 400)
+    assert f"92\t{NEW}" in rows
+    assert "91\tdef room_30(guests):" in rows
+    assert "1\tdef room_0(guests):" not in rows
