@@ -186,7 +186,7 @@ def _outcome(part: Part, call: Part | None) -> list[str]:
 def _argued(arguments: str) -> str:
     """Return what a call was about: short arguments whole, of a long one its file with its whole path."""
     path, has_text = file_of(arguments)
-    return path if has_text else _cut(arguments, CALL_CHARACTERS)
+    return path if path and has_text else _cut(arguments, CALL_CHARACTERS)
 
 
 def _quoted(message: Message, part: Part) -> str:

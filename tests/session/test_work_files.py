@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hippocampus.formats.reader import read
+from hippocampus.session import digest
 from hippocampus.session.work_files import WorkFiles, described
 
 SOURCE = "".join(f"def room_{n}(guests):\n    return guests + {n}\n\n" for n in range(60))
@@ -81,3 +82,11 @@ def test_the_places_that_were_worked_on_are_described_with_their_lines() -> None
     assert f"92\t{NEW}" in rows
     assert "91\tdef room_30(guests):" in rows
     assert "1\tdef room_0(guests):" not in rows
+
+
+def test_a_long_command_stands_in_the_step() -> None:
+    command = (
+        "make lint && make test && make docs && make package && make check && make all | tail -n 20"
+    )
+    messages = read(talk(("Bash", {"command": command}, "7 passed")))
+    assert command in digest.lines_of(messages, {}, known(), 0, 400)
