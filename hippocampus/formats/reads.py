@@ -65,11 +65,13 @@ CURL_OTHERWISE = re.compile(
 """Options of `curl` that send something, save the page, or ask for its headers alone."""
 SED_IN_PLACE = re.compile(r"-[nEr]*i|--in-place")
 REDIRECTION = re.compile(r"[<>&]*[<>][<>&]*")
-PATCHED = re.compile(r"(?m)^\*\*\* (?:Update|Add|Delete) File: (.+?)\s*$")
+PATCHED = re.compile(r"(?m)^\*\*\* (?:Update|Add|Delete) File: +(\S.*)$")
 """The heads of a patch for `apply_patch`."""
-WRITTEN = re.compile(r"(?:(?<![0-9&-])>>?|\btee(?: -a)?) *[\"']?([\w./~\\:-]+)")
+WRITTEN = re.compile(r"(?:(?<![0-9&=-])>>?|\btee(?: -a)?) *[\"']?([\w./~\\:-]+)")
 SED_WRITTEN = re.compile(r"\bsed +-[nEr]*i[^\n;|&]* [\"']?([\w./~\\:-]+)")
 """The files into which a command line writes."""
+CAT = re.compile(r"\s*cat [^|;&<>\n]+")
+"""A command that prints a file and does nothing else."""
 END_OF_COMMAND = re.compile(r"[;&()\n]+|\|\|")
 NOWHERE = ("/dev/null", "$null", "1", "2")
 """Where output is sent that goes into no file."""
@@ -121,7 +123,7 @@ def reads_whole(arguments: str) -> bool:
         return False
     command = _command(arguments)
     if command:
-        return str(command).split()[:1] == ["cat"]
+        return CAT.fullmatch(str(command)) is not None
     return not any(isinstance(each, int | list) and each is not True for each in value.values())
 
 
@@ -139,12 +141,12 @@ def files_written(tool: str, arguments: str) -> list[str]:
         return [name] if writes and not asks_to_read(tool, arguments) else []
     value = json_text.read(arguments, None)
     texts = list(value.values()) if isinstance(value, dict) else [arguments]
-    found = [name for text in texts for name in PATCHED.findall(str(text))]
-    command = _command(arguments)
-    if isinstance(command, list):
-        command = " ".join(map(str, command))
-    found += WRITTEN.findall(str(command or ""))
-    found += list(SED_WRITTEN.findall(str(command or "")))
+    found = [name.rstrip() for text in texts for name in PATCHED.findall(str(text))]
+    command = _command(arguments) or ""
+    line = _without_heredocs(
+        " ".join(map(str, command)) if isinstance(command, list) else str(command)
+    )
+    found += [*WRITTEN.findall(line), *SED_WRITTEN.findall(line)]
     return [name for name in dict.fromkeys(found) if name not in NOWHERE]
 
 

@@ -125,9 +125,10 @@ def lines_of(
     for file in reversed(files):
         if left_tokens < MIN_FILE_TOKENS:
             break
-        text = "\n".join(map(as_content, described(file, known, left_tokens - HEAD_TOKENS)))
+        rows = described(file, known, left_tokens - HEAD_TOKENS)
         changed = f", {file.unfollowed} changes not followed" if file.unfollowed else ""
-        kept.append(f"{file.path} after turn {file.turn}{changed}:\n{text}")
+        head = f"{file.path} after turn {file.turn}{changed}:"
+        kept.append("\n".join(map(as_content, (head, *rows))))
         left_tokens -= tokens.count(kept[-1]) + 1
     return "\n".join(kept)
 

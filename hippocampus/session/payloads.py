@@ -269,6 +269,15 @@ class Payloads:
         return {each.message for each in self.standing() if each.is_pinned}
 
 
+def _replaces(whole: Record, known: Record, *, written: bool) -> bool:
+    """Return whether the whole text of a file replaces what was known of it.
+
+    A text that was read is whole unless it has less than half of the tokens: tools cut, or refer to
+    an earlier read. The same text refers to the earlier one, which then stands.
+    """
+    return whole.content != known.content and (written or 2 * whole.tokens >= known.tokens)
+
+
 def names_of(payload: Payload, history: History) -> AbstractSet[str]:
     """Return the identifiers of a payload in the view; a large result in full is soon gone from it."""
     if not payload.stands_full:
@@ -590,21 +599,21 @@ class _PayloadsDraft:
         read = "" if written else file_read(tool, argued)
         own = call if written else result
         is_whole = writes_whole(argued) if written else reads_whole(argued)
+        whole = self.items[own].record if own is not None and is_whole else None
+        event = "stale: written" if written else "superseded"
         for path in written or filter(None, [read]):
             name = file_key(path)
             known = self._files.get(name, ())
-            about = [number for other, number in known if is_one_file(path, other)]
-            for number in about:
+            gone: set[int] = set()
+            for number in [number for other, number in known if is_one_file(path, other)]:
                 payload = self.items[number].accessed(turn, 1.0, self._rules.policy.exponent)
-                if own is not None and is_whole:
-                    event = "stale: written" if written else "superseded"
-                    note = f"{event} at turn {turn}, see {self.items[own].id}"
-                    payload = payload.superseded(note)
+                if whole is not None and _replaces(whole, payload.record, written=bool(written)):
+                    payload = payload.superseded(f"{event} at turn {turn}, see {whole.entry.id}")
+                    gone.add(number)
                 elif written and payload.record.kind != ARGUMENTS:
-                    payload = payload.marked(f"stale: written at turn {turn}")
+                    payload = payload.marked(f"{event} at turn {turn}")
                 self._put(number, payload)
             if own is not None:
-                gone = set(about) if is_whole else set()
                 known = (*(each for each in known if each[1] not in gone), (path, own))
             self._files[name] = known
 

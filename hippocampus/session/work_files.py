@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -67,8 +68,11 @@ class WorkFile:
             self.blocks.append((0, edit.new.split("\n")))
 
     def add(self, first: int, lines: list[str], *, whole: bool) -> None:
-        """Take in a text that was read, or written as a whole."""
-        if whole:
+        """Take in a text that was read, or written as a whole.
+
+        What has less than half of the known text is a part: tools cut, or refer to an earlier read.
+        """
+        if whole and 2 * len(lines) >= sum(len(known) for _, known in self.blocks):
             self.blocks, self.unfollowed = [], 0
         kept = []
         for start, known in self.blocks:
@@ -132,6 +136,7 @@ def _see(call: Part, result: str, turn: int, files: dict[str, list[WorkFile]]) -
             own.add(output.first_number or 1, output.body.rstrip("\n").split("\n"), whole=whole)
         elif writes_whole(call.text):
             text = max(_strings(json_text.read(call.text, None)), key=len, default="")
+            own.blocks = []
             own.add(1, text.rstrip("\n").split("\n"), whole=True)
         else:
             edits = list(_edits(call.text, path))
@@ -191,16 +196,20 @@ def described(file: WorkFile, known: WorkFiles, budget_tokens: int) -> list[str]
     room = min(left, max(MIN_TOKENS, weight // OUTLINE_SHARE))
     if room < MIN_TOKENS // 2:
         return rows
-    rows += excerpt(text, room, file=file.path, known=identifiers("\n".join(rows)))
-    return [*rows, *_named(text, "\n".join(rows), known.names, weight // NAMES_SHARE)]
+    outline = excerpt(text, room, file=file.path, known=identifiers("\n".join(rows)))
+    rows += outline
+    left -= sum(tokens.count(row) + 1 for row in outline)
+    shown = identifiers("\n".join(rows))
+    return [*rows, *_named(text, shown, known.names, min(left, weight // NAMES_SHARE))]
 
 
-def _named(text: str, shown: str, written: set[str], budget_tokens: int) -> list[str]:
+def _named(
+    text: str, shown: AbstractSet[str], written: AbstractSet[str], budget_tokens: int
+) -> list[str]:
     """Return a line with the names of a text that its other lines leave out, those that the agent wrote first."""
     counts = Counter(name for line in text.split("\n") for name in identifiers(line))
     left = sorted(
-        (name for name in counts if name not in shown),
-        key=lambda name: (name not in written, -counts[name], name),
+        counts.keys() - shown, key=lambda name: (name not in written, -counts[name], name)
     )
     names: list[str] = []
     for name in left:

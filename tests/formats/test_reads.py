@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.formats.reads import asks_to_read, file_read, files_written
+from hippocampus.formats.reads import asks_to_read, file_read, files_written, reads_whole
 
 
 def asks(tool: str, **arguments: Any) -> bool:
@@ -175,3 +175,15 @@ def test_a_read_with_a_long_note_writes_nothing() -> None:
 def test_no_text_raises(tool: str, text: str) -> None:
     assert asks_to_read(tool, text) in (True, False)
     assert asks("bash", command=text) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("command", "whole"), [("cat a.py", True), ("cat a.py | head -20", False), ("head a.py", False)]
+)
+def test_a_part_of_a_file_is_not_the_whole(command: str, whole: bool) -> None:
+    assert reads_whole(json.dumps({"command": command})) == whole
+
+
+def test_what_stands_in_a_here_document_names_no_file() -> None:
+    command = "cat > page.html <<E\n<div>text</div>\nE"
+    assert files_written("Bash", json.dumps({"command": command})) == ["page.html"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hippocampus.formats.reader import read
+from hippocampus.models import tokens
 from hippocampus.session import digest
 from hippocampus.session.work_files import WorkFiles, described
 
@@ -90,3 +91,15 @@ def test_a_long_command_stands_in_the_step() -> None:
     )
     messages = read(talk(("Bash", {"command": command}, "7 passed")))
     assert command in digest.lines_of(messages, {}, known(), 0, 400)
+
+
+def test_a_result_that_refers_to_an_earlier_read_replaces_no_text() -> None:
+    again = ("Read", {"file_path": "/srv/house/rooms.py"}, "File unchanged since last read.")
+    assert SOURCE.rstrip("\n") in text_of(known(READ, again))
+
+
+def test_a_file_is_described_within_its_budget() -> None:
+    files = known(
+        ("Read", {"path": "names.py"}, "".join(f"room_{n} = hall_{n}\n" for n in range(9_000)))
+    )
+    assert tokens.count("\n".join(described(files.since(0)[0], files, 300))) <= 320
