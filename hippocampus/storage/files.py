@@ -11,6 +11,7 @@ import os
 import shutil
 import stat
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,6 +55,27 @@ def private_file(path: Path) -> None:
     except FileExistsError:
         if not path.exists():
             raise OSError(errno.ELOOP, "a link to nothing", str(path)) from None
+
+
+def create_file(path: Path, content: bytes) -> None:
+    """Make a private file with its first content, where there is none.
+
+    It has its content from its first instant, but on a file system without hard links.
+
+    Raises:
+        OSError: as `private_file`.
+
+    """
+    if not path.exists():
+        half = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+        private_file(half)
+        try:
+            half.write_bytes(content)
+            with contextlib.suppress(OSError):
+                os.link(half, path)
+        finally:
+            half.unlink()
+        private_file(path)
 
 
 def replace_file(path: Path, content: bytes) -> None:

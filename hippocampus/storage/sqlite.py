@@ -35,16 +35,28 @@ def connected(
     """
     if str(path) != IN_MEMORY:
         files.private_folder(Path(path).parent)
-        files.private_file(Path(path))
+        files.create_file(Path(path), _empty_database(page_bytes))
     db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
-        db.execute(f"PRAGMA page_size = {page_bytes}")
+        db.execute(f"PRAGMA page_size = {page_bytes}")  # of `:memory:`
         use_write_ahead_log(db, BUSY_SECONDS)
         db.execute(f"PRAGMA synchronous = {synchronous}")
     except BaseException:
         db.close()
         raise
     return db
+
+
+@functools.cache
+def _empty_database(page_bytes: int) -> bytes:
+    """Return the bytes of a database without a table.
+
+    A file that is made with them is never empty, so an empty one has lost its content.
+    """
+    with contextlib.closing(sqlite3.connect(IN_MEMORY)) as db:
+        db.execute(f"PRAGMA page_size = {page_bytes}")
+        db.execute("VACUUM")
+        return db.serialize()
 
 
 def use_write_ahead_log(db: sqlite3.Connection, busy_seconds: float) -> None:
