@@ -324,6 +324,13 @@ class TestClaudeCode:
         assert recording.usage == {0: Usage(2, 30, 4, 9), 1: Usage(2, 30, 4, 3)}
         assert (recording.model, recording.unanswered) == ("claude-opus-4-5", 0)
 
+    def test_a_usage_that_counts_no_tokens_is_none(self, save: Any) -> None:
+        message = {"usage": {"service_tier": "standard"}}
+        asked = self.line("user", "1", None, "List.")
+        answer = self.line("assistant", "2", "1", [self.text("Done.")], message=message)
+        [recording] = save([asked, answer], lines=True)
+        assert (len(recording.messages), recording.usage) == (2, {})
+
     def test_attached_prompts_and_files_are_read_and_reminders_not(self, save: Any) -> None:
         def attached(**attachment: Any) -> Record:
             return {"type": "attachment", "sessionId": "s", "attachment": attachment}

@@ -5,12 +5,13 @@ No format is known here and no file is opened.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from hippocampus.formats.conversation import Item
-from hippocampus.formats.usage import Usage
+from hippocampus.formats.usage import Usage, usage_of
 from hippocampus.replay.readers.values import JsonRecord, as_record, as_string_or_json
 
 MessageFormat = Literal["chat", "responses", "anthropic"]
@@ -64,6 +65,13 @@ class RawConversation:
 def has_answer(messages: Sequence[RawMessage]) -> bool:
     """Return whether an assistant message is among them."""
     return any(message.item.get("role") == "assistant" for message in messages)
+
+
+def reported_usage(usage: JsonRecord) -> Usage | None:
+    """Return the tokens that a provider's usage object counts; None where it counts none."""
+    with contextlib.suppress(ValueError):
+        return usage_of(usage)
+    return None
 
 
 def without_usage(messages: Sequence[RawMessage]) -> list[RawMessage]:
