@@ -477,6 +477,21 @@ SWE_AGENT = [
         ],
     }
 ]
+MINI_SWE_AGENT = [
+    {
+        "trajectory_format": "mini-swe-agent-1",
+        "info": {"submission": "", "mini_version": "1.15.0"},
+        "messages": [
+            {"role": "user", "content": "Look."},
+            {
+                "role": "assistant",
+                "content": "Now.\n```bash\nls\n```",
+                "extra": {"response": {"model": "m", "usage": {"prompt_tokens": 9, "cost": 0.01}}},
+            },
+            {"role": "user", "content": "<returncode>0</returncode>\n<output>\na.py\n</output>"},
+        ],
+    }
+]
 INSPECT = [
     {
         "eval": {"model": "host/m"},
@@ -578,6 +593,7 @@ SAMPLES = {
     "gemini-stream": GEMINI_STREAM,
     "langgraph": LANGGRAPH,
     "swe-agent": SWE_AGENT,
+    "mini-swe-agent": MINI_SWE_AGENT,
     "qwen-code": QWEN_CODE,
     "inspect-ai": INSPECT,
     "otel": OTEL,

@@ -220,6 +220,63 @@ class TestSweAgent:
         assert (recording.model, recording.unanswered) == ("gpt-4o", 0)
 
 
+class TestMiniSweAgent:
+    @staticmethod
+    def answer(text: str, usage: Record | None = None, **extra: Any) -> Record:
+        response = {"model": "m", "created": 1_700_000_000, "usage": usage}
+        return {"role": "assistant", "content": text, "extra": {"response": response, **extra}}
+
+    def save(self, save: Any, *messages: Record) -> Recording:
+        info = {"submission": "diff --git a/a.py b/a.py", "exit_status": "Submitted"}
+        trajectory = {"trajectory_format": "mini-swe-agent-1", "info": info, "messages": messages}
+        [recording] = save(trajectory)
+        return recording
+
+    def test_the_one_command_is_a_call_and_the_observation_its_result(self, save: Any) -> None:
+        seen = "<returncode>0</returncode>\n<output>\na.py\n</output>"
+        answer = self.answer("THOUGHT: Look.\n\n```bash\nls\n```")
+        recording = self.save(save, prompt("Fix it."), answer, prompt(seen))
+        call = chat_call("call_1", "bash", {"command": "ls"})
+        assert recording.messages == [
+            prompt("Fix it."),
+            {"role": "assistant", "content": "THOUGHT: Look.", "tool_calls": [call]},
+            chat_result("call_1", seen),
+        ]
+        assert recording.submission == "diff --git a/a.py b/a.py"
+
+    def test_an_answer_of_several_commands_runs_none(self, save: Any) -> None:
+        two = self.answer("```bash\nls\n```\n```bash\ncat a.py\n```")
+        error = prompt("Please always provide EXACTLY ONE action, found 2 actions.")
+        recording = self.save(save, prompt("Fix it."), two, error, self.answer("I am lost."), error)
+        assert recording.messages[1:] == [
+            {"role": "assistant", "content": two["content"]},
+            error,
+            {"role": "assistant", "content": "I am lost."},
+            error,
+        ]
+
+    def test_each_call_has_its_usage_its_price_and_its_time(self, save: Any) -> None:
+        usage = {"prompt_tokens": 100, "completion_tokens": 7, "cost": 0.25}
+        usage["prompt_tokens_details"] = {"cached_tokens": 60}
+        said = [self.answer("One.", usage), self.answer("Two.", {"prompt_tokens": 9}, cost=0.5)]
+        recording = self.save(save, prompt("Fix it."), *said)
+        assert recording.usage == {0: Usage(40, 60, 0, 7), 1: Usage(9)}
+        assert recording.dollars == {0: 0.25, 1: 0.5}
+        assert recording.times == {0: 1_700_000_000, 1: 1_700_000_000}
+
+    def test_what_was_not_recorded_is_left_out(self, save: Any) -> None:
+        command = {"role": "assistant", "content": "```bash\nls\n```"}
+        odd = self.answer("```bash\nls\n```", {"cost": None})
+        odd["extra"]["response"]["created"] = 10**17
+        recording = self.save(save, prompt("Fix it."), command, prompt(""), odd)
+        assert [each["content"] for each in recording.messages[2:]] == ["", None, NO_RESULT]
+        assert (recording.usage, recording.dollars, recording.times) == ({}, {}, {})
+
+    def test_recorded_tool_calls_are_kept_and_the_exit_is_no_message(self, save: Any) -> None:
+        messages = [*CHAT[:3], {"role": "exit", "content": "diff", "extra": {}}]
+        assert self.save(save, *messages).messages == CHAT[:3]
+
+
 class TestLanggraph:
     AI: ClassVar[Record] = {
         "type": "ai",

@@ -26,6 +26,8 @@ class RawMessage(NamedTuple):
     model: str = ""
     at: str = ""
     """When it was recorded, as ISO 8601 text."""
+    dollars: float = 0.0
+    """The recorded price of the call that this message answers."""
 
     @classmethod
     def user(cls, content: object) -> RawMessage:
@@ -60,6 +62,8 @@ class RawConversation:
     """Tool definitions, as recorded."""
     cut: Sequence[str] = ()
     """One sentence for each record that the recording program shortened."""
+    submission: str = ""
+    """The patch with which the agent ended its task."""
 
 
 def has_answer(messages: Sequence[RawMessage]) -> bool:

@@ -31,7 +31,9 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return a conversation for each trajectory."""
     return [
         RawConversation(
-            "chat", [each._replace(model=_model(record)) for each in _messages(history)]
+            "chat",
+            [each._replace(model=_model(record)) for each in _messages(history)],
+            submission=record.record("info").text("submission"),
         )
         for record in records
         if (history := _history(record))

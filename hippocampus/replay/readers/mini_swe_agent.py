@@ -1,0 +1,97 @@
+"""mini-swe-agent trajectories: a JSON object with `info` and `messages`, read as chat messages.
+
+The one code block of an answer becomes a tool call, and the message after it the result; an answer
+with no block or several runs nothing, and what the program then writes to the model is a user message.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from hippocampus.replay.readers.raw import (
+    RawConversation,
+    RawMessage,
+    chat_call,
+    chat_calls,
+    reported_usage,
+)
+from hippocampus.replay.readers.values import JsonRecord, as_number, role_of, text_of
+
+NAME = "mini-swe-agent"
+COMMAND = re.compile(r"\s*```(?:bash|mswea_bash_command)[ \t]*\n(.*?)\n```", re.DOTALL)
+
+
+def recognises(records: list[JsonRecord]) -> bool:
+    """Return whether a record is a trajectory."""
+    return any(map(_is_trajectory, records))
+
+
+def read(records: list[JsonRecord]) -> list[RawConversation]:
+    """Return a conversation for each trajectory."""
+    return [
+        RawConversation(
+            "chat",
+            list(_messages(record)),
+            record.text("instance_id"),
+            submission=record.record("info").text("submission"),
+        )
+        for record in records
+        if _is_trajectory(record)
+    ]
+
+
+def _is_trajectory(record: JsonRecord) -> bool:
+    is_named = record.text("trajectory_format").startswith(NAME)
+    return is_named or ("mini_version" in record.record("info") and "messages" in record)
+
+
+def _messages(record: JsonRecord) -> Iterator[RawMessage]:
+    model = record.record("info").record("config").record("model").text("model_name")
+    waiting = ""
+    for number, message in enumerate(record.records("messages")):
+        role, content = role_of(message), text_of(message.get("content"))
+        call_id, waiting = waiting, ""
+        if role == "assistant":
+            answer, waiting = _answer(message, content, f"call_{number}")
+            yield _with_bill(answer, message.record("extra"), model)
+        elif role == "tool":
+            yield RawMessage.result(message.text("tool_call_id"), content)
+        elif role == "user" and call_id:
+            yield RawMessage.result(call_id, content)
+        elif role in {"user", "system"}:
+            yield RawMessage({"role": role, "content": content})
+
+
+def _answer(message: JsonRecord, content: str, call_id: str) -> tuple[RawMessage, str]:
+    """Return the message, and the id of a call that the next user message answers."""
+    if recorded := message.records("tool_calls"):
+        return RawMessage.answer(content, chat_calls(recorded)), ""
+    commands = list(COMMAND.finditer(content))
+    if len(commands) != 1:
+        return RawMessage.answer(content, []), ""
+    [command] = commands
+    call = chat_call(call_id, "bash", {"command": command[1].strip()})
+    text = content[: command.start()] + content[command.end() :]
+    return RawMessage.answer(text.strip(), [call]), call_id
+
+
+def _with_bill(answer: RawMessage, extra: JsonRecord, model: str) -> RawMessage:
+    """Return an answer with what its call cost; a call that was not billed has none of it."""
+    response = extra.record("response")
+    usage = response.record("usage")
+    return answer._replace(
+        usage=reported_usage(usage),
+        model=response.text("model") or model,
+        at=_iso(as_number(response.get("created"))),
+        dollars=as_number(usage.get("cost")) or as_number(extra.get("cost")),
+    )
+
+
+def _iso(seconds: float) -> str:
+    """Return seconds since 1970 as ISO 8601 text; empty for none."""
+    with contextlib.suppress(ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(seconds, UTC).isoformat() if seconds else ""
+    return ""
