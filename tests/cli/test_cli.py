@@ -1,33 +1,20 @@
-"""The command line in processes of its own: figures on stdout, one helpful sentence on stderr."""
+"""The command line: figures on stdout, one helpful sentence on stderr."""
 
 from __future__ import annotations
 
 import io
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from commands import run as hippocampus
+from commands import run_apart
 from conversations import reading
 from rich.console import Console
 
 from hippocampus.cli.options import PIPED_WIDTH
 from hippocampus.replay.table import shares_table
-
-
-def hippocampus(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "hippocampus", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=cwd,
-        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
-        check=False,
-    )
 
 
 @pytest.fixture
@@ -39,7 +26,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_help_begins_with_the_commands_that_a_newcomer_needs(tmp_path: Path) -> None:
-    done = hippocampus("--help", cwd=tmp_path)
+    done = run_apart("--help", cwd=tmp_path)
     assert done.returncode == 0
     first = done.stdout.partition("─ Commands ─")[2].partition("╰")[0]
     names = re.findall(r"^│ (\w+)", first, re.MULTILINE)
@@ -69,7 +56,7 @@ def test_a_table_fits_the_width_and_cuts_no_figure(width: int) -> None:
 
 
 def test_replay_prints_one_json_object(source: Path) -> None:
-    done = hippocampus("replay", source, "--json", "--compare", cwd=source)
+    done = run_apart("replay", source, "--json", "--compare", cwd=source)
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     assert found["total"]["raw"]["recordings"] == 1
@@ -137,6 +124,12 @@ def test_a_mistake_is_one_helpful_sentence_and_status_2(
     assert len(done.stderr.splitlines()) <= 2
     for words in told:
         assert words in done.stderr
+
+
+def test_a_mistake_ends_the_process_with_status_2(tmp_path: Path) -> None:
+    done = run_apart("replay", "missing.json", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("hippocampus: ")
 
 
 def test_a_wrong_choice_lists_the_choices(source: Path) -> None:

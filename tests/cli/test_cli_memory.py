@@ -1,73 +1,43 @@
-"""`hippocampus memory` in processes of its own: on stdin and stdout, without and with models."""
+"""`hippocampus memory`: on stdin and stdout, without and with models."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from models.endpoint import Answer, Asked, endpoint
-from typer.testing import CliRunner
-
-from hippocampus.cli.memory import app
-from hippocampus.errors import HippocampusError
 
 KEY = "sk-never-shown"
 
 
-CLEAN = {name: None for name in os.environ if name.startswith("HIPPOCAMPUS_")}
-APART = frozenset({"crib", "retrieve", "doctor"})
-"""The verbs of hooks and pipes, which run in processes of their own."""
+def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    return commands.run("memory", *arguments, **options)
 
 
-def run(
-    *arguments: object, cwd: Path, stdin: str = "", env: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    told = [*map(str, arguments)]
-    if env or arguments[0] in APART:
-        return run_apart(told, cwd, stdin, env or {})
-    with contextlib.chdir(cwd):
-        done = CliRunner().invoke(app, told, input=stdin, env=CLEAN)
-    if isinstance(done.exception, HippocampusError):
-        return subprocess.CompletedProcess(told, 2, done.stdout, f"hippocampus: {done.exception}")
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return subprocess.CompletedProcess(told, done.exit_code, done.stdout, done.stderr)
+def done(*arguments: object, **options: Any) -> str:
+    return _output(run(*arguments, **options))
 
 
-def run_apart(
-    arguments: list[str], cwd: Path, stdin: str = "", env: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    clean = {name: each for name, each in os.environ.items() if name not in CLEAN}
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "hippocampus", "memory", *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=cwd,
-        env={**clean, "COLUMNS": "200", "NO_COLOR": "1", **(env or {})},
-        check=False,
-    )
+def done_apart(*arguments: object, **options: Any) -> str:
+    """Run a verb in a process of its own, as hooks and pipes do."""
+    return _output(commands.run_apart("memory", *arguments, **options))
 
 
-def done(*arguments: object, cwd: Path, stdin: str = "", env: dict[str, str] | None = None) -> str:
-    finished = run(*arguments, cwd=cwd, stdin=stdin, env=env)
+def _output(finished: subprocess.CompletedProcess[str]) -> str:
     assert finished.returncode == 0, finished.stderr
     return finished.stdout
 
 
-def read(*arguments: object, cwd: Path, stdin: str = "", env: dict[str, str] | None = None) -> Any:
-    return json.loads(done(*arguments, "--json", cwd=cwd, stdin=stdin, env=env))
+def read(*arguments: object, **options: Any) -> Any:
+    return json.loads(done(*arguments, "--json", **options))
 
 
 # crib
@@ -78,8 +48,8 @@ def test_what_is_written_is_retrieved(tmp_path: Path) -> None:
         "type=decision Chose SQLite for storage. Zero dependencies.",
         "ClientA's payment terms are Net30.",
     ):
-        assert done("crib", "write", cwd=tmp_path, stdin=text) == ""
-    found = done("retrieve", cwd=tmp_path, stdin="what database did we choose for storage?")
+        assert done_apart("crib", "write", cwd=tmp_path, stdin=text) == ""
+    found = done_apart("retrieve", cwd=tmp_path, stdin="what database did we choose for storage?")
     lines = found.splitlines()
     assert re.fullmatch(r'<memory context_time="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ">', lines[0])
     assert lines[-1] == "</memory>"
@@ -120,7 +90,9 @@ def test_retrieving_with_an_empty_prompt_is_silent(tmp_path: Path) -> None:
 
 def test_retrieving_from_a_broken_file_is_silent(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
-    finished = run("retrieve", "--db", "broken", cwd=tmp_path, stdin="anything")
+    finished = commands.run_apart(
+        "memory", "retrieve", "--db", "broken", cwd=tmp_path, stdin="anything"
+    )
     assert (finished.returncode, finished.stdout) == (0, "")
     assert "Traceback" not in finished.stderr
 
@@ -155,7 +127,7 @@ def test_the_doctor_says_what_there_is(tmp_path: Path) -> None:
 
 def test_the_doctor_finds_a_broken_file(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
-    finished = run("doctor", "--db", "broken", cwd=tmp_path)
+    finished = commands.run_apart("memory", "doctor", "--db", "broken", cwd=tmp_path)
     assert finished.returncode == 1
     found = json.loads(finished.stdout)
     assert not found["ok"]
@@ -278,7 +250,7 @@ def test_without_a_database_verbs_say_so_and_make_none(tmp_path: Path, verb: str
 
 
 def test_a_known_problem_is_one_sentence_and_status_2(tmp_path: Path) -> None:
-    finished = run_apart(["hippo", "stats"], tmp_path)
+    finished = commands.run_apart("memory", "hippo", "stats", cwd=tmp_path)
     assert (finished.returncode, finished.stdout) == (2, "")
     assert len(finished.stderr.splitlines()) == 1
 
@@ -435,7 +407,7 @@ def test_processes_write_at_once(tmp_path: Path) -> None:
     texts = [f"Tool number {number} stands in hall {number}." for number in range(6)]
     writers = [
         threading.Thread(
-            target=done, args=("crib", "write"), kwargs={"cwd": tmp_path, "stdin": text}
+            target=done_apart, args=("crib", "write"), kwargs={"cwd": tmp_path, "stdin": text}
         )
         for text in texts
     ]
@@ -531,5 +503,7 @@ def test_a_silent_endpoint_holds_no_prompt_up(tmp_path: Path) -> None:
     with endpoint(silent) as server:
         env = {"HIPPOCAMPUS_EMBED_URL": server.address, "HIPPOCAMPUS_EMBED_MODEL": "small"}
         started = time.monotonic()
-        assert "cellar" in done("retrieve", cwd=tmp_path, stdin="Where is the boiler?", env=env)
+        assert "cellar" in done_apart(
+            "retrieve", cwd=tmp_path, stdin="Where is the boiler?", env=env
+        )
         assert time.monotonic() - started < 2.9  # less than the endpoint takes
