@@ -73,6 +73,14 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
             "replay nothing.",
         ),
     ] = False,
+    outcomes: Annotated[
+        bool,
+        typer.Option(
+            "--outcomes",
+            help="Print, by folder, how many of the values and lines that decisive steps quote stood in the view: the calls "
+            "that wrote the submitted patch. Put solved and unsolved tasks in folders of these names.",
+        ),
+    ] = False,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Exit with status 1 if a file or a line cannot be read."),
@@ -97,12 +105,17 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         price_tables.prices_for(prices, model),
         compare=compare,
         views=report is not None,
+        outcomes=outcomes,
         marks=marks,
     )
     replayed, skipped = _run(paths, options, Console(stderr=True))
     found = outcome(replayed, skipped, options)
     if as_json:
         typer.echo(json.dumps(found, ensure_ascii=False))
+    elif outcomes and replayed:
+        from hippocampus.replay.outcomes import print_outcomes
+
+        print_outcomes(found["outcomes"], found["ours"], console())
     elif replayed:
         from hippocampus.replay.table import print_outcome
 

@@ -23,6 +23,7 @@ from hippocampus.prices.prompt_cache import (
     Prompt,
     PromptCache,
 )
+from hippocampus.replay.decisive import DecisiveSteps, decisive_steps
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.uses import lines_of, searchable, uses, values_of
 
@@ -57,6 +58,8 @@ class MeasuredCall:
     """The lines that the agent wrote and that the view did not show."""
     unread: tuple[int, ...] = ()
     """Tokens of each result that the agent asked to read and that the view did not show in full."""
+    hidden_ahead: tuple[str, ...] = ()
+    """The values and lines that a later decisive step quotes and that the view did not show."""
 
     @property
     def slice_tokens(self) -> int:
@@ -126,6 +129,8 @@ class Script:
     """The lines that each assistant message took from tool results."""
     asked: tuple[tuple[Part, ...], ...]
     """By call, the results new at it that the agent asked to read."""
+    decisive: DecisiveSteps
+    """The calls that wrote the submitted patch."""
     searchable: Callable[[str], str]
     """`uses.searchable`, each distinct text of the recording once for all strategies."""
 
@@ -148,6 +153,7 @@ def prepare(recording: Recording) -> Script:
     starts = list(itertools.accumulate((len(message.raw) for message in messages), initial=0))
     answers = tuple(used)
     asked = _asked(messages)
+    texts = functools.cache(searchable)
     arrivals = itertools.pairwise((0, *answers))
     return Script(
         recording,
@@ -160,7 +166,8 @@ def prepare(recording: Recording) -> Script:
             tuple(part for number in range(start, end) for part in asked.get(number, ()))
             for start, end in arrivals
         ),
-        searchable=functools.cache(searchable),
+        decisive=decisive_steps(recording.submission, messages, used, used_lines, texts),
+        searchable=texts,
     )
 
 
@@ -247,10 +254,16 @@ def measure(
             for part in asked
             if not any(part.text in text for text in reversed(shown))
         ]
-        hidden_lines = hidden(lines, reversed(searched))
         calls.append(
             MeasuredCall(
-                sum(weights), read, len(used), values, len(lines), hidden_lines, tuple(unread)
+                sum(weights),
+                read,
+                len(used),
+                values,
+                len(lines),
+                hidden(lines, reversed(searched)),
+                tuple(unread),
+                hidden(script.decisive.ahead(number), reversed(searched)),
             )
         )
     return Measured(

@@ -19,6 +19,7 @@ from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import MarkPlacement
 from hippocampus.replay.managed import EntryTimeline, measure_ours
 from hippocampus.replay.measure import CacheModel, Measured, measure, prepare
+from hippocampus.replay.outcomes import DecisiveSums, decisive_sums, outcomes
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
@@ -40,6 +41,8 @@ class Options:
     """Whether the other strategies and the floor run too."""
     views: bool = False
     """Whether the sizes of every call are kept, for a page."""
+    outcomes: bool = False
+    """Whether the figures of decisive steps are computed, by folder."""
     marks: MarkPlacement = "ours"
     """The cache marks that every strategy's requests carry."""
 
@@ -58,6 +61,8 @@ class Replayed:
     measured: Mapping[str, Measured] = field(default_factory=dict)
     """By strategy, the measures of every call, for a page."""
     timelines: tuple[EntryTimeline, ...] = ()
+    decisive: Mapping[str, DecisiveSums] = field(default_factory=dict)
+    """By strategy, what its views showed at decisive steps."""
     broken: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -109,6 +114,10 @@ def replay_recording(recording: Recording, options: Options) -> Replayed:
         for strategy in (*BASELINES[1:], FLOOR):
             measured[strategy.name] = measure(script, strategy.make(recording), model=model)
     sums = {name: totals(script, each, options.prices) for name, each in measured.items()}
+    decisive = {
+        name: decisive_sums(script, each, everything, options.prices)
+        for name, each in measured.items()
+    }
     problems = [problem for each in measured.values() for problem in each.problems]
     if recording.cut:
         count = f"{len(recording.cut):,} records are not whole in {recording.path}"
@@ -122,6 +131,7 @@ def replay_recording(recording: Recording, options: Options) -> Replayed:
         summary=Summary(raw_of(script, everything), sums),
         measured=measured if options.views else {},
         timelines=tuple(timelines) if options.views else (),
+        decisive=decisive,
         broken=recording.broken,
         problems=tuple(problems),
     )
@@ -153,6 +163,9 @@ def outcome(
     """
     sources, total = summarise(replayed)
     prices = options.prices
+    by_folder: dict[str, list[Mapping[str, DecisiveSums]]] = {}
+    for each in sorted(replayed, key=lambda one: (one.source, one.path, one.name)):
+        by_folder.setdefault(each.source, []).append(each.decisive)
     return {
         "version": 1,
         "policy": options.policy.name,
@@ -167,6 +180,7 @@ def outcome(
             _recording(each, options)
             for each in sorted(replayed, key=lambda each: (each.source, each.path, each.name))
         ],
+        "outcomes": outcomes(by_folder) if options.outcomes else None,
         "skipped": [asdict(each) for each in skipped],
     }
 
