@@ -1,4 +1,4 @@
-"""What every test shares: a hypothesis profile that fits two cores, and a memory on disk."""
+"""What every test shares: the profiles of hypothesis, the quick tests, and a memory on disk."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from hypothesis import HealthCheck, settings
 from hippocampus import Hippocampus
 
 settings.register_profile(
-    "modest",
-    max_examples=40,
+    "nightly",
+    max_examples=1_000,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-settings.load_profile("modest")
+settings.register_profile(
+    "few", settings.get_profile("nightly"), max_examples=15, derandomize=True, database=None
+)
+settings.load_profile("few")
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import pytest
 from consolidation.said import Make, current, user
 from typer.testing import CliRunner
@@ -54,10 +53,7 @@ def test_a_broken_fact_store_is_told_in_a_sentence_and_the_session_offered_again
     make().session("one")([user("I prefer green tea.")])
     broken = state / "memory.sqlite3"
     broken.write_bytes(b"no database" * 500)
-    told = subprocess.run(
-        [sys.executable, "-m", "hippocampus", "consolidate", str(state)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    told = commands.run("consolidate", state, cwd=tmp_path)
     assert told.returncode == 1
     [line] = told.stderr.splitlines()
     assert line.startswith(f"session one: not consolidated yet: fact store {broken} is damaged")

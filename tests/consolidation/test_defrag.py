@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import Done
+from commands import run as hippocampus
 from conversations import EAGER, no_fallback, reading
 
 from hippocampus import Entry, Hippocampus, Policy, RecallError
@@ -456,11 +458,8 @@ def test_a_running_session_is_not_disturbed(tmp_path: Path) -> None:
 # The command
 
 
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hippocampus", "defrag", *arguments],
-        check=False, capture_output=True, text=True,
-    )  # fmt: skip
+def command(*arguments: str) -> Done:
+    return hippocampus("defrag", *arguments, cwd=Path.cwd())
 
 
 def test_the_command_says_does_and_takes_back(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from consolidation.said import Make, assistant, call, current, loading, user
 from conversations import EAGER, FORMATS, growing, no_fallback
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus import Hippocampus, Policy
@@ -27,7 +27,6 @@ def archived(memory: Hippocampus, name: str = "s") -> list[Any]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=15)
 @given(data=st.data())
 def test_the_list_as_it_ended_is_archived_whole(name: str, data: st.DataObject) -> None:
     """In each format, without a call; what was sent before stays a context of its own if cut."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.consolidation.memory_file import MemoryFile, members
@@ -232,6 +232,7 @@ with Facts(folder / "memory.sqlite3") as facts:
 """
 
 
+@pytest.mark.slow
 def test_kills_at_random_moments_strike_nothing_out(tmp_path: Path) -> None:
     """A crash between file and fact store is no wish of a person's."""
     chance, done = random.Random(5), -1
@@ -310,7 +311,6 @@ def test_a_line_reads_back_as_what_it_says(text: str, kind: str, origin: str) ->
         assert [(row.mark, row.text) for row in found] == [(line.mark, line.text)]
 
 
-@settings(max_examples=25)
 @given(
     kept=st.lists(TEXTS, min_size=1, max_size=5, unique=True),
     own=st.lists(

@@ -88,6 +88,7 @@ def test_without_an_archive_the_instructions_and_states_of_a_crashed_session_are
     assert contents == ["Never call me before noon, please.", "waiting for the customer"]
 
 
+@pytest.mark.slow
 def test_kills_at_random_moments_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     messages = conversation(5)
     whole = Hippocampus(tmp_path / "whole")

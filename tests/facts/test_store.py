@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.errors import StoreError
@@ -45,9 +45,6 @@ def test_what_is_stored_comes_back_word_for_word(facts):
 
 
 @given(text=st.text(min_size=1).filter(str.strip))
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 def test_any_text_is_stored_found_and_deleted(text):
     with Facts(":memory:") as facts:
         outcome = facts.store(text)
@@ -60,7 +57,6 @@ def test_any_text_is_stored_found_and_deleted(text):
 
 
 @given(texts=st.lists(st.text(min_size=1, max_size=60).filter(str.strip), max_size=12))
-@settings(max_examples=40, deadline=None)
 def test_remembering_again_changes_no_content(texts):
     with Facts(":memory:") as facts:
         for text in texts:

@@ -7,7 +7,7 @@ import time
 from types import ModuleType
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.indexing import binary, diffs, logs, plain, prose, tables
@@ -37,7 +37,6 @@ def extraction(kind: ModuleType, text: str) -> Extraction | None:
 
 
 @each
-@settings(max_examples=300, deadline=None)
 @given(text=hostile)
 def test_any_text_is_read_without_an_error_and_twice_alike(kind: ModuleType, text: str) -> None:
     first = extraction(kind, text)
@@ -45,7 +44,6 @@ def test_any_text_is_read_without_an_error_and_twice_alike(kind: ModuleType, tex
 
 
 @pytest.mark.parametrize("kind", RECOGNISED, ids=lambda kind: kind.__name__.split(".")[-1])
-@settings(max_examples=300, deadline=None)
 @given(text=hostile)
 def test_how_sure_a_kind_is_of_a_text_is_a_share_and_twice_the_same(
     kind: ModuleType, text: str
@@ -55,7 +53,6 @@ def test_how_sure_a_kind_is_of_a_text_is_a_share_and_twice_the_same(
 
 
 @each
-@settings(max_examples=200, deadline=None)
 @given(text=hostile)
 def test_each_parent_stands_before_its_line(kind: ModuleType, text: str) -> None:
     found = extraction(kind, text)

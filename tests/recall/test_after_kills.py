@@ -55,6 +55,7 @@ def recall_all(script: Script, folder: Path, policy: Path, number: int, view: li
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=[path.stem for path in RECORDED])
+@pytest.mark.slow
 def test_each_hidden_use_comes_back_after_a_kill_at_a_random_turn(
     path: Path, tmp_path: Path
 ) -> None:

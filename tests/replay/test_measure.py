@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from conversations import EAGER, Rounds, any_rounds, reading
-from hypothesis import given, settings
+from hypothesis import given
 
 from hippocampus.formats.reader import read
 from hippocampus.formats.reads import asks_to_read
@@ -316,7 +316,6 @@ def _ambiguous(items: list[dict[str, Any]]) -> bool:
 
 
 @given(any_rounds())
-@settings(max_examples=15)
 def test_ours_hides_nothing_for_good_and_breaks_no_view(rounds: Rounds) -> None:
     items = [item for each in rounds for item in each]
     script = prepare(recording(items))
@@ -359,7 +358,6 @@ def test_the_strength_of_an_entry_over_the_turns() -> None:
 
 
 @given(any_rounds())
-@settings(max_examples=25)
 def test_the_floor_hides_nothing(rounds: Rounds) -> None:
     items = [item for each in rounds for item in each]
     each = recording(items)

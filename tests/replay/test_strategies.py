@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from conversations import Rounds, any_rounds, growing
-from hypothesis import given, settings
+from hypothesis import given
 
 from hippocampus.formats.reader import read
 from hippocampus.models import tokens
@@ -114,7 +114,6 @@ def test_the_floor_keeps_just_the_values_that_are_used() -> None:
 
 @pytest.mark.parametrize("strategy", [*BASELINES, FLOOR], ids=lambda each: each.name)
 @given(rounds=any_rounds())
-@settings(max_examples=12)
 def test_no_baseline_breaks_a_conversation(strategy: Any, rounds: Rounds) -> None:
     """No call loses its result, no caller's list is changed, and a copy gives the same view."""
     whole = [item for each in rounds for item in each]

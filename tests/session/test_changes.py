@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conversations import EAGER, PNG, Item, Rounds, any_rounds, growing, no_fallback, reading, rows
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from hippocampus import Hippocampus, Session
 from hippocampus.formats.calls import normal
@@ -59,10 +59,6 @@ def texts(view: list[Any]) -> list[str]:
     return [normal(text) for each in found for text in each if text and FUTURE not in text]
 
 
-@settings(
-    max_examples=30,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 @given(any_rounds())
 def test_the_changes_make_the_view_of_the_list(
     tmp_path_factory: pytest.TempPathFactory, rounds: Rounds

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from conversations import Rounds, any_rounds, growing, named_in, no_fallback, reading
-from hypothesis import given, settings
+from hypothesis import given
 
 from hippocampus import Hippocampus, Policy
 from hippocampus.formats.conversation import unpaired
@@ -198,7 +198,6 @@ def test_a_branch_that_a_host_returns_to_has_the_same_view(tmp_path: Path, cut: 
     memory.close()
 
 
-@settings(max_examples=40, deadline=None)
 @given(any_rounds())
 def test_views_stay_valid_under_a_tight_budget(rounds: Rounds) -> None:
     import tempfile

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from conversations import EAGER, FORMATS, MARK, Rounds, growing, no_fallback, reading, views
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus import Hippocampus, Policy
@@ -55,7 +55,6 @@ def anyones(name: str) -> st.SearchStrategy[Rounds]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=15)
 @given(data=st.data())
 def test_the_raw_list_comes_back_to_the_byte(name: str, data: st.DataObject) -> None:
     """In each format, running, finished, and continued by a later opening of the session."""

@@ -241,6 +241,7 @@ def test_a_request_that_is_not_managed_passes_byte_for_byte(
     assert answer.content == mended
 
 
+@pytest.mark.slow
 def test_a_body_of_20_megabytes_passes_and_is_shortened(state: Path) -> None:
     result = "\n".join(
         f"2026-03-01T10:00:{n % 60:02} INFO worker took {n} ms" for n in range(400_000)
@@ -293,6 +294,7 @@ def test_a_request_has_four_cache_marks_at_most_and_the_host_s_stay(state: Path)
 # Conversations
 
 
+@pytest.mark.slow
 def test_64_conversations_at_once_keep_apart(state: Path) -> None:
     """All begin with the same words; each has rows of its own, and must see no others."""
 
