@@ -66,6 +66,53 @@ def test_a_call_and_a_reading_catch_every_failure_in_one_place_each() -> None:
     assert found == ["indexing/sniff.py", "session/guard.py"]
 
 
+IDIOM = {
+    r"\b(stands?|stood|standing)\b": 28.5,
+    r"\bbehind\b": 11.5,
+    r"\bin front of\b": 2.5,
+    r"\bof (these|those|them)\b": 15.0,
+    r"\b(is|are) none\b": 7.0,
+    r"\balone\b": 8.0,
+    r"\beach\b": 72.0,
+    r"\b(whatever|whichever|wherever)\b": 7.5,
+    r"\bwhat (is|was|has|had|they|it)\b": 17.5,
+    r"\bthere (is|are)\b": 14.5,
+    r"\b(goes|went)\b": 7.5,
+    r"\bas (it|they) (stood|came|was|were|stands?)\b": 4.7,
+}
+"""How often each private idiom may be found in 10,000 words of docstrings: lower it with each removal.
+
+A reference manual has none of them, and *each* at most 20 times."""
+MAX_LOOPS_OVER_EACH = 0.30
+"""The share of loops whose variable is called `each` and not after the thing."""
+MAX_UNCLEAR_BOUNDS = 100
+"""Constants that are no `MAX_…` and no `MIN_…`."""
+UNCLEAR_BOUND = re.compile(r"(MOST|LEAST|LONGEST|SHORTEST|LARGEST|SMALLEST|FEW|FEWEST)_")
+
+
+@pytest.fixture(scope="module")
+def nodes() -> list[ast.AST]:
+    return [node for path in SOURCES for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+
+
+def test_docstrings_lose_their_private_idiom(nodes: list[ast.AST]) -> None:
+    strings = [node.value for node in nodes if isinstance(node, ast.Expr)]
+    texts = [getattr(value, "value", "") for value in strings]
+    text = " ".join(each for each in texts if isinstance(each, str))
+    found = {idiom: len(re.findall(idiom, text, re.IGNORECASE)) for idiom in IDIOM}
+    rates = {idiom: 10_000 * count / len(text.split()) for idiom, count in found.items()}
+    assert {idiom: rate for idiom, rate in rates.items() if rate > IDIOM[idiom]} == {}
+
+
+def test_loops_name_the_thing_and_bounds_are_named_alike(nodes: list[ast.AST]) -> None:
+    loops = [node.target for node in nodes if isinstance(node, ast.For | ast.comprehension)]
+    variables = [target.id for target in loops if isinstance(target, ast.Name)]
+    assert variables.count("each") / len(variables) <= MAX_LOOPS_OVER_EACH
+    assigned = [node.targets for node in nodes if isinstance(node, ast.Assign)]
+    names = [each.id for targets in assigned for each in targets if isinstance(each, ast.Name)]
+    assert sum(bool(UNCLEAR_BOUND.match(name)) for name in names) <= MAX_UNCLEAR_BOUNDS
+
+
 def _is_broad(handler: ast.ExceptHandler) -> bool:
     names = ast.walk(handler.type) if handler.type else ()
     broad = {each.id for each in names if isinstance(each, ast.Name)}
