@@ -63,7 +63,7 @@ HAS_HATCHLING = importlib.util.find_spec("hatchling") is not None
 
 
 @pytest.mark.skipif(not HAS_PIP, reason="no pip in this environment")
-@pytest.mark.parametrize("how", ["wheel", "editable"])
+@pytest.mark.parametrize("how", ["wheel", pytest.param("editable", marks=pytest.mark.slow)])
 def test_an_install_brings_its_policies(tmp_path: Path, how: str) -> None:
     """In a fresh environment, which borrows only the dependencies from this one."""
     copy = _copy(tmp_path / "copy")

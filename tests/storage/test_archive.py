@@ -248,6 +248,7 @@ def agent(folder: Path, first: int, last: int = TURNS) -> Any:
     return process
 
 
+@pytest.mark.slow
 def test_kills_at_random_moments_lose_and_duplicate_nothing(tmp_path: Path) -> None:
     """In the middle of turns and of packing; at most the call under way is missing."""
     chance, items, last = random.Random(11), reading(TURNS), 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+import pytest
 from trust.crashes import conversation
 from trust.load import long_session, together
 
@@ -11,6 +12,7 @@ from hippocampus import Hippocampus
 from hippocampus.storage.state_dir import StateDir
 
 
+@pytest.mark.slow
 def test_processes_and_threads_lose_nothing(tmp_path):
     found = together(tmp_path, 2, 4, 1.0)
     lost = {key: found[key] for key in ("facts lost", "texts lost", "errors", "damage")}
@@ -25,6 +27,7 @@ def test_a_session_that_is_never_searched_has_no_search_index(tmp_path):
         assert StateDir(tmp_path).search_index("s").exists()
 
 
+@pytest.mark.slow
 def test_a_long_run_fills_hardly_more_than_three_times_the_compressed_raw_size(tmp_path):
     found = long_session(tmp_path, 300)
     empty = 0.16  # the tables of the fact store, which 100,000 turns do not fill
