@@ -22,6 +22,39 @@ settings.register_profile(
 )
 settings.load_profile("few")
 
+TESTS = Path(__file__).parent
+QUICK = (
+    "entries/",
+    "facts/test_pure.py",
+    "formats/",
+    "indexing/",
+    "policy/",
+    "prices/",
+    "recall/test_slices.py",
+    "replay/test_uses.py",
+    "secrets/",
+    "session/test_lifecycle.py",
+    "session/test_plan.py",
+)
+"""Rooms and files whose tests start no process; `-m quick` collects no others."""
+
+
+def _is_quick(path: Path) -> bool:
+    return path.relative_to(TESTS).as_posix().startswith(QUICK)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    is_test = collection_path.suffix == ".py"
+    return (
+        is_test and config.option.markexpr == "quick" and not _is_quick(collection_path)
+    ) or None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if _is_quick(item.path):
+            item.add_marker(pytest.mark.quick)
+
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hippocampus]:
