@@ -223,6 +223,7 @@ timestamp cwd summary instructions tool_id tool_name session_id $set $rewindTo p
 last_token_usage total_token_usage replacement_history usage_metadata events state status callID
 cache meta token_counts session_meta _metadata _timestamp metrics observation source cause
 tool_call_metadata model_response choices extras step_index truncated_fields raw content_blocks
+extra response created cost usage prompt_tokens trajectory_format mini_version submission config
 attachment prompt session_thread_id forgotten_event_ids forgotten_events_start_id tools system
     """.split()  # noqa: SIM905 - a hundred words
 )
@@ -234,7 +235,7 @@ response_item event_msg session_meta turn_context compacted token_count toolCall
 progress summary a b local_shell_call custom_tool_call attachment queued_command custom_message
 step-start step-finish completed tool_output agent environment run condensation finish MODEL
 PLANNER_RESPONSE VIEW_FILE CHECKPOINT agent.tool_use agent.tool_result user.message
-span.model_request_end assistant-subagent-a <environment_details>
+mini-swe-agent-1 exit span.model_request_end assistant-subagent-a <environment_details>
     """.split()  # noqa: SIM905 - a hundred words
 )
 LEAVES = st.none() | st.booleans() | st.integers(-9, 9) | st.floats() | WORDS

@@ -215,7 +215,9 @@ class TestSweAgent:
         result = {"role": "tool", "content": "a.txt", "tool_call_ids": ["c1"]}
         config = json.dumps({"agent": {"model": {"name": "gpt-4o"}}})
         history = [self.SYSTEM, answer, result]
-        [recording] = save({"trajectory": [], "history": history, "replay_config": config})
+        ended = {"info": {"submission": "diff"}}
+        [recording] = save({"trajectory": [], "history": history, "replay_config": config, **ended})
+        assert recording.submission == "diff"
         assert recording.messages[1:] == [{**CALLING, "content": "Look."}, CHAT[2]]
         assert (recording.model, recording.unanswered) == ("gpt-4o", 0)
 
