@@ -18,6 +18,7 @@ from hippocampus.cli import (
     serve,
     store,
     study,
+    trial,
 )
 
 RECORDINGS, AGENTS, STATE = "Recordings", "Coding agents", "State directories"
@@ -76,6 +77,7 @@ app.add_typer(memory.app, name="memory")
 app.add_typer(policy.app, name="policy")
 app.command("tune", rich_help_panel=RECORDINGS)(replay.tune)
 app.add_typer(study.app, name="study", rich_help_panel=RECORDINGS)
+app.command("trial", rich_help_panel=RECORDINGS)(trial.trial)
 app.add_typer(bench.app, name="bench", rich_help_panel=RECORDINGS)
 app.command("uninstall", rich_help_panel=AGENTS)(hosts.uninstall)
 app.command("hook", rich_help_panel=AGENTS)(hosts.hook)

@@ -1,0 +1,124 @@
+"""`hippocampus trial`: whether an agent with views solves as many tasks, and what it costs. Parses and prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hippocampus.cli.options import AsJson, PolicyName, console
+
+if TYPE_CHECKING:
+    from hippocampus.replay.trial.record import TrialSettings
+
+FIGURES = (
+    "solved",
+    "calls",
+    "input_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "dollars",
+    "seconds",
+    "recalls",
+)
+
+
+def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
+    tasks: Annotated[
+        Path,
+        typer.Argument(help="A folder of tasks: folders with prompt.md, workspace and verify."),
+    ],
+    out: Annotated[Path, typer.Option(help="The folder of the trial, made if it does not exist.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            help="openai:MODEL or anthropic:MODEL, with @URL after it for another endpoint."
+        ),
+    ],
+    policy: PolicyName = "default",
+    calls: Annotated[int, typer.Option(min=1, help="The most calls of an attempt.")] = 100,
+    seconds: Annotated[float, typer.Option(help="The most seconds of a command.")] = 120.0,
+    budget: Annotated[
+        float, typer.Option(help="The dollars after which no call is made; 0 is no bound.")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option(help="The seed of the order of the attempts.")] = 7,
+    yes: Annotated[bool, typer.Option("--yes", help="Start without confirming the price.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let an agent solve tasks, once with the whole list and once with the view, and compare.
+
+    It runs the commands of a model on this machine: use a container or a machine of its own. The same
+    command again goes on where the last run stopped, and pays for nothing twice.
+    """
+    from hippocampus import policy as policies
+    from hippocampus.errors import StoreError
+    from hippocampus.replay.study.wires import wire_of
+    from hippocampus.replay.trial.record import TrialRecord, TrialSettings, tasks_in
+    from hippocampus.replay.trial.report import report
+    from hippocampus.replay.trial.running import run_trial
+    from hippocampus.storage import files
+
+    policies.load(policy)
+    wire = wire_of(model)
+    found = tasks_in(tasks)
+    settings = TrialSettings(str(tasks.absolute()), model, policy, calls, seconds, seed)
+    try:
+        with files.held(out / ".running"):
+            record = TrialRecord(out, settings)
+            typer.echo(_plan(settings, len(found), wire.model, budget), err=True)
+            if not yes:
+                typer.confirm("Start?", abort=True, err=True)
+            for problem in filter(None, run_trial(record, found, wire, budget)):
+                typer.echo(problem, err=True)
+    except OSError as failure:
+        raise StoreError(f"{out}: {failure.strerror or failure}") from failure
+    figures = report(record, found)
+    if as_json:
+        typer.echo(json.dumps(figures))
+    else:
+        _print(figures)
+
+
+def _plan(settings: TrialSettings, tasks: int, model: str, budget: float) -> str:
+    """Return how many pairs a difference needs, and what these cost where a call is of usual size."""
+    from hippocampus.replay.trial.report import pairs_needed
+    from hippocampus.replay.trial.running import price_of
+
+    usual = {
+        "prompt_tokens": 20_000,
+        "prompt_tokens_details": {"cached_tokens": 18_000},
+        "completion_tokens": 300,
+    }
+    price = price_of({"usage": usual}, model)
+    each = f"${price * 80:,.2f} a pair" if price is not None else "no price is known for it"
+    bound = f"; at most ${budget:,.2f} are spent" if budget else ""
+    return (
+        f"{tasks} pairs with {model}, at most {2 * tasks * settings.calls:,} calls. A difference of 5 points in "
+        f"solved tasks needs about {pairs_needed():,} pairs if one in five differs. 40 calls an attempt of "
+        f"20,000 tokens, nine of ten cached: {each}{bound}."
+    )
+
+
+def _print(figures: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    table = Table("", "raw", "view", box=None, pad_edge=False)
+    for name in FIGURES:
+        raw, view = (figures["conditions"][each][name] for each in ("raw", "view"))
+        table.add_row(name.replace("_", " "), f"{raw:,}", f"{view:,}")
+    out = console()
+    out.print(f"{figures['pairs']} of {figures['of']} pairs have ended.", highlight=False)
+    out.print(table)
+    cost = figures["cost_percent"]
+    if cost:
+        out.print(
+            f"Cost of the view: {cost[0]} % [{cost[1]}, {cost[2]}] of the whole list's.",
+            highlight=False,
+        )
+    out.print(
+        f"Solved by the whole list alone {figures['solved_by_raw_alone']}, by the view alone "
+        f"{figures['solved_by_view_alone']}: p = {figures['mcnemar_p']:.3f} (McNemar, exact).",
+        highlight=False,
+    )

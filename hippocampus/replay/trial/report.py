@@ -1,0 +1,108 @@
+"""What a trial found: solved, calls, tokens, dollars, time and recalls, with the tests of their differences.
+
+Arithmetic over the record; pairs that have not ended count nowhere.
+"""
+
+from __future__ import annotations
+
+from math import ceil, comb, sqrt
+from typing import Any
+
+import numpy as np
+
+from hippocampus.formats.usage import Usage
+from hippocampus.replay.trial.record import (
+    RAW,
+    VIEW,
+    Attempt,
+    Task,
+    TrialRecord,
+    dollars_of,
+    name_of,
+)
+from hippocampus.replay.trial.running import usage_in
+
+DRAWS = 10_000
+DISCORDANT = 0.2
+"""The share of pairs that differ in solved, from which the number of pairs is computed."""
+NORMAL = (1.959964, 0.841621)
+"""Quantiles for 5 percent of false alarms on both sides and 80 percent of found differences."""
+
+
+def pairs_needed(points: float = 5.0, discordant: float = DISCORDANT) -> int:
+    """Return the pairs that McNemar's test needs to find a difference in percent points.
+
+    Connor (1987): (z₁√p + z₂√(p - d²))² / d², with p the share of pairs that differ.
+
+    >>> pairs_needed()
+    626
+    """
+    alarm, power = NORMAL
+    share = points / 100
+    return ceil((alarm * sqrt(discordant) + power * sqrt(discordant - share**2)) ** 2 / share**2)
+
+
+def mcnemar(only_one: int, only_other: int) -> float:
+    """Return the exact two-sided p-value of pairs of which one side alone solved the task.
+
+    >>> mcnemar(5, 0)
+    0.0625
+    """
+    total, fewer = only_one + only_other, min(only_one, only_other)
+    tail = sum(comb(total, number) for number in range(fewer + 1))
+    return min(1.0, float(2 * tail / 2**total))
+
+
+def report(record: TrialRecord, tasks: list[Task]) -> dict[str, Any]:
+    """Return the figures of both conditions over the pairs that have ended, and their differences."""
+    found = [
+        {condition: record.attempts[name_of(task, condition)] for condition in (RAW, VIEW)}
+        for task in tasks
+    ]
+    ended = [pair for pair in found if all(attempt.ended for attempt in pair.values())]
+    solved = [tuple(_is_solved(pair[each]) for each in (RAW, VIEW)) for pair in ended]
+    only_raw, only_view = solved.count((True, False)), solved.count((False, True))
+    costs = np.array([[dollars_of(pair[each]) for each in (RAW, VIEW)] for pair in ended], float)
+    return {
+        "pairs": len(ended),
+        "of": len(tasks),
+        "pairs_needed": pairs_needed(),
+        "conditions": {each: _figures([pair[each] for pair in ended]) for each in (RAW, VIEW)},
+        "solved_by_raw_alone": only_raw,
+        "solved_by_view_alone": only_view,
+        "mcnemar_p": mcnemar(only_raw, only_view),
+        "cost_percent": _ratio(costs) if costs.size and costs[:, 0].sum() else None,
+        "dollars": round(record.dollars, 4),
+    }
+
+
+def _is_solved(attempt: Attempt) -> bool:
+    return bool(attempt.ended and attempt.ended.solved)
+
+
+def _figures(attempts: list[Attempt]) -> dict[str, Any]:
+    answers = [answer for attempt in attempts for answer in attempt.answers]
+    usage = sum((usage_in(each["answer"]) for each in answers), Usage())
+    ends = [attempt.ended for attempt in attempts if attempt.ended]
+    return {
+        "solved": sum(map(_is_solved, attempts)),
+        "calls": len(answers),
+        "input_tokens": usage.context_tokens,
+        "cached_tokens": usage.cache_read_tokens,
+        "output_tokens": usage.output_tokens,
+        "dollars": round(sum(map(dollars_of, attempts)), 4),
+        "unpriced_calls": sum(each["dollars"] is None for each in answers),
+        "seconds": round(sum(end.seconds for end in ends), 1),
+        "recalls": sum(end.recalls for end in ends),
+        "refused": sum(end.reason.startswith("refused") for end in ends),
+        "out_of_calls": sum(end.reason == "calls" for end in ends),
+    }
+
+
+def _ratio(costs: np.ndarray[Any, Any]) -> list[float]:
+    """Return the view's cost in percent of the whole list's, with a bootstrap interval over tasks."""
+    draws = np.random.default_rng(0).integers(0, len(costs), (DRAWS, len(costs)))
+    sums = costs[draws].sum(1)
+    ratios = 100 * sums[:, 1] / np.where(sums[:, 0] > 0, sums[:, 0], np.nan)
+    whole = 100 * costs[:, 1].sum() / costs[:, 0].sum()
+    return [round(float(each), 1) for each in (whole, *np.nanpercentile(ratios, (2.5, 97.5)))]

@@ -1,0 +1,250 @@
+"""An agent with a shell solves a task: calls of a model, commands in its workspace, recalls, the verdict.
+
+Every answer is recorded before it is used, so that a run that ends early goes on and pays nothing twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from hippocampus import recall
+from hippocampus.errors import ProviderError
+from hippocampus.formats import anthropic, json_text
+from hippocampus.formats.conversation import Item, ToolResult
+from hippocampus.formats.usage import Usage, usage_of
+from hippocampus.memory import Hippocampus
+from hippocampus.models.http import post
+from hippocampus.replay.study.wires import MAX_OUTPUT_TOKENS, Reply, Wire
+from hippocampus.replay.trial.record import VIEW, Ended, Task, TrialRecord, name_of, pairs
+from hippocampus.session.session import Session
+
+SYSTEM = (
+    "You work in the current folder with the tool `bash`, whose commands each start there in a new "
+    "shell. When the task is done, answer with a sentence and no tool call."
+)
+BASH: Item = {
+    "name": "bash",
+    "description": "Run a command and return its output and exit status.",
+    "parameters": {
+        "type": "object",
+        "properties": {"command": {"type": "string"}},
+        "required": ["command"],
+    },
+}
+MAX_OUTPUT_CHARACTERS = 30_000
+"""Of a longer output the middle is left out, under both conditions, as coding agents do."""
+MAX_FAILURES = 3
+"""This number of attempts in a row that end with a failure of the endpoint ends a run."""
+
+
+class BudgetError(ProviderError):
+    """The next call would pass the budget."""
+
+
+def run_trial(
+    record: TrialRecord, tasks: list[Task], wire: Wire, budget_dollars: float
+) -> Iterator[str]:
+    """Run the attempts that have not ended; yield a problem for each, empty where there is none."""
+    in_row = 0
+    for task, condition in pairs(tasks, record.settings.seed):
+        if record.attempts[name_of(task, condition)].ended:
+            continue
+        try:
+            _attempt(record, task, condition, wire, budget_dollars)
+            in_row = 0
+            yield ""
+        except BudgetError as spent:
+            yield str(spent)
+            return
+        except ProviderError as failure:
+            in_row += 1
+            yield f"{name_of(task, condition)}: {failure}"
+        if in_row == MAX_FAILURES:
+            yield f"stopped after {MAX_FAILURES} failures in a row"
+            return
+
+
+def _attempt(record: TrialRecord, task: Task, condition: str, wire: Wire, budget: float) -> None:
+    name, settings = name_of(task, condition), record.settings
+    home = record.path / "attempts" / name
+    work, known = _workspace(task, home), record.attempts[name]
+    messages: list[Any] = [{"role": "user", "content": task.prompt}]
+    reason, recalls = "calls", 0
+    with _session(home, task, settings.policy, wire.model, is_view=condition == VIEW) as session:
+        for number in range(settings.calls):
+            if number == len(known.answers):
+                _check(record, budget)
+                _ask(record, name, wire, messages, session)
+            reply = wire.read(known.answers[number]["answer"])
+            messages.append(reply.message)
+            if reply.refused or not reply.calls:
+                reason = f"refused: {reply.refused}" if reply.refused else "answer"
+                break
+            recalls += sum(tool == recall.TOOL_NAME for _, tool, _ in reply.calls)
+            if number == len(known.results):
+                _serve(record, name, reply, work, session)
+            results = [ToolResult(*each) for each in known.results[number]["results"]]
+            messages += wire.adapter.tool_results(results)
+    seconds = sum(each["seconds"] for each in (*known.answers, *known.results))
+    solved = _run([str(task.verify.absolute())], work, settings.seconds)[1] == 0
+    record.add(name=name, ended=asdict(Ended(solved, reason, recalls, round(seconds, 2))))
+
+
+def _check(record: TrialRecord, budget: float) -> None:
+    """Refuse the next call where the budget is spent, or cannot be kept."""
+    answers = [answer for each in record.attempts.values() for answer in each.answers]
+    if budget and any(answer["dollars"] is None for answer in answers):
+        raise BudgetError("the price of a call is not known, so that no budget can be kept")
+    if budget and record.dollars >= budget:
+        raise BudgetError(
+            f"the budget of ${budget:,.2f} is spent (${record.dollars:,.2f}); the same command with a "
+            "larger one goes on"
+        )
+
+
+def _workspace(task: Task, home: Path) -> Path:
+    """Return the agent's copy of the task's files, made once."""
+    work, half = home / "workspace", home / "copying"
+    if not work.exists():
+        shutil.rmtree(half, ignore_errors=True)
+        shutil.copytree(task.workspace, half)
+        half.rename(work)
+    return work
+
+
+@contextlib.contextmanager
+def _session(
+    home: Path, task: Task, policy: str, model: str, *, is_view: bool
+) -> Iterator[Session | None]:
+    if not is_view:
+        yield None
+        return
+    with (
+        contextlib.closing(Hippocampus(home / "state", policy=policy, model=model)) as memory,
+        memory.session(task.name) as session,
+    ):
+        yield session
+
+
+def _ask(
+    record: TrialRecord, name: str, wire: Wire, messages: list[Any], session: Session | None
+) -> None:
+    """Ask for the next answer, and record it with its price."""
+    is_anthropic = wire.adapter is anthropic
+    given = _marked(messages) if is_anthropic else messages
+    view = session(given) if session else given
+    offered = [wire.adapter.tool_definition(*BASH.values())]
+    offered += session.tools("anthropic" if is_anthropic else "openai") if session else []
+    body: Item = {"model": wire.model, "tools": offered}
+    if is_anthropic:
+        body |= {"system": SYSTEM, "messages": view, "max_tokens": MAX_OUTPUT_TOKENS}
+    else:
+        body["messages"] = [{"role": "system", "content": SYSTEM}, *view]
+    started = time.monotonic()
+    answer = post(wire.endpoint, wire.path, body)
+    wire.read(answer)  # an answer that is none is not recorded: it is asked for again
+    seconds = round(time.monotonic() - started, 3)
+    if session:
+        with contextlib.suppress(ValueError):
+            session.billed(answer)
+    key = os.environ.get(wire.endpoint.key_variable, "").strip()
+    text = json.dumps(answer)  # an answer may quote the key
+    answer = json.loads(text.replace(key, "…") if key else text)
+    record.add(name=name, answer=answer, dollars=price_of(answer, wire.model), seconds=seconds)
+
+
+def _marked(messages: list[Any]) -> list[Any]:
+    """Return Anthropic's messages with a cache mark at the end, as hosts set it."""
+    *before, last = messages
+    content = last["content"]
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    marked = {**blocks[-1], "cache_control": {"type": "ephemeral"}}
+    return [*before, {**last, "content": [*blocks[:-1], marked]}]
+
+
+def usage_in(answer: Any) -> Usage:
+    """Return the tokens that an answer reports; none where it reports none."""
+    with contextlib.suppress(ValueError):
+        return usage_of(answer)
+    return Usage()
+
+
+def price_of(answer: Any, model: str) -> float | None:
+    """Return the dollars of an answer: the provider's figure, else at list prices; None: unknown."""
+    from genai_prices import Usage as Counts
+    from genai_prices import calc_price
+
+    billed = answer.get("usage") if isinstance(answer, dict) else None
+    if isinstance(billed, dict) and isinstance(billed.get("cost"), int | float):
+        return float(billed["cost"])
+    usage = usage_in(answer)
+    counts = Counts(
+        input_tokens=usage.context_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        output_tokens=usage.output_tokens,
+    )
+    try:
+        return float(calc_price(counts, model_ref=model).total_price)
+    except LookupError:
+        return None
+
+
+def _serve(
+    record: TrialRecord, name: str, reply: Reply, work: Path, session: Session | None
+) -> None:
+    """Run the commands and recalls of an answer, and record their results."""
+    started = time.monotonic()
+    results = []
+    for call_id, tool, arguments in reply.calls:
+        given = json_text.read(arguments, None)
+        command = given.get("command") if isinstance(given, dict) else None
+        if session and tool == recall.TOOL_NAME:
+            results.append((call_id, session.answer(arguments), False))
+        elif tool == BASH["name"] and isinstance(command, str):
+            output, status = _run(["bash", "-c", command], work, record.settings.seconds)
+            results.append((call_id, f"{output}\n(exit status {status})", status != 0))
+        else:
+            results.append((call_id, f"there is no tool {tool!r} with these arguments", True))
+    seconds = round(time.monotonic() - started, 3)
+    record.add(name=name, results=results, seconds=seconds)
+
+
+def _run(command: list[str], work: Path, seconds: float) -> tuple[str, int]:
+    """Return what a command prints, and its exit status; it gets none of the keys of this process."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if "KEY" not in name and "TOKEN" not in name
+    }
+    with subprocess.Popen(  # noqa: S603 - running what the model writes is what a trial is
+        command,
+        cwd=work,
+        env=kept,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    ) as process:
+        try:
+            output, _err = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            output, _err = process.communicate()
+            output += f"\n(ended after {seconds:g} seconds)".encode()
+    text = output.decode("utf-8", "replace")
+    if len(text) > MAX_OUTPUT_CHARACTERS:
+        half = MAX_OUTPUT_CHARACTERS // 2
+        text = f"{text[:half]}\n({len(text) - 2 * half:,} characters left out)\n{text[-half:]}"
+    return text, process.returncode

@@ -1,0 +1,322 @@
+"""A trial from end to end: a scripted model on loopback solves some tasks and fails others."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import run
+from models.endpoint import Answer, Asked, Server, endpoint
+from replay.study.scripted_endpoint import is_chat, said
+
+from hippocampus.replay.trial.record import (
+    RAW,
+    VIEW,
+    Attempt,
+    Ended,
+    TrialRecord,
+    TrialSettings,
+    name_of,
+    pairs,
+    tasks_in,
+)
+from hippocampus.replay.trial.report import mcnemar, report
+from hippocampus.testing import entry_ids
+
+WIRES = ("openai", "anthropic")
+ROWS = 400
+Script = Callable[[Asked, Answer], Answer]
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> Path:
+    """Two tasks: which line of a log has the error; the agent gets the second one wrong."""
+    folder = tmp_path / "tasks"
+    for name in ("easy", "hard"):
+        work = folder / name / "workspace"
+        work.mkdir(parents=True)
+        lines = [f"2026-03-01 worker {n} took {n * 7} ms" for n in range(ROWS)]
+        lines[211] += " ERROR"
+        (work / "log.txt").write_text("\n".join(lines))
+        (folder / name / "prompt.md").write_text(
+            f"The {name} one: write the worker with the error to answer.txt."
+        )
+        verify = folder / name / "verify"
+        verify.write_text('#!/bin/sh\n[ "$(cat answer.txt)" = 211 ]\n')
+        verify.chmod(0o755)
+    return folder
+
+
+def called(asked: Asked, number: int, tool: str, **arguments: Any) -> Any:
+    if is_chat(asked):
+        function = {"name": tool, "arguments": json.dumps(arguments)}
+        call = {"id": f"c{number}", "type": "function", "function": function}
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
+        return {"choices": [{"message": message}]}
+    return {"content": [{"type": "tool_use", "id": f"c{number}", "name": tool, "input": arguments}]}
+
+
+def step(asked: Asked) -> Any:
+    """Read the log, look at a few things, find the row, and write the answer."""
+    text = json.dumps(asked.body["messages"], ensure_ascii=False)
+    number = len(re.findall(r'"assistant"', text))
+    if number == 0:
+        return called(asked, number, "bash", command="cat log.txt")
+    if number < 6:
+        return called(asked, number, "bash", command=f"echo look {number}")
+    if number == 6 and entry_ids(asked.body["messages"]):
+        return called(
+            asked, number, "recall", entry_id=entry_ids(asked.body["messages"])[0], pattern="ERROR"
+        )
+    if 'answer.txt\\"' not in text and "> answer.txt" not in text:
+        [found] = set(re.findall(r"worker (\d+) took \d+ ms ERROR", text))
+        wrong = "The hard one" in text
+        return called(asked, number, "bash", command=f"echo {7 if wrong else found} > answer.txt")
+    return said(asked, "It is written.")
+
+
+def billed(asked: Asked, value: Any) -> Any:
+    size = len(json.dumps(asked.body)) // 4
+    counts = (
+        ("prompt_tokens", "completion_tokens")
+        if is_chat(asked)
+        else ("input_tokens", "output_tokens")
+    )
+    return {**value, "usage": {**dict(zip(counts, (size, 10), strict=True)), "cost": size / 1e6}}
+
+
+@contextmanager
+def model(script: Script = lambda _, answer: answer) -> Iterator[Server]:
+    with endpoint(lambda asked: script(asked, Answer(billed(asked, step(asked))))) as server:
+        yield server
+
+
+def command(tasks: Path, server: Server, wire: str, *more: object) -> list[object]:
+    policy = tasks.parent / "short.yaml"
+    policy.write_text("extends: default\ncompression: 200\nfresh_up_to_tokens: 0\nread_turns: 0\n")
+    named = f"{wire}:some-model@{server.address}"
+    out = tasks.parent / "out"
+    return ["trial", tasks, "--out", out, "--model", named, "--policy", policy, "--yes", *more]
+
+
+def trial(tasks: Path, server: Server, wire: str, *more: object) -> tuple[dict[str, Any], str]:
+    done = run(*command(tasks, server, wire, "--json", *more), cwd=tasks.parent)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_both_conditions_are_run_verified_and_paid(tasks: Path, wire: str) -> None:
+    with model() as server:
+        found, told = trial(tasks, server, wire)
+    raw, view = (found["conditions"][each] for each in (RAW, VIEW))
+    assert (found["pairs"], raw["solved"], view["solved"], raw["recalls"]) == (2, 1, 1, 0)
+    assert view["recalls"] == 2
+    assert raw["calls"] + view["calls"] == len(server.asked)
+    assert view["input_tokens"] < raw["input_tokens"]
+    assert found["cost_percent"][0] == pytest.approx(
+        100 * view["dollars"] / raw["dollars"], abs=0.1
+    )
+    assert found["mcnemar_p"] == 1.0
+    assert "needs about 626 pairs" in told
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_run_that_was_killed_goes_on_and_pays_nothing_twice(tasks: Path, wire: str) -> None:
+    held, release = threading.Event(), threading.Event()
+
+    def hold_the_fifth(asked: Asked, answer: Answer) -> Answer:
+        if len(server.asked) == 5:
+            held.set()
+            answer.wait = release
+        return answer
+
+    with model(hold_the_fifth) as server:
+        arguments = map(str, command(tasks, server, wire))
+        killed = subprocess.Popen([sys.executable, "-P", "-m", "hippocampus", *arguments])
+        assert held.wait(60)
+        killed.kill()
+        killed.wait()
+        release.set()
+        found, _ = trial(tasks, server, wire)
+        again, _ = trial(tasks, server, wire)
+    calls = sum(each["calls"] for each in found["conditions"].values())
+    assert (found["pairs"], calls) == (2, len(server.asked) - 1)
+    assert again == found
+
+
+def test_the_budget_stops_a_run_and_a_larger_one_goes_on(tasks: Path) -> None:
+    with model() as server:
+        stopped, told = trial(tasks, server, "openai", "--budget", 0.003)
+        assert "the budget of $0.00 is spent" in told
+        assert stopped["pairs"] < 2
+        asked = len(server.asked)
+        whole, _ = trial(tasks, server, "openai", "--budget", 5)
+    assert whole["pairs"] == 2
+    assert sum(each["calls"] for each in whole["conditions"].values()) == len(server.asked) > asked
+
+
+def test_a_budget_without_a_price_stops_after_one_call(tasks: Path) -> None:
+    def unpriced(_: Asked, answer: Answer) -> Answer:
+        del answer.value["usage"]["cost"]
+        return answer
+
+    with model(unpriced) as server:
+        _, told = trial(tasks, server, "openai", "--budget", 5)
+    assert "the price of a call is not known" in told
+    assert len(server.asked) == 1
+
+
+def test_a_refusal_ends_an_attempt_and_a_failure_leaves_it_open(tasks: Path) -> None:
+    def refuse(asked: Asked, answer: Answer) -> Answer:
+        is_hard = "The hard one" in json.dumps(asked.body)
+        return Answer(said(asked, "", refusal="No.")) if is_hard else Answer({"error": "no"}, 400)
+
+    with model(refuse) as server:
+        found, told = trial(tasks, server, "openai")
+    assert found["pairs"] == 1
+    assert [each["refused"] for each in found["conditions"].values()] == [1, 1]
+    assert told.count("status 400: no") == 2
+
+
+def test_a_command_ends_at_its_time_and_gets_no_key(
+    tasks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+
+    def sleep(asked: Asked, answer: Answer) -> Answer:
+        if len(asked.body["messages"]) == 2:
+            answer.value = called(asked, 0, "bash", command="echo key:$OPENAI_API_KEY; sleep 60")
+        else:
+            answer.value = said(asked, "Enough.")
+        return answer
+
+    with model(sleep) as server:
+        trial(tasks, server, "openai", "--seconds", 0.5)
+    results = [
+        each.body["messages"][-1]["content"]
+        for each in server.asked
+        if len(each.body["messages"]) > 2
+    ]
+    assert set(results) == {"key:\n\n(ended after 0.5 seconds)\n(exit status -9)"}
+
+
+def test_a_folder_without_whole_tasks_is_refused(tmp_path: Path) -> None:
+    with model() as server:
+        done = run(
+            "trial",
+            tmp_path,
+            "--out",
+            tmp_path / "o",
+            "--model",
+            f"openai:m@{server.address}",
+            "--yes",
+            cwd=tmp_path,
+        )
+    assert (done.returncode, server.asked) == (2, [])
+    assert "holds no task" in done.stderr
+
+
+def test_other_settings_are_another_trial(tasks: Path) -> None:
+    with model() as server:
+        trial(tasks, server, "openai")
+        done = run(*command(tasks, server, "openai", "--seed", 8), cwd=tasks)
+    assert done.returncode == 2
+    assert "a trial with other settings" in done.stderr
+
+
+def test_the_order_is_by_chance_and_the_same_again(tasks: Path) -> None:
+    found = tasks_in(tasks)
+    orders = [[name_of(*each) for each in pairs(found, seed)] for seed in range(20)]
+    assert orders == [[name_of(*each) for each in pairs(found, seed)] for seed in range(20)]
+    assert {order[0] for order in orders} == {"easy-raw", "easy-view", "hard-raw", "hard-view"}
+
+
+def test_figures_are_of_pairs_that_have_ended(tasks: Path) -> None:
+    record = TrialRecord(tasks.parent / "out", TrialSettings("tasks", "openai:m"))
+    answer = {"answer": {}, "dollars": 1.0, "seconds": 1.0}
+    for name, solved in (("easy-raw", True), ("easy-view", False), ("hard-raw", True)):
+        record.attempts[name] = Attempt([answer], [], Ended(solved, "answer", 0, 1.0))
+    found = report(record, tasks_in(tasks))
+    assert (found["pairs"], found["solved_by_raw_alone"], found["dollars"]) == (1, 1, 3.0)
+    assert found["cost_percent"] == [100.0, 100.0, 100.0]
+
+
+@pytest.mark.parametrize(("one", "other", "p"), [(0, 0, 1.0), (10, 1, 0.01171875), (3, 3, 1.0)])
+def test_mcnemar_is_the_exact_binomial_test(one: int, other: int, p: float) -> None:
+    assert mcnemar(one, other) == p == mcnemar(other, one)
+
+
+def test_the_tasks_that_ship_are_whole_unsolved_and_the_same_again(tmp_path: Path) -> None:
+    script = Path(__file__).parents[2] / "examples" / "trial_tasks.py"
+    for name in ("one", "two"):
+        subprocess.run([sys.executable, script, tmp_path / name], check=True)
+    one, two = (tasks_in(tmp_path / name) for name in ("one", "two"))
+    assert [task.name for task in one] == [task.name for task in two]
+    assert len(one) == 20
+    for task, again in zip(one, two, strict=True):
+        assert task.prompt == again.prompt
+        assert task.verify.read_bytes() == again.verify.read_bytes()
+        assert (
+            subprocess.run(
+                [task.verify], cwd=task.workspace, capture_output=True, check=False
+            ).returncode
+            != 0
+        )
+
+
+@pytest.mark.parametrize("kind", ["tickets-00", "logs-01", "modules-02"])
+def test_a_task_that_ships_can_be_solved(tmp_path: Path, kind: str) -> None:
+    script = Path(__file__).parents[2] / "examples" / "trial_tasks.py"
+    subprocess.run([sys.executable, script, tmp_path], check=True)
+    [task] = [each for each in tasks_in(tmp_path) if each.name == kind]
+    SOLUTIONS[kind.partition("-")[0]](task.prompt, task.workspace)
+    done = subprocess.run([task.verify], cwd=task.workspace, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def solve_tickets(prompt: str, work: Path) -> None:
+    number = int(re.search(r"Begin with ticket (\d+)", prompt)[1])
+    wanted = re.search(r"parts of kind (\w+)", prompt)[1]
+    total, first = 0, ""
+    while True:
+        text = (work / f"tickets/{number:03}.txt").read_text()
+        amount, part = re.search(r"Parts: (\d+) of (\w+)", text).groups()
+        if part == wanted:
+            total += int(amount)
+            first = first or re.search(r"Opened by (\w+)", text)[1]
+        found = re.search(r"is (\d+) more than (-?\d+)", text)
+        if not found:
+            break
+        number = sum(map(int, found.groups()))
+    (work / "answer.txt").write_text(f"{total} {first}\n")
+
+
+def solve_logs(_: str, work: Path) -> None:
+    counts = {
+        path.stem: len(re.findall("timed out", path.read_text()))
+        for path in sorted((work / "logs").iterdir())
+    }
+    (work / "answer.txt").write_text("".join(f"{name} {count}\n" for name, count in counts.items()))
+
+
+def solve_modules(_: str, work: Path) -> None:
+    for line in (work / "RULES.md").read_text().splitlines():
+        name, limit, off = re.match(r"- (\w+): from (\d+) pieces on, (\d+) ", line).groups()
+        path = work / f"shop/{name}.py"
+        path.write_text(
+            f"{path.read_text()}\n\nwhole = price\n\n\ndef price(amount, rebate=False):\n"
+            f"    less = rebate and amount >= {limit}\n"
+            f"    return whole(amount) * (100 - {off}) // 100 if less else whole(amount)\n"
+        )
+
+
+SOLUTIONS = {"tickets": solve_tickets, "logs": solve_logs, "modules": solve_modules}
