@@ -6,6 +6,7 @@ their like become pages of the site as they are. No sentence about the software 
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import posixpath
@@ -51,6 +52,7 @@ def table(head: str, rows: Iterator[tuple[str, ...]] | list[tuple[str, ...]]) ->
 # The command line
 
 
+@functools.cache
 def commands() -> dict[str, Any]:
     """Return every command by its full name, such as `policy check`, groups included."""
 

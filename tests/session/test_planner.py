@@ -34,7 +34,10 @@ def errands(rounds: int) -> list[dict[str, Any]]:
     return items
 
 
-@pytest.mark.parametrize("table", sorted(TABLES.keys() - {"anthropic-1h"}))
+SLOW_TABLES = [pytest.param(each, marks=pytest.mark.slow) for each in ("gemini", "none")]
+
+
+@pytest.mark.parametrize("table", ["anthropic-5m", "openai", *SLOW_TABLES])
 def test_old_turns_become_digests_within_the_stake(tmp_path: Path, table: str) -> None:
     """Where a write costs twice an input token, the stake of so short a session buys no edit."""
     items = errands(320)
