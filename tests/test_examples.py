@@ -144,6 +144,7 @@ def test_the_readme_lists_each_recording_with_its_size() -> None:
         assert f"| `{path.stem}` | {format_of(path)} | {calls} | {weight(path):,} |" in readme
 
 
+@pytest.mark.slow
 def test_a_session_can_be_recorded_again_with_real_tools(tmp_path: Path) -> None:
     record(tmp_path, "fork-repair")
     fresh = tmp_path / "fork-repair.json"
