@@ -78,7 +78,9 @@ def outcomes(recordings: Mapping[str, Sequence[Mapping[str, DecisiveSums]]]) -> 
 
     Each figure is in percent, with the ends of its interval; None where a folder has nothing to count.
     """
-    samples = {folder: _Samples(rows) for folder, rows in recordings.items()}
+    samples = {
+        folder: _Samples(rows, seed) for seed, (folder, rows) in enumerate(recordings.items())
+    }
     found: dict[str, Any] = {
         "folders": {folder: each.figures() for folder, each in samples.items()},
         "difference": None,
@@ -98,10 +100,10 @@ def outcomes(recordings: Mapping[str, Sequence[Mapping[str, DecisiveSums]]]) -> 
 class _Samples:
     """The recordings of a folder, drawn again and again."""
 
-    def __init__(self, rows: Sequence[Mapping[str, DecisiveSums]]) -> None:
+    def __init__(self, rows: Sequence[Mapping[str, DecisiveSums]], seed: int) -> None:
         self.rows = rows
         self.strategies = tuple(rows[0])
-        draws = np.random.default_rng(0).integers(0, len(rows), (DRAWS, len(rows)))
+        draws = np.random.default_rng(seed).integers(0, len(rows), (DRAWS, len(rows)))
         self._draws = np.vstack([np.arange(len(rows)), *draws])
         """The first row is the recordings themselves."""
 
