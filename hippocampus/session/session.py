@@ -67,7 +67,7 @@ class Session:
         self.id = session_id
         self._resources = resources
         self._lock = threading.RLock()
-        self._guard = Guard(session_id)
+        self._guard = Guard(session_id, resources.disk_problems)
         self._run = SessionRun(session_id, resources, info, self._guard)
         self._is_closed = False
         self._last: list[Item] = []
@@ -90,7 +90,7 @@ class Session:
             self._run.open()
         except StoreError as failure:  # law 3: an agent that restarts starts
             self._guard.problem = str(failure)
-            LOG.exception("session %s: sending messages as they are until it opens", self.id)
+            self._guard.say_of_disk("sending messages as they are until it opens", failure)
 
     @property
     def failures(self) -> int:
