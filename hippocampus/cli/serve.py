@@ -14,7 +14,10 @@ from hippocampus.cli.options import DEFAULT_STATE, PolicyName, StateOption, fail
 TOKEN = "HIPPOCAMPUS_MCP_TOKEN"  # noqa: S105 - the name of a variable
 GRACE_SECONDS = 3
 """How long a server that is stopped waits for answers that are under way."""
-INSTALL_MCP = 'the MCP server needs: pip install "hippocampus-context[mcp]"'
+INSTALL_MCP = (
+    'the MCP server needs: pip install "hippocampus-context[mcp]"; or, where a framework such as '
+    'CrewAI needs an older mcp, its own environment: pipx install "hippocampus-context[mcp]"'
+)
 INSTALL_PROXY = 'the proxy needs: pip install "hippocampus-context[proxy]"'
 
 
