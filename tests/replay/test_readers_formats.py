@@ -324,6 +324,17 @@ class TestClaudeCode:
         assert recording.usage == {0: Usage(2, 30, 4, 9), 1: Usage(2, 30, 4, 3)}
         assert (recording.model, recording.unanswered) == ("claude-opus-4-5", 0)
 
+    def test_an_answer_whose_usage_has_no_counts_is_read(self, save: Any) -> None:
+        message = {"id": "msg_1", "usage": {"service_tier": "standard"}}
+        [recording] = save(
+            [
+                self.line("user", "1", None, "List."),
+                self.line("assistant", "2", "1", [self.text("Done.")], message=message),
+            ],
+            lines=True,
+        )
+        assert recording.messages[1]["content"] == [self.text("Done.")]
+
     def test_attached_prompts_and_files_are_read_and_reminders_not(self, save: Any) -> None:
         def attached(**attachment: Any) -> Record:
             return {"type": "attachment", "sessionId": "s", "attachment": attachment}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hippocampus.formats.conversation import Item
-from hippocampus.formats.usage import Usage, usage_of
+from hippocampus.formats.usage import usage_of
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, has_answer, without_usage
 from hippocampus.replay.readers.values import JsonRecord, as_list, as_records, as_text, kind_of
 
@@ -111,7 +111,7 @@ def _add(messages: list[RawMessage], answer_at: dict[str, int], line: JsonRecord
         messages.append(RawMessage.user(content))
     elif line.get("type") == "assistant" and message.get("model") != NO_MODEL:
         blocks = as_list(content) or [{"type": "text", "text": as_text(content)}]
-        usage = usage_of(message.record("usage")) if message.record("usage") else Usage()
+        usage = usage_of({"usage": {"input_tokens": 0, **message.record("usage")}})
         answer = RawMessage.answer(list(blocks), (), usage, message.text("model"))
         answer = answer._replace(at=line.text("timestamp"))
         message_id = message.text("id")
