@@ -173,7 +173,9 @@ def test_status_of_a_directory_sums_what_its_sessions_have_saved(state: Path) ->
                 session(reading(8)[:end])
             figures.append(session.status())
             session.close()
-    found = json.loads(hippocampus("status", state, "--json", "--model", "claude-sonnet-4-5").output)
+    found = json.loads(
+        hippocampus("status", state, "--json", "--model", "claude-sonnet-4-5").output
+    )
     assert [each["session"] for each in found] == ["one", "two"]
     assert [each["saved_dollars"] for each in found] == [each["saved_dollars"] for each in figures]
     lines = hippocampus("status", state).output.splitlines()
