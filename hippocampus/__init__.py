@@ -36,7 +36,11 @@ __all__ = sorted(_HOMES)  # noqa: PLE0605 - sorted keys of the table above
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from its module."""
+    """Load a public name from its module; `__version__` is that of the installed package."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("hippocampus-context")
     if name not in _HOMES:
         raise AttributeError(f"module 'hippocampus' has no attribute {name!r}")
     return getattr(importlib.import_module(f"hippocampus.{_HOMES[name]}"), name)

@@ -23,6 +23,7 @@ from hippocampus.prices import Prices, bare_name
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Source as Fetcher
 from hippocampus.recall.sources import Tool, known_sources
+from hippocampus.session.guard import Guard
 from hippocampus.session.open_files import OpenFiles
 from hippocampus.session.open_sessions import OpenSessions
 from hippocampus.session.ports import ConsolidationOutcome
@@ -95,6 +96,7 @@ class Hippocampus:
         store: ContentStore | None = None,
         marks: int = OWN_MARKS,
         tail_mark: bool = False,
+        strict: bool = False,
     ) -> None:
         """Open a state directory, and make it if it does not exist.
 
@@ -114,14 +116,14 @@ class Hippocampus:
         two of the provider's four to be free, of which the host may use one in its system prompt
         or tools; 0 adds none. `tail_mark` means that requests get a mark at their end after the
         view was made, as with automatic caching or by a framework; in a format that has no marks,
-        the plan takes ours to be set.
+        the plan takes ours to be set. A directory that cannot be used, because the disk is full, not
+        writable or damaged, is logged: sessions send their messages as they are, and use it as soon
+        as that works. With `strict` it is an error.
 
         Raises:
             PolicyError: the policy cannot be read; the error lists every problem.
             SealedError: the directory is encrypted, and its key is not set.
-
-        A directory that cannot be used, because the disk is full, not writable or damaged, is logged:
-        sessions send their messages as they are, and use it as soon as that works.
+            StoreError: the directory cannot be used, and `strict` is set.
 
         """
         state = StateDir(Path(state_dir))
@@ -138,6 +140,7 @@ class Hippocampus:
         self._agent = agent
         self._open_sessions = OpenSessions(self.session, MAX_OPEN_SESSIONS)
         self._closing = contextlib.ExitStack()
+        disk_problems: dict[str, float] = {}
         if store is None:
             store = self._closing.enter_context(opened_store(state))
             try:
@@ -145,8 +148,10 @@ class Hippocampus:
                     store.open()
             except SealedError:  # a person forgot the key: nothing is written without it
                 raise
-            except StoreError:  # law 3: an agent that restarts starts
-                LOG.exception("messages are sent as they are until the directory can be used")
+            except StoreError as failure:  # law 3: an agent that restarts starts
+                if strict:
+                    raise
+                Guard("*", disk_problems).say_of_disk("sending messages as they are", failure)
         self._store: ContentStore = store
         loads = inputs.ContextLoadResources(
             state, self._store, declared, encoding, self._known_facts, self._read_edits
@@ -168,6 +173,7 @@ class Hippocampus:
             tail_mark=tail_mark,
             memory_tools=_FactTools(lambda: self.facts),
             open_files=self._open_files,
+            disk_problems=disk_problems,
         )
 
     def session(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -59,7 +61,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 HAS_PIP = importlib.util.find_spec("pip") is not None
-HAS_HATCHLING = importlib.util.find_spec("hatchling") is not None
+HAS_HATCHLING = all(map(importlib.util.find_spec, ("hatchling", "hatch_fancy_pypi_readme")))
 
 
 @pytest.mark.skipif(not HAS_PIP, reason="no pip in this environment")
@@ -76,6 +78,20 @@ def test_an_install_brings_its_policies(tmp_path: Path, how: str) -> None:
     told = _done([python, "-c", f"import sys; sys.path += {borrowed!r}\n{SHIPPED}"], tmp_path)
     home = tmp_path / "venv" if how == "wheel" else copy
     assert Path(told.strip()).is_relative_to(home)
+
+
+@pytest.mark.skipif(not HAS_PIP, reason="no pip in this environment")
+def test_the_built_package_runs_under_its_own_name_and_its_page_has_no_dead_link(
+    tmp_path: Path,
+) -> None:
+    with zipfile.ZipFile(_wheel(_copy(tmp_path / "copy"), tmp_path)) as wheel:
+        [info] = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = wheel.read(info).decode()
+        scripts = wheel.read(info.replace("METADATA", "entry_points.txt")).decode()
+    assert scripts.count(" = hippocampus.cli:main") == 2
+    assert "hippocampus-context = hippocampus.cli:main" in scripts
+    assert re.findall(r"\]\((?!https?:)[^)]*\)", metadata) == []
+    assert f"Version: {hippocampus.__version__}" in metadata
 
 
 def _copy(folder: Path) -> Path:

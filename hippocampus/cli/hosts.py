@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hippocampus.cli.options import DEFAULT_STATE, StateOption, fail
+from hippocampus.cli.options import DEFAULT_STATE, AsJson, StateOption, expect_state, fail
+from hippocampus.prices import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from hippocampus.integrations.hooks.settings import SettingsChange
+    from hippocampus.storage.state_dir import StateDir
 
 
 Named = Annotated[
@@ -55,17 +59,55 @@ def uninstall(host: Named, project: Project = False, dry_run: DryRun = False) ->
     _apply(settings.uninstalled(settings.HOSTS[host], _root(project)), dry_run=dry_run)
 
 
-def status(host: Named, project: Project = False, state_dir: State = None) -> None:
-    """Report whether hooks and server run and whether edits arrived; exit status 1 where not."""
+def status(
+    host: Annotated[
+        str, typer.Argument(help="The coding agent, or a state directory.", metavar="HOST|DIR")
+    ],
+    project: Project = False,
+    state_dir: State = None,
+    model: Annotated[str, typer.Option(help="Of a directory: whose prices.")] = DEFAULT_MODEL,
+    as_json: AsJson = False,
+) -> None:
+    """Report whether hooks and server run (exit status 1 where not), or what a directory has saved."""
     from hippocampus.integrations.hooks import settings
     from hippocampus.integrations.hooks.status import report
     from hippocampus.storage.state_dir import StateDir
 
+    if host not in settings.HOSTS:
+        if not Path(host).is_dir():
+            known = ", ".join(settings.HOSTS)
+            raise typer.BadParameter(f"{host!r} is neither of {known} nor a state directory")
+        _print_savings(expect_state(Path(host)), model, as_json=as_json)
+        return
     state = StateDir(_state(project, state_dir))
     lines, is_sound = report(settings.HOSTS[host], _root(project), state)
     typer.echo("\n".join(lines))
     if not is_sound:
         raise typer.Exit(1)
+
+
+def _print_savings(state: StateDir, model: str, *, as_json: bool) -> None:
+    """Print the figures of a state directory: a line for each session, and for each day its sum."""
+    from hippocampus.formats.visible import visible
+    from hippocampus.prices import model_prices
+    from hippocampus.storage.savings import savings
+
+    found = savings(state, model_prices(model))
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    typer.echo("calls  shortened  raw cost  sent cost  saved     $ saved")
+    for day, sessions in itertools.groupby(found, key=lambda each: each["day"]):
+        rows = list(sessions)
+        for name, of in [*((each["session"], [each]) for each in rows), (day, rows)]:
+            raw, sent = (sum(each[key] for each in of) for key in ("raw_cost", "sent_cost"))
+            calls, shortened = (sum(each[key] for each in of) for key in ("calls", "shortened"))
+            dollars = sum(each["saved_dollars"] for each in of)
+            share = f"{100 * (1 - sent / raw):.1f} %" if raw else "–"
+            figures = (
+                f"{calls:5,}  {shortened:9,}  {raw:8,.0f}  {sent:9,.0f}  {share:>7}  {dollars:8.2f}"
+            )
+            typer.echo(visible(f"{figures}  {name}"))
 
 
 def hook(

@@ -14,7 +14,10 @@ from hippocampus.cli.options import DEFAULT_STATE, PolicyName, StateOption, fail
 TOKEN = "HIPPOCAMPUS_MCP_TOKEN"  # noqa: S105 - the name of a variable
 GRACE_SECONDS = 3
 """How long a server that is stopped waits for answers that are under way."""
-INSTALL_MCP = 'the MCP server needs: pip install "hippocampus-context[mcp]"'
+INSTALL_MCP = (
+    'the MCP server needs: pip install "hippocampus-context[mcp]"; or, where a framework such as '
+    'CrewAI needs an older mcp, its own environment: pipx install "hippocampus-context[mcp]"'
+)
 INSTALL_PROXY = 'the proxy needs: pip install "hippocampus-context[proxy]"'
 
 
@@ -26,8 +29,8 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
     host: Annotated[str, typer.Option(help="The address that http listens on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(envvar="HIPPO_PORT", help="The port of http.")] = 3100,
     profile: Annotated[
-        Literal["hippocampus", "hippo", "scriptling"],
-        typer.Option(help="Whose tools are offered: ours, or those of another memory."),
+        Literal["hippocampus", "recall", "hippo", "scriptling"],
+        typer.Option(help="The tools: ours, recall alone, or those of another memory."),
     ] = "hippocampus",
     agent: Annotated[str, typer.Option(envvar="HIPPOCAMPUS_AGENT", help="Whose memory.")] = "",
     policy: PolicyName = "default",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from ag2 import Plugin, tools
 from ag2 import events as of
 from ag2.middleware import BaseMiddleware, Middleware
+from pydantic_core import to_json
 
 from hippocampus.formats.conversation import Item
 from hippocampus.integrations import adapter
@@ -62,8 +62,11 @@ def _read(event: of.BaseEvent) -> list[Item]:
 
 
 def _text_of(parts: Sequence[of.Input]) -> str:
-    own = [each for each in parts if isinstance(each, TEXTS)]
-    return "\n".join(getattr(each, "content", None) or json.dumps(each.data) for each in own)
+    return "\n".join(_text_of_part(each) for each in parts if isinstance(each, TEXTS))
+
+
+def _text_of_part(part: Any) -> str:
+    return part.content if isinstance(part, of.TextInput) else to_json(part.data).decode()
 
 
 def _edit(event: Any, kind: str, place: int, text: str) -> Any:

@@ -54,12 +54,10 @@ def _read(message: Any) -> list[Item]:
 
 
 def _read_part(part: Any) -> Item:
-    own = getattr(part, "content", None)
     if isinstance(part, of.ToolReturnPart):
-        text = own if isinstance(own, str) else part.model_response_str(wrap_if_error=False)
-        return adapter.chat_result(part.tool_call_id, text)
+        return adapter.chat_result(part.tool_call_id, part.model_response_str(wrap_if_error=False))
     role = "user" if isinstance(part, of.UserPromptPart) else "system"
-    return adapter.chat_message(role, adapter.text_in(own))
+    return adapter.chat_message(role, adapter.text_in(getattr(part, "content", None)))
 
 
 def _edit(message: Any, kind: str, place: int, text: str) -> Any:
@@ -70,7 +68,8 @@ def _edit(message: Any, kind: str, place: int, text: str) -> Any:
     part = message.parts[at]
     if kind == "call":
         changed = replace(part, args=text)
+    elif kind == "result":
+        changed = replace(part, content=[text, *part.files] if part.files else text)
     else:
-        given = getattr(part, "files", None) or part.content
-        changed = replace(part, content=adapter.with_text(given, text))
+        changed = replace(part, content=adapter.with_text(part.content, text))
     return replace(message, parts=adapter.replaced(message.parts, at, changed))

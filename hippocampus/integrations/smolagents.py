@@ -20,6 +20,8 @@ CALL, RESULT = Role.TOOL_CALL, Role.TOOL_RESPONSE
 STEP = {(Role.ASSISTANT, CALL), (CALL, RESULT)}
 FORMS = {"call": (CALL, "Calling tools:\n"), "result": (RESULT, "Observation:\n")}
 """Which message follows which in a step, and how those with calls and with results begin."""
+FAILED = "[{'id': 'failed', 'function': {'name': 'step', 'arguments': {}}}]"
+"""The calls of a step that failed: smolagents keeps only its error, as a result."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,10 @@ def _make(role: str, text: str) -> Step:
 
 def _read(step: Step) -> list[Item]:
     texts = {role: adapter.text_in(each.content) for role, each in step.messages.items()}
-    if CALL not in texts:
+    if not texts.keys() & {CALL, RESULT}:
         return [adapter.chat_message(*each) for each in texts.items()]
     text = {kind: texts.get(role, "").removeprefix(front) for kind, (role, front) in FORMS.items()}
-    calls = ast.literal_eval(text["call"])
+    calls = ast.literal_eval(text["call"] or FAILED)
     given = [each["function"]["arguments"] for each in calls]
     call = calls[0]["id"], calls[0]["function"]["name"], {"calls": given} if given[1:] else given[0]
     said = adapter.chat_message("assistant", texts.get(Role.ASSISTANT, ""), [call])

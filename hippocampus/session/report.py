@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, TypedDict
 
 from hippocampus.entries.decay import explained
 from hippocampus.session.rules import Rules
@@ -14,8 +14,48 @@ from hippocampus.session.view import View
 MAX_LARGEST = 3
 
 
-def figures(state: State, rules: Rules) -> dict[str, Any]:
-    """Return the figures of a state, as `Session.status` documents them."""
+class Figures(TypedDict):
+    """The figures of a session that its state has."""
+
+    raw_tokens: int
+    """Tokens of the list."""
+    sent_tokens: int
+    """Tokens of its view."""
+    raw_cost: float
+    """What all calls would have cost with the whole list, in base input tokens."""
+    sent_cost: float
+    """What they cost with the views."""
+    saved_dollars: float
+    """The difference at the prices of the model."""
+    entries: int
+    stages: dict[str, int]
+    """How many entries are in each stage."""
+    strengths: dict[str, dict[str, Any]]
+    """By entry its strength, what that is made of, and what it will be in ten turns."""
+    due: int
+    """Payloads that may leave the view and stay, since the edit does not pay yet."""
+    over_limit_tokens: int
+    """The tokens by which the view passes its limit; 0 where it fits."""
+    too_large: list[str]
+    """The largest messages of a view that passes its limit."""
+
+
+class Status(Figures):
+    """The live figures of a session."""
+
+    turn: int
+    failures: int
+    """Calls that failed inside and sent the messages as they were."""
+    problem: str
+    """Why the last call failed, or why nothing can be stored; empty where all is well."""
+    recalls: dict[str, int]
+    """How many had the full content, its summary only (`partial`), or nothing (`failed`)."""
+    billed: dict[str, Any] | None
+    """The bill next to the prediction; None until `billed` is called."""
+
+
+def figures(state: State, rules: Rules) -> Figures:
+    """Return the figures of a state."""
     view, history, costs, policy = state.view, state.history, state.costs, rules.policy
     entries = [record.entry for record in state.records.values()]
     bounds = history.turn, policy.exponent, policy.initial_strength
@@ -24,7 +64,7 @@ def figures(state: State, rules: Rules) -> dict[str, Any]:
         "sent_tokens": view.shown_total,
         "raw_cost": round(costs.raw, 1),
         "sent_cost": round(costs.sent, 1),
-        "saved_dollars": rules.prices.dollars(costs.raw - costs.sent),
+        "saved_dollars": round(rules.prices.dollars(costs.raw - costs.sent), 4),
         "entries": len(entries),
         "stages": dict(Counter(str(record.stage) for record in state.records.values())),
         "strengths": {each.id: explained(each, *bounds)._asdict() for each in entries},

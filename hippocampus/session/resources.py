@@ -35,6 +35,8 @@ class Resources:
     memory_tools: MemoryTools | None = None
     open_files: OpenFiles = field(default_factory=OpenFiles)
     """The sessions that have their files open."""
+    disk_problems: dict[str, float] = field(default_factory=dict)
+    """When it was logged why the directory cannot be used, in monotonic seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ class Session:
         self.id = session_id
         self._resources = resources
         self._lock = threading.RLock()
-        self._guard = Guard(session_id)
+        self._guard = Guard(session_id, resources.disk_problems)
         self._run = SessionRun(session_id, resources, info, self._guard)
         self._is_closed = False
         self._last: list[Item] = []
@@ -90,7 +90,7 @@ class Session:
             self._run.open()
         except StoreError as failure:  # law 3: an agent that restarts starts
             self._guard.problem = str(failure)
-            LOG.exception("session %s: sending messages as they are until it opens", self.id)
+            self._guard.say_of_disk("sending messages as they are until it opens", failure)
 
     @property
     def failures(self) -> int:
@@ -546,18 +546,8 @@ class Session:
         with self._lock:
             return self._run.ledger.decisions()
 
-    def status(self) -> dict[str, Any]:
-        """Return the live figures of the session.
-
-        Turn; failures, and the problem of the last call, empty where all is well; tokens of the
-        list and of its view; what all calls would have cost without us and what they cost, in base
-        input tokens, and the difference in dollars; entries by stage; by entry, its strength, what
-        that is made of, and what it will be in ten turns; payloads that are due but not shortened,
-        since the edit does not pay yet; the tokens by which the view passes its limit, 0 where it
-        fits, and then its largest messages; how many recalls had the full content, its summary only
-        (partial), or nothing (failed);
-        and the bill next to the prediction (None until `billed` is called).
-        """
+    def status(self) -> report.Status:
+        """Return the live figures of the session."""
         with self._lock:
             return {
                 "turn": self._run.state.history.turn,

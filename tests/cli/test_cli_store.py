@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import time
 from pathlib import Path
@@ -161,3 +162,28 @@ def test_a_store_that_cannot_be_made_is_named(
     monkeypatch.setenv("HIPPOCAMPUS_STORE", "storage.memory_store:nothing_here")
     found = hippocampus("store", "ls", state)
     assert "expected package.module:function" in str(found.exception)
+
+
+def test_status_of_a_directory_sums_what_its_sessions_have_saved(state: Path) -> None:
+    with contextlib.closing(Hippocampus(state, policy=EAGER, model="claude-sonnet-4-5")) as memory:
+        figures = []
+        for name in ("one", "two"):
+            session = memory.session(name)
+            for end in range(2, 9, 2):
+                session(reading(8)[:end])
+            figures.append(session.status())
+            session.close()
+    found = json.loads(
+        hippocampus("status", state, "--json", "--model", "claude-sonnet-4-5").output
+    )
+    assert [each["session"] for each in found] == ["one", "two"]
+    assert [each["saved_dollars"] for each in found] == [each["saved_dollars"] for each in figures]
+    lines = hippocampus("status", state).output.splitlines()
+    assert len(lines) == 4
+    assert lines[-1].split()[0] == str(sum(each["turn"] for each in figures))
+
+
+def test_status_of_neither_names_the_coding_agents(tmp_path: Path) -> None:
+    wrong = hippocampus("status", tmp_path / "clode")
+    assert wrong.exit_code == 2
+    assert "claude-code" in wrong.output

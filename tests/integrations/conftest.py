@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from integrations import scenario
 
+ResultsChecker = Callable[..., None]
 PageRunner = Callable[[str, Callable[[Any], Any], str], None]
 
 
@@ -26,3 +27,23 @@ def run_page(
         assert "A-417" in mind.requests[-1][-1]["content"]
 
     return run
+
+
+@pytest.fixture
+def check_results(
+    monkeypatch: pytest.MonkeyPatch, state: Path, caplog: pytest.LogCaptureFixture
+) -> ResultsChecker:
+    """Checks what a model is sent of all that tools return, where a function writes its messages."""
+
+    def check(written_by: str, ask: scenario.Ask, more: dict[str, Any] | None = None) -> None:
+        sent: list[str] = []
+
+        def record(messages: Any, *_: Any) -> list[Any]:
+            sent.append(repr([*scenario.leaves(messages)]))
+            return []
+
+        monkeypatch.setattr(written_by, record)
+        scenario.check_results(state, sent, ask, more or {})
+        assert "sending the messages as they are" not in caplog.text
+
+    return check

@@ -6,6 +6,7 @@ as chat messages by the test's own few lines, not by those of the adapter.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import importlib
 import json
@@ -14,12 +15,15 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from hippocampus import Hippocampus
+from pydantic import BaseModel
+
+from hippocampus import Hippocampus, Policy
 from hippocampus.formats.openai_chat import read
 from hippocampus.testing import ScriptedModel, call, entry_ids
 
@@ -194,6 +198,125 @@ def stable_share(requests: Sequence[list[Any]]) -> float:
 
 def _lines(request: list[Any]) -> list[str]:
     return [json.dumps(item, sort_keys=True) for item in request]
+
+
+class OrderModel(BaseModel):
+    """A row as a tool returns it that describes its values by a model."""
+
+    id: str
+    row: int
+    state: str
+    customer: str
+
+
+@dataclass
+class OrderRecord:
+    """A row as a dataclass."""
+
+    id: str
+    row: int
+    state: str
+    customer: str
+
+
+RESULT_ROWS = [order(0, row) for row in range(700)]
+RESULT_LINES = [json.dumps(row) for row in RESULT_ROWS]
+RESULTS: dict[str, Any] = {
+    "JSON text": json.dumps(RESULT_ROWS),
+    "text": "\n".join(RESULT_LINES),
+    "dict": {"orders": RESULT_ROWS},
+    "dict of one text": {"result": json.dumps(RESULT_ROWS)},
+    "list of texts": RESULT_LINES,
+    "list of dicts": RESULT_ROWS,
+    "tuple": tuple(RESULT_ROWS),
+    "list of numbers": [*range(12_000)],
+    "list of lists": [[*row.values()] for row in RESULT_ROWS],
+    "model": OrderModel(id="\n".join(RESULT_LINES), row=1, state="late", customer="c"),
+    "list of models": [OrderModel(**row) for row in RESULT_ROWS],
+    "list of dataclasses": [OrderRecord(**row) for row in RESULT_ROWS],
+    "text and a number": ["\n".join(RESULT_LINES), 7],
+    "text blocks": [{"type": "text", "text": "\n".join(RESULT_LINES[at::2])} for at in (0, 1)],
+    "error": ValueError("\n".join(RESULT_LINES)),
+    "short text": "late",
+    "empty text": "",
+    "empty list": [],
+    "empty dict": {},
+    "None": None,
+    "number": 7,
+    "flag": True,
+    "short dict": {"state": "late"},
+}
+"""What tools return; what is long is long enough to be shortened at once."""
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
+    "gg=="
+)
+"""A PNG of one pixel, in base64."""
+Ask = Callable[[ScriptedModel, Hippocampus, Callable[[], Any]], object]
+"""Runs an agent, with its model, its memory and its one tool."""
+RAW = Policy(index_over_tokens=10**9, bulk_over_tokens=10**9, records_over_tokens=10**9)
+
+
+def check_results(
+    state: Path,
+    sent: list[str],
+    ask: Ask,
+    more: dict[str, Any],
+) -> None:
+    """Check what a framework sends its model of each value that a tool returns.
+
+    `sent` gets each request as the framework has it, `ask` runs an agent with a tool, and `more`
+    has other values, such as the framework's own blocks.
+    """
+    wrong = {}
+    for name, value in {**RESULTS, **more}.items():
+        found = []
+        for policy in (RAW, "default"):
+            memory = Hippocampus(state / f"{name} {len(found)}", policy=policy)
+            sent.clear()
+            try:
+                ask(mind(call("find"), DONE), memory, _returning(value))
+            except Exception:  # some frameworks end a run where a tool raises
+                if not isinstance(value, Exception):
+                    raise
+                sent.append("")
+            found.append(sent[-1])
+            memory.close()
+        raw, view = found
+        if len(raw) < 5_000:
+            is_right = abs(len(raw) - len(view)) < 50  # times and ids are of each run
+        else:
+            is_right = len(view) < 0.6 * len(raw) and raw.count(PIXEL) == view.count(PIXEL)
+        if not is_right:
+            wrong[name] = len(raw), len(view), view[:300]
+    assert not wrong, "\n".join(f"{name}: {found}" for name, found in wrong.items())
+
+
+def _returning(value: Any) -> Callable[[], Any]:
+    def find() -> Any:
+        """Find the orders."""
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    return find
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Yield the texts, numbers and bytes of what a model is sent, whatever its types are."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield key
+            yield from leaves(each)
+    elif isinstance(value, bytes):
+        yield base64.b64encode(value).decode()
+    elif isinstance(value, list | tuple | set):
+        for each in value:
+            yield from leaves(each)
+    elif hasattr(value, "__dict__") and not isinstance(value, type):
+        yield from leaves(vars(value))
+    else:
+        yield value
 
 
 def resumed(test_file: str, state: Path) -> ScriptedModel:

@@ -133,5 +133,13 @@ def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
     scenario.check_failed(mind)
 
 
+def test_whatever_a_tool_returns_is_sent_shortened(check_results: Any) -> None:
+
+    def ask(mind: Any, memory: Hippocampus, find: Any) -> None:
+        run(agent(mind, memory, tools=[find]))
+
+    check_results(f"{__name__}.as_chat", ask)
+
+
 def test_the_program_of_the_page_runs(run_page: Any) -> None:
     run_page("ag2.md", Scripted, 'OpenAIConfig("gpt-5.4-mini")')

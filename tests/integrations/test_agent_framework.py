@@ -155,5 +155,14 @@ def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
     scenario.check_failed(mind)
 
 
+def test_whatever_a_tool_returns_is_sent_shortened(check_results: Any) -> None:
+    more = {"error": ValueError("late")}  # its message has the error, which no model is sent
+
+    def ask(mind: Any, memory: Hippocampus, find: Any) -> None:
+        run(agent(mind, memory, tools=[tool(find)]), AgentSession())
+
+    check_results(f"{__name__}.as_chat", ask, more)
+
+
 def test_the_program_of_the_page_runs(run_page: Any) -> None:
     run_page("agent-framework.md", Scripted, "OpenAIChatClient(MODEL)")

@@ -26,6 +26,11 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 list_orders = tool(scenario.list_orders)
 
 
+def as_chat(messages: Any) -> list[dict[str, Any]]:
+    """Copy the messages, which are chat messages."""
+    return list(json.loads(json.dumps(messages)))
+
+
 class Scripted(BaseLLM):
     """A model of CrewAI that a script decides for."""
 
@@ -37,7 +42,7 @@ class Scripted(BaseLLM):
         self._mind = mind
 
     def call(self, messages: Any, tools: Any = None, *_: Any, **__: Any) -> Any:
-        [item] = self._mind(json.loads(json.dumps(messages)), tools or ())
+        [item] = self._mind(as_chat(messages), tools or ())
         return item.get("tool_calls") or item["content"]
 
     async def acall(self, messages: Any, tools: Any = None, *_: Any, **__: Any) -> Any:
@@ -124,6 +129,14 @@ def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
     memory, mind = scenario.failed(state)
     assert crew(agent(mind, memory)).kickoff().raw == scenario.DONE
     scenario.check_failed(mind)
+
+
+def test_whatever_a_tool_returns_is_sent_shortened(check_results: Any) -> None:
+
+    def ask(mind: Any, memory: Hippocampus, find: Any) -> None:
+        crew(agent(mind, memory, tools=[tool(find)])).kickoff()
+
+    check_results(f"{__name__}.as_chat", ask)
 
 
 def test_the_program_of_the_page_runs(run_page: Any) -> None:

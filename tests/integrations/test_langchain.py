@@ -22,6 +22,7 @@ from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
     BaseMessage,
+    ToolMessage,
     convert_to_openai_messages,
     messages_from_dict,
     messages_to_dict,
@@ -30,6 +31,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
+from hippocampus import Hippocampus
 from hippocampus.integrations.langchain import HippocampusMiddleware
 from hippocampus.testing import ScriptedModel, call
 
@@ -203,9 +205,20 @@ def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
     assert model.requests[-1][2]["content"] == scenario.list_orders(1)
 
 
-def test_edits_reach_blocks_and_arguments_in_copies() -> None:
-    from langchain_core.messages import ToolMessage
+def test_whatever_a_tool_returns_is_sent_shortened(check_results: Any) -> None:
+    lines, image = scenario.RESULTS["text"], {"type": "image", "base64": scenario.PIXEL}
+    more = {"text and image": [lines, {**image, "mime_type": "image/png"}]}
+    more["artifact"] = ToolMessage(lines, artifact=image, tool_call_id="call_1_1")
 
+    def ask(mind: Any, memory: Hippocampus, find: Any) -> None:
+        middleware = [HippocampusMiddleware(memory)]
+        create_agent(Scripted(mind=mind), [tool(find)], middleware=middleware).invoke(ASKED, LONG)
+
+    as_chat = f"{__name__}.convert_to_openai_messages"
+    check_results(as_chat, ask, more)
+
+
+def test_edits_reach_blocks_and_arguments_in_copies() -> None:
     from hippocampus.integrations import langchain
 
     image = {"type": "image", "base64": "", "mime_type": "image/png"}

@@ -30,6 +30,11 @@ CHAT_TOOL = {"type": "function", "function": {"name": "list_orders", "parameters
 BLOCK_TOOL = {"name": "list_orders", "input_schema": PAGE}
 
 
+def as_chat(messages: list[Any]) -> list[Any]:
+    """Return the messages of a request, which are chat messages or Anthropic's."""
+    return messages
+
+
 class Provider:
     """A provider on loopback, of chat completions and of messages, that a script decides for."""
 
@@ -37,7 +42,7 @@ class Provider:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                [item] = mind(body["messages"], body["tools"])
+                [item] = mind(as_chat(body["messages"]), body["tools"])
                 is_chat = self.path.endswith("/chat/completions")
                 answer = json.dumps((_completion if is_chat else _message)(item)).encode()
                 self.send_response(200)
@@ -83,15 +88,22 @@ def _no_callbacks() -> Iterator[None]:
     litellm.callbacks = []
 
 
-async def chat(url: str, messages: list[Any], session_id: str = "orders", **more: Any) -> str:
+async def chat(
+    url: str,
+    messages: list[Any],
+    session_id: str = "orders",
+    answer_call: Any = scenario.list_orders,
+    **more: Any,
+) -> str:
     """Run the loop of a host that knows nothing of recall; its list is `messages`."""
+    tools = [CHAT_TOOL, {"type": "function", "function": {"name": "find"}}]
     while True:
         answer = await litellm.acompletion(
             model="openai/gpt-5.4-mini",
             messages=messages,
             api_base=url,
             api_key="x",
-            tools=[CHAT_TOOL],
+            tools=tools,
             litellm_session_id=session_id,
             **more,
         )
@@ -100,8 +112,8 @@ async def chat(url: str, messages: list[Any], session_id: str = "orders", **more
         said = answer.choices[0].message
         messages.append(json.loads(json.dumps(said.model_dump(exclude_none=True))))
         for each in said.tool_calls or ():
-            assert each.function.name == "list_orders"
-            text = scenario.list_orders(**json.loads(each.function.arguments))
+            assert each.function.name in {"list_orders", "find"}
+            text = answer_call(**json.loads(each.function.arguments))
             messages.append({"role": "tool", "tool_call_id": each.id, "content": text})
         if not said.tool_calls:
             return str(said.content)
@@ -213,6 +225,18 @@ def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
     memory, mind = scenario.failed(state)
     assert run(memory, mind, asked()) == scenario.DONE
     scenario.check_failed(mind)
+
+
+def test_whatever_a_tool_returns_is_sent_shortened(check_results: Any) -> None:
+    def ask(mind: Any, memory: Hippocampus, find: Any) -> None:
+        def written() -> Any:
+            found = find()
+            is_content = isinstance(found, str) or found == scenario.RESULTS["text blocks"]
+            return found if is_content else json.dumps(found, default=vars)
+
+        run(memory, mind, asked(), answer_call=written)
+
+    check_results(f"{__name__}.as_chat", ask)
 
 
 def test_the_program_of_the_page_runs(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import pickle
 from pathlib import Path
@@ -14,7 +15,7 @@ pytest.importorskip("llama_index.core", reason="pip install hippocampus-context[
 
 from integrations import scenario
 from llama_index.core.agent.workflow import AgentStream
-from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
+from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock, ToolCallBlock
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import Context
@@ -134,6 +135,16 @@ def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
     memory, mind = scenario.failed(state)
     assert asyncio.run(run(agent(mind, memory))) == scenario.DONE
     scenario.check_failed(mind)
+
+
+def test_whatever_a_tool_returns_is_sent_shortened(check_results: Any) -> None:
+    lines, image = scenario.RESULTS["text"], base64.b64decode(scenario.PIXEL)
+    more = {"text and image": [TextBlock(text=lines), ImageBlock(image=image)]}
+
+    def ask(mind: Any, memory: Hippocampus, find: Any) -> None:
+        asyncio.run(run(agent(mind, memory, tools=[find])))
+
+    check_results(f"{__name__}.as_chat", ask, more)
 
 
 def test_edits_are_made_in_copies() -> None:

@@ -10,7 +10,15 @@ import pytest
 
 pytest.importorskip("agents.testing", reason="pip install hippocampus-context[openai-agents]")
 
-from agents import Agent, RunConfig, Runner, SQLiteSession, function_tool
+from agents import (
+    Agent,
+    RunConfig,
+    Runner,
+    SQLiteSession,
+    ToolOutputImage,
+    ToolOutputText,
+    function_tool,
+)
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 from integrations import scenario
 
@@ -134,6 +142,16 @@ def test_a_memory_that_fails_lets_the_run_go_on(state: Path) -> None:
     memory, mind = scenario.failed(state)
     assert run(agent(mind), memory).final_output == scenario.DONE
     scenario.check_failed(mind)
+
+
+def test_whatever_a_tool_returns_is_sent_shortened(check_results: Any) -> None:
+    lines, url = scenario.RESULTS["text"], f"data:image/png;base64,{scenario.PIXEL}"
+    more = {"text and image": [ToolOutputText(text=lines), ToolOutputImage(image_url=url)]}
+
+    def ask(mind: Any, memory: Hippocampus, find: Any) -> None:
+        run(agent(mind, tools=[function_tool(find), recall_tool]), memory)
+
+    check_results(f"{__name__}.as_chat", ask, more)
 
 
 def test_the_program_of_the_page_runs(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,7 +16,7 @@ pytest.importorskip(
 )
 
 from integrations import scenario
-from pydantic_ai import Agent
+from pydantic_ai import Agent, ModelRetry
 from pydantic_ai.messages import (
     BinaryContent,
     ModelMessagesTypeAdapter,
@@ -23,6 +24,7 @@ from pydantic_ai.messages import (
     ModelResponse,
     TextPart,
     ToolCallPart,
+    ToolReturn,
     ToolReturnPart,
     UserPromptPart,
 )
@@ -163,6 +165,23 @@ def test_a_memory_that_fails_lets_the_run_go_on(state: Path) -> None:
     memory, mind = scenario.failed(state)
     assert run(agent(mind, memory)).output == scenario.DONE
     scenario.check_failed(mind)
+
+
+def test_whatever_a_tool_returns_is_sent_shortened(check_results: Any) -> None:
+    image = BinaryContent(base64.b64decode(scenario.PIXEL), media_type="image/png")
+    lines = scenario.RESULTS["text"]
+    more = {
+        "text and image": [lines, image],
+        "rows and image": [*scenario.RESULT_ROWS, image],
+        "error": ModelRetry(lines),
+        "tool return": ToolReturn(scenario.RESULT_ROWS, content="The orders."),
+    }
+
+    def ask(mind: Any, memory: Hippocampus, find: Any) -> None:
+        capabilities = [HippocampusCapability(memory)]
+        run(Agent(model(mind), tools=[find], capabilities=capabilities))
+
+    check_results(f"{__name__}.as_chat", ask, more)
 
 
 def test_edits_are_made_in_copies_and_keep_files() -> None:

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("smolagents", reason="pip install hippocampus-context[smolagents]")
 
 from integrations import scenario
-from smolagents import ChatMessage, CodeAgent, LogLevel, Model, ToolCallingAgent, tool
+from smolagents import ChatMessage, CodeAgent, LogLevel, Model, Tool, ToolCallingAgent, tool
 from smolagents.models import (
     ChatMessageStreamDelta,
     ChatMessageToolCall,
@@ -168,6 +168,19 @@ def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
     memory, mind = scenario.failed(state)
     assert agent(mind, memory).run(scenario.QUESTION) == scenario.DONE
     scenario.check_failed(mind)
+
+
+def test_whatever_a_tool_returns_is_sent_shortened(check_results: Any) -> None:
+
+    def ask(mind: Any, memory: Hippocampus, find: Any) -> None:
+        class Find(Tool):
+            name, description, inputs, output_type = "find", "Find the orders.", {}, "any"
+            forward = staticmethod(find)
+            skip_forward_signature_validation = True
+
+        agent(mind, memory, tools=[Find()], max_steps=2).run(scenario.QUESTION)
+
+    check_results(f"{__name__}.as_chat", ask)
 
 
 def test_the_program_of_the_page_runs(run_page: Any) -> None:

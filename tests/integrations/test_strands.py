@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -146,6 +147,17 @@ def test_a_memory_that_fails_lets_the_agent_go_on(state: Path) -> None:
     memory, mind = scenario.failed(state)
     assert str(agent(mind, memory)(scenario.QUESTION)).strip() == scenario.DONE
     scenario.check_failed(mind)
+
+
+def test_whatever_a_tool_returns_is_sent_shortened(check_results: Any) -> None:
+    lines, image = scenario.RESULTS["text"], base64.b64decode(scenario.PIXEL)
+    blocks = [{"text": lines}, {"image": {"format": "png", "source": {"bytes": image}}}]
+    more = {"text and image": {"status": "success", "content": blocks}}
+
+    def ask(mind: Any, memory: Hippocampus, find: Any) -> None:
+        agent(mind, memory, tools=[tool(find)])(scenario.QUESTION)
+
+    check_results(f"{__name__}.as_chat", ask, more)
 
 
 def test_the_program_of_the_page_runs(run_page: Any) -> None:

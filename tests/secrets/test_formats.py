@@ -28,6 +28,31 @@ def test_at_least_57_of_60_formats_are_found(place, seed):
     assert len(missed) <= 3, missed
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "define( 'AUTH_KEY', 'q8Zr2LxW9vTn4BcY' );",
+        "client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVkt",
+        "smtp_pass: S3cr3tPw99",
+        "secret_key_base: 0123456789abcdef0123456789abcdef",
+        "mnemonic: legal winner thank year wave sausage worth useful legal winner thank yellow",
+        "redis-cli -h cache -a S3cr3tPw99",
+        "docker login -u me -p S3cr3tPw99 registry.example",
+        "enable secret 5 $1$mERr$hx5rVt7rPNoS4wqbXKX7m0",
+    ],
+)
+def test_secrets_of_settings_and_commands_are_found(text):
+    assert secrets.find(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["f('resetPassword', 'path2')", "unzip -p a.zip", "redis-cli -p 6379", "ldapsearch -p 389"],
+)
+def test_a_command_without_a_secret_has_none(text):
+    assert secrets.find(text) == []
+
+
 ISSUERS = {
     "azure_storage_key": "AzureStorageKeyDetector",
     "discord": "DiscordBotTokenDetector",

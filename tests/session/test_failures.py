@@ -14,7 +14,7 @@ import zstandard
 from conversations import EAGER, no_fallback, reading, rows
 from pydantic import BaseModel
 
-from hippocampus import Hippocampus, RecallError
+from hippocampus import Hippocampus, RecallError, StoreError
 from hippocampus.errors import MessagesError
 from hippocampus.storage import sqlite as store_sqlite
 
@@ -320,3 +320,24 @@ def test_what_a_failed_call_has_sent_counts_as_sent(tmp_path: Path) -> None:
         arrived = [each.reason.startswith("on arrival") for _, each in decided]
         assert sorted(arrived) == [False] * (len(decided) - 1) + [True]
     memory.close()
+
+
+def test_a_directory_that_cannot_be_used_is_one_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "state").write_text("no directory")
+    memory = Hippocampus(tmp_path / "state")
+    for name in ("a", "b"):
+        with memory.session(name) as session:
+            items = reading(1)
+            assert session(items) == items
+    memory.close()
+    [line] = caplog.records
+    assert "File exists" in line.getMessage()
+    assert line.exc_info is None
+
+
+def test_a_strict_memory_does_not_start_without_its_directory(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("no directory")
+    with pytest.raises(StoreError, match="File exists"):
+        Hippocampus(tmp_path / "state", strict=True)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import json
 import os
+import re
+from pathlib import Path
 
 import pytest
+import zstandard
 from conversations import EAGER, reading
 from typer.testing import CliRunner
 
@@ -16,6 +20,7 @@ from hippocampus.errors import SealedError, StoreError
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.encryption import KEY_BYTES, VARIABLE
 
+SECURITY = Path(__file__).parents[2] / "SECURITY.md"
 WORDS = b"zanzibar " * 9_000
 
 
@@ -111,3 +116,30 @@ def test_an_encrypted_payload_that_is_put_without_the_key_stays_encrypted(tmp_pa
         monkeypatch.setenv(VARIABLE, own)
         assert store.get(name) == WORDS
     assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*.*"))
+
+
+def test_every_file_of_a_sealed_directory_that_has_words_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, key())
+    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+        session = memory.session("s")
+        items = [{"role": "user", "content": "My manager is Zanzibar."}, *reading(3)[1:]]
+        items[1]["tool_calls"][0]["function"]["arguments"] = json.dumps({"path": "zanzibar.py"})
+        items[2]["content"] = f"zanzibar {items[2]['content']}"
+        session(items)
+        session.close(items)
+    [sentence] = re.findall(r"What else has words .*? Use", SECURITY.read_text("utf-8"))
+    exceptions = re.findall(r"`([^`]+)`", sentence)
+    found = {
+        path.relative_to(tmp_path).as_posix()
+        for path in tmp_path.rglob("*")
+        if path.is_file() and b"zanzibar" in words_of(path)
+    }
+    assert "memory.sqlite3" in found
+    assert [each for each in found if not each.startswith(tuple(exceptions))] == []
+
+
+def words_of(path):
+    content = path.read_bytes()
+    if path.suffix == ".zst":
+        content = zstandard.ZstdDecompressor().stream_reader(content).read()
+    return content.lower()

@@ -215,10 +215,14 @@ class Proxy:
                 await response.aclose()
                 response = await self._next(request, exchange)
                 await _expect_stream(response)
-        except Exception as failure:  # the answer has begun, so that only an event can report it
+        except (httpx.HTTPError, AnswerError) as failure:  # the provider's, and no failure of ours
+            LOG.warning(
+                "session %s: an answer broke off: %s", exchange.conversation.session.id, failure
+            )
+            yield _broken_off(failure)
+        except Exception as failure:
             LOG.exception("session %s: an answer broke off", exchange.conversation.session.id)
-            error = {"type": "api_error", "message": f"hippocampus proxy: {failure}"}
-            yield written({"type": "error", "error": error}, "error")
+            yield _broken_off(failure)
         finally:
             with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
                 await response.aclose()
@@ -273,6 +277,12 @@ class Proxy:
             self._metrics.answered(exchange.recalls, exchange.billed)
         except Exception:  # law 3: the host has its answer
             LOG.exception("session %s: a usage is not read", exchange.conversation.session.id)
+
+
+def _broken_off(failure: Exception) -> bytes:
+    """Return the event that reports it: the answer has begun, so that no status can."""
+    error = {"type": "api_error", "message": f"hippocampus proxy: {failure}"}
+    return written({"type": "error", "error": error}, "error")
 
 
 async def _expect_stream(response: httpx.Response) -> None:

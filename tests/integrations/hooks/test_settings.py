@@ -197,6 +197,7 @@ def test_nothing_is_installed_where_the_server_could_not_run(home: Path) -> None
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
     assert ended.returncode != 0
     assert b'pip install "hippocampus-context[mcp]"' in ended.stderr
+    assert b'pipx install "hippocampus-context[mcp]"' in ended.stderr
     assert list(home.iterdir()) == []
 
 

@@ -252,6 +252,7 @@ def test_blocks_are_tools_and_resources_and_the_prompt_loads_the_context(state: 
     ("profile", "names"),
     [
         ("hippo", HIPPO),
+        ("recall", {"recall"}),
         ("scriptling", {"remember", "recall", "forget", "compact"}),
         ("hippocampus", set(mcp_server.PROFILES["hippocampus"])),
     ],

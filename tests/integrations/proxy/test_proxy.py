@@ -454,6 +454,26 @@ def test_a_stream_that_breaks_off_while_it_recalls_ends_with_an_error(state: Pat
     assert "Order row-417 is late." in host.text
 
 
+async def cut() -> AsyncIterator[None]:
+    raise ConnectionError("the provider is gone")
+    yield
+
+
+@pytest.mark.parametrize("kind", HOSTS)
+def test_a_stream_that_the_provider_cuts_ends_with_an_error_and_one_line(
+    kind: type[Any], state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with proxied(state, listing(1), pause=cut) as (upstream, url):
+        host = kind(url, stream=True)
+        with pytest.raises(Exception, match="peer closed connection"):
+            host.ask()
+        upstream.pause = None
+        run(host)
+    assert host.text == "Done."
+    assert caplog.text.count("an answer broke off") == 1
+    assert "Traceback" not in caplog.text
+
+
 # What is kept and shown
 
 

@@ -1,0 +1,55 @@
+"""What the sessions of a state directory have saved, as their ledgers have it. Nothing is written."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import TypedDict
+
+from hippocampus.entries.entry import Stage
+from hippocampus.prices import Prices
+from hippocampus.storage import ledger
+from hippocampus.storage.state_dir import StateDir
+
+
+class Savings(TypedDict):
+    """The figures of one session."""
+
+    session: str
+    day: str
+    """When it was last written to, as `2026-11-24`."""
+    calls: int
+    shortened: int
+    """Payloads and turns that were not shown in full in its last view."""
+    raw_cost: float
+    """What all calls would have cost with the whole list, in base input tokens."""
+    sent_cost: float
+    """What they cost with the views; both are 0 where a coding agent's hook made the entries."""
+    saved_dollars: float
+    """The difference at the prices given."""
+
+
+def savings(state: StateDir, prices: Prices) -> list[Savings]:
+    """Return the figures of each session, the newest last.
+
+    Raises:
+        StoreError: a ledger cannot be read.
+
+    """
+    found = []
+    for stored in sorted(ledger.stored_sessions(state), key=lambda each: each.active_at):
+        with contextlib.closing(ledger.Ledger(state, stored.name)) as log:
+            call = log.last_call()
+        raw, sent = (call.raw_cost, call.sent_cost) if call else (0.0, 0.0)
+        found.append(
+            Savings(
+                session=stored.name,
+                day=time.strftime("%Y-%m-%d", time.localtime(min(stored.active_at, time.time()))),
+                calls=stored.turn,
+                shortened=sum(each.stage is not Stage.FULL for each in stored.records),
+                raw_cost=round(raw, 1),
+                sent_cost=round(sent, 1),
+                saved_dollars=round(prices.dollars(raw - sent), 4),
+            )
+        )
+    return found
