@@ -1,0 +1,417 @@
+"""Tables: the records of JSON and the rows of CSV, Markdown and databases, each row on a line. Pure.
+
+Rows keep their order. A value that all rows share is written once, and a column that repeats another
+is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hippocampus.indexing.extraction import EntryLine
+from hippocampus.indexing.lines import cut, packed
+from hippocampus.indexing.shapes import Shape, shape_of
+
+Cells = dict[str, Any]
+"""A record made flat: dotted path to scalar."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableWeights:
+    """What the lines of a table are worth, relative to one of its rows; chosen by reading."""
+
+    title: float = 2.0
+    flags: float = 1.5
+    same: float = 0.6
+    """What all rows share."""
+    outliers: float = 16.0
+    """The rows that differ where the others agree."""
+    detail: float = 0.3
+    nested: float = 0.8
+    rare: float = 2.5
+    """How much more a row is worth that differs where the others agree."""
+
+
+WEIGHTS = TableWeights()
+MAX_ROWS = 2_000
+"""Further rows are counted only."""
+MAX_DEPTH = 8
+LINE_CHARACTERS = 120
+ROW_CHARACTERS = 90
+"""Up to here a usual row has further columns in its own line."""
+CELL_CHARACTERS, DETAIL_CHARACTERS, SHARED_CHARACTERS = 160, 240, 60
+"""A title or a subject is whole; a longer text is cut."""
+REGULAR = 0.6
+"""A column that this share of the rows has is in each row without its name."""
+RARE_SHARE = 0.1
+MAX_SHARED, MAX_NAMED, MAX_FLAGGED, MAX_ITEMS = 8, 24, 3, 8
+MIN_ROWS_FOR_OUTLIERS, MAX_OUTLIERS, MAX_STATES, MAX_FIELDS = 16, 4, 8, 5
+MIN_IDLE = 3
+MAX_NESTED, NESTED_COLUMNS = 400, 3
+SAMPLED = 100
+BOILERPLATE = re.compile(
+    r"(?i)(?:created|edited|updated)_?by\b|annotations\b|avatar|(?:^|\.)object$"
+)
+"""Names of values that an API repeats in its records, and that are needed of none."""
+LABELS = re.compile(r"(?i)(?:name|title|label|subject|message|text|path|login)s?$")
+"""Key names that hold a record's name, in APIs of all kinds."""
+CORE = {"key": 2, "label": 2, "state": 2, "words": 1, "date": 1, "number": 1, "path": 1, "id": 1}
+"""How many columns of each role a row's own line has; the others follow in one of lower weight."""
+ORDER: dict[Shape, int] = {
+    "words": 0, "date": 1, "number": 2, "path": 2, "id": 3, "flag": 4, "url": 5, "text": 6, "empty": 7,
+}  # fmt: skip
+"""Which shapes are taken first into a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table."""
+
+    cells: Cells
+    lists: tuple[tuple[str, Sequence[Any]], ...] = ()
+    """The lists of records inside it, by path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows with the places by which a recall finds them."""
+
+    name: str
+    rows: Sequence[Row]
+    numbers: Sequence[int] = ()
+    """Their lines in the content; without them, rows are numbered from 0, as in a list."""
+    places: Sequence[str] = ()
+    """The paths of rows that are not the items of one list."""
+    total: int = 0
+    """How many rows the content has, where that is more than `rows`."""
+    noun: str = "record"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    name: str
+    shape: Shape
+    distinct: int
+    present: int
+    """The number of rows that have it."""
+
+    @property
+    def is_label(self) -> bool:
+        """Whether it holds the name of the row."""
+        return bool(LABELS.search(self.name)) and self.shape in ("words", "path", "id", "text")
+
+    def is_key(self, rows: int) -> bool:
+        """Return whether each row has an identifier of its own in it."""
+        return self.shape == "id" and self.distinct == self.present == rows
+
+    def role(self, rows: int) -> str:
+        """Return what it is in a row: `key`, `label`, `state`, `seldom`, or its shape."""
+        if self.is_key(rows):
+            return "key"
+        least = RARE_SHARE if self.is_label else REGULAR
+        if self.present < least * rows or BOILERPLATE.search(self.name):
+            return "seldom"
+        if self.shape == "words" and 2 * self.distinct <= rows:
+            return "state"
+        return "label" if self.is_label else self.shape
+
+    def rank(self, rows: int) -> tuple[int, int, int]:
+        """Return its order: a key, a label, what few values share, then other ids."""
+        depth = self.name.count(".")
+        if self.is_key(rows) and (depth == 0 or rows == 1):
+            return 0, depth, 0
+        return 1 if self.is_label else 2 + ORDER[self.shape], depth, -self.distinct
+
+
+def flat(record: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield path and value of each scalar of a record, and of each list of records inside it."""
+    if isinstance(record, dict) and depth < MAX_DEPTH:
+        for key, value in record.items():
+            yield from flat(value, f"{prefix}.{key}" if prefix else str(key), depth + 1)
+    elif isinstance(record, list) and depth < MAX_DEPTH:
+        if len(record) == 1 and isinstance(record[0], dict | list):
+            yield from flat(record[0], prefix, depth + 1)
+        elif any(isinstance(item, dict | list) for item in record):
+            yield prefix, record
+        elif record:
+            more = len(record) - MAX_ITEMS
+            items = [*map(str, record[:MAX_ITEMS]), *([f"… {more} more"] if more > 0 else [])]
+            yield prefix, ", ".join(items)
+    else:
+        yield prefix, record
+
+
+def row_of(record: Any) -> Row:
+    """Return a record as a row of scalars."""
+    if isinstance(record, dict) and not any(
+        type(value) in (dict, list) for value in record.values()
+    ):
+        return Row(record)
+    found = list(flat(record))
+    cells = {path: value for path, value in found if not isinstance(value, list | dict)}
+    return Row(cells, tuple((path, value) for path, value in found if isinstance(value, list)))
+
+
+def table_of(name: str, records: Sequence[Any], places: Sequence[str] = ()) -> Table:
+    """Return a list of records as a table."""
+    rows = [row_of(record) for record in records[:MAX_ROWS]]
+    return Table(name, rows, places=places, total=len(records))
+
+
+def cell(value: Any, most: int = CELL_CHARACTERS) -> str:
+    """Return a scalar as a line shows it; identifiers whole, a longer text cut."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = str(value)
+    is_whole = (len(text) <= most and "\n" not in text) or shape_of(text) in ("id", "path", "url")
+    return text if is_whole else cut(text, most)
+
+
+def short_names(paths: Sequence[str]) -> dict[str, str]:
+    """Return for each path its last steps, as few as distinguish it from the others."""
+    endings = {path: [ending(path, steps) for steps in range(1, MAX_DEPTH)] for path in paths}
+    taken = Counter(name for names in endings.values() for name in names)
+    return {
+        path: next((name for name in names if taken[name] == 1 or name == path), path)
+        for path, names in endings.items()
+    }
+
+
+def ending(path: str, steps: int) -> str:
+    """Return the last steps of a dotted path."""
+    return ".".join(path.split(".")[-steps:])
+
+
+def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
+    """Return the lines of a table; `first` is the number that the first of them will have."""
+    cells = [row.cells for row in table.rows]
+    columns = _columns(cells)
+    total, count = max(table.total, len(cells)), len(cells)
+    constant = [
+        column for column in columns if column.distinct == 1 and column.present == count > 1
+    ]
+    news = [column for column in columns if column not in constant and not _is_idle(column)]
+    varying = _ranked(cells, news)
+    names = short_names([column.name for column in columns])
+    core = _core(varying or columns, cells)
+    outliers = _outliers(cells, varying)
+    more = f" (the first {count:,} are read)" if total > count else ""
+    shown = " | ".join(names[column.name] for column in core)
+    title = f"{table.name}: {total:,} {table.noun}s{more}: {shown}"
+    lines = [EntryLine(title, WEIGHTS.title, count=0)]
+
+    def note(text: str, weight: float) -> None:
+        if text:
+            lines.append(EntryLine(text, weight, parent=first, count=0))
+
+    note(_shared(cells[0] if cells else {}, constant, names), WEIGHTS.same)
+    note(
+        _flags(cells, [column for column in columns if column not in constant], names),
+        WEIGHTS.flags,
+    )
+    if count >= MIN_ROWS_FOR_OUTLIERS:
+        for text in _outlier_notes(cells, varying, outliers, names):
+            note(text, WEIGHTS.outliers)
+    others = dict.fromkeys(ending(column.name, 1) for column in news if column not in core)
+    if others:
+        note(f"other fields: {', '.join(list(others)[:MAX_NAMED])}", WEIGHTS.detail)
+    details = [column for column in varying if column not in core]
+    for number, row in enumerate(table.rows):
+        weight = WEIGHTS.rare if number in outliers else 1.0
+        at = first + len(lines)
+        text = _core_cells(row.cells, core) or "-"
+        if table.places:
+            text = f"{table.places[number]} {text}".strip()
+            lines.append(EntryLine(text, weight, parent=first, unit=f"{table.noun}s"))
+        else:
+            place = table.numbers[number] if table.numbers else number
+            form = "{}: " if table.numbers else "[{}] "
+            lines.append(
+                EntryLine(
+                    text, weight, parent=first, unit=f"{table.noun}s", number=place, form=form
+                )
+            )
+        if detail := _details(row.cells, details, names):
+            lines.append(EntryLine(f"  {detail}", WEIGHTS.detail * weight, parent=at, count=0))
+        for path, inner in row.lists:
+            lines += _nested(ending(path, 2), inner, at)
+    return lines
+
+
+def _columns(rows: Sequence[Cells]) -> list[Column]:
+    values: dict[str, list[Any]] = {}
+    for row in rows:
+        for name, value in row.items():
+            values.setdefault(name, []).append(value)
+    return [_column(name, held) for name, held in values.items()]
+
+
+def _column(name: str, held: list[Any]) -> Column:
+    shapes = Counter(map(shape_of, held[:50]))
+    shapes.pop("empty", None)
+    shape: Shape = max(shapes, key=lambda each: shapes[each]) if shapes else "empty"
+    if shape == "number" and name.lower().endswith(("id", "number", "key", "no")):
+        shape = "id"
+    return Column(name, shape, len(set(map(str, held))), len(held))
+
+
+def _is_idle(column: Column) -> bool:
+    """Return whether a column has one value in all rows that have it; a flag is news there."""
+    has_one = column.distinct == 1 and column.present >= MIN_IDLE
+    return has_one and column.shape not in ("text", "flag")
+
+
+def _ranked(rows: Sequence[Cells], columns: Sequence[Column]) -> list[Column]:
+    """Return the columns that repeat no other, the most distinctive first."""
+    seen: dict[tuple[str, ...], Column] = {}
+    for column in columns:
+        if column.shape == "empty":
+            continue
+        values = tuple([str(row.get(column.name, "")) for row in rows[:SAMPLED]])
+        known = seen.setdefault(values, column)
+        if (column.is_label, -len(column.name)) > (known.is_label, -len(known.name)):
+            seen[values] = column
+    keys = next((values for values, column in seen.items() if column.is_key(len(rows))), ())
+    own = [column for values, column in seen.items() if not _repeats(column, values, keys)]
+    return sorted(own, key=lambda column: column.rank(len(rows)))
+
+
+def _repeats(column: Column, values: Sequence[str], keys: Sequence[str]) -> bool:
+    """Return whether a column of addresses only holds the row's key."""
+    if column.shape != "url" or not keys:
+        return False
+    pairs = zip(values, keys, strict=True)
+    return all(not v or k in v or k.replace("-", "") in v.replace("-", "") for v, k in pairs)
+
+
+def _core(columns: Sequence[Column], rows: Sequence[Cells]) -> list[Column]:
+    """Return the columns of a row's own line, in the order of the records.
+
+    First a key, a label and what distinguishes rows; then others, while a usual row stays short.
+    """
+    keyed = any(column.is_key(len(rows)) for column in columns)
+    free = {**CORE, "url": 0 if keyed else 1}
+    core: list[Column] = []
+    for column in columns:
+        role = column.role(len(rows))
+        if free.get(role, 0) > 0:
+            free[role] -= 1
+            core.append(column)
+    width = sum(_width(rows, column) for column in core)
+    for column in columns:
+        if column not in core and column.role(len(rows)) not in ("seldom", "url", "text"):
+            width += _width(rows, column)
+            if width > ROW_CHARACTERS:
+                break
+            core.append(column)
+    order = list(dict.fromkeys(name for row in rows for name in row))
+    return sorted(core, key=lambda column: order.index(column.name))
+
+
+def _width(rows: Sequence[Cells], column: Column) -> int:
+    """Return how wide the cells of a column usually are."""
+    sizes = sorted(len(cell(row.get(column.name))) for row in rows[:SAMPLED])
+    return sizes[len(sizes) * 3 // 4] + len(" | ")
+
+
+def _outliers(rows: Sequence[Cells], columns: Sequence[Column]) -> dict[int, list[str]]:
+    """Return the rows with a field or a state that few others have, with the names of these columns."""
+    few = RARE_SHARE * len(rows)
+    fields = [column.name for column in columns if column.present <= few]
+    states: dict[str, set[str]] = {}
+    for column in columns:
+        if column.shape == "words" and column.distinct <= MAX_STATES and column.name not in fields:
+            counts = Counter(str(row.get(column.name)) for row in rows)
+            states[column.name] = {value for value, count in counts.items() if count <= few}
+    found: dict[int, list[str]] = {}
+    for number, row in enumerate(rows):
+        odd = [name for name, rare in states.items() if str(row.get(name)) in rare]
+        odd += [name for name in fields if row.get(name) not in (None, "")]
+        if odd:
+            found[number] = [name for name in odd if name in row]
+    return found
+
+
+def _outlier_notes(
+    rows: Sequence[Cells],
+    columns: Sequence[Column],
+    outliers: dict[int, list[str]],
+    names: dict[str, str],
+) -> Iterator[str]:
+    """Yield the values of the rows that differ most, with the label and the key of these rows."""
+    naming = [column for column in columns if column.is_label or column.is_key(len(rows))][:2]
+    most = sorted(outliers.items(), key=lambda found: -len(found[1]))
+    named: dict[str, list[str]] = {}
+    for number, fields in most[:MAX_OUTLIERS]:
+        row = rows[number]
+        values = ", ".join(f"{names[name]}={cell(row[name])}" for name in fields[:MAX_FIELDS])
+        known = [cell(row[column.name]) for column in naming if row.get(column.name) is not None]
+        named.setdefault(values, []).append(" ".join(known))
+    for values, known in named.items():
+        yield f"{values}: {', '.join(known)}"
+
+
+def _shared(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> str:
+    """Return what all rows share, without values deep in them and boilerplate."""
+    shown = [
+        column
+        for column in columns
+        if column.shape not in ("url", "text", "empty")
+        and column.name.count(".") < 2
+        and not BOILERPLATE.search(column.name)
+    ]
+    shown.sort(key=lambda column: (column.shape == "flag", column.shape != "id"))
+    pairs = [f"{names[each.name]}={cell(row[each.name], SHARED_CHARACTERS)}" for each in shown]
+    return f"all: {', '.join(pairs[:MAX_SHARED])}" if pairs else ""
+
+
+def _flags(rows: Sequence[Cells], columns: Sequence[Column], names: dict[str, str]) -> str:
+    """Return how many rows have each flag, and which where they are few."""
+    found = []
+    for column in columns:
+        held = [f"[{at}]" for at, row in enumerate(rows) if row.get(column.name) is True]
+        if column.shape == "flag" and held:
+            few = f" {' '.join(held)}" if len(held) <= MAX_FLAGGED < len(rows) else ""
+            found.append(f"{names[column.name]} {len(held)}{few}")
+    return f"true: {', '.join(found[:MAX_SHARED])}" if found else ""
+
+
+def _core_cells(row: Cells, columns: Sequence[Column]) -> str:
+    values = ["" if row.get(each.name) is None else cell(row[each.name]) for each in columns]
+    return " | ".join(values).rstrip(" |")
+
+
+def _details(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> str:
+    """Return the filled cells of a row that its own line does not have."""
+    return ", ".join(
+        f"{names[column.name]}={cell(row[column.name], DETAIL_CHARACTERS)}"
+        for column in columns
+        if row.get(column.name) not in (None, "", False) and not BOILERPLATE.search(column.name)
+    )
+
+
+def _nested(name: str, records: Sequence[Any], parent: int) -> list[EntryLine]:
+    """Return a list of records inside a row: the key and the labels of each."""
+    rows = [row_of(record).cells for record in records[:MAX_NESTED]]
+    columns = _ranked(rows, _columns(rows))
+    key = [column for column in columns if column.is_key(len(rows))][:1]
+    rest = sorted(columns, key=lambda column: not column.is_label)
+    shown = [*key, *(column for column in rest if column not in key)][:NESTED_COLUMNS]
+    items = [
+        " ".join(cell(row[c.name]) for c in shown if row.get(c.name) is not None) for row in rows
+    ]
+    if (unread := len(records) - MAX_NESTED) > 0:
+        items.append(f"… {unread} more")
+    label = f"  {name}[{len(records)}]"
+    return packed(
+        filter(None, items), label, weight=WEIGHTS.nested, parent=parent, unit=name,
+        characters=LINE_CHARACTERS - len(label),
+    )  # fmt: skip
