@@ -147,7 +147,7 @@ class _Shortener:
 
 
 def _own_lines(text: str, extraction: Extraction, before: str) -> Iterator[EntryLine]:
-    """Yield the own lines of a text without headings; what it defines and what is new weigh more."""
+    """Yield the own lines of a text without headings; definitions and changed lines weigh more."""
     outline = code.outline_of(text) if extraction.kind == "code" else None
     made = (
         {symbol.line for symbol in outline.symbols if symbol.kind in DEFINING} if outline else set()

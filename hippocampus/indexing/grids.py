@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.lines import counted, cut, thinned, with_lines_before
-from hippocampus.indexing.tables import MAX_ROWS, Row, Table, lines_of
+from hippocampus.indexing.tables import MAX_ROWS, Table, TableRow, lines_of
 
 SEPARATORS = ("\t", ",", ";", "|")
 BARS = str.maketrans("│┃║", "|||")
@@ -61,7 +61,7 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:
     if grid is None:
         return None
     total = len(grid.rows)
-    rows = [Row(record) for record in grid._replace(rows=grid.rows[:MAX_ROWS]).records()]
+    rows = [TableRow(record) for record in grid._replace(rows=grid.rows[:MAX_ROWS]).records()]
     table = Table("table", rows, grid.numbers, total=total, noun="row")
     summary = f"{counted(total, 'row')}, {counted(len(grid.header), 'column')}"
     notes = [cut(note, NOTE_CHARACTERS) for note in grid.notes if not FILLER.fullmatch(note)]

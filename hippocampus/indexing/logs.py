@@ -41,7 +41,7 @@ PLACE = re.compile(
 )
 """A place in a file with a message, or a finding below the line that names its file."""
 FINDING = re.compile(r"(?i)\berror\b|\bwarning\b|:\d+:\d+:? |\(\d+,\d+\)|\b[A-Z]\d{3,4}\b")
-"""What a compiler or a linter says of a place; a place alone is a hit of a search."""
+"""Part of a finding of a compiler or a linter; a place without it is a hit of a search."""
 EXIT = re.compile(
     r"(?i)\bexit(?:ed|ing)?(?: with| status| code){0,3}[ :=]{1,4}(-?\d+)\b"
     r"|\breturned? (?:code|non-zero exit status)[ :=]{0,4}(-?\d+)|^make.*\bError (\d+)"

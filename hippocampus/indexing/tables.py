@@ -68,7 +68,7 @@ ORDER: dict[Shape, int] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A row of a table."""
 
     cells: Cells
@@ -81,7 +81,7 @@ class Table:
     """Rows with the places by which a recall finds them."""
 
     name: str
-    rows: Sequence[Row]
+    rows: Sequence[TableRow]
     numbers: Sequence[int] = ()
     """Their lines in the content; without them, rows are numbered from 0, as in a list."""
     places: Sequence[str] = ()
@@ -147,15 +147,15 @@ def flat(record: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, A
         yield prefix, record
 
 
-def row_of(record: Any) -> Row:
+def row_of(record: Any) -> TableRow:
     """Return a record as a row of scalars."""
     if isinstance(record, dict) and not any(
         type(value) in (dict, list) for value in record.values()
     ):
-        return Row(record)
+        return TableRow(record)
     found = list(flat(record))
     cells = {path: value for path, value in found if not isinstance(value, list | dict)}
-    return Row(cells, tuple((path, value) for path, value in found if isinstance(value, list)))
+    return TableRow(cells, tuple((path, value) for path, value in found if isinstance(value, list)))
 
 
 def table_of(name: str, records: Sequence[Any], places: Sequence[str] = ()) -> Table:
