@@ -65,8 +65,10 @@ def extract(text: str, context: ExtractionContext, kind: str = "text") -> Extrac
     shown = _without_bytes(text) if kind == "binary" else text
     lines = thinned(list(excerpt(rows_of(shown, first))))
     data = {"lines": total, "characters": len(text)}
-    summary = f"{counted(total, 'line')}, {counted(len(text), 'character')}"
-    return Extraction(kind, summary, lines, data, (f"lines=[{first}, {first + total - 1}]",))
+    last = first + total - 1
+    span = counted(total, "line") if first == 1 else f"lines {first} to {last} of the file"
+    summary = f"{span}, {counted(len(text), 'character')}"
+    return Extraction(kind, summary, lines, data, (f"lines=[{first}, {last}]",))
 
 
 def is_diff(text: str, _file: str = "") -> float:
