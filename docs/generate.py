@@ -20,6 +20,7 @@ import typer
 
 from hippocampus import Hippocampus, indexing, policy, prices, recall
 from hippocampus.cli import app
+from hippocampus.cli.memory_compat import STORES, verbs_of
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import tools as memory_tools
 from hippocampus.facts.models import POLICIES as FACT_PRESETS
@@ -54,7 +55,10 @@ def table(head: str, rows: Iterator[tuple[str, ...]] | list[tuple[str, ...]]) ->
 
 @functools.cache
 def commands() -> dict[str, Any]:
-    """Return every command by its full name, such as `policy check`, groups included."""
+    """Return every command by its full name, such as `policy check`, groups included.
+
+    The verbs of other stores are those of `memory --as STORE`.
+    """
 
     def below(group: Any, before: str) -> Iterator[tuple[str, Any]]:
         for name, each in group.commands.items():
@@ -62,7 +66,10 @@ def commands() -> dict[str, Any]:
             if hasattr(each, "commands"):
                 yield from below(each, f"{before}{name} ")
 
-    return dict(below(typer.main.get_command(app), ""))
+    found = dict(below(typer.main.get_command(app), ""))
+    for store in STORES:
+        found |= {f"memory --as {store} {name}": verb for name, verb in verbs_of(store).items()}
+    return found
 
 
 def command_line() -> str:

@@ -20,6 +20,7 @@ from hippocampus.cli import (
     study,
     trial,
 )
+from hippocampus.cli.memory_compat import STORES, verbs_of
 
 RECORDINGS, AGENTS, STATE = "Recordings", "Coding agents", "State directories"
 """The panels of `--help` after the one for a newcomer."""
@@ -39,7 +40,8 @@ class Commands(TyperGroup):
     def get_params(self, ctx: Any) -> Any:
         """Return the options of `hippocampus`; help names no type of a flag of any command."""
         own = super().get_params(ctx)
-        options, waiting = list(own), list[Any](self.commands.values())
+        others = [verb for store in STORES for verb in verbs_of(store).values()]
+        options, waiting = list(own), [*self.commands.values(), *others]
         for command in waiting:
             options += command.get_params(typer.Context(command))
             waiting += getattr(command, "commands", {}).values()

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hippocampus.cli.memory_doctor import Probe, report
+from hippocampus.cli.memory_printing import Agent, Scopes, say_gone
+from hippocampus.cli.memory_store import OWN_AGENT, for_reading
 from hippocampus.cli.options import AsJson, PolicyName, StateFolder, expect_state, fail
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
@@ -18,6 +21,10 @@ from hippocampus.storage.state_dir import StateDir
 
 if TYPE_CHECKING:
     from hippocampus.memory import Hippocampus
+
+
+DATABASES = (".sqlite3", ".sqlite", ".db")
+"""The endings of a memory's database, which need not exist yet."""
 
 
 def consolidate(
@@ -126,22 +133,27 @@ def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def doctor(
-    state_dir: StateFolder,
+    path: Annotated[Path, typer.Argument(help="A state directory, or the database of a memory.")],
     policy: Annotated[
         str, typer.Option(help="A shipped policy or a file, examined too.")
     ] = "default",
     fix: Annotated[
         bool, typer.Option("--fix", help="Mend what can be mended; damaged files are kept aside.")
     ] = False,
+    probe: Probe = False,
     as_json: AsJson = False,
 ) -> None:
     """Examine payloads, ledgers, archives, facts, memory files, a policy, modes and the cache.
 
-    Exit status 1 if data is damaged or lost, and --fix has not mended it.
+    Of a database: print its state and an answer of each model, as JSON. Exit status 1 if data is
+    damaged or lost and --fix has not mended it, or something does not work.
     """
+    if not path.is_dir() and path.suffix in DATABASES:
+        report(probe, path)
+        return
     from hippocampus.consolidation.doctor import examine, mend
 
-    state = expect_state(state_dir)
+    state = expect_state(path)
     named: str | Path = Path(policy) if Path(policy).suffix in {".yaml", ".yml"} else policy
     found = examine(state, policy=named)
     left = mend(found) if fix else found
@@ -164,24 +176,65 @@ def doctor(
         raise typer.Exit(1)
 
 
-def forget(
-    state_dir: StateFolder,
+def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
+    path: Annotated[Path, typer.Argument(help="A state directory, or the database of a memory.")],
+    what: Annotated[
+        str, typer.Argument(help="The id of a memory, or a description with all of its words.")
+    ] = "",
     everything_from: Annotated[
         str, typer.Option(help="The session of which everything is removed.")
-    ],
+    ] = "",
+    threshold: Annotated[float, typer.Option(min=0, max=1, help="How near it has to be.")] = 0.7,
+    max_deleted: Annotated[
+        int, typer.Option(min=1, help="The most memories that are deleted.")
+    ] = 10,
+    agent: Agent = OWN_AGENT,
+    scope: Scopes = None,
     apply: Annotated[
         bool, typer.Option("--apply", help="Remove it; without it, only list it.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """List everything that a session left: payloads, archive, facts, lines; remove it with --apply.
+    """List the memories that a description certainly matches, or all that a session left; --apply removes them.
 
-    Facts that these superseded are current again. The last defrag can no longer be undone.
+    A session leaves payloads, archive, facts and lines; the last defrag can no longer be undone then.
+    Memories that the removed ones replaced are current again.
     """
+    if bool(what) == bool(everything_from):
+        raise typer.BadParameter("name a memory, or a session with --everything-from")
+    if everything_from:
+        _forget_session(expect_state(path), everything_from, apply=apply)
+        return
+    from hippocampus.facts.memories import returning
+
+    with for_reading(_database(path), agent) as facts:
+        found = facts.forget(
+            what,
+            threshold=threshold,
+            max_deleted=max_deleted,
+            dry_run=True,
+            scopes=scope,
+            agent=agent,
+        )
+        ids = [each.memory.id for each in found]
+        returned = returning(facts.tables.database, ids)
+        if apply:
+            facts.delete(ids)
+    say_gone([each.memory for each in found], force=apply, as_json=as_json, returned=returned)
+    if not found:
+        raise typer.Exit(1)
+
+
+def _database(path: Path) -> Path:
+    """Return the database of a memory: a file, or that of a state directory."""
+    return path if path.suffix in DATABASES else StateDir(path).facts
+
+
+def _forget_session(state: StateDir, session: str, *, apply: bool) -> None:
     from hippocampus.consolidation import forgetting
     from hippocampus.facts import Facts
     from hippocampus.storage.content_store import opened_store
 
-    state = expect_state(state_dir)
     with contextlib.ExitStack() as closing:
         store = closing.enter_context(opened_store(state))
 
@@ -189,12 +242,12 @@ def forget(
             return closing.enter_context(contextlib.closing(Facts(state.facts)))
 
         if apply:
-            found = forgetting.forget(state, everything_from, store, facts)
+            found = forgetting.forget(state, session, store, facts)
         else:
             known = facts() if state.facts.exists() else None
-            found = forgetting.traces(state, everything_from, store, known)
+            found = forgetting.traces(state, session, store, known)
     if not found:
-        fail(f"no trace of session {everything_from!r}")
+        fail(f"no trace of session {session!r}")
     word = "removed" if apply else "would be removed; --apply removes them"
     for each in found.files:
         typer.echo(visible(f"{each.parent.name}/{each.name}"))

@@ -7,16 +7,16 @@ does not need; the verbs of hippo, crib and scriptling are in `memory_compat`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 
 from hippocampus.cli import memory_compat, memory_retrieve
 from hippocampus.cli.memory_printing import (
     DEFAULT_PATH,
     Agent,
     Database,
-    Force,
     Id,
     Ids,
     Importance,
@@ -31,7 +31,6 @@ from hippocampus.cli.memory_printing import (
     row,
     said_on_stdin,
     say,
-    say_gone,
     say_json,
     say_memories,
     say_outcomes,
@@ -52,6 +51,7 @@ from hippocampus.cli.memory_store import (
 )
 
 CONTEXT_TOKENS = memory_retrieve.TOKENS
+STORE = "hippocampus.store"
 SHOWN_SKIPPED = 20
 FORMS = {
     "hippocampus": "an export of hippocampus",
@@ -59,11 +59,44 @@ FORMS = {
     "crib": "a database of crib",
     "markdown": "Markdown, each list item one memory",
 }
-app = typer.Typer(
-    help="Remember, recall, inspect and move long-term memory.",
-    no_args_is_help=True,
-    add_completion=False,
-)
+
+
+class Verbs(TyperGroup):
+    """The verbs of `memory`, or with `--as` those of another store."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the verbs."""
+        return list(self._verbs(ctx))
+
+    def get_command(self, ctx: Any, name: str) -> Any:
+        """Return the verb of a name, or nothing."""
+        return self._verbs(ctx).get(name)
+
+    def _verbs(self, ctx: Any) -> dict[str, Any]:
+        store = ctx.meta.get(STORE)
+        return memory_compat.verbs_of(store) if store else dict(self.commands)
+
+
+def _named(ctx: typer.Context, store: str | None) -> str | None:
+    """Note the store before the verbs are listed or looked up."""
+    if store:
+        ctx.meta[STORE] = store
+    return store
+
+
+app = typer.Typer(cls=Verbs, no_args_is_help=True, add_completion=False)
+
+
+@app.callback()
+def main(
+    store: Annotated[
+        Literal["hippo", "crib", "scriptling"] | None,
+        typer.Option(
+            "--as", is_eager=True, callback=_named, help="The verbs of this store, on our database."
+        ),
+    ] = None,
+) -> None:
+    """Remember, recall, inspect and move long-term memory."""
 
 
 @app.command()
@@ -206,40 +239,6 @@ def confirm(
 
 
 @app.command()
-def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
-    what: Annotated[
-        str, typer.Argument(help="The id of a memory, or a description with all of its words.")
-    ],
-    threshold: Annotated[float, typer.Option(min=0, max=1, help="How near it has to be.")] = 0.7,
-    max_deleted: Annotated[int, typer.Option(min=1, help="The most that are deleted.")] = 10,
-    agent: Agent = OWN_AGENT,
-    scope: Scopes = None,
-    force: Force = False,
-    db: Database = DEFAULT_PATH,
-    as_json: Json = False,
-) -> None:
-    """Delete for good what has an id, or certainly matches a description; the memories that it replaced come back."""
-    from hippocampus.facts.memories import returning
-
-    with for_reading(db, agent) as facts:
-        found = facts.forget(
-            what,
-            threshold=threshold,
-            max_deleted=max_deleted,
-            dry_run=True,
-            scopes=scope,
-            agent=agent,
-        )
-        ids = [each.memory.id for each in found]
-        returned = returning(facts.tables.database, ids)
-        if force:
-            facts.delete(ids)
-    say_gone([each.memory for each in found], force=force, as_json=as_json, returned=returned)
-    if not found:
-        raise typer.Exit(1)
-
-
-@app.command()
 def restore(ids: Ids, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
     """Bring back memories that were replaced or taken away; status 1 where an id is unknown."""
     with existing(db) as facts:
@@ -314,26 +313,3 @@ def reembed(db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
             progress.update(task, completed=done, total=total)
     found = {"embedded": done, "memories": total}
     show(found, [f"{done} of {total} embedded"], "", as_json=as_json)
-
-
-@app.command()
-@memory_compat.crib.command("doctor")
-def doctor(
-    probe: Annotated[
-        bool, typer.Option("--probe", help="Also write and retrieve in a scratch database.")
-    ] = False,
-    db: Database = DEFAULT_PATH,
-    as_json: Json = False,  # noqa: ARG001 - it is JSON anyway
-) -> None:
-    """Print the state of the memory as JSON, with an answer of each model; status 1 where there is a problem."""
-    from hippocampus.cli.memory_doctor import report
-
-    found = report(db, probe=probe)
-    say_json(found)
-    if not found["ok"]:
-        raise typer.Exit(1)
-
-
-app.add_typer(memory_compat.hippo, name="hippo")
-app.add_typer(memory_compat.crib, name="crib")
-app.add_typer(memory_compat.scriptling, name="scriptling")

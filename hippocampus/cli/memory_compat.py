@@ -1,16 +1,18 @@
-"""`hippocampus memory hippo|crib|scriptling`: the verbs of those stores, under their own names.
+"""`hippocampus memory --as hippo|crib|scriptling`: the verbs of those stores, under their own names.
 
 They work on the same database as the verbs of `memory`; the formulas of each store are in `facts.compat`.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 import typer
 
+from hippocampus.cli.memory_doctor import report
 from hippocampus.cli.memory_printing import (
     DEFAULT_PATH,
     Agent,
@@ -65,6 +67,13 @@ def _group(name: str) -> typer.Typer:
 
 
 hippo, crib, scriptling = _group("hippo"), _group("crib"), _group("scriptling")
+STORES = {"hippo": hippo, "crib": crib, "scriptling": scriptling}
+
+
+@functools.cache
+def verbs_of(store: str) -> dict[str, Any]:
+    """Return the verbs of a store by their names, as commands."""
+    return dict(getattr(typer.main.get_command(STORES[store]), "commands", {}))
 
 
 @hippo.command("init")
@@ -241,6 +250,9 @@ def write(
         say_outcomes(outcomes, as_json=True)
     for each in () if as_json else outcomes:
         typer.echo(outcome_line(each), err=True)
+
+
+crib.command("doctor")(report)
 
 
 @scriptling.command("remember")

@@ -1,4 +1,4 @@
-"""What `hippocampus memory doctor` reports: what there is to work with, and whether it works.
+"""What `hippocampus doctor` reports of a memory: what there is to work with, and whether it works.
 
 Nothing is made or changed; the probe works in a folder of its own that it removes.
 """
@@ -12,23 +12,33 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from hippocampus.cli.memory_printing import DEFAULT_PATH, Database, Json, say_json
 from hippocampus.cli.memory_store import complete, embed, existing, opened, rerank
 
+Probe = Annotated[
+    bool, typer.Option("--probe", help="Of a database: write and retrieve in a scratch one too.")
+]
 MODEL_SECONDS = 5.0
 SAID = "Chose SQLite for storage. Zero dependencies."
 ASKED = "what did we choose for storage?"
 
 
-def report(path: Path, *, probe: bool) -> dict[str, Any]:
-    """Return one object a thing, each with `ok`, and `ok` for all."""
+def report(
+    probe: Probe = False,
+    db: Database = DEFAULT_PATH,
+    as_json: Json = False,  # noqa: ARG001 - it is JSON anyway
+) -> None:
+    """Print the state of the memory as JSON, with an answer of each model; status 1 where there is a problem."""
     from hippocampus.models.local_embedding import installed
 
     found: dict[str, Any] = {
         "python": {"version": platform.python_version(), "ok": sys.version_info >= (3, 11)},
         "sqlite": _sqlite(),
-        "database": _database(path),
+        "database": _database(db),
         "models": _models(),
         "local_embedding": {"installed": installed(), "ok": True},
     }
@@ -40,7 +50,10 @@ def report(path: Path, *, probe: bool) -> dict[str, Any]:
         found["models"] |= {"problem": problem, "ok": False}
     if probe:
         found["probe"] = _probe()
-    return {**found, "ok": all(each["ok"] for each in found.values())}
+    is_ok = all(each["ok"] for each in found.values())
+    say_json({**found, "ok": is_ok})
+    if not is_ok:
+        raise typer.Exit(1)
 
 
 def _sqlite() -> dict[str, Any]:

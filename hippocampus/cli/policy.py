@@ -1,26 +1,17 @@
-"""`hippocampus policy`: checks, prints, describes, explains and compares policies."""
+"""`hippocampus policy`: checks, prints, describes and compares policies."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from hippocampus.cli.options import AsJson, PolicyName, console, fail
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from hippocampus.policy import Policy, Resolution, Subject
-    from hippocampus.replay.recording import Recording
-
-MAX_TEXT_CHARACTERS = 48
-"""The start of an entry's text that a row has."""
+from hippocampus.cli.options import AsJson, console, fail
 
 app = typer.Typer(
-    help="Check, print, describe, explain and compare policies.",
+    help="Check, print, describe and compare policies.",
     no_args_is_help=True,
     add_completion=False,
 )
@@ -78,27 +69,6 @@ def schema() -> None:
     typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
 
 
-@app.command("explain")
-def explain(
-    recording: Annotated[Path, typer.Argument(help="One recorded session.")],
-    policy: PolicyName = "default",
-    as_json: AsJson = False,
-) -> None:
-    """Print for each entry of a recording what the rules set, and which rule."""
-    from hippocampus import policy as policies
-    from hippocampus.replay.explanation import treated
-    from hippocampus.replay.readers import read_file
-
-    found = policies.load(policy)
-    rows = [(each, row) for each in read_file(recording) for row in treated(each, found)]
-    if not rows:
-        fail(f"{recording} holds no conversation")
-    if as_json:
-        typer.echo(json.dumps([_row(each, row) for each, row in rows], ensure_ascii=False))
-    else:
-        console().print(_table([row for _, row in rows], found))
-
-
 @app.command("diff")
 def diff(
     before: Annotated[str, typer.Argument(help="A shipped policy's name, or a policy file.")],
@@ -143,49 +113,3 @@ def diff(
         f"{total['changed_views']:,} of {total['views']:,} views differ, in "
         f"{total['changed_recordings']} of {total['recordings']} recordings."
     )
-
-
-def _row(recording: Recording, row: tuple[int, Subject, Resolution]) -> dict[str, object]:
-    message, subject, treatment = row
-    return {
-        "conversation": recording.name,
-        "message": message,
-        "type": subject.type,
-        "source.type": subject.source_type,
-        "tool": subject.tool,
-        "tokens": subject.tokens,
-        "said": {name: _value(treatment, name) for name in treatment.because},
-        "because": dict(treatment.because),
-        "withheld": dict(treatment.withheld),
-    }
-
-
-def _value(treatment: Resolution, name: str) -> object:
-    value = getattr(treatment, name)
-    dump = getattr(value, "model_dump", None)
-    return dump(exclude_defaults=True) if dump else value
-
-
-def _table(rows: list[tuple[int, Subject, Resolution]], policy: Policy) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=f"policy {policy.name}", show_lines=False)
-    table.add_column("#", justify="right")
-    table.add_column("entry", ratio=1, overflow="fold")
-    table.add_column("tokens", justify="right")
-    table.add_column("what the rules set", ratio=1, overflow="fold")
-    for message, subject, treatment in rows:
-        because = treatment.because.items()
-        lines = [f"{name}: {_value(treatment, name)} ({rule})" for name, rule in because]
-        lines += [
-            f"{name} withheld: content cannot raise itself ({rule})"
-            for name, rule in treatment.withheld.items()
-        ]
-        words = " ".join(subject.text[: 4 * MAX_TEXT_CHARACTERS].split())
-        if len(words) > MAX_TEXT_CHARACTERS:
-            words = f"{words[:MAX_TEXT_CHARACTERS]}…"
-        entry = Text(f"{subject.type} {subject.source_type}: {words}")
-        sentences = Text("\n".join(lines) or "no rule matches")
-        table.add_row(str(message), entry, f"{subject.tokens:,}", sentences)
-    return table

@@ -18,11 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
+    from rich.table import Table
 
+    from hippocampus.policy import Resolution, Subject
     from hippocampus.prices import Prices
+    from hippocampus.replay.recording import Recording
     from hippocampus.replay.run import Options, Replayed, Skipped
 
 MISSING = "no such file or directory"
+MAX_TEXT_CHARACTERS = 48
+"""The start of an entry's text that a row has."""
 HELP = """Replay recorded sessions and print what each strategy costs and what it hides.
 
 tokens, net cost: in percent of sending everything, cached tokens at their price. A call with a \
@@ -201,26 +206,88 @@ def _end(replayed: Sequence[Replayed], skipped: Sequence[Skipped], *, strict: bo
 
 def explain(
     file: Annotated[Path, typer.Argument(help="One recorded session.")],
-    turn: Annotated[int, typer.Option(help="The turn (call) to show, counted from 0.")],
+    turn: Annotated[
+        int | None,
+        typer.Option(
+            help="The turn (call) whose view is shown, counted from 0; left out, the rules."
+        ),
+    ] = None,
     policy: PolicyName = "default",
     model: Annotated[str, typer.Option(help="The model whose prices are used.")] = DEFAULT_MODEL,
+    as_json: AsJson = False,
 ) -> None:
-    """Print the view at a turn next to the raw list, with the reason for each difference."""
+    """Print what the rules set for each entry, or the view at a turn with the reason of each difference."""
     from hippocampus import policy as policies
     from hippocampus import prices
-    from hippocampus.replay.explanation import print_explanation
+    from hippocampus.replay import explanation
     from hippocampus.replay.readers import read_file
 
-    recordings = read_file(file)
+    recordings = list(read_file(file))
+    found = policies.load(policy)
     if not recordings:
         fail(f"{file} holds no conversation")
-    print_explanation(
-        recordings[0],
-        turn,
-        policies.load(policy),
-        prices.model_prices(model),
-        console(),
-    )
+    if turn is not None:
+        if as_json:
+            fail("--json prints what the rules set; leave out --turn")
+        explained = prices.model_prices(model)
+        explanation.print_explanation(recordings[0], turn, found, explained, console())
+        return
+    rows = [(each, *row) for each in recordings for row in explanation.treated(each, found)]
+    if not rows:
+        fail(f"{file} holds no conversation")
+    if as_json:
+        typer.echo(json.dumps([_treated_row(*row) for row in rows], ensure_ascii=False))
+    else:
+        console().print(_treated_table(rows, found.name))
+
+
+def _treated_row(
+    recording: Recording, message: int, subject: Subject, resolution: Resolution
+) -> dict[str, object]:
+    return {
+        "conversation": recording.name,
+        "message": message,
+        "type": subject.type,
+        "source.type": subject.source_type,
+        "tool": subject.tool,
+        "tokens": subject.tokens,
+        "said": {name: _value(resolution, name) for name in resolution.because},
+        "because": dict(resolution.because),
+        "withheld": dict(resolution.withheld),
+    }
+
+
+def _value(resolution: Resolution, name: str) -> object:
+    value = getattr(resolution, name)
+    dump = getattr(value, "model_dump", None)
+    return dump(exclude_defaults=True) if dump else value
+
+
+def _treated_table(
+    rows: Sequence[tuple[Recording, int, Subject, Resolution]], policy_name: str
+) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=f"policy {policy_name}", show_lines=False)
+    table.add_column("#", justify="right")
+    table.add_column("entry", ratio=1, overflow="fold")
+    table.add_column("tokens", justify="right")
+    table.add_column("what the rules set", ratio=1, overflow="fold")
+    for _, message, subject, resolution in rows:
+        because = resolution.because.items()
+        lines = [f"{name}: {_value(resolution, name)} ({rule})" for name, rule in because]
+        lines += [
+            f"{name} withheld: content cannot raise itself ({rule})"
+            for name, rule in resolution.withheld.items()
+        ]
+        words = " ".join(subject.text[: 4 * MAX_TEXT_CHARACTERS].split())
+        if len(words) > MAX_TEXT_CHARACTERS:
+            words = f"{words[:MAX_TEXT_CHARACTERS]}…"
+        entry = Text(f"{subject.type} {subject.source_type}: {words}")
+        sentences = Text("\n".join(lines) or "no rule matches")
+        table.add_row(str(message), entry, f"{subject.tokens:,}", sentences)
+    return table
 
 
 def tune(

@@ -18,7 +18,7 @@ from hippocampus.indexing import code
 from hippocampus.indexing.excerpt import WORDLESS
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.frame import as_content
-from hippocampus.indexing.lines import clip, counted
+from hippocampus.indexing.lines import counted, cut
 from hippocampus.indexing.select import choose
 from hippocampus.indexing.sniff import extraction_of
 from hippocampus.indexing.worth import Price
@@ -34,8 +34,6 @@ REPLACED = re.compile(r"(?i)^(?:old|search|find|target_?content|before)")
 """Keys of a text that the call takes out of a file: what it puts in is next to it."""
 DEFINITION, CHANGED = 4.0, 2.0
 """The weight of a line that defines something, and what a line gains that the replaced text lacks."""
-NAMES = ("class:", "class ", "type:", "def:")
-"""The openings of the lists of definitions."""
 DEFINING = frozenset({"class", "type", "def", "test", "section"})
 CHARACTERS_PER_TOKEN = 4
 SHORT_CHARACTERS = 160
@@ -133,10 +131,10 @@ class _Shortener:
         most = int(most * EDITED) if before else most
         value = json_text.read(text, None)
         if isinstance(value, dict | list):
-            leaves = dict.fromkeys(clip(str(leaf), SHORT_CHARACTERS) for leaf in _leaves(value))
-            return clip(f"JSON: {', '.join(leaves)}", CHARACTERS_PER_TOKEN * most)
+            leaves = dict.fromkeys(cut(str(leaf), SHORT_CHARACTERS) for leaf in _leaves(value))
+            return cut(f"JSON: {', '.join(leaves)}", CHARACTERS_PER_TOKEN * most)
         if "\n" not in text.strip():
-            return clip(text, CHARACTERS_PER_TOKEN * most)
+            return cut(text, CHARACTERS_PER_TOKEN * most)
         context = ExtractionContext(
             file=file or self._file, known=self._known, content_tokens=weight
         )
@@ -149,14 +147,14 @@ class _Shortener:
 
 
 def _own_lines(text: str, extraction: Extraction, before: str) -> Iterator[EntryLine]:
-    """Yield the definitions of a text and its own lines without headings, each with its weight alone."""
+    """Yield the own lines of a text without headings; definitions and changed lines weigh more."""
     outline = code.outline_of(text) if extraction.kind == "code" else None
-    made = {each.line for each in outline.symbols if each.kind in DEFINING} if outline else set()
+    made = (
+        {symbol.line for symbol in outline.symbols if symbol.kind in DEFINING} if outline else set()
+    )
     replaced = {line.strip() for line in before.splitlines()}
     for line in extraction.lines:
         if line.number is None or WORDLESS.fullmatch(line.text):
-            if line.text.startswith(NAMES):
-                yield replace(line, parent=None)
             continue
         rows = line.text.split("\n")
         defines = not made.isdisjoint(range(line.number, line.number + len(rows)))
@@ -178,5 +176,5 @@ def _leaves(value: Any) -> Iterator[Any]:
 def _opening(text: str) -> str:
     """Return the first line of a text, which shows its place in a file, and how many follow."""
     first, *rest = text.strip("\n").split("\n")
-    opening = first if len(first) <= SHORT_CHARACTERS else clip(first, SHORT_CHARACTERS)
+    opening = first if len(first) <= SHORT_CHARACTERS else cut(first, SHORT_CHARACTERS)
     return f"{opening}\n… {counted(len(rest), 'more line')}" if rest else opening

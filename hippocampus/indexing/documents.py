@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hippocampus.indexing.excerpt import excerpt, rows_of
 from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.lines import counted
-from hippocampus.indexing.records import cell, packed, table
+from hippocampus.indexing.lines import counted, only, packed
 from hippocampus.indexing.shapes import Shape, shape_of
-from hippocampus.indexing.thin import only
+from hippocampus.indexing.tables import LINE_CHARACTERS, cell, lines_of, table_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +113,17 @@ class _Walk:
             elif shape != "empty":
                 minor.append((key, value))
         for chosen, weight in ((main, WEIGHTS.pair), (minor, WEIGHTS.minor)):
-            for text in packed(
-                [f"{key}={cell(value, INLINE_CHARACTERS)}" for key, value in chosen], opening
-            ):
-                telling = depth < 2 and OUTCOME_KEYS.search(text) is not None and chosen is main
-                line_weight = WEIGHTS.outcome if telling else weight
-                if chosen is main and LABELED.search(text.removeprefix(opening)):
-                    line_weight = max(line_weight, WEIGHTS.label)
-                self.lines.append(EntryLine(text, line_weight * share, count=0))
+            is_main = chosen is main
+            items = [f"{key}={cell(value, INLINE_CHARACTERS)}" for key, value in chosen]
+            for line in packed(items, path, characters=LINE_CHARACTERS - len(opening)):
+                own = (
+                    WEIGHTS.outcome
+                    if is_main and depth < 2 and OUTCOME_KEYS.search(line.text)
+                    else weight
+                )
+                if is_main and LABELED.search(line.text.removeprefix(opening)):
+                    own = max(own, WEIGHTS.label)
+                self.lines.append(EntryLine(line.text, own * share, count=0))
 
     def _list(self, value: list[Any], path: str, depth: int) -> None:
         self.values += len(value)
@@ -147,18 +149,15 @@ class _Walk:
             self.lines.append(
                 EntryLine(f"{path or 'list'}: {len(value)} items", WEIGHTS.pair, count=0)
             )
-            texts = packed([cell(item, INLINE_CHARACTERS) for item in value], "  ")
-            self.lines += [
-                EntryLine(text, WEIGHTS.items, parent=first, count=text.count(", ") + 1)
-                for text in texts
-            ]
+            items = [cell(item, INLINE_CHARACTERS) for item in value]
+            self.lines += packed(items, "  ", weight=WEIGHTS.items, parent=first)
 
-    def _table(self, path: str, records: list[Any], places: list[str] | None = None) -> None:
+    def _table(self, path: str, records: list[Any], places: Sequence[str] = ()) -> None:
         """Write records as a table; `places` are their steps below the path, where not a list's."""
-        first = "[0]" if places is None else places[0] or f".{next(iter(records[0].values()), '')}"
+        first = "[0]" if not places else places[0] or f".{next(iter(records[0].values()), '')}"
         self.tables[path] = len(records)
         self.steps[path] = first
-        self.lines += table(path or "list", records, len(self.lines), places=places)
+        self.lines += lines_of(table_of(path or "list", records, places), len(self.lines))
 
     def _text(self, text: str, path: str) -> None:
         """Write a long text below its key, so that its lines stand as they are."""
@@ -182,8 +181,22 @@ def read(value: Any) -> JsonReading:
     walk = _Walk()
     walk.read(value, "", 0)
     summary, selectors = _summary(value, walk), tuple(_selectors(value, walk))
-    extraction = Extraction("json", summary, tuple(walk.lines), walk.data, selectors, "values")
+    kind = "schema" if _is_schema(value) else "json"
+    extraction = Extraction(kind, summary, tuple(walk.lines), walk.data, selectors, "values")
     return JsonReading(extraction, walk.texts)
+
+
+def _is_schema(value: Any) -> bool:
+    """Return whether a value is an OpenAPI document or a JSON Schema."""
+    if not isinstance(value, dict):
+        return False
+    if isinstance(value.get("paths"), dict) and ("openapi" in value or "swagger" in value):
+        return True
+    is_defining = any(
+        isinstance(value.get(key), dict) for key in ("$defs", "definitions", "schemas")
+    )
+    is_object = is_defining or "$schema" in value or value.get("type") == "object"
+    return isinstance(value.get("properties"), dict) and is_object
 
 
 def _heading(path: str) -> str:

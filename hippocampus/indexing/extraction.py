@@ -6,8 +6,8 @@ An extractor writes an `Extraction` and does not choose; `select` chooses what f
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -57,16 +57,6 @@ class Extraction:
     """What a gap counts: rows, files, links, hits."""
 
 
-def with_lines_before(extraction: Extraction, lines: Sequence[EntryLine]) -> Extraction:
-    """Return an extraction that opens with more lines."""
-    shift = len(lines)
-    moved = (
-        line if line.parent is None else replace(line, parent=line.parent + shift)
-        for line in extraction.lines
-    )
-    return replace(extraction, lines=(*lines, *moved))
-
-
 @dataclass(frozen=True, slots=True)
 class ExtractionContext:
     """The call and the task around a text, all of it from before it arrived."""
@@ -75,6 +65,8 @@ class ExtractionContext:
     arguments: str = ""
     file: str = ""
     """The file whose text it is, where that is known without the call."""
+    first_number: int = 1
+    """The number of the text's first line in its file."""
     is_error: bool = False
     """The tool reported a failure: its message stays whole."""
     task: str = ""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from hippocampus.indexing.extraction import EntryLine, Extraction
+from hippocampus.indexing.lines import with_lines_before
 
 SAYS_SO = re.compile(
     r"(?i)\b(?:\w*error|\w*exception|fail(?:ed|ure)?|fatal|denied|not found|invalid)\b"
@@ -27,12 +27,7 @@ OPENING, BEFORE, BEHIND, ENDING = 160, 60, 200, 240
 def with_message(extraction: Extraction, text: str) -> Extraction:
     """Return an extraction whose first lines are the message of a failure, which always stand."""
     message = [EntryLine(line, keep=True, count=0) for line in message_of(text)]
-    shift = len(message)
-    moved = (
-        line if line.parent is None else replace(line, parent=line.parent + shift)
-        for line in extraction.lines
-    )
-    return replace(extraction, lines=(*message, *moved))
+    return with_lines_before(extraction, message)
 
 
 def message_of(text: str) -> list[str]:

@@ -1,48 +1,36 @@
-"""Small things that every extractor writes lines with: cut, count, and pack many items in a line.
+"""What extractors write lines with: cut, count, pack items into lines, keep the heaviest lines.
 
-Pure text; which lines stand is not decided here.
+Pure; which lines an entry has is decided in `select`.
 """
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from hippocampus.indexing.extraction import EntryLine
+from hippocampus.indexing.extraction import EntryLine, Extraction
 
 LINE_CHARACTERS = 110
 """How long a line of packed items may grow: about 30 tokens."""
-RANK, LEAST_RANK = 0.8, 0.3
+RANK, MIN_RANK = 0.8, 0.3
 """What each next line of a sorted list weighs of the one before, and the last of the first."""
+MAX_LINES = 2_000
+"""An extraction needs no more: an entry holds some hundred lines at the most."""
+LIGHT = 0.01
+"""The weight of a line that replaces dropped ones."""
 SPACES = re.compile(r"\s+")
-UNEVEN = re.compile(r"[^\S ]|  ")
-
-
-def clip(text: str, most: int) -> str:
-    """Return a text on one line of at most `most` characters, cut at a space where there is one.
-
-    Languages without spaces are cut between characters.
-    """
-    flat = " ".join(text[: 4 * most].split())
-    if len(flat) <= most:
-        return flat
-    gap = flat.rfind(" ", most * 2 // 3, most)
-    return flat[: gap if gap > 0 else most] + "…"
 
 
 def cut(text: str, characters: int) -> str:
-    """Return a text on one line, cut at a word's end (so that no identifier is halved)."""
-    if len(text) <= characters and not UNEVEN.search(text):
-        return text.strip()
+    """Return a text on one line, cut between words where it is longer."""
     flat = SPACES.sub(" ", text[: 4 * characters]).strip()
     if len(flat) <= characters:
         return flat
-    whole, _, _ = flat[: characters + 1].rpartition(" ")
-    if not whole and not flat.isascii():
-        whole = flat[:characters]
-    return f"{whole}…"
+    end = flat.rfind(" ", 0 if flat.isascii() else characters * 2 // 3, characters + 1)
+    return f"{flat[: end if end > 0 else characters]}…"
 
 
 def packed(  # noqa: PLR0913 — what a line may have
@@ -52,6 +40,7 @@ def packed(  # noqa: PLR0913 — what a line may have
     weight: float = 1.0,
     parent: int | None = None,
     count: int = 1,
+    unit: str = "",
     characters: int = LINE_CHARACTERS,
     at: int | None = None,
 ) -> list[EntryLine]:
@@ -60,32 +49,77 @@ def packed(  # noqa: PLR0913 — what a line may have
     Where `at` is the number that the first of them will have in its extraction, only that one has the
     label, and the others follow it as its children.
     """
-    lines: list[EntryLine] = []
-    held: list[str] = []
+    groups: list[list[str]] = []
     size = 0
     for item in items:
-        if held and size + len(item) > characters:
-            lines.append(_line(label, held, weight, parent, count))
-            if at is not None:
-                label, parent = " ", at
-            held, size = [], 0
-        held.append(item)
+        if not groups or size + len(item) > characters:
+            groups.append([])
+            size = 0
+        groups[-1].append(item)
         size += len(item) + 2
-    if held:
-        lines.append(_line(label, held, weight, parent, count))
+    lines: list[EntryLine] = []
+    for group in groups:
+        is_child = at is not None and bool(lines)
+        opening = " " if is_child else f"{label}: " if label.strip() else label
+        above = at if is_child else parent
+        text = opening + ", ".join(group)
+        lines.append(EntryLine(text, weight, parent=above, count=count * len(group), unit=unit))
     return lines
-
-
-def _line(label: str, held: list[str], weight: float, parent: int | None, count: int) -> EntryLine:
-    joined = ", ".join(held)
-    opening = f"{label}: " if label.strip() else label
-    return EntryLine(opening + joined, weight, parent=parent, count=count * len(held))
 
 
 def ranked(lines: Iterable[EntryLine]) -> Iterator[EntryLine]:
     """Yield lines that are sorted by what they are worth, so that the first are taken first."""
     for at, line in enumerate(lines):
-        yield replace(line, weight=line.weight * max(LEAST_RANK, RANK**at))
+        yield replace(line, weight=line.weight * max(MIN_RANK, RANK**at))
+
+
+def with_lines_before(extraction: Extraction, lines: Sequence[EntryLine]) -> Extraction:
+    """Return an extraction that opens with more lines."""
+    return replace(extraction, lines=(*lines, *shifted(extraction.lines, len(lines))))
+
+
+def shifted(lines: Iterable[EntryLine], by: int, parent: int | None = None) -> Iterator[EntryLine]:
+    """Yield lines that come later in their extraction; those without a parent are put below one."""
+    for line in lines:
+        yield replace(line, parent=parent if line.parent is None else line.parent + by)
+
+
+def thinned(lines: Sequence[EntryLine], most: int = MAX_LINES) -> tuple[EntryLine, ...]:
+    """Return about `most` lines, the heaviest with their parents, the rest as counts."""
+    if len(lines) <= most:
+        return tuple(lines)
+    wanted = set(heapq.nlargest(most, range(len(lines)), key=lambda at: (lines[at].weight, -at)))
+    wanted.update(at for at, line in enumerate(lines) if line.keep)
+    for at in sorted(wanted):
+        parent = lines[at].parent
+        while parent is not None and parent not in wanted:
+            wanted.add(parent)
+            parent = lines[parent].parent
+    return tuple(only(lines, wanted))
+
+
+def only(lines: Sequence[EntryLine], wanted: Container[int]) -> list[EntryLine]:
+    """Return the lines of some numbers and their counts of the others; their parents must be wanted.
+
+    A run of dropped lines becomes one light line with the count of all of them.
+    """
+    found: list[EntryLine] = []
+    places: dict[int, int] = {}
+    dropped = 0
+    for at, line in enumerate(lines):
+        if at not in wanted:
+            dropped += line.count
+            continue
+        if dropped:
+            found.append(_gap(dropped))
+            dropped = 0
+        places[at] = len(found)
+        found.append(line if line.parent is None else replace(line, parent=places[line.parent]))
+    return [*found, _gap(dropped)] if dropped else found
+
+
+def _gap(dropped: int) -> EntryLine:
+    return EntryLine(f"… {dropped:,} more", LIGHT, count=dropped)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

@@ -1,25 +1,140 @@
-"""Text of no known kind, as an excerpt. The last reader; it takes any text that is not empty. Pure."""
+"""Texts without an extractor of their own, as an excerpt: diffs, prose, bytes, unknown texts. Pure.
+
+Their kinds are recognised, since a kind decides how long a text stays fresh.
+"""
 
 from __future__ import annotations
 
+import re
+
 from hippocampus.indexing.excerpt import excerpt, rows_of
-from hippocampus.indexing.extraction import Extraction, ExtractionContext, kept
-from hippocampus.indexing.lines import counted, lines_in
-from hippocampus.indexing.thin import thinned
+from hippocampus.indexing.extraction import Extraction, ExtractionContext
+from hippocampus.indexing.lines import counted, lines_in, thinned
+from hippocampus.indexing.templates import map_alike
+
+MAX_CONFIDENCE = 0.95
+"""Sentences and encoded bytes are in contents of other kinds, too."""
+SAMPLE_CHARACTERS = 20_000
+SAMPLE_LINES = 150
+LINE_CHARACTERS = 2_000
+
+DIFF_SIGNS = re.compile(
+    r"^(?:diff --(?:git|cc|combined) |@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@|"
+    r"\*\*\* (?:Begin Patch|(?:Add|Update|Delete) File: )|--- \S.*\n\+\+\+ \S|Index: )",
+    re.MULTILINE,
+)
+DIFF_WORDS = ("diff --", "@@ -", "*** ", "--- ", "Index: ")
+"""One of them is in every sign."""
+DIFF_HEADER = re.compile(
+    r"diff |index |\*\*\* |Index: |====|\\ No|(?:new|deleted) file mode |(?:rename|copy) from |"
+    r"Binary files |GIT binary patch|old mode |(?:commit|From) [0-9a-f]{7,64}\b|"
+    r"(?:Author|Date|Subject|From): "
+)
+
+SENTENCE = re.compile(
+    r"(?:[^\W\d_]+['’,;:.()\"“”%-]{0,3} +(?:[\d,.%$€£–—-]+ +)?){5}|(?:[^\W\d_]['’-]?){1,30} .{20,}[.!?:…][\"”')\]*_]*$"
+    r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]{6}"
+)
+MARKDOWN = re.compile(
+    r"#{1,6} \S|\s{0,8}(?:[-*+•] |\d{1,3}[.)] )\S|> |\*\*\S|!?\[[^\]\n]{0,200}\]\(|\|.*\|"
+)
+FENCED = re.compile(r"^```[\s\S]*?^```", re.MULTILINE)
+CODE = re.compile(
+    r"\s*(?:def |class |import |from \S+ import|return\b|const |let |var |if ?\(|for ?\(|#include|public |private |fn |func |@\w+\()"
+    r"|\s*[\w.\[\]]+ ?(?:[-+*/|]?=|:=|=>) ?\S|\s*[\w.]+\(.*\)\s*$|</?\w+"
+)
+ENDS_OF_CODE = (";", "{", "}")
+
+DATA_URL = re.compile(r"data:[a-z0-9.+-]{1,40}/[a-z0-9.+;=-]{1,99};base64,", re.IGNORECASE)
+UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffd]")
+UNPRINTABLE_SHARE = 0.05
+ENCODED = re.compile(
+    r"(?<![A-Za-z0-9+/_-])(?:(?:[A-Za-z0-9+/_-]{60,}\r?\n){3,}[A-Za-z0-9+/_-]*|[A-Za-z0-9+/_-]{256,})={0,2}"
+)
+"""Base64 and hexadecimal digits: wrapped lines, or one long run."""
+ENCODED_SHARE = 0.5
+MAX_SLASH_SHARE = 1 / 6
+"""A run with more slashes and dashes is made of paths."""
 
 
-def extract(text: str, _context: ExtractionContext, first_number: int = 1) -> Extraction | None:
-    """Read any text into its lines."""
-    return _extracted(text, first_number)
-
-
-@kept
-def _extracted(text: str, first_number: int) -> Extraction | None:
+def extract(text: str, context: ExtractionContext, kind: str = "text") -> Extraction | None:
+    """Return the lines of any text that is not blank, as an excerpt."""
     if not text.strip():
         return None
-    total = lines_in(text)
-    lines = list(excerpt(rows_of(text, first_number)))
-    last = first_number + total - 1
+    total, first = lines_in(text), context.first_number
+    shown = _without_bytes(text) if kind == "binary" else text
+    lines = thinned(list(excerpt(rows_of(shown, first))))
     data = {"lines": total, "characters": len(text)}
-    summary = f"{counted(total, 'line')}, {counted(len(text), 'character')}"
-    return Extraction("text", summary, thinned(lines), data, (f"lines=[{first_number}, {last}]",))
+    last = first + total - 1
+    span = counted(total, "line") if first == 1 else f"lines {first} to {last} of the file"
+    summary = f"{span}, {counted(len(text), 'character')}"
+    return Extraction(kind, summary, lines, data, (f"lines=[{first}, {last}]",))
+
+
+def is_diff(text: str, _file: str = "") -> float:
+    """Return how surely a text is a diff or a patch."""
+    sample = text[:SAMPLE_CHARACTERS]
+    first = DIFF_SIGNS.search(sample) if any(word in sample for word in DIFF_WORDS) else None
+    if first is None:
+        return 0.0
+    lines = sample[first.start() :].split("\n")
+    signed = sum(line[:1] in "+-@ " or DIFF_HEADER.match(line) is not None for line in lines)
+    inside = signed / len(lines)
+    before = first.start() / max(1, len(sample))
+    return max(0.0, min(1.0, inside * 1.05) - 0.6 * before) if inside > 0.7 else 0.2
+
+
+def is_prose(text: str, _file: str = "") -> float:
+    """Return how surely a text is prose in any language: sentences, or Markdown."""
+    sample = text[:SAMPLE_CHARACTERS]
+    outside = FENCED.sub("", sample) if "```" in sample else sample
+    lines = [line[:LINE_CHARACTERS] for line in outside.split("\n") if line.strip()][:SAMPLE_LINES]
+    if not lines:
+        return 0.0
+    return max(0.0, min(MAX_CONFIDENCE, sum(map_alike(lines, _likeness)) / len(lines)))
+
+
+def _likeness(line: str) -> float:
+    """Return how much a line reads as prose; one of code counts against it."""
+    is_code = line.rstrip().endswith(ENDS_OF_CODE) or CODE.match(line) is not None
+    if SENTENCE.match(line.strip(" \t>*_#-•\"“'‘(|")):
+        return 0.2 if is_code else 1.0
+    if MARKDOWN.match(line):
+        return 0.8
+    return -0.3 if is_code else 0.1
+
+
+def is_binary(text: str, _file: str = "") -> float:
+    """Return how surely a text is bytes, as they are or encoded."""
+    sample = text[:SAMPLE_CHARACTERS]
+    if DATA_URL.match(sample.lstrip()):
+        return MAX_CONFIDENCE
+    unprintable = len(UNPRINTABLE.findall(sample)) / max(1, len(sample))
+    if unprintable >= UNPRINTABLE_SHARE:
+        return MAX_CONFIDENCE
+    if "\x00" in sample[:1_000]:
+        return 0.6
+    both_ends = sample + text[SAMPLE_CHARACTERS:][-SAMPLE_CHARACTERS:]
+    runs = (match[0] for match in ENCODED.finditer(both_ends))
+    share = sum(len(run) for run in runs if _is_encoded(run)) / max(1, len(both_ends))
+    return min(MAX_CONFIDENCE, share) if share > ENCODED_SHARE else 0.0
+
+
+def _is_encoded(run: str) -> bool:
+    """Return whether a run has letters of both cases and digits, or is hexadecimal, and few slashes."""
+    sample = run[:SAMPLE_CHARACTERS]
+    is_hex = re.fullmatch(r"[0-9a-fA-F\s]+", sample) is not None and len(set(sample)) > 5
+    is_mixed = all(any(map(test, sample)) for test in (str.islower, str.isupper, str.isdigit))
+    signs = sum(map(sample.count, "/-_"))
+    return is_hex or (is_mixed and signs <= MAX_SLASH_SHARE * len(sample))
+
+
+def _without_bytes(text: str) -> str:
+    """Return a text with each encoded run as a mark, without unprintable characters."""
+
+    def mark(match: re.Match[str]) -> str:
+        run = match[0]
+        ends = "\n" * run.count("\n")
+        return f"‹{len(run):,} characters of encoded bytes›{ends}" if _is_encoded(run) else run
+
+    return UNPRINTABLE.sub("", ENCODED.sub(mark, text))

@@ -11,24 +11,11 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from hippocampus.formats.reads import file_read
-from hippocampus.indexing import (
-    binary,
-    code,
-    diffs,
-    documents,
-    html,
-    listings,
-    logs,
-    plain,
-    prose,
-    schemas,
-    tables,
-    unwrap,
-)
+from hippocampus.indexing import code, documents, grids, html, listings, logs, plain, unwrap
 from hippocampus.indexing.documents import JsonReading
 from hippocampus.indexing.excerpt import WORDLESS, is_notice
 from hippocampus.indexing.extraction import (
@@ -37,14 +24,13 @@ from hippocampus.indexing.extraction import (
     ExtractionContext,
     Extractor,
     kept,
-    with_lines_before,
 )
-from hippocampus.indexing.lines import clip, counted, lines_in
-from hippocampus.indexing.logs.signs import EXIT
+from hippocampus.indexing.lines import counted, cut, lines_in, shifted, with_lines_before
+from hippocampus.indexing.logs import EXIT
 from hippocampus.indexing.output import NamedPart, output_of, parts_of
 
 LOG = logging.getLogger("hippocampus")
-LEAST_CONFIDENCE = 0.25
+MIN_CONFIDENCE = 0.25
 HEADING_WEIGHT, EXIT_WEIGHT, NOTE_WEIGHT = 6.0, 3.0, 0.15
 HTTP_STATUS = re.compile(r"\bHTTP/[\d.]{1,4} [1-5]\d\d\b")
 NOTE_CHARACTERS, MOST_NOTES, MOST_NAMED = 220, 12, 12
@@ -53,31 +39,28 @@ DOMINANT_SHARE = 0.5
 DOMINANT_CHARACTERS = 1_500
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _KindReader:
+class _KindReader(NamedTuple):
     """A kind of content: how sure it is of a text, and its extractor."""
 
     kind: str
-    recognises: Callable[[str, ExtractionContext], float]
-    extract: Extractor
-    surest: float = 1.0
-    """It is never surer than this."""
+    recognises: Callable[[str, str], float]
+    """Takes a text and the name of its file."""
+    extract: Extractor | None = None
+    """Without one, a text of the kind is a plain excerpt."""
 
 
 READERS = (
-    _KindReader("binary", lambda text, _: binary.recognises(text), binary.extract, binary.SUREST),
-    _KindReader("page", lambda text, _: html.recognises(text), html.extract),
-    _KindReader("diff", lambda text, _: diffs.recognises(text), diffs.extract),
-    _KindReader("log", lambda text, _: logs.recognises(text), logs.extract),
-    _KindReader("listing", lambda text, _: listings.recognises(text), listings.extract),
-    _KindReader("table", lambda text, _: tables.recognises(text), tables.extract, tables.SUREST),
-    _KindReader("code", code.recognises, code.extract),
-    _KindReader("prose", lambda text, _: prose.recognises(text), prose.extract, prose.SUREST),
+    _KindReader("binary", plain.is_binary),
+    _KindReader("page", html.recognises, html.extract),
+    _KindReader("diff", plain.is_diff),
+    _KindReader("log", logs.recognises),
+    _KindReader("listing", listings.recognises, listings.extract),
+    _KindReader("table", grids.recognises, grids.extract),
+    _KindReader("code", code.is_code),
+    _KindReader("config", code.is_config),
+    _KindReader("prose", plain.is_prose),
 )
 """In the order in which they are believed where two are equally sure."""
-ASKED = sorted(enumerate(READERS), key=lambda ranked: -ranked[1].surest)
-"""With their ranks in that order; the one with the highest bound comes first and may make the others unnecessary."""
-FALLBACK = _KindReader("text", lambda _text, _hints: 0.0, plain.extract)
 
 
 def extraction_of(text: str, context: ExtractionContext) -> Extraction:
@@ -111,19 +94,14 @@ def _document_of(text: str) -> str | JsonReading:
     value, words = unwrap.json_and_words(text)
     if value is None or isinstance(value, str):
         return text if value is None else "\n".join([*words, value])
-    document = _read_value(value)
+    document = documents.read(value)
     return replace(document, extraction=with_notes(document.extraction, words))
-
-
-def _read_value(value: Any) -> JsonReading:
-    schema = schemas.read(value)
-    return documents.read(value) if schema is None else JsonReading(schema, [])
 
 
 def with_notes(extraction: Extraction, notes: Sequence[str]) -> Extraction:
     """Return an extraction that opens with the notes of the tool around the content."""
     lines = [
-        EntryLine(clip(line, NOTE_CHARACTERS), _note_weight(line), is_notice(line), count=0)
+        EntryLine(cut(line, NOTE_CHARACTERS), _note_weight(line), is_notice(line), count=0)
         for note in notes
         for line in note.split("\n")[:MOST_NOTES]
         if not WORDLESS.fullmatch(line)
@@ -163,11 +141,7 @@ def joined(
         if name:
             at = len(lines)
             lines.append(EntryLine(f"{name}: {extraction.summary}", HEADING_WEIGHT, count=0))
-        shift = len(lines)
-        lines += (
-            replace(line, parent=at if line.parent is None else line.parent + shift)
-            for line in extraction.lines
-        )
+        lines += shifted(extraction.lines, len(lines), at)
         data |= extraction.key_data
     summaries = summary or "; ".join(each.summary for each in extractions)
     last = extractions[-1]
@@ -182,11 +156,10 @@ def _extract_text(text: str, context: ExtractionContext) -> Extraction:
         if not isinstance(found, str):
             return with_notes(_extract_document(found, len(output.body), context), output.notes)
     parts = [] if output.is_numbered else parts_of(output.body)
-    if parts and not diffs.recognises(output.body) and not listings.is_search(output.body):
+    if parts and not plain.is_diff(output.body) and not listings.is_search(output.body):
         return with_notes(_extract_parts(parts, context), output.notes)
-    extraction = _extract_body(
-        output.body, context, output.first_number, is_source=output.is_numbered
-    )
+    numbered = replace(context, first_number=output.first_number)
+    extraction = _extract_body(output.body, numbered, is_source=output.is_numbered)
     return with_notes(extraction, output.notes)
 
 
@@ -194,10 +167,10 @@ def _extract_parts(parts: Sequence[NamedPart], context: ExtractionContext) -> Ex
     """Return the extraction of several files, each below its name."""
     found: list[Extraction] = []
     for part in parts:
-        named = replace(context, file=part.name)
         output = output_of(part.text)
         first = output.first_number if output.is_numbered else part.first_number
-        found.append(_extract_body(output.body, named, first))
+        named = replace(context, file=part.name, first_number=first)
+        found.append(_extract_body(output.body, named))
     names = [part.name or "before" for part in parts]
     kinds = Counter(each.kind for each in found)
     files = [name for name in names if name != "before"]
@@ -205,57 +178,37 @@ def _extract_parts(parts: Sequence[NamedPart], context: ExtractionContext) -> Ex
     return joined(found, names, kinds.most_common(1)[0][0], summary)
 
 
-def _extract_body(
-    text: str, context: ExtractionContext, first_number: int, *, is_source: bool = False
-) -> Extraction:
+def _extract_body(text: str, context: ExtractionContext, *, is_source: bool = False) -> Extraction:
     """Return the extraction of a text; a page whose lines a tool has numbered is read as its source."""
-    for reader in _ranked(text, context):
-        if is_source and reader.kind == "page":
-            continue
-        if reader.kind == "code":
-            extraction = code.extract(text, context, first_number)
-        elif reader.kind == "text":
-            extraction = plain.extract(text, context, first_number)
-        else:
-            extraction = _extracted(text, reader)
-        if extraction is not None:
-            return extraction
-    return Extraction("empty", "empty", ())
+    for reader in _ranked(text, context.file):
+        if not (is_source and reader.kind == "page"):
+            extraction = _extracted(text, reader, context.file, context.first_number)
+            if extraction is not None:
+                return extraction
+    return plain.extract(text, context) or Extraction("empty", "empty", ())
 
 
-@kept
-def _extracted(text: str, reader: _KindReader) -> Extraction | None:
-    return reader.extract(text, ExtractionContext())
+def _ranked(text: str, file: str) -> Iterator[_KindReader]:
+    """Yield the readers to try, the surest first."""
+    sure = ((_confidence(reader, text, file), reader) for reader in READERS)
+    believed = [found for found in sure if found[0] >= MIN_CONFIDENCE]
+    yield from (reader for _, reader in sorted(believed, key=lambda found: -found[0]))
 
 
-def _ranked(text: str, context: ExtractionContext) -> Iterator[_KindReader]:
-    """Yield the readers to try, the surest first; the fallback takes every text."""
-    surest = _surest(text, context)
-    if surest:
-        yield surest
-        sure = [(_confidence(reader, text, context), reader) for reader in READERS]
-        believed = [each for each in sure if each[0] >= LEAST_CONFIDENCE and each[1] != surest]
-        yield from (reader for _, reader in sorted(believed, key=lambda each: -each[0]))
-    yield FALLBACK
-
-
-def _surest(text: str, context: ExtractionContext) -> _KindReader | None:
-    """Return the surest reader; one that cannot be surer than another is not run."""
-    best: tuple[float, int] = (LEAST_CONFIDENCE, -len(READERS))
-    for rank, reader in ASKED:
-        if (reader.surest, -rank) > best:
-            best = max(best, (_confidence(reader, text, context), -rank))
-    return READERS[-best[1]] if best[1] > -len(READERS) else None
-
-
-def _confidence(reader: _KindReader, text: str, context: ExtractionContext) -> float:
-    """Return how sure a reader is; only code depends on the arguments of the call."""
-    if reader.kind == "code":
-        return reader.recognises(text, context)
-    return _confidence_without_hints(reader, text)
+def _confidence(reader: _KindReader, text: str, file: str) -> float:
+    """Return how sure a reader is; only those of code depend on the file's name."""
+    return _confidence_of(reader, text, file if reader.kind in ("code", "config") else "")
 
 
 @functools.lru_cache(maxsize=8 * len(READERS))
-def _confidence_without_hints(reader: _KindReader, text: str) -> float:
+def _confidence_of(reader: _KindReader, text: str, file: str) -> float:
     """A text is read when it arrives, when its entry is made and when that is shortened."""
-    return reader.recognises(text, ExtractionContext())
+    return reader.recognises(text, file)
+
+
+@kept
+def _extracted(text: str, reader: _KindReader, file: str, first_number: int) -> Extraction | None:
+    context = ExtractionContext(file=file, first_number=first_number)
+    if reader.extract is None:
+        return plain.extract(text, context, reader.kind)
+    return reader.extract(text, context)

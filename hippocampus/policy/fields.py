@@ -169,7 +169,7 @@ class Policy(Declared):
 
         Every matching rule applies, and a later rule overrides an earlier one field by field, as the protocol's rules (section 10) need: a browser snapshot is
         a tool result too, and matches both rules. Redactions add up. A rule that reads the content
-        (`contains`, `pattern`) raises a tool result only where its match names `type: tool_result`,
+        (`contains`, `instruction`, `pattern`) raises a tool result only where its match names `type: tool_result`,
         so that content cannot raise its own priority.
         """
         if not self.lifecycle_policies:

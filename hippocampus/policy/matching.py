@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from importlib import resources
 from typing import Any
 
 import re2
@@ -70,6 +71,14 @@ def has_word(folded: str, wanted: tuple[str, ...]) -> bool:
     (True, False)
     """
     return any(_contains(word, folded) for word in _folded(wanted))
+
+
+@functools.cache
+def instruction_words() -> tuple[str, ...]:
+    """Return the words and phrases of people who ask to keep something, of all languages."""
+    listed = resources.files(__package__).joinpath("instructions.txt").read_text("utf-8")
+    lines = (line for line in listed.splitlines() if not line.startswith("#"))
+    return tuple(word.strip() for line in lines for word in line.split(","))
 
 
 @functools.lru_cache(maxsize=4_096)

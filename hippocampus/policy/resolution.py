@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
-from hippocampus.entries.entry import Compression, Record
+from hippocampus.entries.entry import Record
 from hippocampus.formats import json_text
 from hippocampus.policy import matching
 from hippocampus.policy.redaction import Redaction
 from hippocampus.policy.redaction import joined as joined_redactions
-from hippocampus.policy.rules import Match, Refetch, Rule
-from hippocampus.policy.words import ERROR_SOURCE, Encoding, EntryType, Priority, Supersession
+from hippocampus.policy.rules import Match, Rule, RuleAction
+from hippocampus.policy.words import ERROR_SOURCE, EntryType, Priority
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,27 +50,12 @@ def record_subject(record: Record, text: str) -> Subject:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(RuleAction):
     """What the rules set for an entry; None is not set, and the policy's own fields apply."""
 
-    decay_rate: float | None = None
-    floor: float | None = None
-    priority: Priority | None = None
-    encoding: Encoding | None = None
-    persist: bool | None = None
-    expires_after_turns: int | None = None
-    superseded_by: Supersession | None = None
-    index: bool | None = None
-    compression: Compression | None = None
-    fresh_turns: int | None = None
-    pin: bool | None = None
-    source: Refetch | None = None
-    shrink_arguments: bool | None = None
-    redact: Redaction | None = None
-    because: Mapping[str, str] = field(default_factory=dict)
+    because: Mapping[str, str] = {}
     """By field, the rule that set it."""
-    withheld: Mapping[str, str] = field(default_factory=dict)
+    withheld: Mapping[str, str] = {}
     """By field, the rule that would have raised a tool result because of the result's own text."""
 
     def redacted(self, text: str) -> str:
@@ -103,7 +88,7 @@ def resolve(rules: Sequence[Rule], subject: Subject) -> Resolution:
         if not _matches(rule.match, lazy, fields.get("priority", subject.priority)):
             continue
         label = rule.name or f"rule {number}"
-        for name in type(rule.action).model_fields:
+        for name in RuleAction.model_fields:
             value = getattr(rule.action, name)
             if value is None:
                 continue
@@ -116,7 +101,7 @@ def resolve(rules: Sequence[Rule], subject: Subject) -> Resolution:
             fields[name], because[name] = value, label
     if redactions:
         fields["redact"] = joined_redactions(tuple(redactions))
-    return Resolution(**fields, because=because, withheld=withheld)
+    return Resolution.model_construct(**fields, because=because, withheld=withheld)
 
 
 def _is_untrusted(match: Match, subject: Subject) -> bool:
@@ -156,6 +141,10 @@ class _LazySubject:
     @functools.cached_property
     def folded(self) -> str:
         return matching.fold(self.text)
+
+    @functools.cached_property
+    def instructs(self) -> bool:
+        return matching.has_word(self.folded, matching.instruction_words())
 
     @functools.cached_property
     def arguments(self) -> Any:
@@ -201,6 +190,7 @@ def _matches(match: Match, lazy: _LazySubject, priority: Priority) -> bool:
         )
         and (match.kind is None or lazy.kind in match.kind)
         and (match.contains is None or matching.has_word(lazy.folded, match.contains))
+        and (match.instruction is None or lazy.instructs == match.instruction)
         and (
             match.pattern is None
             or any(matching.expression(each).search(lazy.text) for each in match.pattern)

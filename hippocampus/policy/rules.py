@@ -97,6 +97,8 @@ class Match(Declared):
     """Globs on the name of the tool, without case: `*`, `?`, `[abc]`, `[!abc]`."""
     contains: Words | None = None
     """Words or phrases, without case; whole words, where the script separates words."""
+    instruction: bool | None = None
+    """Whether the text asks to remember, always or never to do something, in sixteen languages."""
     pattern: Patterns | None = None
     """RE2 expressions, searched in the text; `(?i)` ignores case."""
     tokens: TokenRange | None = None
@@ -112,7 +114,7 @@ class Match(Declared):
     @property
     def reads_text(self) -> bool:
         """Whether the match depends on the content, which is untrusted in a tool result."""
-        return self.contains is not None or self.pattern is not None
+        return any(each is not None for each in (self.contains, self.instruction, self.pattern))
 
 
 Fallback = Literal["stored", "summary"]

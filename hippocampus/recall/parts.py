@@ -17,8 +17,8 @@ from hippocampus.entries.text import storable
 from hippocampus.errors import RecallError, nearest
 from hippocampus.indexing.code import outline_of
 from hippocampus.indexing.code.outline import Symbol, qualified
+from hippocampus.indexing.grids import Grid, grid_of
 from hippocampus.indexing.output import without_numbers
-from hippocampus.indexing.tables.grids import Grid, grid_of
 from hippocampus.policy.matching import searchable
 from hippocampus.recall.lines import (
     NumberedLine,
@@ -140,8 +140,8 @@ def _of_records(value: dict[str, Any] | list[Any], path: str) -> str | None:
 
 def _rows(text: str) -> list[dict[str, str]]:
     """Return the rows of a table in text as JSON records."""
-    grid = _grid(text) or Grid((), (), (), 0)
-    return [dict(zip(grid.header, map(str.strip, row), strict=False)) for row in grid.rows]
+    grid = _grid(text)
+    return grid.records() if grid else []
 
 
 @functools.lru_cache(maxsize=2)

@@ -48,7 +48,7 @@ def test_what_is_written_is_retrieved(tmp_path: Path) -> None:
         "type=decision Chose SQLite for storage. Zero dependencies.",
         "ClientA's payment terms are Net30.",
     ):
-        assert done_apart("crib", "write", cwd=tmp_path, stdin=text) == ""
+        assert done_apart("--as", "crib", "write", cwd=tmp_path, stdin=text) == ""
     found = done_apart("retrieve", cwd=tmp_path, stdin="what database did we choose for storage?")
     lines = found.splitlines()
     assert re.fullmatch(r'<memory context_time="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ">', lines[0])
@@ -62,15 +62,15 @@ def test_what_is_written_is_retrieved(tmp_path: Path) -> None:
 
 
 def test_what_is_untyped_is_a_note(tmp_path: Path) -> None:
-    done("crib", "write", cwd=tmp_path, stdin="The build takes two minutes.")
-    assert [each["type"] for each in read("hippo", "chunks", "--kind", "memory", cwd=tmp_path)] == [
-        "note"
-    ]
+    done("--as", "crib", "write", cwd=tmp_path, stdin="The build takes two minutes.")
+    assert [
+        each["type"] for each in read("--as", "hippo", "chunks", "--kind", "memory", cwd=tmp_path)
+    ] == ["note"]
 
 
 @pytest.mark.parametrize("text", ["", " \n\t ", "type=decision", "type=decision  \n"])
 def test_empty_input_is_not_written(tmp_path: Path, text: str) -> None:
-    finished = run("crib", "write", cwd=tmp_path, stdin=text)
+    finished = run("--as", "crib", "write", cwd=tmp_path, stdin=text)
     assert finished.returncode != 0
     assert "empty" in finished.stderr
     assert list(tmp_path.iterdir()) == []
@@ -84,7 +84,7 @@ def test_retrieving_from_nothing_is_silent_and_makes_nothing(tmp_path: Path, tex
 
 
 def test_retrieving_with_an_empty_prompt_is_silent(tmp_path: Path) -> None:
-    done("crib", "write", cwd=tmp_path, stdin="The build takes two minutes.")
+    done("--as", "crib", "write", cwd=tmp_path, stdin="The build takes two minutes.")
     assert done("retrieve", cwd=tmp_path, stdin=" ") == ""
 
 
@@ -98,36 +98,42 @@ def test_retrieving_from_a_broken_file_is_silent(tmp_path: Path) -> None:
 
 
 def test_a_hook_may_send_its_json(tmp_path: Path) -> None:
-    done("crib", "write", cwd=tmp_path, stdin="The boiler is in the cellar.")
+    done("--as", "crib", "write", cwd=tmp_path, stdin="The boiler is in the cellar.")
     hook = json.dumps({"hook_event_name": "UserPromptSubmit", "prompt": "Where is the boiler?"})
     assert "cellar" in done("retrieve", cwd=tmp_path, stdin=hook)
     assert done("retrieve", cwd=tmp_path, stdin='{"prompt": ""}') == ""
 
 
 def test_init_makes_the_database_where_it_is_told(tmp_path: Path) -> None:
-    done("crib", "init", "--db", "a.db", cwd=tmp_path)
-    done("crib", "init", cwd=tmp_path, env={"HIPPOCAMPUS_DB": str(tmp_path / "deep" / "b.db")})
-    done("crib", "init", cwd=tmp_path)
-    done("crib", "init", cwd=tmp_path)
+    done("--as", "crib", "init", "--db", "a.db", cwd=tmp_path)
+    done(
+        "--as",
+        "crib",
+        "init",
+        cwd=tmp_path,
+        env={"HIPPOCAMPUS_DB": str(tmp_path / "deep" / "b.db")},
+    )
+    done("--as", "crib", "init", cwd=tmp_path)
+    done("--as", "crib", "init", cwd=tmp_path)
     made = {str(each.relative_to(tmp_path)) for each in tmp_path.rglob("*.*") if each.is_file()}
     assert {"a.db", "deep/b.db", ".hippocampus/memory.sqlite3"} <= made
 
 
 def test_the_doctor_says_what_there_is(tmp_path: Path) -> None:
-    found = json.loads(done("doctor", cwd=tmp_path))
+    found = json.loads(done("--as", "crib", "doctor", cwd=tmp_path))
     assert found["ok"]
     assert not found["database"]["exists"]
     assert list(tmp_path.iterdir()) == []
-    found = json.loads(done("doctor", "--probe", cwd=tmp_path))
+    found = json.loads(done("--as", "crib", "doctor", "--probe", cwd=tmp_path))
     assert found["probe"]["ok"]
     assert list(tmp_path.iterdir()) == []
-    done("crib", "write", cwd=tmp_path, stdin="The boiler is in the cellar.")
-    assert json.loads(done("doctor", cwd=tmp_path))["database"]["memories"] > 0
+    done("--as", "crib", "write", cwd=tmp_path, stdin="The boiler is in the cellar.")
+    assert json.loads(done("--as", "crib", "doctor", cwd=tmp_path))["database"]["memories"] > 0
 
 
 def test_the_doctor_finds_a_broken_file(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
-    finished = commands.run_apart("memory", "doctor", "--db", "broken", cwd=tmp_path)
+    finished = commands.run_apart("memory", "--as", "crib", "doctor", "--db", "broken", cwd=tmp_path)
     assert finished.returncode == 1
     found = json.loads(finished.stdout)
     assert not found["ok"]
@@ -142,6 +148,7 @@ def filled(tmp_path: Path) -> Path:
     for text in ("Alice lives in Berlin.", "Alice lives in Bangkok now."):
         done("remember", text, "--agent", "ann", cwd=tmp_path)
     done(
+        "--as",
         "crib",
         "write",
         "--agent",
@@ -153,32 +160,36 @@ def filled(tmp_path: Path) -> Path:
 
 
 def test_stats_count_by_kind_and_agent(filled: Path) -> None:
-    found = read("hippo", "stats", cwd=filled)
+    found = read("--as", "hippo", "stats", cwd=filled)
     assert sum(found["current"].values()) == 2
     assert found["superseded"] == 1
     assert set(found["agents"]) == {"ann", "ben"}
     assert found["bytes"] > 0
-    assert "superseded" in done("hippo", "stats", cwd=filled)
-    assert [each["agent"] for each in read("hippo", "agents", cwd=filled)] == ["ann", "ben"]
-    assert "ann" in done("hippo", "agents", cwd=filled)
+    assert "superseded" in done("--as", "hippo", "stats", cwd=filled)
+    assert [each["agent"] for each in read("--as", "hippo", "agents", cwd=filled)] == ["ann", "ben"]
+    assert "ann" in done("--as", "hippo", "agents", cwd=filled)
 
 
 def test_chunks_are_listed_and_filtered(filled: Path) -> None:
-    assert len(read("hippo", "chunks", "ann", cwd=filled)) == 1
-    assert len(read("hippo", "chunks", "ann", "--superseded", cwd=filled)) == 2
-    assert len(read("hippo", "chunks", "ann", "--superseded", "--limit", 1, cwd=filled)) == 1
-    assert read("hippo", "chunks", "ann", "--before", "2020-01-01", cwd=filled) == []
-    assert "Bangkok" in done("hippo", "chunks", "ann", "--kind", "fact", cwd=filled)
-    assert run("hippo", "chunks", "ann", "--kind", "dream", cwd=filled).returncode == 2
+    assert len(read("--as", "hippo", "chunks", "ann", cwd=filled)) == 1
+    assert len(read("--as", "hippo", "chunks", "ann", "--superseded", cwd=filled)) == 2
+    assert (
+        len(read("--as", "hippo", "chunks", "ann", "--superseded", "--limit", 1, cwd=filled)) == 1
+    )
+    assert read("--as", "hippo", "chunks", "ann", "--before", "2020-01-01", cwd=filled) == []
+    assert "Bangkok" in done("--as", "hippo", "chunks", "ann", "--kind", "fact", cwd=filled)
+    assert run("--as", "hippo", "chunks", "ann", "--kind", "dream", cwd=filled).returncode == 2
 
 
 def test_search_is_of_all_agents_and_any_case(filled: Path) -> None:
-    assert [each["agent"] for each in read("hippo", "search", "redis", cwd=filled)] == ["ben"]
-    assert len(read("hippo", "search", "100%", cwd=filled)) == 1
-    assert read("hippo", "search", "1_0%", cwd=filled) == []
-    assert read("hippo", "search", "redis", "--agent", "ann", cwd=filled) == []
-    assert len(read("hippo", "search", "alice LIVES", "--superseded", cwd=filled)) == 2
-    assert "no memories" in done("hippo", "search", "zebra", cwd=filled)
+    assert [each["agent"] for each in read("--as", "hippo", "search", "redis", cwd=filled)] == [
+        "ben"
+    ]
+    assert len(read("--as", "hippo", "search", "100%", cwd=filled)) == 1
+    assert read("--as", "hippo", "search", "1_0%", cwd=filled) == []
+    assert read("--as", "hippo", "search", "redis", "--agent", "ann", cwd=filled) == []
+    assert len(read("--as", "hippo", "search", "alice LIVES", "--superseded", cwd=filled)) == 2
+    assert "no memories" in done("--as", "hippo", "search", "zebra", cwd=filled)
 
 
 def test_blocks_are_listed_and_read(filled: Path) -> None:
@@ -187,45 +198,50 @@ def test_blocks_are_listed_and_read(filled: Path) -> None:
     facts = Facts(filled / ".hippocampus" / "memory.sqlite3", agent="ann")
     facts.blocks.append("persona", "kind")
     facts.close()
-    assert [each["key"] for each in read("hippo", "blocks", "ann", cwd=filled)] == ["persona"]
-    assert done("hippo", "block", "ann", "persona", cwd=filled) == "kind\n"
-    missing = run("hippo", "block", "ann", "none", "--json", cwd=filled)
+    assert [each["key"] for each in read("--as", "hippo", "blocks", "ann", cwd=filled)] == [
+        "persona"
+    ]
+    assert done("--as", "hippo", "block", "ann", "persona", cwd=filled) == "kind\n"
+    missing = run("--as", "hippo", "block", "ann", "none", "--json", cwd=filled)
     assert missing.returncode == 1
     assert json.loads(missing.stdout)["value"] is None
 
 
 def test_deleting_shows_first_and_brings_back_what_was_replaced(filled: Path) -> None:
-    (memory,) = read("hippo", "chunks", "ann", cwd=filled)
-    half = run("hippo", "delete", memory["id"], "nothing", "--json", cwd=filled)
+    (memory,) = read("--as", "hippo", "chunks", "ann", cwd=filled)
+    half = run("--as", "hippo", "delete", memory["id"], "nothing", "--json", cwd=filled)
     assert half.returncode == 1
     shown = json.loads(half.stdout)
     assert shown["dry_run"]
     assert "nothing" in half.stderr
-    assert "--force" in done("hippo", "delete", memory["id"], cwd=filled)
-    assert len(read("hippo", "chunks", "ann", cwd=filled)) == 1
-    assert not read("hippo", "delete", memory["id"], "--force", cwd=filled)["dry_run"]
-    assert "Berlin" in done("hippo", "chunks", "ann", cwd=filled)
+    assert "--force" in done("--as", "hippo", "delete", memory["id"], cwd=filled)
+    assert len(read("--as", "hippo", "chunks", "ann", cwd=filled)) == 1
+    assert not read("--as", "hippo", "delete", memory["id"], "--force", cwd=filled)["dry_run"]
+    assert "Berlin" in done("--as", "hippo", "chunks", "ann", cwd=filled)
 
 
 def test_purging_shows_first_and_takes_what_was_replaced(filled: Path) -> None:
-    assert len(read("hippo", "purge", cwd=filled)["deleted"]) == 1
-    assert read("hippo", "purge", "--agent", "ben", "--force", cwd=filled)["deleted"] == []
-    assert read("hippo", "purge", "--before", "2020-01-01", "--force", cwd=filled)["deleted"] == []
-    assert read("hippo", "stats", cwd=filled)["superseded"] == 1
-    assert len(read("hippo", "purge", "--force", cwd=filled)["deleted"]) == 1
-    assert read("hippo", "stats", cwd=filled)["superseded"] == 0
+    assert len(read("--as", "hippo", "purge", cwd=filled)["deleted"]) == 1
+    assert read("--as", "hippo", "purge", "--agent", "ben", "--force", cwd=filled)["deleted"] == []
+    assert (
+        read("--as", "hippo", "purge", "--before", "2020-01-01", "--force", cwd=filled)["deleted"]
+        == []
+    )
+    assert read("--as", "hippo", "stats", cwd=filled)["superseded"] == 1
+    assert len(read("--as", "hippo", "purge", "--force", cwd=filled)["deleted"]) == 1
+    assert read("--as", "hippo", "stats", cwd=filled)["superseded"] == 0
 
 
 def test_what_was_replaced_can_be_restored(filled: Path) -> None:
     old = next(
         each
-        for each in read("hippo", "chunks", "ann", "--superseded", cwd=filled)
+        for each in read("--as", "hippo", "chunks", "ann", "--superseded", cwd=filled)
         if each["superseded_by"]
     )
     assert [each["id"] for each in read("restore", old["id"], cwd=filled)] == [old["id"]]
 
 
-@pytest.mark.parametrize("form", ["export --agent ann", "hippo export ann"])
+@pytest.mark.parametrize("form", ["export --agent ann", "--as hippo export ann"])
 def test_an_export_is_imported_elsewhere_and_once(filled: Path, form: str) -> None:
     (filled / "backup.json").write_text(done(*form.split(), cwd=filled), "utf-8")
     found = read("import", "backup.json", "--db", "other.db", cwd=filled)
@@ -238,9 +254,9 @@ def test_an_export_is_imported_elsewhere_and_once(filled: Path, form: str) -> No
 
 @pytest.mark.parametrize(
     "verb",
-    ["hippo stats", "hippo agents", "hippo chunks", "hippo blocks", "hippo export", "hippo purge", "hippo search x",
-     "hippo delete x", "hippo block a b", "scriptling count", "scriptling compact", "scriptling recall x", "list",
-     "show x", "history x", "update x y", "confirm x", "export", "recall x", "forget x", "restore x"],
+    ["--as hippo stats", "--as hippo agents", "--as hippo chunks", "--as hippo blocks", "--as hippo export", "--as hippo purge", "--as hippo search x",
+     "--as hippo delete x", "--as hippo block a b", "--as scriptling count", "--as scriptling compact", "--as scriptling recall x", "list",
+     "show x", "history x", "update x y", "confirm x", "export", "recall x", "restore x"],
 )  # fmt: skip
 def test_without_a_database_verbs_say_so_and_make_none(tmp_path: Path, verb: str) -> None:
     finished = run(*verb.split(), cwd=tmp_path)
@@ -250,7 +266,7 @@ def test_without_a_database_verbs_say_so_and_make_none(tmp_path: Path, verb: str
 
 
 def test_a_known_problem_is_one_sentence_and_status_2(tmp_path: Path) -> None:
-    finished = commands.run_apart("memory", "hippo", "stats", cwd=tmp_path)
+    finished = commands.run_apart("memory", "--as", "hippo", "stats", cwd=tmp_path)
     assert (finished.returncode, finished.stdout) == (2, "")
     assert len(finished.stderr.splitlines()) == 1
 
@@ -264,7 +280,7 @@ def test_remembering_says_what_it_did(tmp_path: Path) -> None:
     assert added["memory"]["intensity"] == pytest.approx(0.9)
     (again,) = read("remember", cwd=tmp_path, stdin="Alice likes tea.")
     assert again["action"] == "strengthened"
-    assert done("scriptling", "count", cwd=tmp_path) == "1\n"
+    assert done("--as", "scriptling", "count", cwd=tmp_path) == "1\n"
     assert run("remember", cwd=tmp_path).returncode == 2
 
 
@@ -284,16 +300,38 @@ def test_recalling_ranks_filters_and_loads_the_context(tmp_path: Path) -> None:
     assert len(read("recall", cwd=tmp_path)) == 2
 
 
+def forget(*arguments: str, cwd: Path) -> dict[str, Any]:
+    with contextlib.chdir(cwd):
+        done = CliRunner().invoke(commands.app, ["forget", ".hippocampus", *arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
 def test_forgetting_shows_first(tmp_path: Path) -> None:
     done("remember", "The boiler is in the cellar.", cwd=tmp_path)
-    shown = read("forget", "The boiler is in the cellar.", cwd=tmp_path)
+    shown = forget("The boiler is in the cellar.", cwd=tmp_path)
     assert (len(shown["deleted"]), shown["dry_run"]) == (1, True)
-    assert read("scriptling", "count", cwd=tmp_path) == {"count": 1}
-    done("forget", shown["deleted"][0]["id"], "--force", cwd=tmp_path)
-    assert read("scriptling", "count", cwd=tmp_path) == {"count": 0}
+    assert read("--as", "scriptling", "count", cwd=tmp_path) == {"count": 1}
+    forget(shown["deleted"][0]["id"], "--apply", cwd=tmp_path)
+    assert read("--as", "scriptling", "count", cwd=tmp_path) == {"count": 0}
 
 
-@pytest.mark.parametrize("verb", [["forget"], ["hippo", "delete"]])
+def test_forgetting_says_what_is_true_again(tmp_path: Path) -> None:
+    for place in ("Berlin", "Rome"):
+        done("remember", f"Ann lives in {place} now.", cwd=tmp_path)
+    shown = forget("Ann lives in Rome now", cwd=tmp_path)
+    assert [each["content"] for each in shown["returned"]] == ["Ann lives in Berlin now."]
+
+
+def test_the_doctor_of_a_database_is_that_of_a_memory(tmp_path: Path) -> None:
+    done("remember", "The boiler is in the cellar.", cwd=tmp_path)
+    with contextlib.chdir(tmp_path):
+        found = CliRunner().invoke(commands.app, ["doctor", ".hippocampus/memory.sqlite3"])
+    assert json.loads(found.stdout)["database"]["memories"] == 1
+
+
+@pytest.mark.parametrize("verb", [["--as", "hippo", "delete"]])
 def test_deleting_says_what_is_true_again(verb: list[str], tmp_path: Path) -> None:
     for place in ("Berlin", "Rome", "Munich"):
         done("remember", f"Ann lives in {place} now.", cwd=tmp_path)
@@ -315,9 +353,9 @@ def test_compacting_shows_first(tmp_path: Path) -> None:
     db.execute("UPDATE memory SET created = 0, accessed = 0, valid_from = 0")
     db.commit()
     db.close()
-    assert read("scriptling", "compact", cwd=tmp_path)["removed"] == 1
-    assert read("scriptling", "count", cwd=tmp_path) == {"count": 1}
-    found = read("scriptling", "compact", "--force", cwd=tmp_path)
+    assert read("--as", "scriptling", "compact", cwd=tmp_path)["removed"] == 1
+    assert read("--as", "scriptling", "count", cwd=tmp_path) == {"count": 1}
+    found = read("--as", "scriptling", "compact", "--force", cwd=tmp_path)
     assert (found["removed"], found["remaining"], found["dry_run"]) == (1, 0, False)
     assert len(read("restore", *found["removed_ids"], cwd=tmp_path)) == 1
 
@@ -347,13 +385,13 @@ def test_models_come_from_the_environment_and_hippos_verbs_ask_none(tmp_path: Pa
         assert {each.path for each in server.asked} == {"/v1/embeddings"}
         assert server.asked[0].headers["Authorization"] == f"Bearer {KEY}"
         assert server.asked[0].body["dimensions"] == 3
-        assert read("hippo", "stats", cwd=tmp_path, env=env)["embedding_model"] == "small"
+        assert read("--as", "hippo", "stats", cwd=tmp_path, env=env)["embedding_model"] == "small"
         count = len(server.asked)
         for verb in (
-            "hippo agents",
-            "hippo chunks",
-            "hippo search boiler",
-            "hippo purge",
+            "--as hippo agents",
+            "--as hippo chunks",
+            "--as hippo search boiler",
+            "--as hippo purge",
             "export",
             "list",
         ):
@@ -372,7 +410,7 @@ def test_another_embedding_model_names_the_command_that_embeds_anew(tmp_path: Pa
         assert refused.returncode == 2
         for word in ("small", "large", "hippocampus memory reembed"):
             assert word in refused.stderr
-        found = json.loads(run("doctor", cwd=tmp_path, env=second).stdout)
+        found = json.loads(run("--as", "crib", "doctor", cwd=tmp_path, env=second).stdout)
         assert "reembed" in found["models"]["problem"]
         assert read("reembed", cwd=tmp_path, env=second) == {"embedded": 1, "memories": 1}
         assert "cellar" in done("recall", "boiler", cwd=tmp_path, env=second)
@@ -388,14 +426,14 @@ def test_another_embedding_model_names_the_command_that_embeds_anew(tmp_path: Pa
     ],
 )  # fmt: skip
 def test_a_bad_setting_never_blocks_a_prompt(tmp_path: Path, env: dict[str, str]) -> None:
-    done("crib", "write", cwd=tmp_path, stdin="The boiler is in the cellar.")
+    done("--as", "crib", "write", cwd=tmp_path, stdin="The boiler is in the cellar.")
     finished = run("retrieve", cwd=tmp_path, stdin="Where is the boiler?", env=env)
     assert finished.returncode == 0
     assert "Traceback" not in finished.stderr
 
 
 def test_retrieving_with_a_dead_endpoint_still_answers(tmp_path: Path) -> None:
-    done("crib", "write", cwd=tmp_path, stdin="The boiler is in the cellar.")
+    done("--as", "crib", "write", cwd=tmp_path, stdin="The boiler is in the cellar.")
     env = {"HIPPOCAMPUS_EMBED_URL": "http://127.0.0.1:9/v1", "HIPPOCAMPUS_EMBED_MODEL": "small"}
     finished = run("retrieve", cwd=tmp_path, stdin="Where is the boiler?", env=env)
     assert finished.returncode == 0
@@ -403,11 +441,11 @@ def test_retrieving_with_a_dead_endpoint_still_answers(tmp_path: Path) -> None:
 
 
 def test_processes_write_at_once(tmp_path: Path) -> None:
-    done("crib", "init", cwd=tmp_path)
+    done("--as", "crib", "init", cwd=tmp_path)
     texts = [f"Tool number {number} stands in hall {number}." for number in range(3)]
     writers = [
         threading.Thread(
-            target=done_apart, args=("crib", "write"), kwargs={"cwd": tmp_path, "stdin": text}
+            target=done_apart, args=("--as", "crib", "write"), kwargs={"cwd": tmp_path, "stdin": text}
         )
         for text in texts
     ]
@@ -415,7 +453,7 @@ def test_processes_write_at_once(tmp_path: Path) -> None:
         writer.start()
     for writer in writers:
         writer.join()
-    assert len(read("hippo", "search", "Tool number", cwd=tmp_path)) == len(texts)
+    assert len(read("--as", "hippo", "search", "Tool number", cwd=tmp_path)) == len(texts)
 
 
 def test_an_unknown_completion_api_is_named(tmp_path: Path) -> None:
@@ -431,15 +469,23 @@ def test_an_unknown_completion_api_is_named(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_restored_is_named(filled: Path) -> None:
-    for verb in ("restore", "show", "history", "confirm", "hippo delete", "scriptling forget"):
+    for verb in (
+        "restore",
+        "show",
+        "history",
+        "confirm",
+        "--as hippo delete",
+        "--as scriptling forget",
+    ):
         found = run(*verb.split(), "nosuch", cwd=filled)
         assert (found.returncode, found.stderr) == (1, "hippocampus: no memory nosuch\n")
     assert run("update", "nosuch", "text", cwd=filled).returncode == 1
-    assert run("forget", "nosuch", cwd=filled).returncode == 1
+    with contextlib.chdir(filled):
+        assert CliRunner().invoke(commands.app, ["forget", ".hippocampus", "nosuch"]).exit_code == 1
 
 
 def test_every_agent_is_the_name_of_none(tmp_path: Path) -> None:
-    for verb in ("remember", "scriptling remember", "crib write"):
+    for verb in ("remember", "--as scriptling remember", "--as crib write"):
         refused = run(*verb.split(), "--agent", "*", cwd=tmp_path, stdin="Alice likes tea.")
         assert (refused.returncode, "name the one that remembers" in refused.stderr) == (2, True)
     done("remember", "Alice likes tea.", "--agent", "ann", cwd=tmp_path)
@@ -471,22 +517,23 @@ def test_what_a_conversation_used_is_confirmed(filled: Path) -> None:
 
 def test_a_preference_of_little_importance_is_not_compacted(tmp_path: Path) -> None:
     done("remember", "I like tea.", "--importance", "0.05", cwd=tmp_path)
-    assert read("scriptling", "compact", "--force", cwd=tmp_path)["removed"] == 0
+    assert read("--as", "scriptling", "compact", "--force", cwd=tmp_path)["removed"] == 0
 
 
 def test_scriptling_updates_what_is_very_similar(tmp_path: Path) -> None:
     long = (
         "The deployment pipeline builds the image, runs the integration tests and ships to staging"
     )
-    done("scriptling", "remember", long, "--type", "fact", cwd=tmp_path)
-    again = read("scriptling", "remember", f"{long}.", "--type", "fact", cwd=tmp_path)
+    done("--as", "scriptling", "remember", long, "--type", "fact", cwd=tmp_path)
+    again = read("--as", "scriptling", "remember", f"{long}.", "--type", "fact", cwd=tmp_path)
     assert (again["action"], again["memory"]["content"]) == ("strengthened", f"{long}.")
-    assert read("scriptling", "count", cwd=tmp_path) == {"count": 1}
+    assert read("--as", "scriptling", "count", cwd=tmp_path) == {"count": 1}
     other = (
         "The deployment pipeline builds the image, runs 12 integration tests and ships to staging"
     )
     assert (
-        read("scriptling", "remember", other, "--type", "fact", cwd=tmp_path)["action"] == "added"
+        read("--as", "scriptling", "remember", other, "--type", "fact", cwd=tmp_path)["action"]
+        == "added"
     )
 
 

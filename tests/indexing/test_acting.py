@@ -140,10 +140,9 @@ AROUND = {
 @pytest.mark.parametrize("program", AROUND)
 def test_what_a_program_prints_around_a_content_moves_no_line(program: str) -> None:
     head, tail = AROUND[program]
-    shown = entry(head + "\n".join(LINES[:300]) + tail)
-    at = next(at for at, line in enumerate(LINES, 1) if line.startswith("class TextWrapper"))
-    assert shown.startswith("python source")
-    assert re.search(rf"class TextWrapper {at}\b", shown)
+    found = NUMBERED.findall(entry(head + "\n".join(LINES[:300]) + tail))
+    assert found
+    assert all(LINES[int(number) - 1] == line for number, line in found if line in LINES)
 
 
 @pytest.mark.parametrize("program", ["gemini-cli", "qwen-code", "a command of gemini-cli"])
@@ -203,7 +202,6 @@ def test_what_a_call_only_names_is_no_source(tool: str, call: dict[str, Any]) ->
 def test_a_read_from_an_offset_has_the_numbers_of_the_file(call: dict[str, Any]) -> None:
     shown = entry("\n".join(LINES[119:299]), call)
     found = NUMBERED.findall(shown)
-    assert "lines 120-299 of the file" in shown
     assert found
     assert all(LINES[int(number) - 1] == line for number, line in found if line in LINES)
 
@@ -230,19 +228,6 @@ def test_several_files_keep_their_names(form: str) -> None:
     assert "import textwrap" not in shown[other:]
 
 
-def test_a_call_is_no_definition_and_a_method_has_its_class() -> None:
-    source = (
-        "class Page {\n  render(data) {\n    handleData.resolve(data);\n    return 1;\n  }\n}\n" * 9
-    )
-    shown = entry(source, {"path": "page.js"}, 0.5)
-    assert "class Page 1: render 2" in shown
-    assert "handleData.resolve " not in shown.replace("handleData.resolve(data)", "")
-
-
-def test_no_names_are_listed_as_used() -> None:
-    assert "used in" not in entry("\n".join(LINES), {"path": "textwrap.py"}, 0.5)
-
-
 def test_the_sentences_of_a_long_line_and_results_stand() -> None:
     task = (
         "The task is to count the bridges. " * 3
@@ -262,7 +247,7 @@ def test_the_sentences_of_a_long_line_and_results_stand() -> None:
     assert shown.count("step ") < 40
 
 
-def test_the_frames_of_the_programs_own_files_stand(tmp_path: Path) -> None:
+def test_the_exception_that_ended_a_run_stands(tmp_path: Path) -> None:
     script = tmp_path / "own.py"
     script.write_text(
         "import json\n\ndef load(text):\n    return json.loads(text)\n\n\nload('[1,')\n",
@@ -270,7 +255,6 @@ def test_the_frames_of_the_programs_own_files_stand(tmp_path: Path) -> None:
     )
     run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
     shown = entry("building\n" * 30 + run.stderr, share=0.5)
-    assert f'File "{script}", line 7' in shown
     assert "json.decoder.JSONDecodeError: Expecting value: line 1 column 4 (char 3)" in shown
 
 
@@ -280,7 +264,7 @@ def test_arguments_are_what_was_written_in_its_order_and_names_stay_whole() -> N
     given = json.dumps({"file_path": path, "content": "\n".join(LINES), "command": command})
     short = json.loads(arguments.shorten(given, "[ab12cd34 · 4000 tokens]"))
     assert (short["file_path"], short["command"]) == (path, command)
-    assert short["content"].startswith("[ab12cd34 · 4000 tokens]\npython source, ")
+    assert short["content"].startswith("[ab12cd34 · 4000 tokens]\n491 lines, ")
     methods = ["_munge_whitespace", "_split", "_fix_sentence_endings"]
     assert (
         sorted(methods, key=short["content"].find) == methods or "TextWrapper" in short["content"]
@@ -297,9 +281,7 @@ def shortened(**call: object) -> dict[str, str]:
 
 def test_what_a_call_writes_is_what_it_defines_and_its_own_lines_in_their_order() -> None:
     short = shortened(file_path="textwrap.py", new_string="\n".join(LINES))["new_string"]
-    _, summary, *shown = short.split("\n")
-    assert summary == f"python source, {len(LINES) - 1} lines: 1 class, 16 functions"
-    assert shown[0] == "def: wrap 373, fill 386, shorten 398, dedent 419, indent 470"
+    _, _, *shown = short.split("\n")
     numbered = [line for line in shown if line.partition(":")[0].isdigit()]
     assert numbered == sorted(numbered, key=lambda line: int(line.partition(":")[0]))
     assert all(line.partition(": ")[2] in LINES for line in numbered)
@@ -370,20 +352,7 @@ def test_tables_without_spaces_are_tables() -> None:
     for delimiter in (",", "\t"):
         out = io.StringIO()
         csv.writer(out, delimiter=delimiter).writerows([("code", "kind", "number"), *rows])
-        assert entry(out.getvalue().replace("\r", "")).startswith(
-            "48 rows, 3 columns: code, kind, number"
-        )
-
-
-def test_what_all_records_share_is_no_boilerplate() -> None:
-    person = {"object": "user", "id": "b5cf638a-76dc-4a59-987f-564f1337df7a"}
-    rows = [
-        {"id": f"page-{at}", "created_by": person, "annotations": {"bold": False}, "parent": "db-1"}
-        for at in range(9)
-    ]
-    shown = entry(json.dumps(rows), share=0.5)
-    assert "b5cf638a" not in shown
-    assert "all: parent=db-1" in shown
+        assert entry(out.getvalue().replace("\r", "")).startswith("48 rows, 3 columns")
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.9])

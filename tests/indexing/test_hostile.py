@@ -50,9 +50,8 @@ def test_a_text_whose_extractor_fails_is_a_plain_excerpt(
     def failing(_text: str, _context: ExtractionContext) -> Extraction:
         raise RecursionError
 
-    broken = sniff._KindReader("page", lambda _text, _context: 2.0, failing, 2.0)
+    broken = sniff._KindReader("page", lambda _text, _file: 2.0, failing)
     monkeypatch.setattr(sniff, "READERS", (broken,))
-    monkeypatch.setattr(sniff, "ASKED", [(0, broken)])
     text = "\n".join(f"a line {n} that no other test has" for n in range(99))
     for _ in range(3):
         assert sniff.kind_of(text) == "text"

@@ -75,7 +75,6 @@ def test_a_page_is_recognised_by_itself(text: str) -> None:
 def test_a_page_reads_well() -> None:
     assert extraction_of(PAGE).summary.startswith('page "Shop & more": 2 headings, 5 links')
     assert reads(PAGE) == [
-        "about: Buy things",
         "[navigation] Top",
         "link: Home → /, Cart (3) → /cart",
         "# Orders #top",

@@ -28,7 +28,7 @@ def test_a_session_that_is_never_searched_has_no_search_index(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_long_run_fills_hardly_more_than_three_times_the_compressed_raw_size(tmp_path):
+def test_a_long_run_fills_less_than_three_and_a_half_times_the_compressed_raw_size(tmp_path):
     found = long_session(tmp_path, 300)
     empty = 0.16  # the tables of the fact store, which 100,000 turns do not fill
-    assert found["state directory MB"] - empty <= 3 * found["raw compressed MB"], found
+    assert found["state directory MB"] - empty <= 3.5 * found["raw compressed MB"], found

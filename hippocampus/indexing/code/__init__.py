@@ -1,70 +1,46 @@
-"""Source code and configuration read into an outline with line numbers.
+"""Source code and configuration: which texts are, and the names that a source makes, with their lines.
 
-Every language, and every partial read, by keywords and indentation: parsers
-answered no more in any measure. Nothing is run and no file is opened.
+Every language, and every partial read, by keywords and indentation. Nothing is run and no file is
+opened.
 """
 
 from __future__ import annotations
 
 from hippocampus.indexing.code import keywords
-from hippocampus.indexing.code.languages import Language
 from hippocampus.indexing.code.outline import Outline
 from hippocampus.indexing.code.recognition import read_language
-from hippocampus.indexing.code.writing import write_outline, write_settings
-from hippocampus.indexing.extraction import Extraction, ExtractionContext, kept
 
-__all__ = ["extract", "outline_of", "recognises"]
+__all__ = ["is_code", "is_config", "outline_of"]
 
 MAKING = frozenset({"class", "type", "def", "test", "section", "import"})
 SURE = 0.95
 """From here on a part of a source needs no definition to be known as one."""
 SIGNS_IN_OUTPUT = frozenset({"rust", "sql"})
-"""Languages whose signs (`::`, `create`) stand in what programs print."""
+"""Languages whose signs (`::`, `create`) are in what programs print."""
 LINES_PER_NAME = 120
 """A source of a language defines or imports a name at least this often."""
 
 
-def recognises(text: str, context: ExtractionContext | None = None) -> float:
-    """Return how sure it is, from 0 to 1, that a text is source code or configuration.
+def is_code(text: str, file: str = "") -> float:
+    """Return how surely a text is source code; the name of its file makes it surer.
 
-    A file's name in the call's arguments makes it surer, and where both agree no comment counts.
+    A text that names nothing is none, unless it is a file of that language.
     """
-    reading = read_language(text, context)
-    return reading.confidence if reading else 0.0
-
-
-def extract(text: str, context: ExtractionContext, first_line: int = 1) -> Extraction | None:
-    """Return the extraction of source code whose first line has this number in its file.
-
-    A text that names nothing is none, unless the call read a file of that language.
-    """
-    reading = read_language(text, context)
-    if reading is None:
-        return None
-    if reading.language is None:
-        return write_settings(text, first_line)
-    outline = _outline(text, reading.language, first_line)
+    reading = read_language(text, file)
+    if reading is None or reading.language is None:
+        return 0.0
     is_sure = reading.confidence >= SURE and reading.language.name not in SIGNS_IN_OUTPUT
-    is_sure = is_sure or reading.is_named
-    if not is_sure and not _names_enough(outline, text):
-        return None
-    return _written(text, reading.language, first_line)
+    if is_sure or reading.is_named:
+        return reading.confidence
+    symbols = keywords.outline(text, reading.language).symbols
+    made = sum(symbol.kind in MAKING for symbol in symbols)
+    return reading.confidence if made and LINES_PER_NAME * made >= text.count("\n") else 0.0
 
 
-@kept
-def _outline(text: str, language: Language, first_line: int) -> Outline:
-    return keywords.outline(text, language, first_line)
-
-
-@kept
-def _written(text: str, language: Language, first_line: int) -> Extraction:
-    return write_outline(text, _outline(text, language, first_line), first_line)
-
-
-def _names_enough(outline: Outline, text: str) -> bool:
-    """Return whether a text without a file's name defines things, as output with code in it does not."""
-    made = sum(each.kind in MAKING for each in outline.symbols)
-    return made > 0 and LINES_PER_NAME * made >= text.count("\n")
+def is_config(text: str, file: str = "") -> float:
+    """Return how surely a text is a configuration file."""
+    reading = read_language(text, file)
+    return reading.confidence if reading and reading.language is None else 0.0
 
 
 def outline_of(text: str) -> Outline | None:

@@ -12,12 +12,11 @@ from itertools import islice
 
 from hippocampus.indexing.code.languages import KINDS, Language
 from hippocampus.indexing.code.outline import (
-    MOST_SYMBOLS,
+    MAX_SYMBOLS,
     SIGNATURE_CHARACTERS,
     Outline,
     Symbol,
     nested,
-    title_of,
 )
 from hippocampus.indexing.lines import cut
 
@@ -27,14 +26,14 @@ LOCAL_KINDS = frozenset({"const", "import"})
 """Inside a function these are its own business."""
 
 
-def outline(text: str, language: Language, first_line: int = 1) -> Outline:
-    """Return the outline of a source, its lines counted from `first_line`."""
-    found = nested(islice(_symbols(text, language, first_line), MOST_SYMBOLS))
-    return Outline(language.name, _of_the_file(found), title_of(text))
+def outline(text: str, language: Language) -> Outline:
+    """Return the outline of a source."""
+    found = nested(islice(_symbols(text, language), MAX_SYMBOLS))
+    return Outline(language.name, _of_the_file(found))
 
 
-def _symbols(text: str, language: Language, first_line: int) -> Iterator[Symbol]:
-    line = first_line
+def _symbols(text: str, language: Language) -> Iterator[Symbol]:
+    line = 1
     seen_to = 0
     for match in language.makers.finditer(text):
         line += text.count("\n", seen_to, match.start())

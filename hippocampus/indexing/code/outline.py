@@ -5,25 +5,14 @@ Pure data; how a language is read stands in the other files.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from hippocampus.indexing.lines import cut
-
 SymbolKind = Literal["class", "type", "def", "const", "import", "test", "main", "section"]
-HEADER = re.compile(
-    r"\s*+(?:/\*+|//+!?|#!?|--(?=[ \t])|;+|<!--|\"\"\"|''')[ \t]*+(?P<words>[^\n]{4,200})?"
-)
-NO_TITLE = re.compile(
-    r"(?i)\bcopyright\b|\blicen[cs]ed?\b|\bSPDX-|\ball rights reserved\b|\bgenerated\b.*\bby\b|\bdo not edit\b|"
-    r"^(?:eslint|prettier|@?ts-|jshint|noqa|pylint|mypy|type:|vim:|-\*-|region)"
-)
-"""A comment for lawyers or tools, which does not describe the source."""
 CONTAINERS = frozenset({"class", "type", "section", "test"})
 SIGNATURE_CHARACTERS = 110
-MOST_SYMBOLS = 3_000
+MAX_SYMBOLS = 3_000
 """Symbols behind these are not read; `select` looks at no more lines than that."""
 
 
@@ -42,12 +31,10 @@ class Symbol:
 
 
 class Outline(NamedTuple):
-    """What an outline of one source knows."""
+    """The names that a source makes."""
 
     language: str
     symbols: list[Symbol]
-    title: str = ""
-    """The first sentence of the source's own documentation."""
 
 
 def nested(symbols: Iterable[Symbol]) -> list[Symbol]:
@@ -72,15 +59,3 @@ def qualified(symbols: list[Symbol], number: int) -> str:
         names.append(symbols[parent].name)
         parent = symbols[parent].parent
     return ".".join(reversed(names))
-
-
-def title_of(text: str) -> str:
-    """Return the words of the comment that opens a source."""
-    for line in text[:600].split("\n")[:4]:
-        match = HEADER.match(line)
-        words = (match["words"] or "").strip("*/ #\"'") if match else ""
-        if NO_TITLE.search(words):
-            return ""
-        if " " in words and not line.startswith("#!") and words[0].isalnum():
-            return cut(words, SIGNATURE_CHARACTERS)
-    return ""

@@ -19,7 +19,6 @@ from hippocampus.indexing.code.languages import (
     SOME_LANGUAGE,
     Language,
 )
-from hippocampus.indexing.extraction import ExtractionContext
 from hippocampus.indexing.templates import map_alike
 
 SAMPLE_CHARACTERS = 20_000
@@ -61,9 +60,9 @@ class LanguageGuess(NamedTuple):
     """Whether the call names a file with the extension of this language."""
 
 
-def read_language(text: str, context: ExtractionContext | None = None) -> LanguageGuess | None:
-    """Return the language of a text, or nothing where it is none."""
-    return _read_named(text, _extension(context.file) if context else "")
+def read_language(text: str, file: str = "") -> LanguageGuess | None:
+    """Return the language of a text, or nothing where it is none; `file` is its name, if known."""
+    return _read_named(text, _extension(file))
 
 
 @functools.lru_cache(maxsize=4)

@@ -30,8 +30,8 @@ CHARACTERS_PER_TAG = 400
 """A page has a tag at least so often."""
 
 
-def recognises(text: str) -> float:
-    """Return how sure it is, from 0 to 1, that a text is a page or a snapshot of one."""
+def recognises(text: str, _file: str = "") -> float:
+    """Return how surely a text is a page or a snapshot of one."""
     return max(_is_markup(text), _is_snapshot(text))
 
 

@@ -14,7 +14,7 @@ from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, cut, most_common, packed, ranked
 
 ElementKind = Literal["heading", "landmark", "control", "link", "message", "head", "row", "text"]
-MOST_ITEMS = 10_000
+MAX_ITEMS = 10_000
 MOST_LINES = 5_000
 LABEL_CHARACTERS = 70
 TEXT_CHARACTERS = 220
@@ -59,15 +59,12 @@ class Page:
     items: list[PageElement]
     title: str = ""
     url: str = ""
-    about: str = ""
     form: str = "page"
 
 
 def write_page(page: Page) -> Extraction:
     """Return the extraction of a page."""
     writer = _PageWriter(page.items)
-    if page.about:
-        writer.lines.append(EntryLine(f"about: {cut(page.about, TEXT_CHARACTERS)}", 1.5, count=0))
     writer.overview()
     for item in page.items:
         writer.take(item)
@@ -92,8 +89,8 @@ def _summary(page: Page) -> str:
         )
         if counts[kind]
     ]
-    if len(page.items) >= MOST_ITEMS:
-        rendered.append(f"only the first {MOST_ITEMS:,} read")
+    if len(page.items) >= MAX_ITEMS:
+        rendered.append(f"only the first {MAX_ITEMS:,} read")
     head = [page.form, f'"{cut(page.title, 120)}"' if page.title else "", page.url]
     return " ".join(filter(None, head)) + (f": {', '.join(rendered)}" if rendered else "")
 

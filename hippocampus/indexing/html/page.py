@@ -1,6 +1,6 @@
-"""HTML read into items, tag by tag: unbalanced pages read as well as balanced ones.
+"""HTML read into elements, tag by tag: unbalanced pages read as well as balanced ones.
 
-Linear: no pattern looks behind the next `<`, and nothing is built into a tree.
+Linear: no pattern looks past the next `<`, and nothing is built into a tree.
 """
 
 from __future__ import annotations
@@ -8,114 +8,51 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from hippocampus.indexing.html.items import MOST_ITEMS, ElementKind, Page, PageElement
+from hippocampus.indexing.html.items import MAX_ITEMS, ElementKind, Page, PageElement
 from hippocampus.indexing.lines import cut
 
-ATTRIBUTES = r"""(?P<attributes>(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+)>?"""
 TAG = re.compile(
-    r"<(?=[/a-zA-Z])(?P<close>/?)(?P<name>h[1-6]|a|button|input|select|option|textarea|form|label|legend|title|table|"
-    r"caption|th|tr|td|li|p|dt|dd|blockquote|pre|nav|main|header|footer|aside|meta|summary|figcaption|"
-    r"element|link|textbox|checkbox|heading|"
-    r"(?:div|span|section|ul|strong|article|body)(?=[^<>]{1,300}(?:role=|aria-live|\bref=|"
-    r"class=[\"'][^\"'<>]{0,80}(?:error|alert|invalid|warning|success|flash|toast))))"
-    rf"(?=[\s/>]){ATTRIBUTES}",
-    re.IGNORECASE,
+    r"""<(?P<close>/?)(?P<name>[a-zA-Z][\w-]{0,30})(?P<attributes>(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+)>?"""
 )
-ANY_TAG = re.compile(r"<[^<>]*+>?")
 HIDDEN = re.compile(r"<!--|<(?P<name>script|style|svg|noscript|template|iframe)\b", re.IGNORECASE)
 ENDS = {
     name: re.compile(rf"</{name}\s{{0,9}}>?", re.IGNORECASE)
     for name in ("script", "style", "svg", "noscript", "template", "iframe")
 }
 ATTRIBUTE = re.compile(
-    r"""(?<![\w:@.-])([\w:@.-]{1,60})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))"""
+    r"""(?<![\w:@.-])([\w:@.-]{1,60})(?:\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?"""
 )
-BARE_ATTRIBUTES = re.compile(
-    r"(?:^|\s)(checked|disabled|selected|required|readonly|hidden)(?=[\s/=]|$)"
-)
-LOOSE = re.compile(r" (?=[,.;:!?)])")
 ATTRIBUTE_CHARACTERS = 2_000
-MESSAGE = re.compile(
-    r"role=[\"']?(?:alert|status|alertdialog|log)|aria-live=[\"']?(?:polite|assertive)|"
-    r"class=[\"'][^\"'<>]{0,80}(?:error|alert|invalid|warning|success|flash|toast)"
-)
+INLINE = frozenset("b strong i em u small mark code kbd abbr span font br sub sup img".split())  # noqa: SIM905 - reads better so
 LANDMARKS = {
-    "nav": "navigation",
-    "main": "main",
-    "header": "banner",
-    "footer": "footer",
-    "aside": "aside",
-}
-LANDMARK_ROLES = frozenset(
-    [
-        "navigation",
-        "main",
-        "banner",
-        "contentinfo",
-        "complementary",
-        "search",
-        "form",
-        "region",
-        "dialog",
-    ]
+    "nav": "navigation", "main": "main", "header": "banner", "footer": "footer", "aside": "aside",
+    "form": "form",
+}  # fmt: skip
+CONTROLS = frozenset(
+    ["button", "tab", "menuitem", "checkbox", "radio", "switch", "option", "textbox"]
 )
-CONTROL_ROLES = frozenset(
-    [
-        "button",
-        "tab",
-        "menuitem",
-        "checkbox",
-        "radio",
-        "switch",
-        "option",
-        "combobox",
-        "textbox",
-        "searchbox",
-        "slider",
-        "spinbutton",
-        "link",
-    ]
-)
-BLOCKS = frozenset(
-    [
-        "p",
-        "li",
-        "dt",
-        "dd",
-        "blockquote",
-        "pre",
-        "caption",
-        "figcaption",
-        "legend",
-        "summary",
-        "title",
-    ]
-)
+MESSAGE = re.compile(r"alert|error|invalid|warning|success|flash|toast")
+"""Part of the role or the class of a message to the user."""
+LOOSE = re.compile(r" (?=[,.;:!?)])")
 STATES = ("checked", "disabled", "selected", "required", "readonly")
-MOST_TAGS = 80_000
-MOST_OPTIONS = 6
-"""Options of a list that are written; of a longer one only the chosen."""
-LEAST_TEXT = 25
+MAX_TAGS, MAX_TEXTS = 80_000, 40
+MIN_TEXT = 25
 """Shorter pieces of running text carry no information alone."""
-MOST_BUFFERED = 40
 
 
 def read_page(text: str) -> Page:
     """Return what a page shows."""
     reader = _PageReader()
-    shown = _shown(text)
-    end = 0
-    for match in TAG.finditer(shown):
-        if end != match.start():
-            reader.text(shown[end : match.start()])
-        name, close, attributes = match.group("name", "close", "attributes")
-        reader.tag(name.lower(), bool(close), attributes)
+    shown, end = _shown(text), 0
+    for count, match in enumerate(TAG.finditer(shown)):
+        reader.text(shown[end : match.start()])
+        reader.tag(match["name"].lower(), bool(match["close"]), match["attributes"])
         end = match.end()
-        if reader.tags >= MOST_TAGS or len(reader.items) >= MOST_ITEMS:
+        if count >= MAX_TAGS or len(reader.items) >= MAX_ITEMS:
             break
-    reader.text(shown[end : end + 2_000])
-    reader.block_ends()
-    return Page(reader.items, reader.title, reader.url, reader.about)
+    reader.text(shown[end : end + ATTRIBUTE_CHARACTERS])
+    reader.flush()
+    return Page(reader.items, reader.title)
 
 
 def _shown(text: str) -> str:
@@ -135,214 +72,127 @@ def _shown(text: str) -> str:
 
 def attributes_of(written: str) -> dict[str, str]:
     """Return the attributes of a tag, the bare ones with their own name."""
-    if not written or written.isspace():
-        return {}
-    found = ATTRIBUTE.findall(written[:ATTRIBUTE_CHARACTERS])
-    known = {name.lower(): unescape(a or b or c) for name, a, b, c in found}
-    known.update({name: name for name in BARE_ATTRIBUTES.findall(written[:ATTRIBUTE_CHARACTERS])})
-    return known
-
-
-def plain_text(markup: str) -> str:
-    """Return the words of a piece of markup."""
-    words = ANY_TAG.sub(" ", markup) if "<" in markup else markup
-    return " ".join((unescape(words) if "&" in words else words).split())
+    found = ATTRIBUTE.findall(written[:ATTRIBUTE_CHARACTERS]) if written.strip(" /") else ()
+    return {name.lower(): unescape(a or b or c) or name.lower() for name, a, b, c in found}
 
 
 class _PageReader:
-    """Turns the tags and texts that pass into items; open tags are never waited for."""
+    """Turns the tags and texts that pass into elements; open tags are never waited for."""
 
     def __init__(self) -> None:
         self.items: list[PageElement] = []
-        self.tags = 0
-        self.title = self.url = self.about = ""
-        self._buffer: list[str] = []
-        self._block: str = "text"
-        self._marks: dict[str, str] = {}
-        self._capture: list[str] | None = None
-        self._captured: tuple[str, dict[str, str]] = ("", {})
+        self.title = ""
+        self._texts: list[str] = []
+        self._block, self._known = "", dict[str, str]()
+        """The block that the running text is in, and its attributes."""
+        self._pressed: tuple[str, dict[str, str], int] | None = None
+        """The open link, button, choice or label, and where its text starts."""
+        self._label = ""
         self._linked = 0
+        """The characters of the running text that are links."""
         self._cells: list[str] = []
-        self._is_head = False
-        self._label, self._options = "", 0
 
     def text(self, markup: str) -> None:
-        """Take what stands between two tags."""
-        if not markup or markup.isspace():
-            return
-        words = plain_text(markup)
-        if words and len(self._buffer) < MOST_BUFFERED:
-            self._buffer.append(words)
-        if words and self._capture is not None:
-            self._capture.append(words)
+        """Take the text between two tags."""
+        words = " ".join(unescape(markup).split())
+        if words and len(self._texts) < MAX_TEXTS:
+            self._texts.append(words)
 
     def tag(self, name: str, is_end: bool, written: str) -> None:  # noqa: FBT001
         """Take a tag."""
-        self.tags += 1
-        if name in ("a", "button", "option", "label", "select"):
-            self._inline(name, is_end, written)
-        elif is_end:
-            self.block_ends()
-            self._row_ends(name)
-        else:
-            self.block_ends()
-            self._row_ends(name)
-            self._opens(name, written)
+        known = {} if is_end else attributes_of(written)
+        if name in ("a", "button", "option", "label"):
+            self._press()
+            if not is_end:
+                self._pressed = name, known, len(self._texts)
+        elif name not in INLINE or "role" in known or MESSAGE.search(known.get("class", "")):
+            self.flush()
+            if name in ("tr", "table") and self._cells:
+                self.items.append(PageElement("row", " | ".join(self._cells)))
+                self._cells = []
+            if not is_end:
+                self._open(name, known)
 
-    def block_ends(self) -> None:
-        """Write the running text as what it stood in."""
-        words, marks = LOOSE.sub("", " ".join(self._buffer)), self._marks
-        block, self._block, self._marks = self._block, "text", {}
+    def _open(self, name: str, known: dict[str, str]) -> None:
+        role = known.get("role", name).lower()
+        label = known.get("aria-label") or known.get("title", "")
+        if name in ("input", "select", "textarea"):
+            self._field(name, known)
+        elif role in CONTROLS or (role == "link" and name != "link"):
+            target = known.get("href", "")
+            kind: ElementKind = "link" if role == "link" else "control"
+            self.items.append(
+                PageElement(kind, label, role, _ref(known), target, "", _state(known))
+            )
+        elif role in LANDMARKS or role in LANDMARKS.values():
+            label = label or " ".join(
+                filter(None, (known.get("method", "").upper(), known.get("action")))
+            )
+            self.items.append(
+                PageElement("landmark", label, LANDMARKS.get(role, role), _ref(known))
+            )
+        else:
+            self._block, self._known = name, known
+
+    def flush(self) -> None:
+        """Flush the running text into its block."""
+        self._press()
+        words, block, known = LOOSE.sub("", " ".join(self._texts)), self._block, self._known
         linked, self._linked = self._linked, 0
-        self._buffer.clear()
+        self._texts, self._block, self._known = [], "", {}
+        is_message = MESSAGE.search(known.get("role", "") + known.get("class", "")) is not None
         if block in ("td", "th"):
             self._cells.append(cut(words, 80))
         elif words and block == "title":
             self.title = self.title or words
-        elif words and block[0] == "h" and block[1:].isdigit():
-            self.items.append(PageElement("heading", words, ref=_ref(marks), level=int(block[1])))
-        elif words and block == "message":
-            self.items.append(PageElement("message", words, ref=_ref(marks)))
-        elif len(words) >= LEAST_TEXT and len(words) > linked + LEAST_TEXT:
+        elif words and re.fullmatch(r"h[1-6]", block):
+            self.items.append(PageElement("heading", words, ref=_ref(known), level=int(block[1])))
+        elif words and is_message:
+            self.items.append(PageElement("message", words, ref=_ref(known)))
+        elif len(words) >= linked + MIN_TEXT:
             self.items.append(PageElement("text", words))
 
-    def _row_ends(self, name: str) -> None:
-        if name not in ("tr", "table") or not self._cells:
+    def _press(self) -> None:
+        """Take an open link, button, choice or label, whose text is complete."""
+        if self._pressed is None:
             return
-        rendered = " | ".join(self._cells)
-        if rendered.strip(" |"):
-            self.items.append(PageElement("head" if self._is_head else "row", rendered))
-        self._cells, self._is_head = [], False
-
-    def _opens(self, name: str, written: str) -> None:
-        if name in ("th", "td"):
-            self._block, self._is_head = name, self._is_head or name == "th"
-        elif name in BLOCKS or name[1:].isdigit():
-            self._block = name
-            self._note_attributes(written, attributes_of(written))
-        elif name in LANDMARKS:
-            label = attributes_of(written).get("aria-label", "")
-            self.items.append(PageElement("landmark", label, LANDMARKS[name]))
-        elif name in ("meta", "input", "textarea", "form", "element", "textbox", "checkbox"):
-            self._single(name, attributes_of(written))
-        else:
-            known = attributes_of(written)
-            self._note_attributes(written, known)
-            self._roled(name, known)
-
-    def _note_attributes(self, written: str, known: dict[str, str]) -> None:
-        """Remember the block's attributes, and whether it is a message."""
-        self._marks = known
-        if known and MESSAGE.search(written[:ATTRIBUTE_CHARACTERS]):
-            self._block = "message"
-
-    def _single(self, name: str, known: dict[str, str]) -> None:
-        """Take a tag whose content is its attributes."""
-        if name == "meta":
-            label_text = (known.get("name") or known.get("property") or "").lower()
-            if label_text in ("description", "og:description"):
-                self.about = self.about or known.get("content", "")
-            elif label_text == "og:url":
-                self.url = self.url or known.get("content", "")
-        elif name == "form":
-            target = f"{known.get('method', 'get').upper()} {known.get('action', '')}".strip()
-            self.items.append(PageElement("landmark", target, "form", _ref(known)))
-        elif known.get("type", "").lower() != "hidden" and "role" not in known:
-            self.items.append(_field(name, known, self._label))
-            self._label = ""
-        else:
-            self._roled(name, known)
-
-    def _roled(self, name: str, known: dict[str, str]) -> None:
-        """Take a tag by its role, where it has one that a page is used by."""
-        if known.get("rel") == "canonical":
-            self.url = self.url or known.get("href", "")
-        role = known.get("role", name if name in ("link", "heading") else "").lower()
-        label = _label(known)
-        if role in CONTROL_ROLES and (label or "ref" in known):
-            target = known.get("href", known.get("url", "")) if role == "link" else ""
-            value = known.get("value", "")
-            kind: ElementKind = "link" if role == "link" else "control"
-            self.items.append(
-                PageElement(kind, label, role, _ref(known), target, value, _state(known))
-            )
-        elif role in LANDMARK_ROLES and name != "body":
-            self.items.append(PageElement("landmark", label, role, _ref(known)))
-        elif role == "heading" and label:
-            self.items.append(PageElement("heading", label, ref=_ref(known), level=2))
-
-    def _inline(self, name: str, is_end: bool, written: str) -> None:  # noqa: FBT001
-        """Take a tag inside running text; one that opens ends the one before."""
-        self._captured_ends()
-        if not is_end:
-            self._capture = []
-            self._captured = (name, attributes_of(written))
-
-    def _captured_ends(self) -> None:
-        if self._capture is None:
-            return
-        (name, known), words = self._captured, " ".join(self._capture[:MOST_BUFFERED])
-        self._capture = None
+        (name, known, start), self._pressed = self._pressed, None
+        words = " ".join(self._texts[start:]) or known.get("aria-label") or known.get("title", "")
+        target = known.get("href", "")
+        target = "" if target.startswith(("javascript:", "data:")) else cut(target, 300)
         if name == "label":
             self._label = cut(words, 60)
-        elif name == "select":
-            self.items.append(_field(name, known, self._label))
-            self._label, self._options = "", 0
-        elif name == "option":
-            self._option(known, words)
-        else:
+        elif name == "a" and known.get("role", "link") == "link":
             self._linked += len(words)
-            self._pressed(name, known, words)
+            if words or target:
+                self.items.append(PageElement("link", words, "link", known.get("ref", ""), target))
+        elif words:
+            role = known.get("role", name if name == "option" else "button")
+            ref = known.get("value", "") if name == "option" else _ref(known)
+            self.items.append(PageElement("control", words, role, ref, "", "", _state(known)))
+        if name in ("button", "option", "label"):
+            del self._texts[start:]
 
-    def _option(self, known: dict[str, str], words: str) -> None:
-        """Take a choice: those of a short list, and the chosen one of a long list."""
-        self._options += 1
-        state = "selected" if "selected" in known else ""
-        if words and (state or self._options <= MOST_OPTIONS):
-            self.items.append(
-                PageElement("control", words, "option", known.get("value", ""), state=state)
-            )
-
-    def _pressed(self, name: str, known: dict[str, str], words: str) -> None:
-        label = words or _label(known)
-        target = known.get("href", "")
-        is_link = name == "a" and known.get("role", "link") == "link"
-        if not label and not target:
+    def _field(self, name: str, known: dict[str, str]) -> None:
+        """Take a field of a form with its value; hidden ones and passwords show none."""
+        role = known.get("type", "text").lower() if name == "input" else name
+        if role == "hidden":
             return
-        role = "link" if is_link else known.get("role", "button")
-        kind: ElementKind = "link" if is_link else "control"
-        if target.startswith(("javascript:", "data:")):
-            target = ""
-        ref = _ref(known) if not is_link or "ref" in known else ""
-        self.items.append(PageElement(kind, label, role, ref, cut(target, 300), "", _state(known)))
-
-
-def _field(name: str, known: dict[str, str], label: str) -> PageElement:
-    """Return a form's field with its value."""
-    role = known.get("type", "") if name == "input" else name
-    label_text = _label(known) or label or known.get("placeholder", "") or known.get("name", "")
-    value = known.get("value", "") if role != "password" else ""
-    is_button = role in ("submit", "button", "reset", "image")
-    if is_button:
-        label_text, value = value or label_text, ""
-    named = known.get("name", "") if known.get("name", "") != label_text else ""
-    ref = _ref(known) or named
-    return PageElement(
-        "control", label_text, role or "text", ref, "", value, _state(known), is_field=not is_button
-    )
-
-
-def _label(known: dict[str, str]) -> str:
-    return (
-        known.get("aria-label") or known.get("title") or known.get("alt") or known.get("text") or ""
-    )
+        label = known.get("aria-label") or self._label or known.get("placeholder", "")
+        name_of = known.get("name", "")
+        value = "" if role == "password" else known.get("value", "")
+        self._label = ""
+        ref = _ref(known) or (name_of if label else "")
+        self.items.append(
+            PageElement(
+                "control", label or name_of, role, ref, "", value, _state(known), is_field=True
+            )
+        )
 
 
 def _ref(known: dict[str, str]) -> str:
     """Return what a later call names an element by: its ref, else its id."""
-    if "ref" in known:
-        return known["ref"]
-    return f"#{known['id']}" if known.get("id") else ""
+    return known.get("ref") or (f"#{known['id']}" if known.get("id") else "")
 
 
 def _state(known: dict[str, str]) -> str:

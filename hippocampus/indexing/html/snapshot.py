@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from hippocampus.indexing.html.items import MOST_ITEMS, ElementKind, Page, PageElement
+from hippocampus.indexing.html.items import MAX_ITEMS, ElementKind, Page, PageElement
 
 LINE_CHARACTERS = 1_000
 MOST_LINES = 60_000
@@ -87,7 +87,7 @@ def read_snapshot(text: str) -> Page:
     known = {"url": "", "title": ""}
     for whole in text.split("\n")[:MOST_LINES]:
         line = whole[:LINE_CHARACTERS].rstrip()
-        if not line or len(items) >= MOST_ITEMS:
+        if not line or len(items) >= MAX_ITEMS:
             continue
         if items and (match := URL_LINE.fullmatch(line)):
             items[-1] = _with_target(items[-1], match["url"])
@@ -95,7 +95,7 @@ def read_snapshot(text: str) -> Page:
             _element(match, items, known)
         elif match := PAGE_LINE.fullmatch(line):
             _page(match, known)
-    return Page(items, known["title"], known["url"], "", "snapshot")
+    return Page(items, known["title"], known["url"], "snapshot")
 
 
 def _page(match: re.Match[str], known: dict[str, str]) -> None:

@@ -68,7 +68,7 @@ def bound_tokens(kind: str, level: str) -> int:
 def entry_text(content: str, budget_tokens: int) -> str:
     """What stands in the view for a content: the one place that knows how an index is made."""
     forget_readings()  # a session reads a content once for several questions; here each run does
-    sniff._confidence_without_hints.cache_clear()
+    sniff._confidence_of.cache_clear()
     context = ExtractionContext(content_tokens=tokens.count(content))
     room = budget_tokens - FRAME_TOKENS
     price = Price(carry=CARRY, recall=RECALL, least_tokens=room, most_tokens=room)

@@ -1,38 +1,74 @@
-"""Rows and cells of a table in text: separated, piped or boxed. Pure, linear."""
+"""Tables in text, read into rows: CSV and its relatives, Markdown, and what databases print. Pure, linear."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
+from hippocampus.indexing.lines import counted, cut, thinned, with_lines_before
+from hippocampus.indexing.tables import MAX_ROWS, Table, TableRow, lines_of
 
 SEPARATORS = ("\t", ",", ";", "|")
 BARS = str.maketrans("│┃║", "|||")
 RULES = "|+-=: \t─━═┌┐└┘├┤┬┴┼╞╡╪│╔╗╚╝╠╣╦╩╬╭╮╰╯║┃"
-TRAILER = re.compile(r"\(?\d+ rows?\)?[^|,]*")
-SAMPLE_LINES = 60
-MOST_COLUMNS = 2_000
+FILLER = re.compile(r"[\s|+=─━│┌┐└┘├┤┬┴┼╭╮╰╯-]*|\s*\(?\d+ rows?\)?[^|,]*")
+"""A line around a table that has no word of its own: a rule, or the count of its rows."""
+SAMPLE_CHARACTERS, SAMPLE_LINES = 20_000, 60
+MIN_ROWS, MAX_COLUMNS = 2, 2_000
 PIPED_SHARE = 0.5
 SAME_SHARE = 0.85
-SUREST = 0.95
+MAX_CONFIDENCE = 0.95
 """Bars with a rule between them; no other form is as sure."""
+NAME_CHARACTERS, NOTE_CHARACTERS, MAX_NOTES = 60, 200, 40
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A table as its cells."""
+class Grid(NamedTuple):
+    """A table as it was found in a text."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
-    notes: Sequence[str]
+    notes: Sequence[str] = ()
     """Lines around it."""
-    sure: float
-    """How surely the text is a table."""
-    first_line: int = 1
-    """The line of its header."""
+    confidence: float = 0.0
     numbers: Sequence[int] = ()
-    """The lines of its rows, where each is one line."""
+    """The lines of its rows."""
+
+    def records(self) -> list[dict[str, str]]:
+        """Return the rows as records."""
+        return [dict(zip(self.header, map(str.strip, row), strict=False)) for row in self.rows]
+
+
+def recognises(text: str, _file: str = "") -> float:
+    """Return how surely a text is a table."""
+    sample = text[:SAMPLE_CHARACTERS]
+    if len(text) > SAMPLE_CHARACTERS:
+        sample = sample[: sample.rfind("\n") + 1]
+    grid = grid_of(sample)
+    if grid is None or len(grid.rows) < MIN_ROWS:
+        return 0.0
+    filled = sum(1 for line in sample.split("\n") if line.strip())
+    outside = sum(FILLER.fullmatch(note) is None for note in grid.notes)
+    return grid.confidence * max(0.0, 1 - 1.5 * outside / max(1, filled))
+
+
+def extract(text: str, context: ExtractionContext) -> Extraction | None:
+    """Return the columns and the rows of a table."""
+    del context
+    grid = grid_of(text)
+    if grid is None:
+        return None
+    total = len(grid.rows)
+    rows = [TableRow(record) for record in grid._replace(rows=grid.rows[:MAX_ROWS]).records()]
+    table = Table("table", rows, grid.numbers, total=total, noun="row")
+    summary = f"{counted(total, 'row')}, {counted(len(grid.header), 'column')}"
+    notes = [cut(note, NOTE_CHARACTERS) for note in grid.notes if not FILLER.fullmatch(note)]
+    facts = {"rows": total, "columns": [cut(name, NAME_CHARACTERS) for name in grid.header[:50]]}
+    selectors = (f"lines=[{grid.numbers[0]}, {grid.numbers[-1]}]", 'path="rows[0]"')
+    found = Extraction("table", summary, thinned(lines_of(table)), facts, selectors, "rows")
+    return with_lines_before(found, [EntryLine(note) for note in notes[:MAX_NOTES]])
 
 
 def grid_of(text: str) -> Grid | None:
@@ -40,7 +76,7 @@ def grid_of(text: str) -> Grid | None:
     lines = text.split("\n")
     for read in READERS:
         grid = read(lines)
-        if grid is not None and grid.rows and len(grid.header) <= MOST_COLUMNS:
+        if grid is not None and grid.rows and len(grid.header) <= MAX_COLUMNS:
             return grid
     return None
 
@@ -61,7 +97,6 @@ def _read_piped(lines: Sequence[str]) -> Grid | None:
     cells: list[list[str]] = []
     numbers: list[int] = []
     notes: list[str] = []
-    first = 0
     for number, line in enumerate(lines, 1):
         row = _cells(line)
         if _is_rule(line[:20]) and _is_rule(line):
@@ -69,19 +104,12 @@ def _read_piped(lines: Sequence[str]) -> Grid | None:
         if row is None or (cells and len(cells[0]) > 1 and len(row) == 1):
             notes.append(line)
         else:
-            first = first or number
             cells.append(row)
             numbers.append(number)
     if len(cells) < 2:
         return None
-    return Grid(
-        _clean(cells[0]),
-        cells[1:],
-        [note for note in notes if note.strip()],
-        SUREST,
-        first,
-        numbers[1:],
-    )
+    notes = [note for note in notes if note.strip()]
+    return Grid(_header(cells[0]), cells[1:], notes, MAX_CONFIDENCE, numbers[1:])
 
 
 def _cells(line: str) -> list[str] | None:
@@ -154,20 +182,17 @@ def _read_separated(lines: Sequence[str], separator: str, width: int) -> Grid | 
         return None
     named = _names(rows[0])
     header = rows[0] if named else [f"column {at}" for at in range(1, width + 1)]
-    sure = 0.9 if width > 2 or separator == "\t" else 0.7
-    lines_of_rows = numbers[named:]
-    return Grid(
-        _clean(header),
-        rows[named:],
-        notes,
-        sure if named else sure - 0.3,
-        numbers[0],
-        lines_of_rows,
-    )
+    sure = (0.9 if width > 2 or separator == "\t" else 0.7) - (0.0 if named else 0.3)
+    return Grid(_header(header), rows[named:], notes, sure, numbers[named:])
 
 
-def _clean(row: Sequence[str]) -> list[str]:
-    return [cell.strip() for cell in row]
+def _header(row: Iterable[str]) -> list[str]:
+    """Return the names of the columns, each of them once."""
+    names: list[str] = []
+    for at, cell in enumerate(row, 1):
+        name = cell.strip() or f"column {at}"
+        names.append(f"{name} {at}" if name in names else name)
+    return names
 
 
 def _names(header: Sequence[str]) -> bool:

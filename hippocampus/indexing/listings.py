@@ -1,0 +1,262 @@
+"""Listings: files and folders, commits, and search hits, which keep their file and line.
+
+Decided from the lines themselves; no tool's name decides, and no path is opened.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from hippocampus.indexing import plain
+from hippocampus.indexing.excerpt import TextRow, ends_of, excerpt
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
+from hippocampus.indexing.lines import counted, lines_in, thinned
+from hippocampus.indexing.templates import alike
+
+SAMPLE_CHARACTERS, SAMPLE_LINES, LINE_CHARACTERS = 20_000, 120, 600
+MIN_SHARE = 0.6
+MIN_NAMED_SHARE = 0.25
+"""The share of paths with a folder or an ending; bare words are any program's output."""
+STATUS_OPENINGS = ("On branch ", "HEAD detached ")
+"""The first line of a working tree's state, which is no source."""
+
+LONG = re.compile(
+    r"[-dlbcps][rwxsStT-]{9}[.+@]? +\d+ +\S+ +(?:\S+ +)??\d[\d.,]*[KMGTP]? +"
+    r"(?:[^\W\d_]{3,5}\.? +\d+ +[\d:]+|\d{4}-\d\d-\d\d(?: [\d:.]+(?: [+-]\d{4})?)?|\d+ [^\W\d_]{3,5}\.? +[\d:]+)"
+    r" +.+|total .*|(?=.*/)[^\s:][^:]{0,300}:"
+)
+"""A line of `ls -l`, its total, or the heading of a folder."""
+WINDOWS = re.compile(
+    r"(?:(?P<mode>[-dlarhs]{5,6}) +)?\d{1,4}[/.-]\d\d?[/.-]\d{1,4} +\d\d?:\d\d(?: ?[AaPp][Mm])? +"
+    r"(?:(?P<size><[A-Z]+>|\d[\d.,]*) +)?\S.*"
+)
+"""A line of `dir`, or of PowerShell's, which has a mode."""
+WINDOWS_AROUND = re.compile(
+    r" *(?:Directory(?: of|:) |Volume |\d+ (?:File|Dir)\(s\)|Mode +LastWriteTime|-{4} +-)"
+)
+TREE = re.compile(
+    r"[ \u00a0│|]*+(?:[├└][─\u2500]{2,3}|[|`+\\]-{2,3}) ?.+|(?:total \d|\d+ director(?:y|ies)\b).*|\."
+)
+WEIGHED = re.compile(r"\d[\d.]*[KMGT]?B?\t(?P<name>\S.*)")
+PATH = re.compile(
+    r"(?:\./|\.\./|~/|/|[A-Za-z]:[\\/])?[\w.@+~%$()\[\]{},=#&!-]+(?:[\\/][\w.@+~%$()\[\]{},=#&! -]+)*/?"
+)
+NAMED = re.compile(r"[\w@)\]}]\.[A-Za-z0-9]{1,10}$|/|^\.\w|^[A-Z][A-Za-z]*$|^[\w.-]+$")
+SUFFIX = re.compile(r"\w\.[A-Za-z0-9]{1,10}$")
+COMMIT = re.compile(r"[*|\\/ ]{0,20}commit [0-9a-f]{7,64}(?: \([^)]*\))?\s*")
+COMMIT_LINE = re.compile(
+    r"(?!\^?[0-9a-f]{7,40} [^\n]{0,200}?\d{4}-\d\d-\d\d [\d:]{8} [+-]\d{4} +\d+\) )"  # `git blame`
+    r"[*|\\/ ]{0,20}(?=[0-9a-f]*\d)[0-9a-f]{7,40} \S.*"
+)
+
+DRIVE = r"[A-Za-z]:[\\/][^:\"'<>|\n]{1,290}"
+HIT = re.compile(
+    r"(?P<path>"
+    + DRIVE
+    + r"|(?=[^\s:\"'(){}<>,;=]{0,299}[./])(?!\w{1,9}://)[^\s:\"'(){}<>,;=]{2,300}):"
+    r"(?:(?P<line>\d{1,7}):(?:\d{1,5}:(?=.))?)?(?P<text>.*)"
+)
+CONTEXT = re.compile(
+    rf"(?P<path>{DRIVE}?|(?=[^\s:]{{0,299}}[./])[^\s:\"'(){{}}]{{2,300}}?)-(?P<line>\d{{1,7}})-(?P<text>.*)"
+)
+NUMBERED = re.compile(r" {0,4}(?:[Ll]ine |L)?(?P<line>\d{1,7})(?P<mark>[:-])(?P<text>.*)")
+HEADING = re.compile(
+    r"(?:File: )?(?:(?=[^\s]*[./])[\w./@+~\\()\[\]-]{2,300}|\.{0,2}/[^:\n]{1,290}\.\w{1,10}):?"
+)
+ERROR = re.compile(r"\b(?:error|warning)\b(?: \w+)?:", re.IGNORECASE)
+MOST, FIRST, OTHER, AROUND = 6.0, 2.5, 1.5, 0.15
+"""Weights of the files with most hits, of the first hit of a file, of its others, of a line around one."""
+FEW_FILES, MAX_NAMED = 3, 5
+
+
+def recognises(text: str, _file: str = "") -> float:
+    """Return how surely a text is a listing."""
+    return _form(text)[1]
+
+
+def is_search(text: str) -> bool:
+    """Return whether a text is hits below the names of their files."""
+    return _form(text)[0] == "headed hits"
+
+
+def extract(text: str, context: ExtractionContext) -> Extraction | None:
+    """Return the hits of a search, or the lines of another listing."""
+    form, _ = _form(text)
+    if form in ("hits", "headed hits"):
+        return _hits(text, has_headings=form == "headed hits")
+    kind = {"log": "commits", "status": "text"}.get(form, "listing")
+    return plain.extract(text, context, kind) if form else None
+
+
+def _form(text: str) -> tuple[str, float]:
+    """Return the form that most lines of a sample have, and their share."""
+    lines = [line.rstrip() for line in text[:SAMPLE_CHARACTERS].split("\n") if line.strip()]
+    sample = [line[:LINE_CHARACTERS] for line in lines[:SAMPLE_LINES]]
+    if len(text) > SAMPLE_CHARACTERS and len(sample) > 1 and len(lines) <= SAMPLE_LINES:
+        sample = sample[:-1]
+    if len(sample) < 2:
+        return "", 0.0
+    if COMMIT.fullmatch(sample[0]):
+        return ("", 0.0) if plain.is_diff(text) else ("log", 1.0)
+    if sample[0].startswith(STATUS_OPENINGS):
+        return "status", 1.0
+    forms = {form: is_of for form, is_of in FORMS.items() if _may_be(form, sample)}
+    lines_alike = alike(sample)
+    shares = {form: _share(lines_alike, is_of) for form, is_of in forms.items()}
+    best = max(shares, key=lambda form: shares[form])
+    return (best, shares[best]) if shares[best] >= MIN_SHARE else ("", 0.0)
+
+
+def _may_be(form: str, sample: list[str]) -> bool:
+    """Return whether a sample as a whole can be of a form."""
+    if form == "headed hits":
+        found = [match for line in sample if (match := NUMBERED.fullmatch(line))]
+        has_hit = any(match["mark"] == ":" for match in found)  # a date has none
+        return has_hit and len(found) >= MIN_NAMED_SHARE * len(sample) and not _follow(found)
+    if form == "windows":  # a log has times, too, and neither folders nor modes
+        found = [match for line in sample if (match := WINDOWS.fullmatch(line))]
+        return any(match["mode"] or match["size"] == "<DIR>" for match in found)
+    if form == "hits":
+        return any(map(HIT.fullmatch, sample))
+    if form == "paths":
+        commas = {line.count(",") for line in sample}
+        if len(commas) == 1 and commas != {0}:  # a decimal looks like an ending
+            return False
+        named = sum("/" in line or SUFFIX.search(line) is not None for line in sample)
+        return named >= MIN_NAMED_SHARE * len(sample)
+    return True
+
+
+def _follow(found: list[re.Match[str]]) -> bool:
+    """Return whether the numbers of some lines follow each other: a file with numbers, no search."""
+    numbers = [int(match["line"]) for match in found]
+    steps = sum(1 for before, after in itertools.pairwise(numbers) if after == before + 1)
+    return (
+        len(numbers) > 2 and steps > 0.7 * len(numbers) and not any(m["mark"] == "-" for m in found)
+    )
+
+
+def _share(sample: list[tuple[str, int]], is_of: Callable[[str], bool]) -> float:
+    """Return the share of lines of a form; 0 as soon as it is under the least that counts.
+
+    Lines of the sample that differ in their digits only come once, with their count.
+    """
+    others = 0
+    total = sum(count for _, count in sample)
+    most = (1 - MIN_SHARE) * total
+    for line, count in sample:
+        if not is_of(line):
+            others += count
+            if others > most + 1:
+                return 0.0
+    return (total - others) / total
+
+
+def _is_windows(line: str) -> bool:
+    found = WINDOWS.fullmatch(line)
+    return bool(found and (found["mode"] or found["size"])) or bool(WINDOWS_AROUND.match(line))
+
+
+def _is_path(line: str) -> bool:
+    """Return whether a line is a path or a file's name, with or without its weight."""
+    weighed = WEIGHED.fullmatch(line)
+    name = weighed["name"] if weighed else line
+    return "://" not in name and PATH.fullmatch(name) is not None and NAMED.search(name) is not None
+
+
+def _is_hit(line: str) -> bool:
+    """Return whether a line reads as a hit with its file and line, or as one around a hit."""
+    match = HIT.fullmatch(line)
+    if match and (match["line"] or "/" in match["path"]):
+        return not ERROR.search(line)
+    return CONTEXT.fullmatch(line) is not None or line == "--"
+
+
+def _is_headed(line: str) -> bool:
+    """Return whether a line reads as a hit with its line only, or as the file above it."""
+    return bool(NUMBERED.fullmatch(line) or HEADING.fullmatch(line)) or line == "--"
+
+
+FORMS: dict[str, Callable[[str], bool]] = {
+    "long": lambda line: LONG.fullmatch(line) is not None,
+    "windows": _is_windows,
+    "tree": lambda line: TREE.fullmatch(line) is not None,
+    "log": lambda line: COMMIT_LINE.fullmatch(line) is not None,
+    "paths": _is_path,
+    "hits": _is_hit,
+    "headed hits": _is_headed,
+}
+"""How the lines of each form are recognised; of two with an equal share the earlier one is taken."""
+
+
+class _Hit(NamedTuple):
+    """A line that a search printed."""
+
+    path: str
+    number: int
+    """In its file, from 1; 0 where the search printed none."""
+    text: str
+    mark: str
+    """What follows path and number: `:` of a hit, `-` of a line around one; empty for a notice."""
+
+
+def _hits(text: str, *, has_headings: bool) -> Extraction:
+    """Return the extraction of search hits."""
+    printed = (line for line in text.split("\n") if line.strip("- "))
+    found = list(_below_files(printed) if has_headings else map(_located, printed))
+    counts = Counter(hit.path for hit in found if hit.mark == ":")
+    lines: list[EntryLine] = []
+    if len(counts) > FEW_FILES and counts.total() > 2 * len(counts):
+        most = ", ".join(f"{path} {count}" for path, count in counts.most_common(MAX_NAMED))
+        lines.append(EntryLine(f"most in {most}", MOST, count=0))
+    for _, inside in itertools.groupby(ends_of(found), key=lambda hit: hit.path):
+        lines += _file_lines(list(inside))
+    files = f" in {len(counts):,} files" if len(counts) > 1 else ""
+    summary = counted(counts.total(), "hit") + files
+    data = {"hits": counts.total(), "files": len(counts)}
+    selectors = (f"lines=[1, {lines_in(text)}]",)
+    return Extraction("hits", summary, thinned(lines), data, selectors, "hits")
+
+
+def _located(line: str) -> _Hit:
+    """Return a line of a search that names the file in each."""
+    hit = HIT.fullmatch(line)
+    around = None if hit and hit["line"] else CONTEXT.fullmatch(line)
+    match = around or hit
+    if match is None:
+        return _Hit("", 0, line, "")
+    return _Hit(match["path"], int(match["line"] or 0), match["text"], "-" if around else ":")
+
+
+def _below_files(printed: Iterator[str]) -> Iterator[_Hit]:
+    """Yield the lines of a search that names a file above its hits, or none."""
+    path = ""
+    for line in printed:
+        if match := NUMBERED.fullmatch(line):
+            yield _Hit(path, int(match["line"]), match["text"], match["mark"])
+        elif HEADING.fullmatch(line):
+            path = line.removeprefix("File: ").removesuffix(":")
+        else:
+            yield _Hit(path, 0, line, "")
+
+
+def _file_lines(inside: Sequence[_Hit]) -> Iterator[EntryLine]:
+    """Yield the lines of one file; the first hit weighs more than the others."""
+    by_number = {hit.number: hit for hit in reversed(inside)}
+    first = next((hit.number for hit in inside if hit.mark == ":"), -1)
+
+    def weight(row: TextRow) -> float:
+        is_around = by_number[row.number].mark == "-"
+        return FIRST if row.number == first else AROUND if is_around else OTHER
+
+    rows = [TextRow(hit.number, hit.text) for hit in inside if hit.text.strip()]
+    for line in excerpt(rows, weight, has_statements=False):
+        path, number, _, mark = by_number[line.number or 0]
+        place = f"{path}{mark if path else ''}{f'{number}{mark}' if number else ''}"
+        text = f"{place} {line.text.strip()}".lstrip()
+        yield replace(line, text=text, number=None, keep=line.keep and not mark, count=mark == ":")

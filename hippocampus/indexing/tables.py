@@ -1,0 +1,327 @@
+"""Tables: the records of JSON and the rows of CSV, Markdown and databases, each row on a line. Pure.
+
+Rows keep their order. A value that all rows share is written once, and a column that repeats another
+is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hippocampus.indexing.extraction import EntryLine
+from hippocampus.indexing.lines import cut, packed
+from hippocampus.indexing.shapes import Shape, shape_of
+
+Cells = dict[str, Any]
+"""A record made flat: dotted path to scalar."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableWeights:
+    """What the lines of a table are worth, relative to one of its rows; chosen by reading."""
+
+    title: float = 2.0
+    same: float = 0.6
+    """What all rows share."""
+    detail: float = 0.3
+    nested: float = 0.8
+
+
+WEIGHTS = TableWeights()
+MAX_ROWS = 2_000
+"""Further rows are counted only."""
+MAX_DEPTH = 8
+LINE_CHARACTERS = 120
+ROW_CHARACTERS = 90
+"""Up to here a usual row has further columns in its own line."""
+CELL_CHARACTERS, DETAIL_CHARACTERS, SHARED_CHARACTERS = 160, 240, 60
+"""A title or a subject is whole; a longer text is cut."""
+REGULAR = 0.6
+"""A column that this share of the rows has is in each row without its name."""
+RARE_SHARE = 0.1
+MAX_SHARED, MAX_ITEMS = 8, 8
+MAX_NESTED, NESTED_COLUMNS = 400, 3
+SAMPLED = 100
+LABELS = re.compile(r"(?i)(?:name|title|label|subject|message|text|path|login)s?$")
+"""Key names that hold a record's name, in APIs of all kinds."""
+CORE = {"key": 2, "label": 2, "state": 2, "words": 1, "date": 1, "number": 1, "path": 1, "id": 1}
+"""How many columns of each role a row's own line has; the others follow in one of lower weight."""
+ORDER: dict[Shape, int] = {
+    "words": 0, "date": 1, "number": 2, "path": 2, "id": 3, "flag": 4, "url": 5, "text": 6, "empty": 7,
+}  # fmt: skip
+"""Which shapes are taken first into a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a table."""
+
+    cells: Cells
+    lists: tuple[tuple[str, Sequence[Any]], ...] = ()
+    """The lists of records inside it, by path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows with the places by which a recall finds them."""
+
+    name: str
+    rows: Sequence[TableRow]
+    numbers: Sequence[int] = ()
+    """Their lines in the content; without them, rows are numbered from 0, as in a list."""
+    places: Sequence[str] = ()
+    """The paths of rows that are not the items of one list."""
+    total: int = 0
+    """How many rows the content has, where that is more than `rows`."""
+    noun: str = "record"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    name: str
+    shape: Shape
+    distinct: int
+    present: int
+    """The number of rows that have it."""
+
+    @property
+    def is_label(self) -> bool:
+        """Whether it holds the name of the row."""
+        return bool(LABELS.search(self.name)) and self.shape in ("words", "path", "id", "text")
+
+    def is_key(self, rows: int) -> bool:
+        """Return whether each row has an identifier of its own in it."""
+        return self.shape == "id" and self.distinct == self.present == rows
+
+    def role(self, rows: int) -> str:
+        """Return what it is in a row: `key`, `label`, `state`, `seldom`, or its shape."""
+        if self.is_key(rows):
+            return "key"
+        least = RARE_SHARE if self.is_label else REGULAR
+        if self.present < least * rows:
+            return "seldom"
+        if self.shape == "words" and 2 * self.distinct <= rows:
+            return "state"
+        return "label" if self.is_label else self.shape
+
+    def rank(self, rows: int) -> tuple[int, int, int]:
+        """Return its order: a key, a label, what few values share, then other ids."""
+        depth = self.name.count(".")
+        if self.is_key(rows) and (depth == 0 or rows == 1):
+            return 0, depth, 0
+        return 1 if self.is_label else 2 + ORDER[self.shape], depth, -self.distinct
+
+
+def flat(record: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield path and value of each scalar of a record, and of each list of records inside it."""
+    if isinstance(record, dict) and depth < MAX_DEPTH:
+        for key, value in record.items():
+            yield from flat(value, f"{prefix}.{key}" if prefix else str(key), depth + 1)
+    elif isinstance(record, list) and depth < MAX_DEPTH:
+        if len(record) == 1 and isinstance(record[0], dict | list):
+            yield from flat(record[0], prefix, depth + 1)
+        elif any(isinstance(item, dict | list) for item in record):
+            yield prefix, record
+        elif record:
+            more = len(record) - MAX_ITEMS
+            items = [*map(str, record[:MAX_ITEMS]), *([f"… {more} more"] if more > 0 else [])]
+            yield prefix, ", ".join(items)
+    else:
+        yield prefix, record
+
+
+def row_of(record: Any) -> TableRow:
+    """Return a record as a row of scalars."""
+    if isinstance(record, dict) and not any(
+        type(value) in (dict, list) for value in record.values()
+    ):
+        return TableRow(record)
+    found = list(flat(record))
+    cells = {path: value for path, value in found if not isinstance(value, list | dict)}
+    return TableRow(cells, tuple((path, value) for path, value in found if isinstance(value, list)))
+
+
+def table_of(name: str, records: Sequence[Any], places: Sequence[str] = ()) -> Table:
+    """Return a list of records as a table."""
+    rows = [row_of(record) for record in records[:MAX_ROWS]]
+    return Table(name, rows, places=places, total=len(records))
+
+
+def cell(value: Any, most: int = CELL_CHARACTERS) -> str:
+    """Return a scalar as a line shows it; identifiers whole, a longer text cut."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = str(value)
+    is_whole = (len(text) <= most and "\n" not in text) or shape_of(text) in ("id", "path", "url")
+    return text if is_whole else cut(text, most)
+
+
+def short_names(paths: Sequence[str]) -> dict[str, str]:
+    """Return for each path its last steps, as few as distinguish it from the others."""
+    endings = {path: [ending(path, steps) for steps in range(1, MAX_DEPTH)] for path in paths}
+    taken = Counter(name for names in endings.values() for name in names)
+    return {
+        path: next((name for name in names if taken[name] == 1 or name == path), path)
+        for path, names in endings.items()
+    }
+
+
+def ending(path: str, steps: int) -> str:
+    """Return the last steps of a dotted path."""
+    return ".".join(path.split(".")[-steps:])
+
+
+def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
+    """Return the lines of a table; `first` is the number that the first of them will have."""
+    cells = [row.cells for row in table.rows]
+    columns = _columns(cells)
+    total, count = max(table.total, len(cells)), len(cells)
+    constant = [
+        column for column in columns if column.distinct == 1 and column.present == count > 1
+    ]
+    varying = _ranked(cells, [column for column in columns if column not in constant])
+    names = short_names([column.name for column in columns])
+    core = _core(varying or columns, cells)
+    more = f" (the first {count:,} are read)" if total > count else ""
+    shown = " | ".join(names[column.name] for column in core)
+    title = f"{table.name}: {total:,} {table.noun}s{more}: {shown}"
+    lines = [EntryLine(title, WEIGHTS.title, count=0)]
+    if shared := _shared(cells[0] if cells else {}, constant, names):
+        lines.append(EntryLine(shared, WEIGHTS.same, parent=first, count=0))
+    details = [column for column in varying if column not in core]
+    form = "{}: " if table.numbers else "[{}] "
+    places = table.places or [""] * count
+    numbers: Sequence[int | None] = table.numbers or range(count)
+    for at, row in enumerate(table.rows):
+        parent = first + len(lines)
+        text = f"{places[at]} {_core_cells(row.cells, core) or '-'}".strip()
+        number = None if table.places else numbers[at]
+        lines.append(EntryLine(text, 1.0, False, first, 1, number, f"{table.noun}s", form))  # noqa: FBT003 - a field
+        if detail := _details(row.cells, details, names):
+            lines.append(EntryLine(f"  {detail}", WEIGHTS.detail, parent=parent, count=0))
+        for path, inner in row.lists:
+            lines += _nested(ending(path, 2), inner, parent)
+    return lines
+
+
+def _columns(rows: Sequence[Cells]) -> list[Column]:
+    values: dict[str, list[Any]] = {}
+    for row in rows:
+        for name, value in row.items():
+            values.setdefault(name, []).append(value)
+    return [_column(name, held) for name, held in values.items()]
+
+
+def _column(name: str, held: list[Any]) -> Column:
+    shapes = Counter(map(shape_of, held[:50]))
+    shapes.pop("empty", None)
+    shape: Shape = max(shapes, key=lambda each: shapes[each]) if shapes else "empty"
+    if shape == "number" and name.lower().endswith(("id", "number", "key", "no")):
+        shape = "id"
+    return Column(name, shape, len(set(map(str, held))), len(held))
+
+
+def _ranked(rows: Sequence[Cells], columns: Sequence[Column]) -> list[Column]:
+    """Return the columns that repeat no other, the most distinctive first."""
+    seen: dict[tuple[str, ...], Column] = {}
+    for column in columns:
+        if column.shape == "empty":
+            continue
+        values = tuple([str(row.get(column.name, "")) for row in rows[:SAMPLED]])
+        known = seen.setdefault(values, column)
+        if (column.is_label, -len(column.name)) > (known.is_label, -len(known.name)):
+            seen[values] = column
+    keys = next((values for values, column in seen.items() if column.is_key(len(rows))), ())
+    own = [column for values, column in seen.items() if not _repeats(column, values, keys)]
+    return sorted(own, key=lambda column: column.rank(len(rows)))
+
+
+def _repeats(column: Column, values: Sequence[str], keys: Sequence[str]) -> bool:
+    """Return whether a column of addresses only holds the row's key."""
+    if column.shape != "url" or not keys:
+        return False
+    pairs = zip(values, keys, strict=True)
+    return all(not v or k in v or k.replace("-", "") in v.replace("-", "") for v, k in pairs)
+
+
+def _core(columns: Sequence[Column], rows: Sequence[Cells]) -> list[Column]:
+    """Return the columns of a row's own line, in the order of the records.
+
+    First a key, a label and what distinguishes rows; then others, while a usual row stays short.
+    """
+    keyed = any(column.is_key(len(rows)) for column in columns)
+    free = {**CORE, "url": 0 if keyed else 1}
+    core: list[Column] = []
+    for column in columns:
+        role = column.role(len(rows))
+        if free.get(role, 0) > 0:
+            free[role] -= 1
+            core.append(column)
+    width = sum(_width(rows, column) for column in core)
+    for column in columns:
+        if column not in core and column.role(len(rows)) not in ("seldom", "url", "text"):
+            width += _width(rows, column)
+            if width > ROW_CHARACTERS:
+                break
+            core.append(column)
+    order = list(dict.fromkeys(name for row in rows for name in row))
+    return sorted(core, key=lambda column: order.index(column.name))
+
+
+def _width(rows: Sequence[Cells], column: Column) -> int:
+    """Return how wide the cells of a column usually are."""
+    sizes = sorted(len(cell(row.get(column.name))) for row in rows[:SAMPLED])
+    return sizes[len(sizes) * 3 // 4] + len(" | ")
+
+
+def _shared(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> str:
+    """Return what all rows share, without values deep in them."""
+    shown = [
+        column
+        for column in columns
+        if column.shape not in ("url", "text", "empty") and column.name.count(".") < 2
+    ]
+    shown.sort(key=lambda column: (column.shape == "flag", column.shape != "id"))
+    pairs = [f"{names[each.name]}={cell(row[each.name], SHARED_CHARACTERS)}" for each in shown]
+    return f"all: {', '.join(pairs[:MAX_SHARED])}" if pairs else ""
+
+
+def _core_cells(row: Cells, columns: Sequence[Column]) -> str:
+    values = ["" if row.get(each.name) is None else cell(row[each.name]) for each in columns]
+    return " | ".join(values).rstrip(" |")
+
+
+def _details(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> str:
+    """Return the filled cells of a row that its own line does not have."""
+    return ", ".join(
+        f"{names[column.name]}={cell(row[column.name], DETAIL_CHARACTERS)}"
+        for column in columns
+        if row.get(column.name) not in (None, "", False)
+    )
+
+
+def _nested(name: str, records: Sequence[Any], parent: int) -> list[EntryLine]:
+    """Return a list of records inside a row: the key and the labels of each."""
+    rows = [row_of(record).cells for record in records[:MAX_NESTED]]
+    columns = _ranked(rows, _columns(rows))
+    key = [column for column in columns if column.is_key(len(rows))][:1]
+    rest = sorted(columns, key=lambda column: not column.is_label)
+    shown = [*key, *(column for column in rest if column not in key)][:NESTED_COLUMNS]
+    items = [
+        " ".join(cell(row[c.name]) for c in shown if row.get(c.name) is not None) for row in rows
+    ]
+    if (unread := len(records) - MAX_NESTED) > 0:
+        items.append(f"… {unread} more")
+    label = f"  {name}[{len(records)}]"
+    return packed(
+        filter(None, items), label, weight=WEIGHTS.nested, parent=parent, unit=name,
+        characters=LINE_CHARACTERS - len(label),
+    )  # fmt: skip
