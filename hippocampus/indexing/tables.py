@@ -25,10 +25,15 @@ class TableWeights:
     """What the lines of a table are worth, relative to one of its rows; chosen by reading."""
 
     title: float = 2.0
+    flags: float = 1.5
     same: float = 0.6
     """What all rows share."""
+    outliers: float = 16.0
+    """The rows that differ where the others agree."""
     detail: float = 0.3
     nested: float = 0.8
+    rare: float = 2.5
+    """How much more a row is worth that differs where the others agree."""
 
 
 WEIGHTS = TableWeights()
@@ -43,9 +48,15 @@ CELL_CHARACTERS, DETAIL_CHARACTERS, SHARED_CHARACTERS = 160, 240, 60
 REGULAR = 0.6
 """A column that this share of the rows has is in each row without its name."""
 RARE_SHARE = 0.1
-MAX_SHARED, MAX_ITEMS = 8, 8
+MAX_SHARED, MAX_NAMED, MAX_FLAGGED, MAX_ITEMS = 8, 24, 3, 8
+MIN_ROWS_FOR_OUTLIERS, MAX_OUTLIERS, MAX_STATES, MAX_FIELDS = 16, 4, 8, 5
+MIN_IDLE = 3
 MAX_NESTED, NESTED_COLUMNS = 400, 3
 SAMPLED = 100
+BOILERPLATE = re.compile(
+    r"(?i)(?:created|edited|updated)_?by\b|annotations\b|avatar|(?:^|\.)object$"
+)
+"""Names of values that an API repeats in its records, and that are needed of none."""
 LABELS = re.compile(r"(?i)(?:name|title|label|subject|message|text|path|login)s?$")
 """Key names that hold a record's name, in APIs of all kinds."""
 CORE = {"key": 2, "label": 2, "state": 2, "words": 1, "date": 1, "number": 1, "path": 1, "id": 1}
@@ -104,7 +115,7 @@ class Column:
         if self.is_key(rows):
             return "key"
         least = RARE_SHARE if self.is_label else REGULAR
-        if self.present < least * rows:
+        if self.present < least * rows or BOILERPLATE.search(self.name):
             return "seldom"
         if self.shape == "words" and 2 * self.distinct <= rows:
             return "state"
@@ -187,28 +198,51 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     constant = [
         column for column in columns if column.distinct == 1 and column.present == count > 1
     ]
-    varying = _ranked(cells, [column for column in columns if column not in constant])
+    news = [column for column in columns if column not in constant and not _is_idle(column)]
+    varying = _ranked(cells, news)
     names = short_names([column.name for column in columns])
     core = _core(varying or columns, cells)
+    outliers = _outliers(cells, varying)
     more = f" (the first {count:,} are read)" if total > count else ""
     shown = " | ".join(names[column.name] for column in core)
     title = f"{table.name}: {total:,} {table.noun}s{more}: {shown}"
     lines = [EntryLine(title, WEIGHTS.title, count=0)]
-    if shared := _shared(cells[0] if cells else {}, constant, names):
-        lines.append(EntryLine(shared, WEIGHTS.same, parent=first, count=0))
+
+    def note(text: str, weight: float) -> None:
+        if text:
+            lines.append(EntryLine(text, weight, parent=first, count=0))
+
+    note(_shared(cells[0] if cells else {}, constant, names), WEIGHTS.same)
+    note(
+        _flags(cells, [column for column in columns if column not in constant], names),
+        WEIGHTS.flags,
+    )
+    if count >= MIN_ROWS_FOR_OUTLIERS:
+        for text in _outlier_notes(cells, varying, outliers, names):
+            note(text, WEIGHTS.outliers)
+    others = dict.fromkeys(ending(column.name, 1) for column in news if column not in core)
+    if others:
+        note(f"other fields: {', '.join(list(others)[:MAX_NAMED])}", WEIGHTS.detail)
     details = [column for column in varying if column not in core]
-    form = "{}: " if table.numbers else "[{}] "
-    places = table.places or [""] * count
-    numbers: Sequence[int | None] = table.numbers or range(count)
-    for at, row in enumerate(table.rows):
-        parent = first + len(lines)
-        text = f"{places[at]} {_core_cells(row.cells, core) or '-'}".strip()
-        number = None if table.places else numbers[at]
-        lines.append(EntryLine(text, 1.0, False, first, 1, number, f"{table.noun}s", form))  # noqa: FBT003 - a field
+    for number, row in enumerate(table.rows):
+        weight = WEIGHTS.rare if number in outliers else 1.0
+        at = first + len(lines)
+        text = _core_cells(row.cells, core) or "-"
+        if table.places:
+            text = f"{table.places[number]} {text}".strip()
+            lines.append(EntryLine(text, weight, parent=first, unit=f"{table.noun}s"))
+        else:
+            place = table.numbers[number] if table.numbers else number
+            form = "{}: " if table.numbers else "[{}] "
+            lines.append(
+                EntryLine(
+                    text, weight, parent=first, unit=f"{table.noun}s", number=place, form=form
+                )
+            )
         if detail := _details(row.cells, details, names):
-            lines.append(EntryLine(f"  {detail}", WEIGHTS.detail, parent=parent, count=0))
+            lines.append(EntryLine(f"  {detail}", WEIGHTS.detail * weight, parent=at, count=0))
         for path, inner in row.lists:
-            lines += _nested(ending(path, 2), inner, parent)
+            lines += _nested(ending(path, 2), inner, at)
     return lines
 
 
@@ -227,6 +261,12 @@ def _column(name: str, held: list[Any]) -> Column:
     if shape == "number" and name.lower().endswith(("id", "number", "key", "no")):
         shape = "id"
     return Column(name, shape, len(set(map(str, held))), len(held))
+
+
+def _is_idle(column: Column) -> bool:
+    """Return whether a column has one value in all rows that have it; a flag is news there."""
+    has_one = column.distinct == 1 and column.present >= MIN_IDLE
+    return has_one and column.shape not in ("text", "flag")
 
 
 def _ranked(rows: Sequence[Cells], columns: Sequence[Column]) -> list[Column]:
@@ -282,16 +322,66 @@ def _width(rows: Sequence[Cells], column: Column) -> int:
     return sizes[len(sizes) * 3 // 4] + len(" | ")
 
 
+def _outliers(rows: Sequence[Cells], columns: Sequence[Column]) -> dict[int, list[str]]:
+    """Return the rows with a field or a state that few others have, with the names of these columns."""
+    few = RARE_SHARE * len(rows)
+    fields = [column.name for column in columns if column.present <= few]
+    states: dict[str, set[str]] = {}
+    for column in columns:
+        if column.shape == "words" and column.distinct <= MAX_STATES and column.name not in fields:
+            counts = Counter(str(row.get(column.name)) for row in rows)
+            states[column.name] = {value for value, count in counts.items() if count <= few}
+    found: dict[int, list[str]] = {}
+    for number, row in enumerate(rows):
+        odd = [name for name, rare in states.items() if str(row.get(name)) in rare]
+        odd += [name for name in fields if row.get(name) not in (None, "")]
+        if odd:
+            found[number] = [name for name in odd if name in row]
+    return found
+
+
+def _outlier_notes(
+    rows: Sequence[Cells],
+    columns: Sequence[Column],
+    outliers: dict[int, list[str]],
+    names: dict[str, str],
+) -> Iterator[str]:
+    """Yield the values of the rows that differ most, with the label and the key of these rows."""
+    naming = [column for column in columns if column.is_label or column.is_key(len(rows))][:2]
+    most = sorted(outliers.items(), key=lambda found: -len(found[1]))
+    named: dict[str, list[str]] = {}
+    for number, fields in most[:MAX_OUTLIERS]:
+        row = rows[number]
+        values = ", ".join(f"{names[name]}={cell(row[name])}" for name in fields[:MAX_FIELDS])
+        known = [cell(row[column.name]) for column in naming if row.get(column.name) is not None]
+        named.setdefault(values, []).append(" ".join(known))
+    for values, known in named.items():
+        yield f"{values}: {', '.join(known)}"
+
+
 def _shared(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> str:
-    """Return what all rows share, without values deep in them."""
+    """Return what all rows share, without values deep in them and boilerplate."""
     shown = [
         column
         for column in columns
-        if column.shape not in ("url", "text", "empty") and column.name.count(".") < 2
+        if column.shape not in ("url", "text", "empty")
+        and column.name.count(".") < 2
+        and not BOILERPLATE.search(column.name)
     ]
     shown.sort(key=lambda column: (column.shape == "flag", column.shape != "id"))
     pairs = [f"{names[each.name]}={cell(row[each.name], SHARED_CHARACTERS)}" for each in shown]
     return f"all: {', '.join(pairs[:MAX_SHARED])}" if pairs else ""
+
+
+def _flags(rows: Sequence[Cells], columns: Sequence[Column], names: dict[str, str]) -> str:
+    """Return how many rows have each flag, and which where they are few."""
+    found = []
+    for column in columns:
+        held = [f"[{at}]" for at, row in enumerate(rows) if row.get(column.name) is True]
+        if column.shape == "flag" and held:
+            few = f" {' '.join(held)}" if len(held) <= MAX_FLAGGED < len(rows) else ""
+            found.append(f"{names[column.name]} {len(held)}{few}")
+    return f"true: {', '.join(found[:MAX_SHARED])}" if found else ""
 
 
 def _core_cells(row: Cells, columns: Sequence[Column]) -> str:
@@ -304,7 +394,7 @@ def _details(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> st
     return ", ".join(
         f"{names[column.name]}={cell(row[column.name], DETAIL_CHARACTERS)}"
         for column in columns
-        if row.get(column.name) not in (None, "", False)
+        if row.get(column.name) not in (None, "", False) and not BOILERPLATE.search(column.name)
     )
 
 

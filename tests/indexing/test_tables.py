@@ -22,6 +22,17 @@ BOXED = "+----+-----+\n| id | who |\n+----+-----+\n|  1 | ann |\n|  2 | bob |\n+
 DRAWN = "┌────┬─────┐\n│ id │ who │\n├────┼─────┤\n│ 1  │ ann │\n│ 2  │ bob │\n└────┴─────┘\n"
 MARKDOWN = "| id | who |\n|:---|----:|\n| 1 | ann |\n| 2 | bob |\n"
 TABBED = "id\twho\n1\tann\n2\tbob\n"
+ORDERS = [
+    {
+        "id": f"ord-{at:03}",
+        "kind": "order",
+        "title": f"Box {at}",
+        "state": "failed" if at == 17 else "paid",
+        "cents": 100 + at * at,
+        **({"error": {"code": "E_CARD", "tries": 3}} if at == 17 else {}),
+    }
+    for at in range(40)
+]
 
 
 def shown(records: list[Any], name: str = "orders") -> list[str]:
@@ -36,6 +47,22 @@ def test_a_small_table_reads_well() -> None:
         "[0] a-1 | Ann",
         "[1] b-2 | Bob",
     ]
+
+
+def test_flags_are_counted_also_where_few_rows_have_one() -> None:
+    rows = [
+        {"id": f"u-{at}", "on": True, **({"suspended": True} if at % 4 else {}), "paid": at < 3}
+        for at in range(40)
+    ]
+    assert shown(rows)[1:3] == ["all: on=true", "true: paid 3 [0] [1] [2], suspended 30"]
+
+
+def test_the_row_that_differs_is_named_and_weighs_more_than_others() -> None:
+    assert any(line.startswith("state=failed") and "ord-017" in line for line in shown(ORDERS))
+    weights = {
+        line.text.split(" | ")[0]: line.weight for line in lines_of(table_of("orders", ORDERS))
+    }
+    assert weights["ord-017"] > weights["ord-018"]
 
 
 @given(ids=st.lists(st.uuids().map(str), min_size=2, max_size=60, unique=True))
@@ -77,6 +104,14 @@ def test_packing_loses_nothing(items: list[str]) -> None:
     assert [each for line in lines for each in line.text.removeprefix(">: ").split(", ")] == items
 
 
+def test_who_edited_a_record_is_in_no_row() -> None:
+    rows = [
+        {"id": f"p-{at}", "last_edited_by": {"id": f"u-{at % 3}x9"}, "name": f"Lamp {at}"}
+        for at in range(9)
+    ]
+    assert shown(rows)[0] == "orders: 9 records: id | name"
+
+
 def read(text: str) -> Extraction:
     extraction = grids.extract(text, ExtractionContext())
     assert extraction is not None
@@ -106,6 +141,12 @@ def test_a_small_sheet_is_its_rows_with_their_lines() -> None:
         "3: ord-2 | Bob | paid | 3.10 | 2024-01-03",
         "4: ord-3 | Cy | failed | 1200 | 2024-02-03",
     ]
+
+
+def test_the_row_of_a_sheet_that_differs_is_named() -> None:
+    lines = [f"node-{at},zone-{at},{'down' if at == 200 else 'up'}" for at in range(400)]
+    shown = [line.text for line in read("\n".join(["id,zone,state", *lines])).lines]
+    assert "state=down: node-200 zone-200" in shown
 
 
 def test_rows_of_a_large_sheet_are_counted() -> None:
