@@ -52,7 +52,7 @@ def read(text: str) -> dict[str, Any]:
             found[field] = True
         else:
             found[field] = _filled("|".join(_alternatives(dict(shapes))), parts)
-    found["single"] = tuple(tuple(each.split(": ", 1)) for each in found["single"])
+    found["single"] = tuple(tuple(each.split(": ", 1)) for each in found.get("single", ()))
     return dict.fromkeys(FLAGS, False) | found
 
 
