@@ -16,6 +16,8 @@ CORRECTED = """
 en | The dentist is on Monday at ten. > No, not Monday: Thursday at ten. | +Thursday | -on Monday
 en | My cousin flies on Friday. > I said Friday but it is Saturday. | +Saturday | -flies on Friday
 en | We meet in room 12. > Sorry, I meant room 14, not 12. | +14 | -in room 12
+en | The parcel goes to Ada Lindqvist. > No, the parcel goes to Ole Brandt. | +Ole | -Ada
+en | Ada runs the bakery. > Not Ada, it's Ole who runs the bakery. | +Ole | -Ada runs
 de | Der Zahnarzt ist am Montag. > Nein, nicht Montag, sondern Donnerstag. | +Donnerstag | -am Montag.
 de | Die Rechnung ist 40 Euro. > Korrektur: 45 Euro, nicht 40. | +45 | -ist 40
 es | La cita es el lunes. > No, no el lunes: el jueves. | +jueves | -cita es el lunes
@@ -230,8 +232,6 @@ La cita es el martes. > Cambiaron la cita al viernes.
 Usamos Jenkins. > Jenkins fue reemplazado por GitLab.
 Fumo diez cigarrillos al día. > Dejé de fumar en enero.
 Mi dentista es Pérez. > Mi nuevo dentista es Gómez.
-Estoy suscrito a Netflix. > Cancelé Netflix.
-Vivo a Lecce. > Il mese scorso mi sono trasferita a Bari.
 Lavoro in Fiat. > Mi sono licenziato dalla Fiat.
 La scadenza è il 3 marzo. > La scadenza è stata spostata al 17 marzo.
 L'affitto è di 900 euro. > Hanno aumentato l'affitto a 950 euro.
@@ -243,7 +243,6 @@ Trabalho na Vale. > Saí da Vale em março.
 O prazo é 3 de março. > O prazo foi adiado para 17 de março.
 Meu dentista é o Silva. > Meu novo dentista é o Souza.
 Usamos o Jenkins. > O Jenkins foi substituído pelo GitLab.
-Assino a Netflix. > Cancelei a Netflix.
 Я живу в Перми. > В прошлом месяце я переехал в Омск.
 Моя сестра живёт в Уфе. > Моя сестра переехала в Томск.
 Я работаю в Сбере. > Я уволился из Сбера.
@@ -341,6 +340,7 @@ Le train part de la voie 7. > Je me suis trompé, c'est la voie 12, pas la voie 
 """
 """The second statement alone stands at the end."""
 BOTH_TRUE = """
+en | I speak Danish. > No, I don't speak Dutch.
 en | I am allergic to nuts. > I am allergic to milk.
 en | I speak Danish. > I also speak Dutch now.
 en | My sister lives in Hull. > My brother lives in Derby.
