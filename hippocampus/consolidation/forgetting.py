@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import shutil
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -90,7 +89,6 @@ def forget(
         daily_log.remove(state, session)
         for key in found.payloads:
             store.delete(key)
-        shutil.rmtree(state.defrag, ignore_errors=True)  # its undo would bring all of it back
         for path in sorted(found.files, key=lambda each: each == ledger):
             remove_database(path)
         entry_index.forget(state, ledger.name)
