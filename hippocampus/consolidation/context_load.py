@@ -193,7 +193,7 @@ def _states(
     excerpts: Sequence[ledger.SessionExcerpt], facts: Facts | None, request: ContextLoadRequest
 ) -> list[str]:
     """Return the newest states of the last session that has any, without those struck out since."""
-    from hippocampus.facts.upkeep import ended
+    from hippocampus.facts.memories import ended
 
     for excerpt in excerpts:
         states = [each.entry.summary for each in excerpt.records if each.entry.type == "state"]
@@ -201,7 +201,9 @@ def _states(
             newest = [without_secrets(state).strip() for state in states[:MAX_STATES]]
             gone: list[str] = []
             if facts:
-                gone = ended(facts.tables, newest, request.agent or facts.agent, "memory")
+                now = facts.tables.clock()
+                agent = request.agent or facts.agent
+                gone = ended(facts.tables.database, newest, agent, "memory", now)
             return [" ".join(state.split()) for state in newest if state not in gone]
     return []
 

@@ -19,6 +19,7 @@ from hippocampus.consolidation.memory_lines import mark_of, shown
 from hippocampus.entries import decay
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.errors import StoreError
+from hippocampus.facts import upkeep, write
 from hippocampus.facts.models import EVERY_AGENT, Compaction, Item, Memory, Origin
 from hippocampus.facts.store import Facts
 from hippocampus.policy import Policy
@@ -149,7 +150,9 @@ def _plan(scope: _Scope, policy: Policy, idle_since: float, now: float) -> _Plan
         each.id for each in current if each.id in members and each.origin.role == "user"
     )
     compaction = (
-        facts.compact(agent=EVERY_AGENT, keep=keep, dry_run=True) if facts is not None else NOTHING
+        upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=keep, dry_run=True)
+        if facts is not None
+        else NOTHING
     )
     going = {*compaction.removed, *compaction.merged}
     staying = [each for each in current if each.id not in going]
@@ -296,9 +299,10 @@ def _apply(scope: _Scope, plan: _Plan, now: float) -> set[str]:
     if facts is not None:
         if any(plan.edits):
             file.sync(facts)
-        outcomes = facts.store_many(plan.new)
+        outcomes = write.store_many(facts.tables, plan.new)
         stored = [each.memory.id for each in outcomes if each.memory]
-        done = facts.compact(agent=EVERY_AGENT, keep=plan.keep | set(stored))
+        kept = plan.keep | set(stored)
+        done = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=kept)
         if plan.promoted or stored or done.removed or done.merged:
             file.sync(facts, [*plan.promoted, *stored])
     going = [*plan.pruned, *plan.orphans]

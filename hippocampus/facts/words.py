@@ -161,7 +161,7 @@ def _pairs(word: str, stop_words: Collection[str]) -> list[str]:
 @functools.cache
 def _irregular() -> dict[str, tuple[str, ...]]:
     """Return the other forms of irregular English words, which no stemmer joins."""
-    groups = (tuple(forms.split()) for forms in phrases("irregular", "en").split("|"))
+    groups = (tuple(forms.split()) for forms in phrases("irregular", "en").split(","))
     return {
         form: tuple(other for other in group if other != form) for group in groups for form in group
     }

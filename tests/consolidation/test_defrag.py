@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import factual
 import pytest
 from conversations import EAGER, no_fallback, reading
 
@@ -138,7 +139,7 @@ def test_pins_and_what_a_fact_refers_to_stay(tmp_path: Path, facts: Facts) -> No
         pinned, told, free = (entry.id for entry in session.entries())
         session.pin(pinned)
     memory.close()
-    facts.remember_many([Item("The row is 7.", origin=Origin("one", 2, told, "user"))])
+    factual.remember_many(facts, [Item("The row is 7.", origin=Origin("one", 2, told, "user"))])
     lived(tmp_path, ["two", "three", "four"])
     aged(tmp_path, ["one", "two", "three", "four"])
     run(tmp_path, facts, apply=True)
@@ -234,7 +235,7 @@ def test_a_content_used_in_several_sessions_becomes_a_fact(tmp_path: Path, facts
     assert "row_" in recalled(tmp_path, "two", entry.id)
     again = run(tmp_path, facts, apply=True)
     assert (again.entries_promoted, again.facts_promoted) == (0, 0)
-    assert facts.count() == 1
+    assert len(facts.memories()) == 1
 
 
 def test_facts_that_are_used_again_and_again_get_a_line(tmp_path: Path, facts: Facts) -> None:
@@ -242,12 +243,12 @@ def test_facts_that_are_used_again_and_again_get_a_line(tmp_path: Path, facts: F
     lived(tmp_path, ["one"])
     texts = ["The key is blue.", "Ann likes tea.", "The port is 8080.", "It rained once."]
     used, said, logged, rare = (
-        each.memory.id for each in facts.remember_many(texts) if each.memory
+        each.memory.id for each in factual.remember_many(facts, texts) if each.memory
     )
-    facts.store_many([Item("go on", "event")] * 4)
+    factual.store_many(facts, [Item("go on", "event")] * 4)
     for _ in range(5):
         facts.confirm([used])
-    facts.remember_many(["Ann likes tea."] * 2)
+    factual.remember_many(facts, ["Ann likes tea."] * 2)
     for number in range(3):
         told = (KeptItem("x", "fact", "user", f"s{number}", 1, None, logged),)
         append(
@@ -267,12 +268,13 @@ def test_what_faded_goes_but_not_what_the_user_said_in_the_memory_file(
 ) -> None:
     lived(tmp_path, ["one"])
     old = time.time() - 400 * DAY
-    outcomes = facts.store_many(
+    outcomes = factual.store_many(
+        facts,
         [
             Item("I prefer tea.", "preference", origin=USER, at=old),
             Item("The page said so.", "note", origin=TOOL, at=old),
             Item("Nobody wrote this down.", "note", origin=USER, at=old),
-        ]
+        ],
     )
     ids = [each.memory.id for each in outcomes if each.memory]
     MemoryFile(StateDir(tmp_path)).sync(facts, ids[:2])
@@ -289,7 +291,7 @@ def test_edits_by_hand_are_read_back(tmp_path: Path, facts: Facts) -> None:
         "# Memory\n\n## Preferences\n\n- Answer in French.\n"
     )
     assert run(tmp_path, facts).edits_read_back == 1
-    assert facts.count() == 0
+    assert len(facts.memories()) == 0
     assert run(tmp_path, facts, apply=True).edits_read_back == 1
     assert [each.content for each in facts.memories()] == ["Answer in French."]
 
@@ -298,7 +300,7 @@ def test_it_leaves_a_memory_file_alone_that_the_policy_does_not_keep(
     tmp_path: Path, facts: Facts
 ) -> None:
     lived(tmp_path, ["one"])
-    [outcome] = facts.remember_many(["The key is blue."] * 3)[-1:]
+    [outcome] = factual.remember_many(facts, ["The key is blue."] * 3)[-1:]
     assert outcome.memory
     before = on_disk(tmp_path)
     off = EAGER.consolidation.model_copy(update={"memory_file": False})

@@ -5,6 +5,7 @@ Each sequence is written for this file; `+` has to stand as current at the end, 
 
 from __future__ import annotations
 
+import factual
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -560,9 +561,9 @@ def test_a_replaced_value_is_printed_as_current_nowhere():
     assert [found.memory.content for found in facts.recall("where do I live")] == [
         "I live in Derby now."
     ]
-    assert [triple.object for triple in facts.triples()] == ["Derby"]
+    assert [triple.object for triple in factual.relations(facts)] == ["Derby"]
     (old,) = facts.recall("live", as_of="2026-03-01T12:00:00Z")
-    assert (old.memory.content, facts.history(facts.memories()[0].id)[-1].content) == (
+    assert (old.memory.content, factual.history(facts, facts.memories()[0].id)[-1].content) == (
         "I live in Hull.",
     ) * 2
 
@@ -690,7 +691,7 @@ def test_no_statement_is_lost(texts):
         kept = [
             outcome.memory
             for text in texts
-            for outcome in facts.remember_many([text])
+            for outcome in factual.remember_many(facts, [text])
             if outcome.memory
         ]
         standing = {memory.id for memory in facts.memories()}
@@ -703,7 +704,9 @@ def test_no_statement_is_lost(texts):
 
 def test_what_the_user_reports_of_others_is_marked_where_it_is_printed():
     facts = told("My boss says I hate tea.")
-    assert "reported] My boss says I hate tea." in facts.call("recall_memories", {"query": "tea"})
+    assert "reported] My boss says I hate tea." in factual.call(
+        facts, "recall_memories", {"query": "tea"}
+    )
 
 
 def test_what_was_printed_and_then_used_is_confirmed():

@@ -111,7 +111,7 @@ def migrations(folder: Path, say: Say) -> None:
     memory = Hippocampus(folder)
     memory.session("old")
     say({"ledger": 1})
-    memory.facts.count()
+    memory.facts.memories()
     say({"facts_file": 1})
 
 

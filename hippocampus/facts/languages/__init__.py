@@ -101,7 +101,7 @@ class Phrases(NamedTuple):
     forgotten: str = ""
     """Words of an instruction to remember that are none: what the user has forgotten, or notices."""
     irregular: str = ""
-    """The forms of a word that no stemmer joins, separated by spaces."""
+    """Words with the forms that no stemmer joins to them, separated by commas."""
 
 
 class WordingRules(NamedTuple):

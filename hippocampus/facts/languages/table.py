@@ -23,7 +23,7 @@ SHAPES = {
     "opens": r"^\W*(?:{})" + _NOT_AFTER,
 }
 """How a list of words is looked for."""
-LISTED = frozenset({"stop_words", "first", "third", "people", "verbs"})
+LISTED = frozenset({"stop_words", "first", "third", "people", "verbs", "irregular"})
 """Fields that are words between spaces."""
 SEQUENCES = frozenset({"moves", "swaps", "shifts", "single"})
 FLAGS = ("drops_subjects", "names_are_cased")
