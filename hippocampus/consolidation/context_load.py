@@ -49,7 +49,7 @@ TITLES = {
     "blocks": "## Notes",
     "stored": '## Stored earlier: recall("<id>")',
 }
-MAX_RELEVANT, MAX_PREFERENCES = 20, 30
+MAX_RELEVANT = 20
 RELEVANT_SHARE = 0.35
 """Memories that score under this share of the best do not fit the message."""
 LINE_CHARACTERS = 240
@@ -177,9 +177,7 @@ def _recalled(facts: Facts, request: ContextLoadRequest) -> list[Recalled]:
     fitting = facts.recall(asked, limit=MAX_RELEVANT, agent=agent, roles=TRUSTED) if asked else []
     best = max((result.score.total for result in fitting), default=0.0)
     fitting = [result for result in fitting if result.score.total >= RELEVANT_SHARE * best]
-    wanted = facts.recall(
-        "", types=("preference",), limit=MAX_PREFERENCES, agent=agent, roles=TRUSTED
-    )
+    wanted = facts.recall("", types=("preference",), limit=-1, agent=agent, roles=TRUSTED)
     claims = [result for result in [*fitting, *wanted] if result.memory.kind == "fact"]
     words = [result for result in fitting if result.memory.kind != "fact"]
     found = {each.memory.id: each for each in [*claims, *words] if HEARSAY not in each.memory.tags}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -366,7 +367,7 @@ def history(db: Database, memory_id: str) -> list[Memory]:
 
 
 def returning(db: Database, memory_ids: Iterable[str]) -> list[Memory]:
-    """Return what would be true again if these memories were deleted, since they superseded it."""
+    """Return what would be true again if these memories were deleted, as it then would be."""
     gone = {memory_id: memory for memory_id, (_, memory) in by_id(db, memory_ids).items()}
     below = {each.id: each for memory_id in gone for each in history(db, memory_id)}
     freed = []
@@ -375,7 +376,7 @@ def returning(db: Database, memory_ids: Iterable[str]) -> list[Memory]:
         while heir in gone:
             heir = gone[heir].superseded_by
         if heir is None and each.id not in gone and each.removed != REWORDED:
-            freed.append(each)
+            freed.append(replace(each, superseded_by=None, known_until=None, valid_until=None))
     return freed
 
 

@@ -11,10 +11,10 @@ import logging
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from hippocampus.errors import HippocampusError
-from hippocampus.facts import memories, query, upkeep, write
+from hippocampus.facts import memories, query
 from hippocampus.facts.blocks import Blocks
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
@@ -35,6 +35,9 @@ from hippocampus.facts.search import RecallQuery
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
 from hippocampus.facts.words import content_words
+
+if TYPE_CHECKING:
+    from hippocampus.facts.write import ItemFields
 
 FRAME_TOKENS = 40
 LISTED = frozenset({"scopes", "types", "tags", "kinds", "roles"})
@@ -71,7 +74,7 @@ class Facts:
             raise FactError(f"{EVERY_AGENT!r} asks for all agents; it is the name of none")
         self.agent = agent
         self.policy = settings or FactPolicy()
-        self._database = Database(path)
+        self._database = Database(path, is_shared=messages_table is not None)
         ticking = MonotonicClock(clock)
         self.tables = FactTables(
             self._database, self.policy, ticking, agent, embed, complete, rerank
@@ -88,19 +91,23 @@ class Facts:
     # Remembering --------------------------------------------------------------------------------
 
     def remember(
-        self, text: str, *, agent: str | None = None, **fields: Unpack[write.ItemFields]
+        self, text: str, *, agent: str | None = None, **fields: Unpack[ItemFields]
     ) -> list[Outcome]:
         """Keep each statement of a text: added, strengthened, superseding or kept apart.
 
         At most two completions (one extracts, one decides) and one embedding a statement. `at` is
         when it was said, `valid_from` when it became true.
         """
+        from hippocampus.facts import write
+
         return write.remember(self.tables, text, agent=agent, **fields)
 
     def store(
-        self, content: str, *, agent: str | None = None, **fields: Unpack[write.ItemFields]
+        self, content: str, *, agent: str | None = None, **fields: Unpack[ItemFields]
     ) -> Outcome:
         """Keep a text word by word; the same text again strengthens the first."""
+        from hippocampus.facts import write
+
         return write.store_many(self.tables, [write.item_of(content, **fields)], agent=agent)[0]
 
     def confirm(self, memory_ids: Iterable[str]) -> int:
@@ -111,6 +118,8 @@ class Facts:
 
     def delete(self, memory_ids: Iterable[str]) -> list[Memory]:
         """Delete for good, bring back what these had superseded, and return what was deleted."""
+        from hippocampus.facts import upkeep
+
         return upkeep.delete(self.tables, memory_ids)
 
     def forget(  # noqa: PLR0913 - each is one property of a request
@@ -128,6 +137,8 @@ class Facts:
         Certain are those with all of its words, or with a cosine of 0.85 and the threshold. `dry_run`
         deletes nothing.
         """
+        from hippocampus.facts import upkeep
+
         if max_deleted < 0:
             raise FactError(f"max_deleted is {max_deleted}; it is 0 or more")
         asked = self._asked(agent=agent, scopes=scopes)
@@ -276,6 +287,8 @@ class Facts:
 
     def check(self) -> list[str]:
         """Return a sentence for each thing that is wrong with the file; empty when all is well."""
+        from hippocampus.facts import upkeep
+
         return upkeep.check(self.tables)
 
     def close(self) -> None:

@@ -217,6 +217,9 @@ def test_blocks_are_listed_and_read(filled: Path) -> None:
     facts.close()
     assert [each["key"] for each in read("hippo", "blocks", "ann", cwd=filled)] == ["persona"]
     assert done("hippo", "block", "ann", "persona", cwd=filled) == "kind\n"
+    with Facts(filled / ".hippocampus" / "memory.sqlite3", agent="ann") as facts:
+        facts.blocks.append("persona", "kinder", scope="work")
+    assert "work/persona (6 bytes" in done("hippo", "blocks", "ann", cwd=filled)
     missing = run("hippo", "block", "ann", "none", "--json", cwd=filled)
     assert missing.returncode == 1
     assert json.loads(missing.stdout)["value"] is None
@@ -400,6 +403,9 @@ def test_another_embedding_model_names_the_command_that_embeds_anew(tmp_path: Pa
         assert refused.returncode == 2
         for word in ("small", "large", "hippocampus memory reembed"):
             assert word in refused.stderr
+        asked = run("retrieve", cwd=tmp_path, env=second, stdin="Where is the boiler?")
+        assert "cellar" in asked.stdout
+        assert "searched by words alone" in asked.stderr
         found = json.loads(run("doctor", cwd=tmp_path, env=second).stdout)
         assert "reembed" in found["models"]["problem"]
         assert read("reembed", cwd=tmp_path, env=second) == {"embedded": 1, "memories": 1}

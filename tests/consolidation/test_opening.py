@@ -252,3 +252,10 @@ def test_an_entry_that_nobody_has_cannot_be_adopted(make: Make) -> None:
     with make().session("s") as session, pytest.raises(RecallError) as failure:
         session.adopt("nosuchid")
     assert failure.value.reason == "never_existed"
+
+
+def test_every_preference_that_fits_the_budget_is_loaded(make: Make) -> None:
+    memory = make(policy=loading(4_000))
+    for number in range(50):
+        memory.facts.remember(f"I prefer color number {number}.")
+    assert str(memory.session("new")([user("Hello there.")])).count("I prefer color") == 50

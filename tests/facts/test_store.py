@@ -443,6 +443,26 @@ def test_blocks(facts):
     assert not blocks.delete("persona")
 
 
+def test_a_database_that_the_host_made_first_is_searched_and_gets_our_tables(opened, tmp_path):
+    with sqlite3.connect(tmp_path / "facts.db") as db:
+        db.execute("CREATE TABLE messages (role TEXT, content TEXT)")
+        db.execute("INSERT INTO messages VALUES ('user', 'The garage is north.')")
+    facts = opened(messages_table="messages")
+    assert (
+        factual.call(facts, "recall_conversation", {"query": "garage"})
+        == "- [user] The garage is north."
+    )
+    assert facts.remember("Ann likes tea.")[0].memory
+
+
+def test_what_is_true_again_is_not_said_to_have_ended(facts):
+    facts.remember("I live in Hull.")
+    [later] = facts.remember("I live in Derby now.")
+    told = factual.call(facts, "memory_forget", {"id": later.memory.id})
+    assert "True again 1:" in told
+    assert "(until" not in told
+
+
 def test_messages_of_the_users_are_searched_by_their_words(opened, tmp_path):
     facts = opened(messages_table="messages")
     with sqlite3.connect(tmp_path / "facts.db") as db:
