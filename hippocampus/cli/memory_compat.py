@@ -167,7 +167,8 @@ def blocks(agent: Whose = OWN_AGENT, db: Database = DEFAULT_PATH, as_json: Json 
             for each in facts.blocks.list(agent=agent)
         ]
     lines = (
-        f"{'/'.join(filter(None, (each['scope'], each['key'])))} ({each['bytes']:,} bytes, {each['updated']})"
+        f"{each['scope']}/{each['key']}".lstrip("/")
+        + f" ({each['bytes']:,} bytes, {each['updated']})"
         for each in found
     )
     show(found, lines, "no blocks", as_json=as_json)

@@ -37,7 +37,7 @@ from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, new_id, optional_seconds
 from hippocampus.facts.topics import holds, topic
 from hippocampus.facts.upkeep import LEAST_WORDS
-from hippocampus.facts.words import UNSPACED, match_of, normalised, query_terms, words
+from hippocampus.facts.words import UNSPACED, key, match_of, normalised, query_terms, words
 
 if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
@@ -396,19 +396,28 @@ class _Transaction:
             return []
         newest = memories.newest(db, memory.agent, [memory.scope], memory.created, NEWEST)
         likely = close_to(self._tables, memory.content, memory.agent, memory.scope)
-        return endings(
-            statement,
-            memory,
-            sorted(
-                (rivals | newest | likely).items(), key=lambda each: (-each[1].valid_from, -each[0])
-            ),
+        known = (rivals | newest | likely).items()
+        found = endings(
+            statement, memory, sorted(known, key=lambda each: (-each[1].valid_from, -each[0]))
         )
+        if statement.moves and memory.origin.role in TRUSTED_ROLES:
+            ended = {each.row for each in found}
+            reason = "another value has taken its place"
+            # What took a value's place has its relation, which its own words do not name.
+            found += [
+                Ending(row, old.content, "", reason)
+                for row, old in rivals.items()
+                if row not in ended and read(old.content).relation is None
+            ]
+        return found
 
     def _superseding(
         self, wanted: MemoryRequest, memory: Memory, ends: Sequence[Ending]
     ) -> Outcome:
         if not ends:
             return self._added(wanted, memory)
+        if wanted.statement and not wanted.relations:
+            wanted = replace(wanted, relations=_inherited(ends, wanted.statement))
         olds = memories.by_row(self._db, [each.row for each in ends])
         context = " ".join(dict.fromkeys(_without_value(each) for each in ends)).strip()
         if about := _about(ends[0], memory.content):
@@ -468,6 +477,19 @@ class _Transaction:
             others = tuple(old.id for old in olds.values())
             return replace(self._added(wanted, memory), action=Action.KEPT_APART, others=others)
         return self._resolved(wanted, memory)
+
+
+def _inherited(ends: Sequence[Ending], by: Statement) -> tuple[Relation, ...]:
+    """Return the relations of ended sentences with the values that a statement puts in the place of theirs."""
+    olds = [(read(each.sentence).relation, each.old) for each in ends]
+    return tuple(
+        {
+            Relation(known.subject, known.predicate, swap.new): None
+            for known, old in olds
+            for swap in by.swaps
+            if known and swap.new and swap.old == old and key(known.object) == key(old)
+        }
+    )
 
 
 def _without_value(ending: Ending) -> str:

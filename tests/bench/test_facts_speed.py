@@ -71,6 +71,6 @@ def test_writing_two_thousand(benchmark, tmp_path, way):
 
     def write():
         with Facts(tmp_path / f"{next(numbers)}.db") as facts:
-            getattr(facts, way)(listed)
+            getattr(factual, way)(facts, listed)
 
     benchmark.pedantic(write, rounds=3)

@@ -547,6 +547,11 @@ def test_of_sequences_that_others_wrote_nothing_ends_that_still_stands(path):
     assert wrong == []
 
 
+def test_a_later_move_ends_what_a_move_from_a_known_place_left():
+    facts = told("I live in Lyon.", "I moved from Lyon to Porto.", "I moved to Braga.")
+    assert current(facts) == ["I moved to Braga."]
+
+
 @pytest.mark.parametrize("row", rows(BOTH_TRUE), ids=" | ".join)
 def test_what_is_both_true_stands(row):
     first, _ = row[1].split(" > ")
