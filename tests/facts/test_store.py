@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import multiprocessing
 import os
@@ -26,7 +25,6 @@ from hippocampus.facts import (
     Item,
     Origin,
     memories,
-    schema,
 )
 from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.models import NEVER, POLICIES, Action
@@ -610,20 +608,6 @@ def test_a_tool_ends_nothing_that_a_user_said(facts):
     outcome = facts.remember("Ann lives in Bonn now", origin=Origin(role="user"))[0]
     assert outcome.action == "superseded"
     assert contents(facts.recall("where does Ann live")) == ["Ann lives in Bonn now"]
-
-
-def test_a_file_of_the_oldest_schema_is_brought_up_to_date(tmp_path):
-    path = tmp_path / "old.db"
-    with contextlib.closing(sqlite3.connect(path)) as old:
-        name, script = schema.SCHEMA.migrations[0]
-        old.executescript(script)
-        old.execute("CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT)")
-        old.execute("INSERT INTO migration VALUES (0, ?)", (name,))
-        old.commit()
-    with Facts(path) as facts:
-        facts.store("use tabs", origin=Origin(role="user"))
-        assert facts.recall("tabs")[0].memory.origin.role == "user"
-        assert facts.check() == []
 
 
 def test_what_counts_once_counts_once_and_stays_deleted(facts):
