@@ -272,7 +272,7 @@ def messages(db: Database) -> dict[int, Memory]:
 
 
 def worded(db: Database, text: str, kind: Kind, agent: str) -> dict[int, Memory]:
-    """Return the memories of an agent with a content that are not replaced, by row."""
+    """Return the memories of an agent that have a text and are not replaced, by row."""
     where = "WHERE hash = ? AND agent = ? AND known_until IS NULL"
     return select(db, where, (hashed(text, kind), agent))
 

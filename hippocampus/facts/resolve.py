@@ -239,7 +239,7 @@ def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | No
                 continue  # one may like two kinds of a thing
             value, other = changes[0] if len(changes) == 1 else ([], [])
             if denies(right) and holds(right, topic(" ".join(other))):
-                continue  # what is denied is no new value
+                continue  # a value that is denied is not the right one
             is_other = len(about) > len(value) and not prefers(sentence)
             is_meant = is_other or (row == recent and len(value) == 1)
             if value and other and value[0] != words(sentence)[0] and is_meant:

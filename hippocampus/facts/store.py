@@ -1,8 +1,8 @@
 """Long-term memory in one SQLite file: what a host remembers, recalls and forgets.
 
 It works without any model; `embed`, `complete` and `rerank` make it better. How each thing is done
-is in the modules next to this one, and so is what is seldom asked: several at once and relations in
-`write`, other wordings, restoring and compacting in `upkeep`, an agent's tools in `tools`.
+is in the modules next to this one. Rarer operations are functions of `Facts.tables`: several texts and
+relations in `write`, updating, restoring and compacting in `upkeep`; an agent's tools are in `tools`.
 """
 
 from __future__ import annotations
