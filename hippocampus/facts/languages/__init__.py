@@ -151,6 +151,8 @@ class SpokenLanguage(NamedTuple):
 
     code: str
     stop_words: frozenset[str]
+    telling: frozenset[str] = frozenset()
+    """Further words by which it is recognised."""
     phrases: Phrases | None = None
     rules: WordingRules | None = None
 
@@ -164,7 +166,8 @@ def language(code: str) -> SpokenLanguage:
     worded = Phrases(**{name: found[name] for name in Phrases._fields if name in found})
     named = [name for name in WordingRules._fields if name != "code"]
     rules = WordingRules(code, **{name: found[name] for name in named})
-    return SpokenLanguage(code, word_set(found["stop_words"]), worded, rules)
+    telling = found["telling"] | word_set(rules.verbs)
+    return SpokenLanguage(code, word_set(found["stop_words"]), telling, worded, rules)
 
 
 @functools.cache
@@ -173,10 +176,7 @@ def _codes() -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for place, code in enumerate(CODES):
         spoken = language(code)
-        more = word_set(spoken.rules.verbs) if spoken.rules else frozenset()
-        for field in ("now_words", "articles", "indefinite", "copulas", "numbers", "days"):
-            more |= {each for each in phrases(field, code).split("|") if each.isalpha()}
-        for word in spoken.stop_words | more:
+        for word in spoken.stop_words | spoken.telling:
             found.setdefault(word, []).append(place)
     return found
 
