@@ -70,7 +70,7 @@ class _FactTools:
         from hippocampus.facts import tools
 
         def callable_of(name: str) -> Callable[[str], str]:
-            return lambda text: self._facts().call(name, text, agent=agent)
+            return lambda text: tools.call(self._facts(), name, text, tools.Reach(agent or None))
 
         return {name: callable_of(name) for name in tools.TOOLS}
 
@@ -277,11 +277,13 @@ class Hippocampus:
             ValueError: another format, or the session belongs to another agent.
 
         """
+        from hippocampus.facts import tools
+
         session = self.session(session_id, agent=agent, context_time=context_time)
         loaded = self.facts.context_load(
             token_budget=token_budget, context_time=context_time, agent=agent or self._agent or None
         )
-        instructions = "\n\n".join(filter(None, [self.facts.instructions, loaded]))
+        instructions = "\n\n".join(filter(None, [tools.INSTRUCTIONS, loaded]))
         return Attachment(session, session.tools(format_name, memory=True), instructions)
 
     def unconsolidated(self) -> list[str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import factual
 import pytest
 
 from hippocampus import Hippocampus, Policy, PolicyError
+from hippocampus.facts import tools
 from hippocampus.prices import TABLES
 
 
@@ -25,12 +27,12 @@ def test_the_facts_of_a_directory_outlive_the_process(tmp_path: Path) -> None:
 
 def test_an_agent_gets_the_facts_as_tools(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path)
-    names = [tool["function"]["name"] for tool in memory.facts.tools("openai")]
+    names = [tool["function"]["name"] for tool in tools.tools("openai")]
     assert {"remember_facts", "recall_memories", "memory_recall"} <= set(names)
-    memory.facts.call("memory_remember", {"content": "The gate code changes on Mondays."})
-    told = memory.facts.call("memory_recall", json.dumps({"query": "gate code"}))
+    factual.call(memory.facts, "memory_remember", {"content": "The gate code changes on Mondays."})
+    told = factual.call(memory.facts, "memory_recall", json.dumps({"query": "gate code"}))
     assert "Mondays" in told
-    assert "error" in memory.facts.call("memory_recall", "{no json")
+    assert "error" in factual.call(memory.facts, "memory_recall", "{no json")
     memory.close()
 
 

@@ -82,13 +82,12 @@ def _is_finished(memory: Hippocampus, name: str) -> bool:
     return outcome.finished
 
 
-def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
+def defrag(
     state_dir: StateFolder,
     policy: PolicyName = "default",
     apply: Annotated[
         bool, typer.Option("--apply", help="Make the changes; without it, only print them.")
     ] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Undo the last run.")] = False,
     idle_hours: Annotated[
         float, typer.Option(help="Leave sessions alone that were active since then.")
     ] = 1.0,
@@ -97,25 +96,17 @@ def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
     """Promote memories in frequent use, remove unused payloads, and report both in numbers."""
     from hippocampus import policy as policies
     from hippocampus.consolidation.defrag import defrag as run
-    from hippocampus.consolidation.defrag import undo as undone
     from hippocampus.facts import Facts
     from hippocampus.storage.content_store import opened_store
 
     state = expect_state(state_dir)
     if not idle_hours >= 0:
         raise typer.BadParameter("--idle-hours is 0 or more")
-    if apply and undo:
-        raise typer.BadParameter("--apply makes a run, --undo undoes the last one: name one")
     with contextlib.ExitStack() as closing:
         store = closing.enter_context(opened_store(state))
         facts = None
         if state.facts.exists():
             facts = closing.enter_context(contextlib.closing(Facts(state.facts)))
-        if undo:
-            when = undone(state, store, facts)
-            text = f"the run of {when} is undone" if when else "there is no run to undo"
-            typer.echo(json.dumps({"undone": when}) if as_json else text)
-            return
         rules = policies.load(policy)
         done = run(state, store, facts, rules, time.time(), apply=apply, idle_hours=idle_hours)
     numbers = asdict(done)
@@ -125,11 +116,7 @@ def defrag(  # noqa: PLR0913, PLR0917 - one parameter an option
     for name, value in numbers.items():
         if isinstance(value, int) and not isinstance(value, bool):
             typer.echo(f"{name.replace('_', ' '):<20}{value:>12,}")
-    typer.echo(
-        "done; --undo reverts it, until the next run"
-        if done.applied
-        else "nothing was changed; --apply makes the changes"
-    )
+    typer.echo("done" if done.applied else "nothing was changed; --apply makes the changes")
 
 
 def doctor(
@@ -197,8 +184,8 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
 ) -> None:
     """List the memories that a description certainly matches, or all that a session left; --apply removes them.
 
-    A session leaves payloads, archive, facts and lines; the last defrag can no longer be undone then.
-    Memories that the removed ones replaced are current again.
+    A session leaves payloads, archive, facts and lines. Memories that the removed ones replaced are
+    current again.
     """
     if bool(what) == bool(everything_from):
         raise typer.BadParameter("name a memory, or a session with --everything-from")

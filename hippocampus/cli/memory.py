@@ -197,8 +197,10 @@ def show_(ids: Ids, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
 @app.command()
 def history(memory_id: Id, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
     """Show a memory and all that it replaced, newest first; status 1 where the id is unknown."""
+    from hippocampus.facts import memories
+
     with existing(db) as facts:
-        found = facts.history(memory_id)
+        found = memories.history(facts.tables.database, memory_id)
     say_memories(found, as_json=as_json)
     end_if_missing([memory_id], found)
 
@@ -208,9 +210,12 @@ def update(
     memory_id: Id, text: Text = "", db: Database = DEFAULT_PATH, as_json: Json = False
 ) -> None:
     """Put another text in a memory's place; status 1 where the id is unknown."""
+    from hippocampus.facts import upkeep
+
     with for_reading(db, OWN_AGENT) as facts:
         end_if_missing([memory_id], known(facts, [memory_id]))
-        say_memories([facts.update(memory_id, text or said_on_stdin())], as_json=as_json)
+        memory = upkeep.update(facts.tables, memory_id, text or said_on_stdin())
+        say_memories([memory], as_json=as_json)
 
 
 @app.command()
@@ -241,9 +246,11 @@ def confirm(
 @app.command()
 def restore(ids: Ids, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
     """Bring back memories that were replaced or taken away; status 1 where an id is unknown."""
+    from hippocampus.facts import upkeep
+
     with existing(db) as facts:
         found = known(facts, ids)
-        say_memories(facts.restore(ids), as_json=as_json)
+        say_memories(upkeep.restore(facts.tables, ids), as_json=as_json)
     end_if_missing(ids, found)
 
 

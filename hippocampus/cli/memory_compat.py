@@ -87,8 +87,13 @@ def init(db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
 @hippo.command()
 def stats(db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
     """Count memories by kind, triples, blocks and agents, and show how large the file is."""
+    from hippocampus.facts.memories import stats as stats_of
+
     with existing(db) as facts:
-        found = {"database": str(db), **asdict(facts.stats())}
+        found = {
+            "database": str(db),
+            **asdict(stats_of(facts.tables.database, facts.tables.clock())),
+        }
     lines = (f"{name:16} {_counts(value)}" for name, value in found.items())
     show(found, lines, "", as_json=as_json)
 
@@ -102,8 +107,10 @@ def _counts(value: Any) -> str:
 @hippo.command()
 def agents(db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
     """List the agents with their number of memories."""
+    from hippocampus.facts.memories import agents as agents_in
+
     with existing(db) as facts:
-        found = facts.agents()
+        found = agents_in(facts.tables.database)
     rows = [{"agent": name, "memories": number} for name, number in found.items()]
     lines = (f"{name} ({number})" for name, number in found.items())
     show(rows, lines, "no agents", as_json=as_json)
@@ -168,7 +175,11 @@ def blocks(agent: Whose = OWN_AGENT, db: Database = DEFAULT_PATH, as_json: Json 
             }
             for each in facts.blocks.list(agent=agent)
         ]
-    lines = (f"{each['key']} ({each['bytes']:,} bytes, {each['updated']})" for each in found)
+    lines = (
+        f"{each['scope']}/{each['key']}".lstrip("/")
+        + f" ({each['bytes']:,} bytes, {each['updated']})"
+        for each in found
+    )
     show(found, lines, "no blocks", as_json=as_json)
 
 
@@ -217,8 +228,10 @@ def purge(
     as_json: Json = False,
 ) -> None:
     """Delete for good what was superseded or taken away by compaction."""
+    from hippocampus.facts.upkeep import purge as purged
+
     with existing(db) as facts:
-        gone = facts.purge(agent=agent, before=before, dry_run=not force)
+        gone = purged(facts.tables, agent=agent, before=before, dry_run=not force)
     say_gone(gone, force=force, as_json=as_json)
 
 
@@ -299,8 +312,10 @@ def scriptling_forget(memory_id: Id, db: Database = DEFAULT_PATH, as_json: Json 
 @scriptling.command()
 def count(agent: Agent = OWN_AGENT, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
     """Print how many memories there are."""
+    from hippocampus.facts.memories import count as counted
+
     with existing(db) as facts:
-        number = facts.count(agent=agent)
+        number = counted(facts.tables.database, agent, facts.tables.clock())
     show({"count": number}, [str(number)], "", as_json=as_json)
 
 
@@ -312,8 +327,10 @@ def compact(
     as_json: Json = False,
 ) -> None:
     """Take away memories that faded, are old or are there twice; `restore` undoes it."""
+    from hippocampus.facts.upkeep import compact as compacted
+
     with for_reading(db, agent) as facts:
-        done = facts.compact(dry_run=not force, agent=agent)
+        done = compacted(facts.tables, dry_run=not force, agent=agent)
     counts = {"removed": len(done.removed), "merged": len(done.merged), "remaining": done.remaining}
     ids = {"removed_ids": list(done.removed), "merged_ids": list(done.merged)}
     lines = [", ".join(f"{number} {name}" for name, number in counts.items())]

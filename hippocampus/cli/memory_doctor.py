@@ -72,6 +72,7 @@ def _sqlite() -> dict[str, Any]:
 
 def _database(path: Path) -> dict[str, Any]:
     from hippocampus.errors import HippocampusError
+    from hippocampus.facts import memories
 
     found: dict[str, Any] = {"path": str(path), "exists": path.exists(), "problems": [], "ok": True}
     if not path.exists():
@@ -80,8 +81,9 @@ def _database(path: Path) -> dict[str, Any]:
     found["writable"] = os.access(path, os.W_OK)
     try:
         facts = existing(path)
-        found |= {"memories": facts.count(agent="*"), "problems": facts.check()}
-        found["embedding_model"] = facts.stats().embedding_model
+        stats = memories.stats(facts.tables.database, facts.tables.clock())
+        found |= {"memories": sum(stats.current.values()), "problems": facts.check()}
+        found["embedding_model"] = stats.embedding_model
         facts.close()
     except HippocampusError as failure:
         found["problems"] = [str(failure)]

@@ -57,9 +57,15 @@ def run(
         if not prompt or not path.exists():
             return
         from hippocampus.cli.memory_store import opened
+        from hippocampus.facts.errors import EmbeddingModelError
         from hippocampus.formats.visible import visible
 
-        with opened(path, agent, models=True) as facts:
+        try:
+            store = opened(path, agent, models=True)
+        except EmbeddingModelError as other:
+            sys.stderr.write(f"hippocampus: searched by words alone: {other}\n")
+            store = opened(path, agent)
+        with store as facts:
             text = facts.retrieve(prompt, token_budget=token_budget, scopes=scopes, agent=agent)
         if as_json:
             import json

@@ -171,8 +171,7 @@ def _endpoint(prefix: str) -> Endpoint | None:
 
 def known(facts: Facts, ids: Sequence[str]) -> list[Memory]:
     """Return the memories of those ids that exist."""
-    found = facts.by_ids(ids)
-    return [found[each] for each in dict.fromkeys(ids) if each in found]
+    return [each for each in map(facts.get, dict.fromkeys(ids)) if each]
 
 
 def loaded(facts: Facts, query: str, type_name: str, limit: int, **filters: Any) -> list[Recalled]:

@@ -49,7 +49,7 @@ TITLES = {
     "blocks": "## Notes",
     "stored": '## Stored earlier: recall("<id>")',
 }
-MAX_RELEVANT, MAX_PREFERENCES = 20, 30
+MAX_RELEVANT = 20
 RELEVANT_SHARE = 0.35
 """Memories that score under this share of the best do not fit the message."""
 LINE_CHARACTERS = 240
@@ -177,9 +177,7 @@ def _recalled(facts: Facts, request: ContextLoadRequest) -> list[Recalled]:
     fitting = facts.recall(asked, limit=MAX_RELEVANT, agent=agent, roles=TRUSTED) if asked else []
     best = max((result.score.total for result in fitting), default=0.0)
     fitting = [result for result in fitting if result.score.total >= RELEVANT_SHARE * best]
-    wanted = facts.recall(
-        "", types=("preference",), limit=MAX_PREFERENCES, agent=agent, roles=TRUSTED
-    )
+    wanted = facts.recall("", types=("preference",), limit=-1, agent=agent, roles=TRUSTED)
     claims = [result for result in [*fitting, *wanted] if result.memory.kind == "fact"]
     words = [result for result in fitting if result.memory.kind != "fact"]
     found = {each.memory.id: each for each in [*claims, *words] if HEARSAY not in each.memory.tags}
@@ -193,7 +191,7 @@ def _states(
     excerpts: Sequence[ledger.SessionExcerpt], facts: Facts | None, request: ContextLoadRequest
 ) -> list[str]:
     """Return the newest states of the last session that has any, without those struck out since."""
-    from hippocampus.facts.upkeep import ended
+    from hippocampus.facts.memories import ended
 
     for excerpt in excerpts:
         states = [each.entry.summary for each in excerpt.records if each.entry.type == "state"]
@@ -201,7 +199,9 @@ def _states(
             newest = [without_secrets(state).strip() for state in states[:MAX_STATES]]
             gone: list[str] = []
             if facts:
-                gone = ended(facts.tables, newest, request.agent or facts.agent, "memory")
+                now = facts.tables.clock()
+                agent = request.agent or facts.agent
+                gone = ended(facts.tables.database, newest, agent, "memory", now)
             return [" ".join(state.split()) for state in newest if state not in gone]
     return []
 

@@ -185,7 +185,7 @@ def _stored(
             plain = judgement._replace(text="")  # the words are the user's, not the model's
             requests[item.key] = replace(request, item=fact, decision=plain)
     # Messages come first, so that a claim of a later one ends what it corrects in them too.
-    texts = facts.store_many(_facts(verbatim, session), agent=agent)
+    texts = write.store_many(facts.tables, _facts(verbatim, session), agent=agent)
     done = list(zip(verbatim, texts, strict=True))
     outcomes = write.keep(facts.tables, [requests[key] for key in claims], agent, known)
     done += zip(claims.values(), outcomes, strict=True)

@@ -1,18 +1,14 @@
 """Archival consolidation: promotes memories in repeated use, and prunes unused payloads.
 
 Section 9.3 of the protocol, for the trigger `defrag_cycle`. A run is planned from what sessions used,
-noted so that it can be undone until the next one, and then applied.
+and then applied.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import shutil
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from hippocampus import secrets
@@ -23,11 +19,12 @@ from hippocampus.consolidation.memory_lines import mark_of, shown
 from hippocampus.entries import decay
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.errors import StoreError
-from hippocampus.facts.models import EVERY_AGENT, WRITTEN, Compaction, Item, Memory, Origin
+from hippocampus.facts import upkeep, write
+from hippocampus.facts.models import EVERY_AGENT, Compaction, Item, Memory, Origin
 from hippocampus.facts.store import Facts
 from hippocampus.policy import Policy
-from hippocampus.storage import files, gc, tombstones
-from hippocampus.storage.content_store import ContentStore, DiskStore
+from hippocampus.storage import files, gc
+from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.gc import Holding, Removal
 from hippocampus.storage.ledger import StoredSession, stored_sessions
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
@@ -71,7 +68,6 @@ class Defragmented:
     orphans_collected: int = 0
     """Contents to which no session refers."""
     bytes_freed: int = 0
-    """Stored bytes; they are kept for an undo until the next run."""
 
 
 NOTHING = Compaction((), (), 0, dry_run=True)
@@ -108,13 +104,13 @@ def defrag(  # noqa: PLR0913 - one parameter an input
     apply: bool = False,
     idle_hours: float = IDLE_HOURS,
 ) -> Defragmented:
-    """Plan a run over a state directory, and with `apply` make it; `undo` reverts the last run.
+    """Plan a run over a state directory, and with `apply` make it.
 
     `facts` is its fact store, or None; `now` is in seconds since 1970. Running sessions are not
     disturbed.
 
     Raises:
-        StoreError: something cannot be read or written; `undo` reverts the steps that were made.
+        StoreError: something cannot be read or written; what was done stays, the next run does the rest.
 
     """
     idle_since = now - idle_hours * 3_600
@@ -137,42 +133,6 @@ def defrag(  # noqa: PLR0913 - one parameter an input
     return replace(_figures(done, state), applied=True)
 
 
-def undo(state: StateDir, store: ContentStore, facts: Facts | None) -> str | None:
-    """Undo the last run, and return its ISO date and time; None where there is none.
-
-    Payloads and facts come back, the latter with their lines; edits that the run read stay read.
-
-    Raises:
-        StoreError: something cannot be read or written; then it can be repeated.
-
-    """
-    record = state.undo_record
-    try:
-        with files.held(state.defrag_lock):
-            if not record.exists():
-                return None
-            found = json.loads(files.read_file(record))
-            with (
-                contextlib.closing(DiskStore(state.undo_contents)) as aside,
-                tombstones.opened(state) as db,
-            ):
-                for key in found["contents"]:
-                    if (content := aside.get(key)) is not None:
-                        store.put(content)
-                        tombstones.unbury(db, key)
-            if facts is not None:
-                facts.delete(found["added"])
-                gone = facts.by_ids(found["removed"]).values()
-                facts.restore([each.id for each in gone if each.removed])
-                if (lost := found.get("lost")) or found.get("gained"):
-                    _file(state, facts).sync(facts, lost, without=found["gained"])
-            record.unlink()
-            shutil.rmtree(state.undo_contents, ignore_errors=True)
-    except (OSError, ValueError, TypeError, KeyError) as failure:
-        raise StoreError(f"defrag record {record}: {failure}") from failure
-    return str(found["when"])
-
-
 def _file(state: StateDir, facts: Facts | None, *, wanted: bool = True) -> MemoryFile:
     agent = facts.agent if facts is not None else DEFAULT_AGENT
     return MemoryFile(state, agent, is_kept=wanted)
@@ -190,7 +150,9 @@ def _plan(scope: _Scope, policy: Policy, idle_since: float, now: float) -> _Plan
         each.id for each in current if each.id in members and each.origin.role == "user"
     )
     compaction = (
-        facts.compact(agent=EVERY_AGENT, keep=keep, dry_run=True) if facts is not None else NOTHING
+        upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=keep, dry_run=True)
+        if facts is not None
+        else NOTHING
     )
     going = {*compaction.removed, *compaction.merged}
     staying = [each for each in current if each.id not in going]
@@ -332,42 +294,17 @@ def removals(holdings: Iterable[Holding], free: Mapping[tuple[str, str], str]) -
 
 
 def _apply(scope: _Scope, plan: _Plan, now: float) -> set[str]:
-    """Make the planned changes, noted before and after; return the removed contents."""
+    """Make the planned changes; return the removed contents."""
     state, store, facts, file = scope
-    going = [*plan.pruned, *plan.orphans]
-    note = {
-        "when": datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
-        "removed": [*plan.compaction.removed, *plan.compaction.merged],
-        "contents": [each.key for each in going],
-        "added": list[str](),
-    }
-    shutil.rmtree(state.undo_contents, ignore_errors=True)
-    files.replace_file(state.undo_record, json.dumps(note).encode())
     if facts is not None:
         if any(plan.edits):
             file.sync(facts)
-        outcomes = facts.store_many(plan.new)
+        outcomes = write.store_many(facts.tables, plan.new)
         stored = [each.memory.id for each in outcomes if each.memory]
-        done = facts.compact(agent=EVERY_AGENT, keep=plan.keep | set(stored))
-        before = set(file.members())
+        kept = plan.keep | set(stored)
+        done = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=kept)
         if plan.promoted or stored or done.removed or done.merged:
             file.sync(facts, [*plan.promoted, *stored])
-        after = set(file.members())
-        note |= {
-            "removed": [*done.removed, *done.merged],
-            "added": [
-                each.memory.id for each in outcomes if each.memory and each.action in WRITTEN
-            ],
-            "gained": [*after - before],
-            "lost": [*before - after],
-        }
-        files.replace_file(state.undo_record, json.dumps(note).encode())
-    safe = []
-    with contextlib.closing(DiskStore(state.undo_contents)) as aside:
-        for each in going:
-            if (content := store.get(each.key)) is not None:
-                aside.put(content)
-                safe.append(each)
-    return {
-        each.key for each in gc.collect(state, store, safe, now, put_before=now - JUST_PUT_SECONDS)
-    }
+    going = [*plan.pruned, *plan.orphans]
+    put_before = now - JUST_PUT_SECONDS
+    return {each.key for each in gc.collect(state, store, going, now, put_before=put_before)}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import shutil
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pathlib import Path
 from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.errors import StoreError
-from hippocampus.facts import upkeep
+from hippocampus.facts import memories, upkeep
 from hippocampus.facts.store import Facts
 from hippocampus.storage import entry_index, gc, proxy
 from hippocampus.storage.content_store import ContentStore, DiskStore
@@ -55,7 +54,7 @@ def traces(state: StateDir, session: str, store: ContentStore, facts: Facts | No
         owners = {state.ledger(each.session) for each in held.references}
         if path in owners:
             (payloads if owners == {path} else shared).append(held.key)
-    made = upkeep.of_session(facts.tables, session) if facts else {}
+    made = memories.of_session(facts.tables.database, session) if facts else {}
     stem = path.stem
     folders = (state.sessions, state.archive, state.search)
     found_files = (each for folder in folders for each in folder.glob(f"{stem}.*"))
@@ -90,7 +89,6 @@ def forget(
         daily_log.remove(state, session)
         for key in found.payloads:
             store.delete(key)
-        shutil.rmtree(state.defrag, ignore_errors=True)  # its undo would bring all of it back
         for path in sorted(found.files, key=lambda each: each == ledger):
             remove_database(path)
         entry_index.forget(state, ledger.name)

@@ -32,9 +32,11 @@ from hippocampus.consolidation.memory_lines import (
 from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.markdown import item_of, type_of
+from hippocampus.facts.memories import by_id, successors
 from hippocampus.facts.models import UNTRUSTED, WRITTEN, Item, Memory, Origin
 from hippocampus.facts.store import Facts
-from hippocampus.facts.upkeep import retire, successors, withdraw
+from hippocampus.facts.upkeep import retire, withdraw
+from hippocampus.facts.write import remember_many
 from hippocampus.policy import Policy
 from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.storage import files
@@ -184,7 +186,7 @@ class MemoryFile:
             ids = [*(each.fact_id for each in known.values()), *lost, *kept]
             now = {
                 fact_id: memory if memory is not None and memory.agent == self._agent else None
-                for fact_id, memory in successors(facts.tables, ids).items()
+                for fact_id, memory in successors(facts.tables.database, ids).items()
             } | dict.fromkeys(without)
             written, after = _merged(text, known, now, [*lost, *kept], adopted)
             there = rows(written)
@@ -381,12 +383,18 @@ def known_in(path: Path) -> dict[str, Known]:
     return record.lines if record else {}
 
 
+def by_ids(facts: Facts, ids: Iterable[str]) -> dict[str, Memory]:
+    """Return the memories of those ids that exist, whatever became of them."""
+    found = by_id(facts.tables.database, list(ids))
+    return {memory_id: memory for memory_id, (_, memory) in found.items()}
+
+
 def read_back(
     facts: Facts, agent: str, edits: Edits, known: dict[str, Known]
 ) -> tuple[dict[int, Memory], Synced]:
     """Take edits into the fact store; return by its last line the fact of each row that a person wrote."""
     reworded = dict(edits.changed)
-    before = facts.by_ids([*edits.struck, *reworded])
+    before = by_ids(facts, [*edits.struck, *reworded])
     retired = retire(facts.tables, before, BY_HAND)
     shorter, empty = withdraw(facts.tables, list(before.values()), BY_HAND)
     for fact_id in [*edits.struck, *reworded]:
@@ -394,13 +402,13 @@ def read_back(
     lines = [*reworded.values(), *edits.new]
     olds = [before.get(fact_id) for fact_id in reworded] + [None] * len(edits.new)
     items = [_item(row, old) for row, old in zip(lines, olds, strict=True)]
-    done = written = facts.remember_many(items, agent=agent)
+    done = written = remember_many(facts.tables, items, agent=agent)
     tools = [
         each.memory.id for each in done if each.memory and each.memory.origin.role == UNTRUSTED
     ]
     if tools:  # they came from a tool; now they come from the user
         retired += retire(facts.tables, tools, BY_HAND)
-        done = facts.remember_many(items, agent=agent)
+        done = remember_many(facts.tables, items, agent=agent)
     adopted = {row.last: each.memory for row, each in zip(lines, done, strict=True) if each.memory}
     added = [each.memory.id for each in [*written, *done] if each.memory and each.action in WRITTEN]
     gone = tuple(each.id for each in [*retired, *empty])
@@ -438,7 +446,7 @@ def publish(  # noqa: PLR0913 - one parameter an input
     try:
         if policy.consolidation.memory_file:
             # The files of the store's own agent, and of each agent whose facts were kept.
-            kept = facts.by_ids(each.fact_id for each in outcome.kept if each.fact_id)
+            kept = by_ids(facts, [each.fact_id for each in outcome.kept if each.fact_id])
             for agent in {facts.agent} | {each.agent for each in kept.values()}:
                 MemoryFile(state, agent).sync(facts, kept)
         if policy.consolidation.daily_logs:

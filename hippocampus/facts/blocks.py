@@ -57,6 +57,11 @@ class Blocks:
         )
         return block
 
+    def add(self, block: Block) -> bool:
+        """Write a block as it is where none of its name is, and return whether it was written."""
+        values = (block.agent, block.scope, block.key, block.value, block.updated)
+        return bool(self._db.run("INSERT OR IGNORE INTO block VALUES (?, ?, ?, ?, ?)", values))
+
     def append(self, key: str, text: str, *, agent: str | None = None, scope: str = "") -> Block:
         """Add a text to a block after a newline; make the block where it is missing.
 

@@ -15,7 +15,7 @@ from typing import Any
 from hippocampus.errors import StoreError
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.schema import SCHEMA
-from hippocampus.storage.migrations import migrate
+from hippocampus.storage.migrations import RECORD, migrate
 from hippocampus.storage.sqlite import connected, transaction
 
 CACHE_KIB = 65_536
@@ -28,7 +28,13 @@ Values = Sequence[Any] | Mapping[str, Any]
 class Database:
     """One connection, for one thread at a time; other processes have their own."""
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, *, is_shared: bool = False) -> None:
+        """Open a file; one that `is_shared` may have tables of the host's, made before ours.
+
+        Raises:
+            StoreError: it cannot be opened, or is of something else.
+
+        """
         self.path = str(path)
         self._lock = threading.RLock()
         with self.guarded():
@@ -43,6 +49,8 @@ class Database:
                     self.connection.execute(f"PRAGMA {pragma}")
                 # The case of every script; SQLite's own functions know ASCII only.
                 self.connection.create_function("folded", 1, str.casefold, deterministic=True)
+                if is_shared:
+                    self.connection.execute(RECORD)
                 migrate(self.connection, self.path, SCHEMA)
             except BaseException:
                 self.connection.close()

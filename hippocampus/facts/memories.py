@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
 from hippocampus.entries.text import storable
 from hippocampus.facts.database import Database, Row
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import EVERY_AGENT, Item, Kind, Memory, Origin
+from hippocampus.facts.models import EVERY_AGENT, Item, Kind, Memory, Origin, Stats
 from hippocampus.facts.words import indexed, normalised
 
 COLUMNS = (
@@ -108,6 +109,253 @@ def matching(  # noqa: PLR0913, PLR0917 - each is one filter
     return {row: found[row] for (row,) in ranked}
 
 
+def newest(  # noqa: PLR0913, PLR0917 - each is one filter
+    db: Database,
+    agent: str,
+    scopes: Sequence[str],
+    now: float,
+    most: int,
+    roles: Sequence[str] = (),
+) -> dict[int, Memory]:
+    """Return the newest current memories of an agent in some scopes, of all roles or of some."""
+    among = "IN (SELECT value FROM json_each(?))"
+    return select(
+        db,
+        f"WHERE agent = ? AND scope {among} AND (? = '[]' OR role {among}) AND {CURRENT}"
+        " ORDER BY row DESC LIMIT ?",
+        (
+            agent,
+            json.dumps(list(scopes)),
+            json.dumps(list(roles)),
+            json.dumps(list(roles)),
+            now,
+            most,
+        ),
+    )
+
+
+def same(db: Database, content: str, kind: Kind, agent: str, scope: str) -> int | None:
+    """Return the row of a current memory with the same content, or nothing."""
+    found: int | None = db.value(
+        "SELECT max(row) FROM memory WHERE hash = ? AND kind = ? AND agent = ? AND scope = ?"
+        " AND removed IS NULL AND known_until IS NULL",
+        (hashed(content, kind), kind, agent, scope),
+    )
+    return found
+
+
+def receipt(db: Database, key: str) -> tuple[str, str] | None:
+    """Return the id of the memory that was kept under a key that counts once, and the action; or nothing."""
+    found = db.rows("SELECT memory, action FROM receipt WHERE key = ?", (key,))
+    return (found[0][0], found[0][1]) if found else None
+
+
+def put_receipt(db: Database, key: str, memory_id: str, action: str) -> None:
+    """Note what was kept under a key that counts once."""
+    db.run("INSERT INTO receipt VALUES (?, ?, ?)", (key, memory_id, action))
+
+
+def strengthen(db: Database, row: int, intensity: float, at: float) -> Memory:
+    """Count an encounter of a memory, and return it."""
+    db.run(
+        "UPDATE memory SET intensity = ?, encounters = encounters + 1, accessed = max(accessed, ?)"
+        " WHERE row = ?",
+        (intensity, at, row),
+    )
+    return by_row(db, [row])[row]
+
+
+def access(db: Database, row: int, intensity: float, at: float) -> None:
+    """Count an access of a memory."""
+    db.run(
+        "UPDATE memory SET accesses = accesses + 1, accessed = max(accessed, ?), intensity = ?"
+        " WHERE row = ?",
+        (at, intensity, row),
+    )
+
+
+def end(db: Database, row: int, by: str, *, until: float, known: float) -> None:
+    """Let a memory and its triples stop being true at a time, and be known to since another."""
+    db.run(
+        "UPDATE memory SET superseded_by = ?, ended = ?, known_until = ? WHERE row = ?",
+        (by, until, known, row),
+    )
+    db.run(END_TRIPLES, (until, known, row))
+
+
+def reopen(db: Database, row: int) -> None:
+    """Let a memory and its triples be true and known again."""
+    db.run(
+        "UPDATE memory SET superseded_by = NULL, ended = NULL, known_until = NULL, removed = NULL"
+        " WHERE row = ?",
+        (row,),
+    )
+    db.run("UPDATE triple SET ended = NULL, known_until = NULL WHERE memory = ?", (row,))
+
+
+def superseded(db: Database, memory_id: str) -> dict[int, Memory]:
+    """Return by row the memories that another one superseded itself."""
+    return select(db, "WHERE superseded_by = ? ORDER BY row", (memory_id,))
+
+
+def inherit(db: Database, memory_id: str, heir: str) -> None:
+    """Let what a memory superseded be superseded by its heir."""
+    db.run("UPDATE memory SET superseded_by = ? WHERE superseded_by = ?", (heir, memory_id))
+
+
+def set_model(db: Database, rows: Iterable[int] | None, model: str | None) -> None:
+    """Note with which model memories are embedded; without rows, all."""
+    if rows is None:
+        db.run("UPDATE memory SET embedding_model = ?", (model,))
+    else:
+        numbers = listed(rows)
+        db.run(f"UPDATE memory SET embedding_model = ? WHERE {AMONG}", (model, numbers))  # noqa: S608 - names of ours
+
+
+def total(db: Database, *, unembedded: bool = False) -> int:
+    """Return how many memories there are, whatever became of them; or those without a vector."""
+    condition = "embedding_model IS NULL" if unembedded else "1"
+    return int(db.value(f"SELECT count(*) FROM memory WHERE {condition}"))  # noqa: S608 - names of ours
+
+
+def unembedded(db: Database, most: int) -> dict[int, str]:
+    """Return the contents of the first memories without a vector, by row."""
+    missing = "SELECT row, content FROM memory WHERE embedding_model IS NULL ORDER BY row LIMIT ?"
+    return dict(db.rows(missing, (most,)))
+
+
+def successors(db: Database, ids: Iterable[str]) -> dict[str, Memory | None]:
+    """Return for each id that exists, or did, the current memory that it is or that replaces it, or nothing."""
+    wanted, among = json.dumps(list(ids)), "IN (SELECT value FROM json_each(?))"
+    asked = db.rows(
+        f"SELECT id FROM memory WHERE id {among} UNION SELECT id FROM forgotten WHERE id {among}",  # noqa: S608 - names of ours
+        (wanted, wanted),
+    )
+    chains = db.rows(
+        "WITH RECURSIVE chain(first, last) AS (SELECT id, id FROM memory"  # noqa: S608 - names of ours
+        f" WHERE id {among} UNION SELECT first, superseded_by FROM chain JOIN memory ON id = last"
+        " WHERE superseded_by IS NOT NULL) SELECT first, last FROM chain",
+        (wanted,),
+    )
+    current = {
+        last: memory
+        for last, (_, memory) in by_id(db, [last for _, last in chains]).items()
+        if is_current(memory)
+    }
+    found: dict[str, Memory | None] = {memory_id: None for (memory_id,) in asked}
+    return found | {first: current[last] for first, last in chains if last in current}
+
+
+def is_current(memory: Memory) -> bool:
+    """Return whether nothing replaces a memory and no one took it away."""
+    return memory.removed is None and memory.superseded_by is None and memory.known_until is None
+
+
+def ended(db: Database, texts: Iterable[str], agent: str, kind: Kind, now: float) -> list[str]:
+    """Return those of some texts that were facts of an agent, or memories, and are none any more."""
+    by_hash = {hashed(text, kind): text for text in texts}
+    rows = db.rows(
+        "SELECT hash FROM memory WHERE kind = ? AND hash IN (SELECT value FROM json_each(?)) AND agent = ?"
+        " GROUP BY hash HAVING sum(removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?)) = 0",
+        (kind, json.dumps(list(by_hash)), agent, now),
+    )
+    return [by_hash[number] for (number,) in rows]
+
+
+def messages(db: Database) -> dict[int, Memory]:
+    """Return the messages that are kept word by word and current, by row."""
+    return select(
+        db,
+        "WHERE kind = 'memory' AND type = 'event' AND known_until IS NULL AND removed IS NULL"
+        " ORDER BY row",
+    )
+
+
+def worded(db: Database, text: str, kind: Kind, agent: str) -> dict[int, Memory]:
+    """Return the memories of an agent that have a text and are not replaced, by row."""
+    where = "WHERE hash = ? AND agent = ? AND known_until IS NULL"
+    return select(db, where, (hashed(text, kind), agent))
+
+
+def of_session(db: Database, session: str) -> dict[int, Memory]:
+    """Return every memory that a session made, whatever became of it, by row."""
+    return select(db, "WHERE session = ?", (storable(session),))
+
+
+def current(db: Database, agent: str, now: float) -> dict[int, Memory]:
+    """Return the current memories of an agent, by row."""
+    condition, values = for_agent(agent)
+    return select(db, f"WHERE {CURRENT} AND {condition} ORDER BY row", (now, *values))
+
+
+def past(db: Database, agent: str, before: float | None) -> dict[int, Memory]:
+    """Return the superseded and removed memories of an agent, by row."""
+    condition, values = for_agent(agent)
+    return select(
+        db,
+        "WHERE (superseded_by IS NOT NULL OR removed IS NOT NULL)"
+        f" AND {condition} AND (? IS NULL OR created < ?)",
+        (*values, before, before),
+    )
+
+
+def page(  # noqa: PLR0913 - each is one filter
+    db: Database,
+    agent: str,
+    *,
+    kind: Kind | None = None,
+    superseded: bool = False,
+    removed: bool = False,
+    before: float | None = None,
+    containing: str = "",
+    limit: int = -1,
+) -> list[Memory]:
+    """Return the memories of an agent that pass the filters, newest first."""
+    condition, values = for_agent(agent)
+    parts = [condition, "(? IS NULL OR kind = ?)", "(? IS NULL OR created < ?)"]
+    if not superseded:
+        parts.append("(known_until IS NULL OR removed IS NOT NULL)")
+    if not removed:
+        parts.append("removed IS NULL")
+    if containing:
+        parts.append("instr(folded(content), folded(?)) > 0")
+    limits = (*values, kind, kind, before, before, *filter(None, [containing]))
+    where = f"WHERE {' AND '.join(parts)} ORDER BY created DESC, row DESC LIMIT ?"
+    return list(select(db, where, (*limits, limit)).values())
+
+
+def count(db: Database, agent: str, now: float) -> int:
+    """Return how many current memories an agent has."""
+    condition, values = for_agent(agent)
+    sql = f"SELECT count(*) FROM memory WHERE {CURRENT} AND {condition}"  # noqa: S608 - names of ours
+    return int(db.value(sql, (now, *values)))
+
+
+def agents(db: Database) -> dict[str, int]:
+    """Return how many memories each agent has, superseded ones too; 0 where it has blocks alone."""
+    rows = db.rows(
+        "SELECT agent, sum(number) FROM (SELECT agent, count(*) AS number FROM memory GROUP BY agent"
+        " UNION ALL SELECT DISTINCT agent, 0 FROM block) GROUP BY agent ORDER BY agent"
+    )
+    return dict(rows)
+
+
+def stats(db: Database, now: float) -> Stats:
+    """Return how much is kept."""
+    current = f"SELECT kind, count(*) FROM memory WHERE {CURRENT} GROUP BY kind ORDER BY kind"  # noqa: S608 - names of ours
+    replaced = "superseded_by IS NOT NULL AND removed IS NULL"
+    return Stats(
+        current=dict(db.rows(current, (now,))),
+        superseded=db.value(f"SELECT count(*) FROM memory WHERE {replaced}"),  # noqa: S608 - names of ours
+        removed=db.value("SELECT count(*) FROM memory WHERE removed IS NOT NULL"),
+        triples=db.value("SELECT count(*) FROM triple"),
+        blocks=db.value("SELECT count(*) FROM block"),
+        agents=agents(db),
+        embedding_model=db.meta("embedding_model"),
+        bytes=db.value("PRAGMA page_count") * db.value("PRAGMA page_size"),
+    )
+
+
 def history(db: Database, memory_id: str) -> list[Memory]:
     """Return a memory and all that it superseded, newest first."""
     past = (
@@ -119,7 +367,7 @@ def history(db: Database, memory_id: str) -> list[Memory]:
 
 
 def returning(db: Database, memory_ids: Iterable[str]) -> list[Memory]:
-    """Return what would be true again if these memories were deleted, since they superseded it."""
+    """Return what would be true again if these memories were deleted, as it then would be."""
     gone = {memory_id: memory for memory_id, (_, memory) in by_id(db, memory_ids).items()}
     below = {each.id: each for memory_id in gone for each in history(db, memory_id)}
     freed = []
@@ -128,7 +376,7 @@ def returning(db: Database, memory_ids: Iterable[str]) -> list[Memory]:
         while heir in gone:
             heir = gone[heir].superseded_by
         if heir is None and each.id not in gone and each.removed != REWORDED:
-            freed.append(each)
+            freed.append(replace(each, superseded_by=None, known_until=None, valid_until=None))
     return freed
 
 
@@ -148,8 +396,8 @@ REWORDED = "reworded"
 """Why an earlier wording of a memory is not current; it goes where the memory goes."""
 
 
-def rewrite(db: Database, row: int, old: Memory, content: str) -> None:
-    """Put another content in a row, in the text index too."""
+def rewrite(db: Database, row: int, old: Memory, content: str) -> Memory:
+    """Put another content in a row, in the text index too, without its triples; return the memory."""
     db.run(_UNINDEX, (listed([row]),))
     text = storable(content)
     body = indexed(text)
@@ -158,6 +406,8 @@ def rewrite(db: Database, row: int, old: Memory, content: str) -> None:
         (text, body, hashed(text, old.kind), row),
     )
     db.run(_INDEX, (row, body or text))
+    db.run("DELETE FROM triple WHERE memory = ?", (row,))
+    return by_row(db, [row])[row]
 
 
 def also_found_by(db: Database, row: int, text: str) -> None:
@@ -171,12 +421,23 @@ def also_found_by(db: Database, row: int, text: str) -> None:
     )
 
 
-def delete(db: Database, rows: Iterable[int]) -> None:
-    """Delete rows for good with their triples, from the text index too."""
-    numbers = listed(rows)
+def delete(db: Database, gone: Mapping[int, Memory]) -> None:
+    """Delete memories for good with their triples, from the text index too; their ids are known as deleted."""
+    numbers = listed(gone)
+    db.run_many(
+        "INSERT OR IGNORE INTO forgotten VALUES (?)", [(each.id,) for each in gone.values()]
+    )
     db.run(_UNINDEX, (numbers,))
     db.run("DELETE FROM triple WHERE memory IN (SELECT value FROM json_each(?))", (numbers,))
     db.run(f"DELETE FROM memory WHERE {AMONG}", (numbers,))  # noqa: S608 - names of ours
+
+
+def rewrite_file(db: Database, erased: Iterable[str]) -> None:
+    """Forget the receipts of erased memories, and write the file anew: SQLite overwrites no deleted row."""
+    db.run_many("DELETE FROM receipt WHERE memory = ?", [(each,) for each in erased])
+    db.run("INSERT INTO memory_text (memory_text) VALUES ('optimize')")
+    db.run("VACUUM")
+    db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def check(db: Database) -> list[str]:

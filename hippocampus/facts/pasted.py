@@ -69,7 +69,7 @@ _SHAPES = tuple(
 )
 _SPOKEN = re.compile(r"[^\s:：][^:：]{0,30}(?::(?:\s|$)|：)")
 _ROLE = re.compile(r"\W{0,3}(?:user|human|assistant|ai|bot|agent|system|tool)\b", re.IGNORECASE)
-_TIMED = re.compile(r".{1,40}\b\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\W{0,3}$")
+_TIMED = re.compile(r".{1,40}\b\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?[^\w.!?]{0,3}$")
 
 
 class Written(NamedTuple):

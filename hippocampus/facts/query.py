@@ -5,18 +5,20 @@ Only reads, but for the count of accesses where the policy wants it.
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
-from hippocampus.facts import memories, triples
+from hippocampus.facts import memories, search, triples
 from hippocampus.facts.bounded import within
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import HEARSAY, RANKINGS, Kind, Recalled, Score
+from hippocampus.facts.models import RANKINGS, Recalled, Score
 from hippocampus.facts.ranking import Matches, RankedRow, named, places, relevance, speakers
+from hippocampus.facts.search import RecallQuery
+from hippocampus.facts.similar import similarities
 from hippocampus.facts.strength import DAY_SECONDS, boosted, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day
@@ -40,87 +42,22 @@ FEW = 20_000
 """How many rows at most are looked through where a filter leaves few of the best."""
 RERANKED = 4
 """How many times the limit is offered to the reranker."""
-NAME_CHARACTERS = 40
 RELEVANT_WORDS, RELEVANT_COSINE, RELEVANT_SHARE = 0.35, 0.38, 0.35
 """What a prompt calls for: these words or this cosine, and this share of the best score."""
 RETRIEVE_SECONDS = 0.15
 """How long a prompt waits for an embedding."""
 CHARACTERS_A_TOKEN = 4
+SCRIPTLING_DAYS = 30.0
+"""When scriptling's recency is 0."""
+FORMULAS: Mapping[str, Mapping[str, float]] = MappingProxyType(
+    {
+        "hippo": {"vector": 0.6, "strength": 0.3, "recency": 0.1},
+        "scriptling": {"keyword": 0.3, "minhash": 0.3, "importance": 0.2, "recency": 0.2},
+    }
+)
+"""The weights of the parts of a score in other stores."""
 RERANK_SECONDS = 20.0
 log = logging.getLogger(__name__)
-
-PLACE = "CASE role WHEN '' THEN turn WHEN 'user' THEN 2 * turn + 1 ELSE 2 * turn END"
-"""The place of a memory in its session: an answer and the user's reply to it have one turn."""
-LIGHT = (
-    f"row, type, intensity, accesses, accessed, created, session, {PLACE},"
-    " instr(content, '?') OR instr(content, '？'), rtrim(content) LIKE '%?', length(content), role,"
-    f" substr(content, 1, max(0, instr(substr(content, 1, {NAME_CHARACTERS}), ': ') - 1))"
-)
-CONDITION = """
-    removed IS NULL AND (:superseded OR (created <= :known AND valid_from <= :at
-        AND (until IS NULL OR until > :at OR known_until > :known)))
-    AND (:agent = '*' OR agent = :agent)
-    AND (:scopes IS NULL OR scope IN (SELECT value FROM json_each(:scopes)))
-    AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
-    AND type NOT IN (SELECT value FROM json_each(:other_types))
-    AND (:roles IS NULL OR role IN (SELECT value FROM json_each(:roles)))
-    AND role NOT IN (SELECT value FROM json_each(:other_roles))
-    AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
-    AND (:tags IS NULL OR NOT EXISTS (SELECT value FROM json_each(:tags) EXCEPT SELECT value FROM json_each(tags)))
-    AND (:hearsay OR NOT EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :reported))
-    AND (:since IS NULL OR valid_from >= :since) AND (:until IS NULL OR valid_from < :until)
-"""
-"""Which rows of `memory` a `RecallQuery` is about; its values are `RecallQuery.values`."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecallQuery:
-    """What a recall asks for, besides its words."""
-
-    agent: str
-    at: float
-    known: float
-    now: float
-    scopes: Sequence[str] | None = None
-    types: Sequence[str] = ()
-    tags: Sequence[str] = ()
-    kinds: Sequence[Kind] = ()
-    roles: Sequence[str] = ()
-    since: float | None = None
-    until: float | None = None
-    include_superseded: bool = False
-    hearsay: bool = True
-    """Whether what the user reports of others, or supposes, is returned too."""
-
-    @property
-    def seen_from(self) -> float:
-        """Return from when strength and recency count: as of a date, nothing has faded since."""
-        return min(self.now, self.at, self.known)
-
-    def values(self, **others: Any) -> dict[str, Any]:
-        """Return the values of `CONDITION`, and others."""
-
-        def listed(names: Sequence[str]) -> str | None:
-            return json.dumps(list(names)) if names else None
-
-        found = {
-            "superseded": self.include_superseded,
-            "known": self.known,
-            "at": self.at,
-            "agent": self.agent,
-            "scopes": None if self.scopes is None else json.dumps(list(self.scopes)),
-            "kinds": listed(self.kinds),
-            "tags": listed(self.tags),
-            "hearsay": self.hearsay,
-            "reported": HEARSAY,
-            "since": self.since,
-            "until": self.until,
-        }
-        for column, names in (("types", self.types), ("roles", self.roles)):
-            found[column] = listed([name for name in names if not name.startswith("!")])
-            unwanted = [name[1:] for name in names if name.startswith("!")]
-            found[f"other_{column}"] = json.dumps(unwanted)
-        return found | others
 
 
 def recall(  # noqa: PLR0913 - each is one property of a recall
@@ -164,16 +101,14 @@ def _scores(
 ) -> dict[int, Score]:
     """Return the scores of the rows that are not too weak to be returned."""
     if not text.strip():
-        rows = _rows(tables, f"FROM memory WHERE {CONDITION}", query.values())
+        rows = search.passing(tables.database, query)
         return {
             row: replace(each, total=each.strength + 0.5 * each.recency)
             for row, each in _unfaded(tables, query, rows.values()).items()
         }
     found = find(tables, text, query, whole=ranking == "hippo", seconds=seconds)
-    if ranking != "ours":
-        from hippocampus.facts.compat.bands import ranked_as
-
-        return ranked_as(ranking, tables, text, query.seen_from, found)
+    if formula := FORMULAS.get(ranking):
+        return _by_formula(tables, text, query, found, formula)
     scores = relevance(found, content_words(text))
     kept = _unfaded(tables, query, (found.rows[row] for row in scores))
     for row, faded in kept.items():
@@ -181,6 +116,38 @@ def _scores(
         own = max(0.0, found.cosines.get(row, 0.0))
         total = value + FADED * (faded.strength + faded.recency)
         kept[row] = replace(faded, total=total, keyword=keyword, vector=own)
+    return kept
+
+
+def _by_formula(
+    tables: FactTables, text: str, query: RecallQuery, found: Matches, formula: Mapping[str, float]
+) -> dict[int, Score]:
+    """Return the scores of another store: the weighted parts, where a row has a word or a cosine.
+
+    Without a vector the share of words counts for the cosine; scriptling's recency is linear.
+    """
+    total = sum(found.weights) or 1.0
+    words = {
+        row: sum(found.weights[at] for at in held) / total for row, held in found.words.items()
+    }
+    rows = [one for one in found.rows.values() if words.get(one.row) or found.cosines.get(one.row)]
+    kept = _unfaded(tables, query, rows)
+    is_linear = "minhash" in formula
+    alike = similarities(text, memories.by_row(tables.database, kept)) if is_linear else {}
+    for row, faded in kept.items():
+        share = words.get(row, 0.0)
+        parts = replace(
+            faded,
+            keyword=share,
+            vector=max(0.0, found.cosines.get(row, share)),
+            minhash=alike.get(row, 0.0),
+        )
+        if is_linear:
+            age_days = (query.seen_from - found.rows[row].created) / DAY_SECONDS
+            recent = max(0.0, 1.0 - max(0.0, age_days) / SCRIPTLING_DAYS)
+            parts = replace(parts, recency=recent)
+        value = sum(weight * getattr(parts, name) for name, weight in formula.items())
+        kept[row] = replace(parts, total=value)
     return kept
 
 
@@ -217,10 +184,8 @@ def confirm(tables: FactTables, ids: Iterable[str], at: float) -> int:
     """Count an access of each memory, and strengthen it a little; return how many exist."""
     with tables.database.transaction():
         found = memories.by_id(tables.database, ids)
-        tables.database.run_many(
-            "UPDATE memory SET accesses = accesses + 1, accessed = max(accessed, ?), intensity = ? WHERE row = ?",
-            [(at, boosted(tables.policy, each.intensity), row) for row, each in found.values()],
-        )
+        for row, each in found.values():
+            memories.access(tables.database, row, boosted(tables.policy, each.intensity), at)
     return len(found)
 
 
@@ -235,12 +200,13 @@ def find(
     Where the filters leave few of the best, both search again among the rows that pass. The vector is that of
     the `whole` text, or of the text without the names of who speaks, which a model takes for its subject.
     """
+    db = tables.database
     having = _telling(tables, list(query_terms(text).values()))
-    hits = _matched(tables, having)
-    rows = _light(tables, hits, query)
+    hits = search.matched(db, _any_or_all(having), MATCHED) if having else []
+    rows = search.passing_among(db, hits, query)
     if len(hits) == MATCHED and _few(hits, rows):
-        hits = _matched_among(tables, list(having), query)
-        rows |= _light(tables, hits, query)
+        hits = search.matched_passing(db, " OR ".join(having), query, MATCHED)
+        rows |= search.passing_among(db, hits, query)
     cosines: dict[int, float] = {}
     distinct: dict[int, float] = {}
     vectors = None
@@ -249,15 +215,15 @@ def find(
         speaking = named(speakers(rows.values()), asked)
         is_about = not whole and 0 < len(speaking) < len(asked)
         vectors = tables.embedded([without(text, speaking) if is_about else text], seconds)
-    if vectors is None:
-        rows |= _next_to(tables, hits[:SPREAD], rows, query)
-    else:
+    if vectors is not None:
         cosines = tables.vectors.nearest(vectors[0], NEAREST)
-        rows |= _light(tables, cosines, query)
+        rows |= search.passing_among(db, cosines, query)
         if len(cosines) == NEAREST and _few(cosines, rows):
             cosines = _nearest_among(tables, vectors[0], query)
-            rows |= _light(tables, cosines, query)
-        rows |= _next_to(tables, [*hits[:SPREAD], *list(cosines)[:SPREAD]], rows, query)
+            rows |= search.passing_among(db, cosines, query)
+    best = [*hits[:SPREAD], *list(cosines)[:SPREAD]]
+    rows |= search.standing_at(db, places(rows[row] for row in best if row in rows), query)
+    if vectors is not None:
         near = tables.vectors.cosines(vectors[0], rows.keys() - cosines.keys())
         cosines = {row: value for row, value in (cosines | near).items() if row in rows}
         alone = [row for row in cosines if not rows[row].is_turn]
@@ -266,51 +232,27 @@ def find(
     return Matches(rows, held, weights, cosines, distinct)
 
 
+def _any_or_all(having: Mapping[str, Sequence[int]]) -> str:
+    """Return the FTS5 expression of any of the rare words; of all, where none is rare."""
+    if any(having.values()):
+        return " OR ".join(having)
+    return " AND ".join(f"({term})" for term in having)
+
+
 def _telling(tables: FactTables, terms: Sequence[str]) -> dict[str, list[int]]:
     """Return the rows of each term that is not in a great many memories; of all, where every one is."""
-    most = int(min(MOST_COMMON_ROWS, max(LEAST_COMMON_ROWS, COMMON_SHARE * _last_row(tables))))
-    with_term = "SELECT rowid FROM memory_text WHERE memory_text MATCH ? LIMIT ?"
-    having = {
-        term: [row for (row,) in tables.database.rows(with_term, (term, most))] for term in terms
-    }
+    db = tables.database
+    common = COMMON_SHARE * search.last_row(db)
+    most = int(min(MOST_COMMON_ROWS, max(LEAST_COMMON_ROWS, common)))
+    having = {term: search.having(db, term, most) for term in terms}
     rare = {term: there for term, there in having.items() if len(there) < most}
     return rare or {term: [] for term in terms}
 
 
-def _last_row(tables: FactTables) -> int:
-    return int(tables.database.value("SELECT max(row) FROM memory") or 0)
-
-
-def _matched(tables: FactTables, having: Mapping[str, Sequence[int]]) -> list[int]:
-    """Return the best rows by BM25."""
-    if not having:
-        return []
-    joined = (
-        " OR ".join(having)
-        if any(having.values())
-        else " AND ".join(f"({term})" for term in having)
-    )
-    best = "SELECT rowid FROM memory_text WHERE memory_text MATCH ? ORDER BY rank LIMIT ?"
-    return [row for (row,) in tables.database.rows(best, (joined, MATCHED))]
-
-
-def _matched_among(tables: FactTables, terms: Sequence[str], query: RecallQuery) -> list[int]:
-    """Return the best rows by BM25 of those that pass the filters."""
-    found = tables.database.rows(
-        "SELECT memory_text.rowid FROM memory_text CROSS JOIN memory ON memory.row = memory_text.rowid"  # noqa: S608 - names of ours
-        f" WHERE memory_text MATCH :match AND {CONDITION} ORDER BY bm25(memory_text) LIMIT :most",
-        query.values(match=" OR ".join(terms), most=MATCHED),
-    )
-    return [row for (row,) in found]
-
-
 def _nearest_among(tables: FactTables, vector: Any, query: RecallQuery) -> dict[int, float]:
     """Return cosines by row, of the nearest that pass the filters."""
-    rows = tables.database.rows(
-        f"SELECT row FROM memory WHERE {CONDITION} ORDER BY row DESC LIMIT :most",  # noqa: S608 - names of ours
-        query.values(most=FEW),
-    )
-    found = tables.vectors.cosines(vector, [row for (row,) in rows])
+    rows = search.newest_passing(tables.database, query, FEW)
+    found = tables.vectors.cosines(vector, rows)
     return dict(sorted(found.items(), key=lambda pair: -pair[1])[:NEAREST])
 
 
@@ -321,7 +263,7 @@ def _held(
     rows: Collection[int],
 ) -> tuple[dict[int, set[int]], list[float]]:
     """Return which of the query's words each row holds, by number, and how rare each word is."""
-    count = max(LEAST_COUNT, _last_row(tables))
+    count = max(LEAST_COUNT, search.last_row(tables.database))
     if not any(having.values()):  # none is rare: what was matched holds them all
         return {row: set(range(len(having))) for row in hits if row in rows}, [1.0] * len(having)
     held: dict[int, set[int]] = {}
@@ -332,32 +274,6 @@ def _held(
             if row in rows:
                 held.setdefault(row, set()).add(number)
     return held, weights
-
-
-def _rows(tables: FactTables, rest: str, values: Mapping[str, Any]) -> dict[int, RankedRow]:
-    """Return what ranking needs of the rows that the rest of a SELECT names."""
-    found = tables.database.rows(f"SELECT {LIGHT} {rest}", values)
-    return {row[0]: RankedRow(*row) for row in found}
-
-
-def _light(tables: FactTables, rows: Iterable[int], query: RecallQuery) -> dict[int, RankedRow]:
-    """Return what ranking needs of those rows that pass the filters."""
-    among = "FROM (SELECT value AS number FROM json_each(:rows)) CROSS JOIN memory ON row = number"
-    values = query.values(rows=memories.listed(rows))
-    return _rows(tables, f"{among} WHERE {CONDITION}", values)
-
-
-def _next_to(
-    tables: FactTables, hits: Iterable[int], rows: dict[int, RankedRow], query: RecallQuery
-) -> dict[int, RankedRow]:
-    """Return the turns next to the best hits."""
-    wanted = places(rows[row] for row in hits if row in rows)
-    if not wanted:
-        return {}
-    turns = [(session, turn, at) for session, at in wanted for turn in {at, at // 2}]
-    place = "SELECT value ->> 0 AS s, value ->> 1 AS t, value ->> 2 AS p FROM json_each(:turns)"
-    among = f"FROM ({place}) CROSS JOIN memory ON session = s AND turn = t WHERE {PLACE} = p AND {CONDITION}"
-    return _rows(tables, among, query.values(turns=json.dumps(turns)))
 
 
 def _few(found: Collection[int], rows: Collection[int]) -> bool:

@@ -20,6 +20,7 @@ from hippocampus.facts.statements import (
     Statement,
     Swap,
     asserted,
+    denies,
     prefers,
     read,
     uncorrected,
@@ -215,10 +216,9 @@ def _modifier(word: str, text: str) -> str:
 
 
 def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | None) -> list[Ending]:
-    """Return the sentence that a correction is about: it shares most words, or alone shares any, or is recent.
+    """Return the sentence that a correction is about: it differs in one value, shares most words, or alone shares any.
 
-    It may name the wrong value before the right one. Of the recent memory it has all words but those
-    of one value.
+    It may name the wrong value before the right one.
     """
     reason = "it corrects what was said"
     right = asserted(new.text)
@@ -226,7 +226,9 @@ def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | No
     for row, sentence, _ in said:
         about = topic(sentence)
         gone = [word for word in about if not holds(right, frozenset({word}))]
-        share = coverage(about, new.text) if gone else 0.0
+        if not gone:
+            continue
+        share = coverage(about, new.text)
         if share < 1:
             changes = _changes(sentence, new.text)
             values = [change for change in changes if len(change[0]) == len(change[1]) == 1]
@@ -235,8 +237,13 @@ def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | No
             is_kind = values and values[0][0] != words(sentence)[-1:]
             if is_kind and not new.certain and prefers(sentence):
                 continue  # one may like two kinds of a thing
-            if row == recent and values and len(changes) == 1:
-                return [Ending(row, sentence, values[0][0][0], reason)]
+            value, other = changes[0] if len(changes) == 1 else ([], [])
+            if denies(right) and holds(right, topic(" ".join(other))):
+                continue  # a value that is denied is not the right one
+            is_other = len(about) > len(value) and not prefers(sentence)
+            is_meant = is_other or (row == recent and len(value) == 1)
+            if value and other and value[0] != words(sentence)[0] and is_meant:
+                return [Ending(row, sentence, value[0], reason)]
         if share:
             shares.append((share, row, sentence))
     share, row, sentence = max(shares, key=lambda each: each[0], default=(0.0, 0, ""))

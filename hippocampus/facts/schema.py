@@ -1,4 +1,4 @@
-"""The tables of the fact store and how old files get them: an append-only list of migrations.
+"""The tables of the fact store: an append-only list of migrations.
 
 SQL text only. A migration that has shipped is never edited; a change is a further one.
 """
@@ -38,7 +38,7 @@ CREATE TABLE memory (
     embedding_model TEXT,
     raw TEXT NOT NULL,
     metadata TEXT NOT NULL,
-    signature BLOB
+    role TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX memory_hash ON memory (hash);
 CREATE INDEX memory_turn ON memory (session, turn) WHERE turn IS NOT NULL;
@@ -48,9 +48,6 @@ CREATE VIEW memory_body AS SELECT row, coalesce(indexed, content) AS body FROM m
 CREATE VIRTUAL TABLE memory_text USING fts5(
     body, content='memory_body', content_rowid='row',
     tokenize='porter unicode61 remove_diacritics 2'
-);
-CREATE VIRTUAL TABLE memory_sketch USING fts5(
-    bands, content='', detail=none, columnsize=0, tokenize='ascii'
 );
 CREATE TABLE entity (
     id INTEGER PRIMARY KEY,
@@ -68,7 +65,6 @@ CREATE TABLE triple (
     subject INTEGER NOT NULL REFERENCES entity(id),
     predicate TEXT NOT NULL,
     object INTEGER NOT NULL REFERENCES entity(id),
-    negated INTEGER NOT NULL,
     scope TEXT NOT NULL,
     memory INTEGER NOT NULL REFERENCES memory(row),
     valid_from REAL NOT NULL,
@@ -82,8 +78,6 @@ CREATE INDEX triple_subject ON triple (subject, predicate);
 CREATE INDEX triple_object ON triple (object);
 CREATE INDEX triple_memory ON triple (memory);
 CREATE TABLE vector (row INTEGER PRIMARY KEY REFERENCES memory(row), exact BLOB NOT NULL) STRICT;
-CREATE TABLE code_block (block INTEGER PRIMARY KEY, codes BLOB NOT NULL) STRICT;
-CREATE TABLE code_stamp (block INTEGER PRIMARY KEY, stamp INTEGER NOT NULL) STRICT;
 CREATE TABLE block (
     agent TEXT NOT NULL,
     scope TEXT NOT NULL,
@@ -92,58 +86,10 @@ CREATE TABLE block (
     updated REAL NOT NULL,
     PRIMARY KEY (agent, scope, key)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE said (
-    row INTEGER PRIMARY KEY,
-    agent TEXT NOT NULL,
-    session TEXT NOT NULL,
-    turn INTEGER NOT NULL,
-    role TEXT NOT NULL,
-    content TEXT NOT NULL,
-    indexed TEXT,
-    at REAL NOT NULL,
-    UNIQUE (agent, session, turn, role, content)
-) STRICT;
-CREATE VIEW said_body AS SELECT row, coalesce(indexed, content) AS body FROM said;
-CREATE VIRTUAL TABLE said_text USING fts5(
-    body, content='said_body', content_rowid='row',
-    tokenize='porter unicode61 remove_diacritics 2'
-)
-"""
-
-ROLE = "ALTER TABLE memory ADD COLUMN role TEXT NOT NULL DEFAULT ''"
-RECEIPT = """
 CREATE TABLE receipt (key TEXT PRIMARY KEY, memory TEXT NOT NULL, action TEXT NOT NULL)
-STRICT, WITHOUT ROWID
+STRICT, WITHOUT ROWID;
+CREATE TABLE forgotten (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID
 """
+"""`forgotten` has the ids of memories that were deleted for good: an id in no table belongs to another store."""
 
-PLAIN = """
-DROP TABLE memory_sketch;
-DROP TABLE code_block;
-DROP TABLE code_stamp;
-ALTER TABLE memory DROP COLUMN signature
-"""
-"""Nothing is found by bands or by bit codes any more."""
-
-FORGOTTEN = "CREATE TABLE forgotten (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID"
-"""The ids of memories that were deleted for good: an id in no table belongs to another store."""
-
-AFFIRMED = """
-DELETE FROM triple WHERE negated;
-ALTER TABLE triple DROP COLUMN negated;
-DROP TABLE said_text;
-DROP VIEW said_body;
-DROP TABLE said
-"""
-"""A denial is kept in its own words, and a conversation is searched in the caller's table."""
-
-SCHEMA = Schema(
-    "fact store",
-    (
-        Migration("first", FIRST),
-        Migration("role", ROLE),
-        Migration("receipt", RECEIPT),
-        Migration("plain", PLAIN),
-        Migration("forgotten", FORGOTTEN),
-        Migration("affirmed", AFFIRMED),
-    ),
-)
+SCHEMA = Schema("fact store", (Migration("first", FIRST),))

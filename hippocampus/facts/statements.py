@@ -147,6 +147,12 @@ def asserted(text: str) -> str:
     return next(reversed(_uncorrected(text)), "")
 
 
+def denies(text: str) -> bool:
+    """Return whether a text has a word of a denial."""
+    rules = spoken(text).rules
+    return rules is not None and pattern(rules.negation).search(text) is not None
+
+
 def _uncorrected(text: str) -> list[str]:
     rules = spoken(text).rules
     if rules is None:

@@ -1,67 +1,47 @@
-"""One SQLite file of memories, triples and blocks, and all that is done with it.
+"""Long-term memory in one SQLite file: what a host remembers, recalls and forgets.
 
 It works without any model; `embed`, `complete` and `rerank` make it better. How each thing is done
-is in the modules next to this one; here it is named, and callers' dates and defaults are read.
+is in the modules next to this one. Rarer operations are functions of `Facts.tables`: several texts and
+relations in `write`, updating, restoring and compacting in `upkeep`; an agent's tools are in `tools`.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from hippocampus.errors import HippocampusError
-from hippocampus.facts import memories, query, triples
+from hippocampus.facts import memories, query
 from hippocampus.facts.blocks import Blocks
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import (
     EVERY_AGENT,
     Clock,
-    Compaction,
     Complete,
     Embed,
     FactPolicy,
-    Item,
     Kind,
     Memory,
-    Origin,
     Outcome,
     Recalled,
-    Relation,
     Rerank,
-    Stats,
-    Triple,
 )
-from hippocampus.facts.query import RecallQuery
 from hippocampus.facts.rendering import rendered
-from hippocampus.facts.strength import due_for_pruning
+from hippocampus.facts.search import RecallQuery
 from hippocampus.facts.tables import FactTables
-from hippocampus.facts.timestamps import Moment, MonotonicClock, new_id, optional_seconds, seconds
-from hippocampus.facts.triples import predicate_of
-from hippocampus.facts.words import content_words, key
+from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
+from hippocampus.facts.words import content_words
+
+if TYPE_CHECKING:
+    from hippocampus.facts.write import ItemFields
 
 FRAME_TOKENS = 40
 LISTED = frozenset({"scopes", "types", "tags", "kinds", "roles"})
 log = logging.getLogger(__name__)
-
-
-class ItemFields(TypedDict, total=False):
-    """What a caller may say of a text besides its words."""
-
-    type: str | None
-    intensity: float | None
-    scope: str
-    tags: Sequence[str]
-    origin: Origin
-    at: Moment | None
-    """When it was said."""
-    valid_from: Moment | None
-    valid_until: Moment | None
-    metadata: Mapping[str, Any]
 
 
 class Facts:
@@ -94,9 +74,11 @@ class Facts:
             raise FactError(f"{EVERY_AGENT!r} asks for all agents; it is the name of none")
         self.agent = agent
         self.policy = settings or FactPolicy()
-        self._database = Database(path)
+        self._database = Database(path, is_shared=messages_table is not None)
         ticking = MonotonicClock(clock)
-        self.tables = FactTables(self._database, self.policy, ticking, embed, complete, rerank)
+        self.tables = FactTables(
+            self._database, self.policy, ticking, agent, embed, complete, rerank
+        )
         try:
             if embed is not None and not reembedding and self.tables.has_vectors:
                 self.tables.vectors.require(str(self.tables.embed_model))
@@ -118,101 +100,15 @@ class Facts:
         """
         from hippocampus.facts import write
 
-        wanted = write.requests_of(self.tables, _made(text, **fields))
-        return write.keep(self.tables, wanted, self._writer(agent))
-
-    def remember_many(
-        self, items: Iterable[Item | str], *, agent: str | None = None
-    ) -> list[Outcome]:
-        """Remember each item as one statement, as it is; a thousand to a transaction.
-
-        Each sees those before it. No completion extracts; one a thousand decides.
-        """
-        from hippocampus.facts import write
-
-        wanted = (write.claim(_item(item)) for item in items)
-        return write.keep(self.tables, wanted, self._writer(agent))
-
-    def remember_triple(  # noqa: PLR0913 - each is one property of a relation
-        self,
-        subject: str,
-        predicate: str,
-        object: str,  # noqa: A002 - the word of the schema
-        *,
-        agent: str | None = None,
-        raw: str = "",
-        changed: bool = False,
-        **fields: Unpack[ItemFields],
-    ) -> Outcome:
-        """Keep one relation as a fact; of a single-valued predicate, or `changed`, the old value ends."""
-        from hippocampus.facts import write
-
-        name = predicate_of(predicate)
-        content = f"{subject} {name.replace('_', ' ')} {object}"
-        fields["type"] = "fact"
-        item = _made(content, **fields)
-        replaces = changed or name in triples.SINGLE
-        stated = (Relation(subject, name, object),)
-        raw = self.tables.without_secrets(raw)
-        wanted = write.MemoryRequest(item, "fact", "fact", raw, relations=stated, replaces=replaces)
-        return write.keep(self.tables, [wanted], self._writer(agent))[0]
+        return write.remember(self.tables, text, agent=agent, **fields)
 
     def store(
         self, content: str, *, agent: str | None = None, **fields: Unpack[ItemFields]
     ) -> Outcome:
         """Keep a text word by word; the same text again strengthens the first."""
-        return self.store_many([_made(content, **fields)], agent=agent)[0]
-
-    def store_many(self, items: Iterable[Item | str], *, agent: str | None = None) -> list[Outcome]:
-        """Store each item word by word, a thousand to a transaction."""
         from hippocampus.facts import write
 
-        wanted = (
-            write.MemoryRequest(item, "memory", item.type or self.policy.type)
-            for item in map(_item, items)
-        )
-        return write.keep(self.tables, wanted, self._writer(agent))
-
-    def update(self, memory_id: str, content: str) -> Memory:
-        """Put another content in a memory's place, with its vector and triples; `history` has the old one.
-
-        Raises:
-            FactError: there is no memory of that id, or the content cannot be kept.
-
-        """
-        from hippocampus.facts import upkeep
-
-        db, tables = self._database, self.tables
-        if why := tables.refusal(content):
-            raise FactError(f"the new content cannot be kept: {why}")
-        vectors = tables.embedded([content])
-        with db.transaction():
-            found = memories.by_id(db, [memory_id])
-            if not found:
-                raise FactError(f"there is no memory {memory_id!r}")
-            row, old = found[memory_id]
-            now = tables.clock()
-            memories.insert(
-                db,
-                replace(
-                    old,
-                    id=new_id(now),
-                    valid_until=now,
-                    known_until=now,
-                    superseded_by=old.id,
-                    removed=memories.REWORDED,
-                    embedding_model=None,
-                ),
-            )
-            memories.rewrite(db, row, old, content)
-            if tables.has_vectors:
-                tables.vectors.drop([row])
-            if vectors is not None:
-                tables.put_vectors({row: vectors[0]})
-            memory = memories.by_row(db, [row])[row]
-            db.run("DELETE FROM triple WHERE memory = ?", (row,))
-            upkeep.relate(tables, row, memory)
-        return memory
+        return write.store_many(self.tables, [write.item_of(content, **fields)], agent=agent)[0]
 
     def confirm(self, memory_ids: Iterable[str]) -> int:
         """Count recalled memories as used: they fade from now, a little stronger; return how many exist."""
@@ -222,10 +118,9 @@ class Facts:
 
     def delete(self, memory_ids: Iterable[str]) -> list[Memory]:
         """Delete for good, bring back what these had superseded, and return what was deleted."""
-        with self._database.transaction():
-            gone = dict(memories.by_id(self._database, memory_ids).values())
-            self.tables.delete(gone)
-        return list(gone.values())
+        from hippocampus.facts import upkeep
+
+        return upkeep.delete(self.tables, memory_ids)
 
     def forget(  # noqa: PLR0913 - each is one property of a request
         self,
@@ -251,64 +146,6 @@ class Facts:
         if not dry_run:
             self.delete([result.memory.id for result in found])
         return found
-
-    def compact(
-        self, *, dry_run: bool = False, agent: str | None = None, keep: Collection[str] = ()
-    ) -> Compaction:
-        """Remove faded and duplicate memories; restorable until `purge`.
-
-        The ids in `keep` do not fade, and neither does a preference.
-        """
-        from hippocampus.facts import upkeep
-
-        db, now = self._database, self.tables.clock()
-        condition, values = memories.for_agent(agent or self.agent)
-        current = memories.select(
-            db, f"WHERE {memories.CURRENT} AND {condition} ORDER BY row", (now, *values)
-        )
-        pruned = {
-            row: reason
-            for row, each in current.items()
-            if each.id not in keep and (reason := due_for_pruning(self.policy, each, now))
-        }
-        left = {row: memory for row, memory in current.items() if row not in pruned}
-        merged = upkeep.twins(self.tables, left)
-        if not dry_run:
-            with db.transaction():
-                gone = [(row, reason, None) for row, reason in pruned.items()]
-                twins = [(row, "merged", left[winner].id) for row, winner in merged.items()]
-                memories.remove(db, [*gone, *twins], now)
-        return Compaction(
-            tuple(current[row].id for row in pruned),
-            tuple(left[row].id for row in merged),
-            len(current) - len(pruned) - len(merged),
-            dry_run,
-        )
-
-    def restore(self, memory_ids: Iterable[str]) -> list[Memory]:
-        """Bring back what was superseded, or removed by `compact`."""
-        with self._database.transaction():
-            found = memories.by_id(self._database, memory_ids)
-            rows = [row for row, each in found.values() if each.superseded_by or each.removed]
-            self.tables.reopen(rows)
-            return list(memories.by_row(self._database, rows).values())
-
-    def purge(
-        self, *, before: Moment | None = None, agent: str | None = None, dry_run: bool = False
-    ) -> list[Memory]:
-        """Delete superseded and removed memories for good, and return them."""
-        condition, values = memories.for_agent(agent or self.agent)
-        limit = optional_seconds(before)
-        with self._database.transaction():
-            gone = memories.select(
-                self._database,
-                "WHERE (superseded_by IS NOT NULL OR removed IS NOT NULL)"
-                f" AND {condition} AND (? IS NULL OR created < ?)",
-                (*values, limit, limit),
-            )
-            if not dry_run:
-                self.tables.delete(gone)
-        return list(gone.values())
 
     # Recalling ----------------------------------------------------------------------------------
 
@@ -418,20 +255,12 @@ class Facts:
             log.warning("retrieve failed: %s", failure)
             return ""
 
-    def alias(self, name: str, other: str, *, agent: str | None = None) -> None:
-        """Let two names be one entity."""
-        triples.alias(self._database, agent or self.agent, name, other)
-
     # Looking ------------------------------------------------------------------------------------
 
     def get(self, memory_id: str) -> Memory | None:
         """Return the memory of an id, superseded or removed ones too."""
-        return self.by_ids([memory_id]).get(memory_id)
-
-    def by_ids(self, memory_ids: Iterable[str]) -> dict[str, Memory]:
-        """Return the memories of those ids that exist, whatever became of them."""
-        found = memories.by_id(self._database, memory_ids)
-        return {memory_id: memory for memory_id, (_, memory) in found.items()}
+        found = memories.by_id(self._database, [memory_id])
+        return found[memory_id][1] if found else None
 
     def memories(  # noqa: PLR0913 - each is one filter
         self,
@@ -445,123 +274,22 @@ class Facts:
         limit: int = -1,
     ) -> list[Memory]:
         """List memories, newest first, those that contain a text in any case; `superseded` and `removed` add those."""
-        condition, values = memories.for_agent(agent or self.agent)
-        parts = [condition, "(? IS NULL OR kind = ?)", "(? IS NULL OR created < ?)"]
-        if not superseded:
-            parts.append("(known_until IS NULL OR removed IS NOT NULL)")
-        if not removed:
-            parts.append("removed IS NULL")
-        if containing:
-            parts.append("instr(folded(content), folded(?)) > 0")
-        limits = (*values, kind, kind, *[optional_seconds(before)] * 2, *filter(None, [containing]))
-        order = "ORDER BY created DESC, row DESC LIMIT ?"
-        where = f"WHERE {' AND '.join(parts)} {order}"
-        return list(memories.select(self._database, where, (*limits, limit)).values())
-
-    def history(self, memory_id: str) -> list[Memory]:
-        """Return a memory and all that it superseded, newest first."""
-        return memories.history(self._database, memory_id)
-
-    def triples(  # noqa: PLR0913 - each is one filter
-        self,
-        entity: str = "",
-        *,
-        predicate: str = "",
-        agent: str | None = None,
-        as_of: Moment | None = None,
-        known_as_of: Moment | None = None,
-        history: bool = False,
-    ) -> list[Triple]:
-        """Return the relations of an entity, newest first; of every entity where none is named."""
-        now = self.tables.clock()
-        agent = agent or self.agent
-        named = (
-            "EXISTS (SELECT 1 FROM entity_name n WHERE n.key = :entity AND n.agent = s.agent"
-            " AND n.entity IN (triple.subject, triple.object))"
-        )
-        found = self._database.rows(
-            f"{triples.COLUMNS} WHERE (:history OR {triples.KNOWN}) AND (:every OR s.agent = :agent)"
-            f" AND (:predicate = '' OR triple.predicate = :predicate) AND (:entity = '' OR {named})"
-            " ORDER BY triple.valid_from DESC, triple.id DESC",
-            {
-                "history": history,
-                "at": now if as_of is None else seconds(as_of),
-                "known": now if known_as_of is None else seconds(known_as_of),
-                "every": agent == EVERY_AGENT,
-                "agent": agent,
-                "predicate": predicate_of(predicate),
-                "entity": key(entity) if entity else "",
-            },
-        )
-        return [Triple(*fields) for *fields, _ in found]
-
-    def count(self, *, agent: str | None = None) -> int:
-        """Return how many current memories there are."""
-        condition, values = memories.for_agent(agent or self.agent)
-        sql = f"SELECT count(*) FROM memory WHERE {memories.CURRENT} AND {condition}"  # noqa: S608 - names of ours
-        return int(self._database.value(sql, (self.tables.clock(), *values)))
-
-    def agents(self) -> dict[str, int]:
-        """Return how many memories each agent has, superseded ones too; 0 where it has blocks alone."""
-        rows = self._database.rows(
-            "SELECT agent, sum(number) FROM (SELECT agent, count(*) AS number FROM memory GROUP BY agent"
-            " UNION ALL SELECT DISTINCT agent, 0 FROM block) GROUP BY agent ORDER BY agent"
-        )
-        return dict(rows)
-
-    def stats(self) -> Stats:
-        """Return how much is kept."""
-        db = self._database
-        current = f"SELECT kind, count(*) FROM memory WHERE {memories.CURRENT} GROUP BY kind ORDER BY kind"  # noqa: S608 - names of ours
-        replaced = "superseded_by IS NOT NULL AND removed IS NULL"
-        return Stats(
-            current=dict(db.rows(current, (self.tables.clock(),))),
-            superseded=db.value(f"SELECT count(*) FROM memory WHERE {replaced}"),  # noqa: S608 - names of ours
-            removed=db.value("SELECT count(*) FROM memory WHERE removed IS NOT NULL"),
-            triples=db.value("SELECT count(*) FROM triple"),
-            blocks=db.value("SELECT count(*) FROM block"),
-            agents=self.agents(),
-            embedding_model=db.meta("embedding_model"),
-            bytes=db.value("PRAGMA page_count") * db.value("PRAGMA page_size"),
+        return memories.page(
+            self._database,
+            agent or self.agent,
+            kind=kind,
+            superseded=superseded,
+            removed=removed,
+            before=optional_seconds(before),
+            containing=containing,
+            limit=limit,
         )
 
     def check(self) -> list[str]:
         """Return a sentence for each thing that is wrong with the file; empty when all is well."""
-        db = self._database
-        problems = db.check() + memories.check(db) + triples.check(db)
-        return problems + (self.tables.vectors.check() if self.tables.has_vectors else [])
+        from hippocampus.facts import upkeep
 
-    # An agent's tools --------------------------------------------------------------------------
-
-    def tools(self, format_name: str) -> list[dict[str, Any]]:
-        """Return an agent's tools in a format: `openai`, `responses`, `anthropic`, `gemini` or `bedrock`."""
-        from hippocampus.facts import tools
-
-        return tools.tools(format_name, conversation=self.messages_table is not None)
-
-    def call(
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | str,
-        *,
-        agent: str = "",
-        scope: str = "",
-        scopes: Sequence[str] | None = None,
-    ) -> str:
-        """Run a tool of an agent and return what the model reads; a failure comes back as text.
-
-        Writes go to `scope`, recalls see `scopes` (none is all).
-        """
-        from hippocampus.facts import tools
-
-        return tools.call(self, name, arguments, tools.Reach(agent or None, scope, scopes))
-
-    @property
-    def instructions(self) -> str:
-        """What to add to an agent's system prompt, once, where it has these tools."""
-        from hippocampus.facts import tools
-
-        return tools.INSTRUCTIONS
+        return upkeep.check(self.tables)
 
     def close(self) -> None:
         """Close the file."""
@@ -574,11 +302,6 @@ class Facts:
     def __exit__(self, *_: object) -> None:
         """Close the file."""
         self.close()
-
-    def _writer(self, agent: str | None) -> str:
-        if agent == EVERY_AGENT:
-            raise FactError(f"{EVERY_AGENT!r} asks for all agents; name the one that remembers")
-        return agent or self.agent
 
     def _asked(self, *, agent: str | None = None, **filters: Any) -> RecallQuery:
         for name, value in filters.items():
@@ -598,22 +321,3 @@ class Facts:
             until=until,
             **filters,
         )
-
-
-def _item(item: Item | str) -> Item:
-    return Item(item) if isinstance(item, str) else item
-
-
-def _made(content: str, *, tags: Sequence[str] = (), **fields: Any) -> Item:
-    """Return an item of a caller's fields, with its dates read."""
-    at, valid_from, valid_until = (
-        optional_seconds(fields.pop(name, None)) for name in ("at", "valid_from", "valid_until")
-    )
-    return Item(
-        content,
-        at=at,
-        valid_from=at if valid_from is None else valid_from,
-        valid_until=valid_until,
-        tags=tuple(tags),
-        **fields,
-    )

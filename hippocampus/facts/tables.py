@@ -10,7 +10,7 @@ from hippocampus.facts import memories
 from hippocampus.facts.bounded import name_of, within
 from hippocampus.facts.database import Database
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import Clock, Complete, Embed, FactPolicy, Memory, Rerank
+from hippocampus.facts.models import Clock, Complete, Embed, FactPolicy, Rerank
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +31,8 @@ class FactTables:
     database: Database
     policy: FactPolicy
     clock: Clock
+    agent: str
+    """Whose memory it is where a call names no other."""
     embed: Embed | None = None
     complete: Complete | None = None
     rerank: Rerank | None = None
@@ -111,67 +113,4 @@ class FactTables:
             return
         self.vectors.lock(self.embed_model, len(next(iter(vectors.values()))))
         self.vectors.put(vectors)
-        self.database.run_many(
-            "UPDATE memory SET embedding_model = ? WHERE row = ?",
-            [(self.embed_model, row) for row in vectors],
-        )
-
-    def end(self, row: int, by: str, *, until: float, known: float) -> None:
-        """Let a memory and its triples stop being true at a time, and be known to since another."""
-        self.database.run(
-            "UPDATE memory SET superseded_by = ?, ended = ?, known_until = ? WHERE row = ?",
-            (by, until, known, row),
-        )
-        self.database.run(memories.END_TRIPLES, (until, known, row))
-
-    def reopen(self, rows: Iterable[int]) -> None:
-        """Let memories and their triples be true and known again.
-
-        What replaced one ends, where both state a relation that has one value at a time.
-        """
-        from hippocampus.facts.statements import read
-
-        for row, memory in memories.by_row(self.database, rows).items():
-            newer = memories.by_id(self.database, filter(None, [memory.superseded_by])).values()
-            ours = read(memory.content).relation
-            for other, rival in newer:
-                theirs = read(rival.content).relation
-                if ours and theirs and ours[:2] == theirs[:2] and rival.known_until is None:
-                    now = self.clock()
-                    self.end(other, memory.id, until=now, known=now)
-            self.database.run(
-                "UPDATE memory SET superseded_by = NULL, ended = NULL, known_until = NULL, removed = NULL"
-                " WHERE row = ?",
-                (row,),
-            )
-            self.database.run(
-                "UPDATE triple SET ended = NULL, known_until = NULL WHERE memory = ?", (row,)
-            )
-
-    def delete(self, gone: Mapping[int, Memory]) -> None:
-        """Delete memories with all that belongs to them, and bring back what they had superseded.
-
-        What a deleted one had superseded is superseded by its successor, where it has one. Its earlier
-        wordings go with it.
-        """
-        db = self.database
-        gone = dict(gone)
-        for memory in list(gone.values()):
-            mine = "WHERE superseded_by = ? AND removed = ?"
-            gone |= memories.select(db, mine, (memory.id, memories.REWORDED))
-        for memory in gone.values():
-            below = db.rows(
-                "SELECT row FROM memory WHERE superseded_by = ? ORDER BY row", (memory.id,)
-            )
-            if memory.superseded_by is None:
-                self.reopen(row for (row,) in below)
-            else:
-                db.run(
-                    "UPDATE memory SET superseded_by = ? WHERE superseded_by = ?",
-                    (memory.superseded_by, memory.id),
-                )
-        ids = [(memory.id,) for memory in gone.values()]
-        db.run_many("INSERT OR IGNORE INTO forgotten VALUES (?)", ids)
-        if self.has_vectors:
-            self.vectors.drop(gone)
-        memories.delete(db, gone)
+        memories.set_model(self.database, vectors, self.embed_model)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -22,13 +22,12 @@ from hippocampus.facts.errors import BlockError, FactError
 from hippocampus.facts.memories import returning
 from hippocampus.facts.models import TYPES, Action, Item, Memory, Outcome
 from hippocampus.facts.rendering import entry_line
+from hippocampus.facts.store import Facts
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words
+from hippocampus.facts.write import remember_many
 from hippocampus.formats.signatures import as_function, properties
 from hippocampus.formats.writing import tool_definition
-
-if TYPE_CHECKING:
-    from hippocampus.facts.store import Facts
 
 INSTRUCTIONS = (
     "You have a long-term memory that outlives this conversation. Look there before you ask the "
@@ -170,9 +169,16 @@ def _said(text: str) -> str:
     return text
 
 
+def _limit(number: int) -> int:
+    if number == 0:
+        raise ValueError("0 asks for nothing; -1 is all")
+    return number
+
+
 Words = Annotated[str, Field(min_length=1), AfterValidator(_said)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=MOST_RESULTS)]
+Limit = Annotated[int, Field(ge=-1, le=MOST_RESULTS), AfterValidator(_limit)]
 CONVERSATION = "recall_conversation"
 PLAIN = frozenset(
     {
@@ -190,7 +196,7 @@ KEY = Field(description="The block's name, such as persona or objectives.", min_
 TYPE = Field("", description=f"One of {', '.join(TYPES)}, or a type of your own.")
 ONE_TYPE = Field("", description="Only memories of this type; with ! in front, all but these.")
 ONE_KIND: Any = Field("", description="Only facts, or only texts kept word by word (memory).")
-LIMIT = Field(10, description="How many to return at most; 10 if left out.")
+LIMIT = Field(10, description="How many to return at most, -1 for all; 10 if left out.")
 
 
 class MemoryTool(BaseModel):
@@ -227,8 +233,12 @@ class StoreMemory(MemoryTool):
     metadata: dict[str, Any] = Field({}, description="Anything to keep with it.")
 
     def __call__(self, facts: Facts, reach: Reach) -> str:
-        item = Item(self.content, type=self.type or None, scope=reach.scope, metadata=self.metadata)
-        return _outcome_line(facts.store_many([item], agent=reach.agent)[0])
+        kind, extra = self.type or None, self.metadata
+        return _outcome_line(
+            facts.store(
+                self.content, agent=reach.agent, type=kind, scope=reach.scope, metadata=extra
+            )
+        )
 
 
 class AppendMemoryBlock(MemoryTool):
@@ -281,7 +291,7 @@ class RecallMemories(MemoryTool):
     """Search what was remembered and stored, best first, with dates."""
 
     query: Words = Field(description="What to look for.")
-    limit: Count = LIMIT
+    limit: Limit = LIMIT
     type: str = ONE_TYPE
     kind: Literal["", "fact", "memory"] = ONE_KIND
 
@@ -324,14 +334,14 @@ class MemoryRemember(MemoryTool):
     def __call__(self, facts: Facts, reach: Reach) -> str:
         kind = self.type or facts.policy.type
         item = Item(self.content, type=kind, intensity=self.importance, scope=reach.scope)
-        return "\n".join(map(_outcome_line, facts.remember_many([item], agent=reach.agent)))
+        return "\n".join(map(_outcome_line, remember_many(facts.tables, [item], agent=reach.agent)))
 
 
 class MemoryRecall(MemoryTool):
     """Search what was kept, before you ask the user for it; without arguments, preferences and what matters most."""
 
     query: str = Field("", description="What to look for.")
-    limit: Count = LIMIT
+    limit: Limit = LIMIT
     type: str = ONE_TYPE
     kind: Literal["", "fact", "memory"] = ONE_KIND
 

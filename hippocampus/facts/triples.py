@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hippocampus.facts.database import Database
 from hippocampus.facts.languages import word_set
 from hippocampus.facts.memories import also_found_by, listed
-from hippocampus.facts.models import Memory, Recalled, Relation, Triple
+from hippocampus.facts.models import EVERY_AGENT, Memory, Recalled, Relation, Triple
 from hippocampus.facts.words import key, words
 
 COLUMNS = """
@@ -139,6 +139,55 @@ def named_in(db: Database, asked: set[str], found: Iterable[Recalled]) -> set[in
         (listed(ids),),
     )
     return {number for number, name in names if asked.issuperset(words(name))}
+
+
+def drop_unused_names(db: Database) -> None:
+    """Delete the entities that no relation has, with their names."""
+    used = "SELECT subject FROM triple UNION SELECT object FROM triple"
+    db.run(f"DELETE FROM entity_name WHERE entity NOT IN ({used})")  # noqa: S608 - of ours
+    db.run(f"DELETE FROM entity WHERE id NOT IN ({used})")  # noqa: S608 - of ours
+
+
+def aliases(db: Database, agent: str) -> list[tuple[str, str, str]]:
+    """Return the agent, the name and the key of each name of an entity."""
+    return db.rows(
+        "SELECT entity.agent, entity.name, entity_name.key"
+        " FROM entity_name JOIN entity ON entity.id = entity_name.entity"
+        " WHERE (? OR entity.agent = ?) ORDER BY entity.agent, entity.id, entity_name.key",
+        (agent == EVERY_AGENT, agent),
+    )
+
+
+def related(  # noqa: PLR0913 - each is one filter
+    db: Database,
+    agent: str,
+    *,
+    at: float,
+    known: float,
+    entity: str = "",
+    predicate: str = "",
+    history: bool = False,
+) -> list[Triple]:
+    """Return the relations of an entity at a time, newest first; of every entity where none is named."""
+    named = (
+        "EXISTS (SELECT 1 FROM entity_name n WHERE n.key = :entity AND n.agent = s.agent"
+        " AND n.entity IN (triple.subject, triple.object))"
+    )
+    found = db.rows(
+        f"{COLUMNS} WHERE (:history OR {KNOWN}) AND (:every OR s.agent = :agent)"
+        f" AND (:predicate = '' OR triple.predicate = :predicate) AND (:entity = '' OR {named})"
+        " ORDER BY triple.valid_from DESC, triple.id DESC",
+        {
+            "history": history,
+            "at": at,
+            "known": known,
+            "every": agent == EVERY_AGENT,
+            "agent": agent,
+            "predicate": predicate_of(predicate),
+            "entity": key(entity) if entity else "",
+        },
+    )
+    return [Triple(*fields) for *fields, _ in found]
 
 
 def check(db: Database) -> list[str]:

@@ -1,28 +1,43 @@
-"""Keeping a store in order: struck-out sentences, described memories, twins, imports, erasing, uses."""
+"""Keeping a store in order: other wordings, deleting and restoring, compacting, embedding anew, uses.
+
+What it reads and writes is in `memories`; here it is decided which.
+"""
 
 from __future__ import annotations
 
-import json
+import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from hippocampus.entries.text import storable
 from hippocampus.errors import ProviderError
-from hippocampus.facts import memories, triples
+from hippocampus.facts import judge, memories, triples
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import Kind, Memory, Recalled, Score
-from hippocampus.facts.query import RecallQuery, find
+from hippocampus.facts.models import (
+    Compaction,
+    Complete,
+    FactPolicy,
+    Kind,
+    Memory,
+    Recalled,
+    Score,
+)
+from hippocampus.facts.query import find
+from hippocampus.facts.search import RecallQuery
 from hippocampus.facts.sentences import RECALLED, without_sentence
+from hippocampus.facts.similar import differ, features, jaccard
 from hippocampus.facts.statements import read
+from hippocampus.facts.strength import due_for_pruning
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
-from hippocampus.facts.timestamps import day, new_id
+from hippocampus.facts.timestamps import Moment, day, new_id, optional_seconds
 from hippocampus.facts.topics import coverage
 from hippocampus.facts.words import content_words, words
 
 LEAST_WORDS = 2
 """Of a message of which a sentence was struck out, fewer words are not kept."""
 EMBEDDED_AT_ONCE = 256
+MOST_ASKED = 50
+"""How many pairs a model is asked about in one compaction."""
 REMADE = "reembedding"
 SURE_COSINE = 0.85
 """From this cosine on a description certainly means a memory that lacks a word of it."""
@@ -36,41 +51,121 @@ LEAST_TELLING = 2
 """How many of a memory's words, which the question did not have, an answer has that uses it."""
 
 
-def is_current(memory: Memory) -> bool:
-    """Return whether nothing replaces a memory and no one took it away."""
-    return memory.removed is None and memory.superseded_by is None and memory.known_until is None
+def update(tables: FactTables, memory_id: str, content: str) -> Memory:
+    """Put another content in a memory's place, with its vector and triples; its history has the old one.
+
+    Raises:
+        FactError: there is no memory of that id, or the content cannot be kept.
+
+    """
+    db = tables.database
+    if why := tables.refusal(content):
+        raise FactError(f"the new content cannot be kept: {why}")
+    vectors = tables.embedded([content])
+    with db.transaction():
+        found = memories.by_id(db, [memory_id])
+        if not found:
+            raise FactError(f"there is no memory {memory_id!r}")
+        row, old = found[memory_id]
+        now = tables.clock()
+        before = replace(
+            old,
+            id=new_id(now),
+            valid_until=now,
+            known_until=now,
+            superseded_by=old.id,
+            removed=memories.REWORDED,
+            embedding_model=None,
+        )
+        memories.insert(db, before)
+        memory = memories.rewrite(db, row, old, content)
+        if tables.has_vectors:
+            tables.vectors.drop([row])
+        if vectors is not None:
+            tables.put_vectors({row: vectors[0]})
+        relate(tables, row, memory)
+    return memory
 
 
-def successors(tables: FactTables, ids: Iterable[str]) -> dict[str, Memory | None]:
-    """Return for each id that exists, or did, the current memory that it is or that replaces it, or nothing."""
-    db, wanted = tables.database, json.dumps(list(ids))
-    among = "IN (SELECT value FROM json_each(?))"
-    asked = db.rows(
-        f"SELECT id FROM memory WHERE id {among} UNION SELECT id FROM forgotten WHERE id {among}",  # noqa: S608 - names of ours
-        (wanted, wanted),
-    )
-    chains = db.rows(
-        "WITH RECURSIVE chain(first, last) AS (SELECT id, id FROM memory"  # noqa: S608 - names of ours
-        f" WHERE id {among} UNION SELECT first, superseded_by FROM chain JOIN memory ON id = last"
-        " WHERE superseded_by IS NOT NULL) SELECT first, last FROM chain",
-        (wanted,),
-    )
-    current = {
-        last: memory
-        for last, (_, memory) in memories.by_id(db, [last for _, last in chains]).items()
-        if is_current(memory)
-    }
-    found: dict[str, Memory | None] = {memory_id: None for (memory_id,) in asked}
-    return found | {first: current[last] for first, last in chains if last in current}
+# Away, and back
+
+
+def delete(tables: FactTables, memory_ids: Iterable[str]) -> list[Memory]:
+    """Delete memories for good, bring back what they had superseded, and return what was deleted."""
+    with tables.database.transaction():
+        gone = dict(memories.by_id(tables.database, memory_ids).values())
+        delete_rows(tables, gone)
+    return list(gone.values())
+
+
+def delete_rows(tables: FactTables, gone: Mapping[int, Memory]) -> None:
+    """Delete memories with all that belongs to them, inside the caller's transaction.
+
+    What a deleted one had superseded is current again, or superseded by its successor, where it has one.
+    Its earlier wordings go with it.
+    """
+    db, gone = tables.database, dict(gone)
+    for memory in list(gone.values()):
+        below = memories.superseded(db, memory.id)
+        gone |= {row: each for row, each in below.items() if each.removed == memories.REWORDED}
+    for memory in gone.values():
+        if memory.superseded_by is None:
+            _reopen(tables, memories.superseded(db, memory.id))
+        else:
+            memories.inherit(db, memory.id, memory.superseded_by)
+    if tables.has_vectors:
+        tables.vectors.drop(gone)
+    memories.delete(db, gone)
+
+
+def _reopen(tables: FactTables, olds: Mapping[int, Memory]) -> None:
+    """Let memories and their triples be true and known again.
+
+    What replaced one ends, where both state a relation that has one value at a time.
+    """
+    db = tables.database
+    for row, memory in olds.items():
+        newer = memories.by_id(db, filter(None, [memory.superseded_by])).values()
+        ours = read(memory.content).relation
+        for other, rival in newer:
+            theirs = read(rival.content).relation
+            if ours and theirs and ours[:2] == theirs[:2] and rival.known_until is None:
+                now = tables.clock()
+                memories.end(db, other, memory.id, until=now, known=now)
+        memories.reopen(db, row)
+
+
+def restore(tables: FactTables, memory_ids: Iterable[str]) -> list[Memory]:
+    """Bring back what was superseded, or taken away by `compact`."""
+    with tables.database.transaction():
+        found = dict(memories.by_id(tables.database, memory_ids).values())
+        gone = {row: each for row, each in found.items() if each.superseded_by or each.removed}
+        _reopen(tables, gone)
+        return list(memories.by_row(tables.database, gone).values())
+
+
+def purge(
+    tables: FactTables,
+    *,
+    before: Moment | None = None,
+    agent: str | None = None,
+    dry_run: bool = False,
+) -> list[Memory]:
+    """Delete superseded and removed memories for good, and return them."""
+    with tables.database.transaction():
+        limit = optional_seconds(before)
+        gone = memories.past(tables.database, agent or tables.agent, limit)
+        if not dry_run:
+            delete_rows(tables, gone)
+    return list(gone.values())
 
 
 def retire(tables: FactTables, ids: Iterable[str], reason: str) -> list[Memory]:
     """Take current memories away and return them; `restore` brings them back."""
     db = tables.database
     with db.transaction():
-        found = [pair for pair in memories.by_id(db, ids).values() if is_current(pair[1])]
-        now = tables.clock()
-        memories.remove(db, [(row, reason, None) for row, _ in found], now)
+        found = [pair for pair in memories.by_id(db, ids).values() if memories.is_current(pair[1])]
+        memories.remove(db, [(row, reason, None) for row, _ in found], tables.clock())
     return [memory for _, memory in found]
 
 
@@ -85,11 +180,8 @@ def withdraw(
     added: dict[int, str] = {}
     empty = []
     with tables.database.transaction():
-        said = (
-            "WHERE kind = 'memory' AND type = 'event' AND known_until IS NULL AND removed IS NULL"
-        )
         now = tables.clock()
-        for row, message in memories.select(tables.database, f"{said} ORDER BY row").items():
+        for row, message in memories.messages(tables.database).items():
             left = message.content
             for fact in (each for each in gone if each.agent == message.agent):
                 left = without_sentence(left, fact.content)
@@ -106,7 +198,7 @@ def withdraw(
                     embedding_model=None,
                 )
                 added[memories.insert(tables.database, memory)] = memory.id
-                tables.end(row, memory.id, until=memory.valid_from, known=now)
+                memories.end(tables.database, row, memory.id, until=memory.valid_from, known=now)
         retired = retire(tables, empty, reason)
     texts = [each.content for each in memories.by_row(tables.database, added).values()]
     vectors = tables.embedded(texts)
@@ -114,17 +206,6 @@ def withdraw(
         with tables.database.transaction():
             tables.put_vectors(dict(zip(sorted(added), vectors, strict=True)))
     return list(added.values()), retired
-
-
-def ended(tables: FactTables, texts: Iterable[str], agent: str, kind: Kind = "fact") -> list[str]:
-    """Return those of some texts that were facts of an agent, or memories, and are none any more."""
-    by_hash = {memories.hashed(text, kind): text for text in texts}
-    rows = tables.database.rows(
-        "SELECT hash FROM memory WHERE kind = ? AND hash IN (SELECT value FROM json_each(?)) AND agent = ?"
-        " GROUP BY hash HAVING sum(removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?)) = 0",
-        (kind, json.dumps(list(by_hash)), agent, tables.clock()),
-    )
-    return [by_hash[number] for (number,) in rows]
 
 
 # By meaning
@@ -162,27 +243,81 @@ def meant(tables: FactTables, text: str, query: RecallQuery, threshold: float) -
 # Compacting
 
 
-def twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
-    """Return the rows that repeat an earlier one word by word, with that row."""
+def compact(
+    tables: FactTables,
+    *,
+    dry_run: bool = False,
+    agent: str | None = None,
+    keep: Collection[str] = (),
+) -> Compaction:
+    """Take faded and duplicate memories away; `restore` brings them back until `purge`.
+
+    The ids in `keep` do not fade, and neither does a preference.
+    """
+    db, now = tables.database, tables.clock()
+    current = memories.current(db, agent or tables.agent, now)
+    pruned = {
+        row: reason
+        for row, each in current.items()
+        if each.id not in keep and (reason := due_for_pruning(tables.policy, each, now))
+    }
+    left = {row: memory for row, memory in current.items() if row not in pruned}
+    merged = _twins(tables, left)
+    if not dry_run:
+        with db.transaction():
+            gone = [(row, reason, None) for row, reason in pruned.items()]
+            twins = [(row, "merged", left[winner].id) for row, winner in merged.items()]
+            memories.remove(db, [*gone, *twins], now)
+    return Compaction(
+        tuple(current[row].id for row in pruned),
+        tuple(left[row].id for row in merged),
+        len(current) - len(pruned) - len(merged),
+        dry_run,
+    )
+
+
+def _twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
+    """Return the rows that repeat an earlier one, word by word or for a model, with that row."""
     first: dict[tuple[object, ...], int] = {}
     losers: dict[int, int] = {}
     for row, memory in kept.items():
-        same = (
-            memory.agent,
-            memory.scope,
-            memory.kind,
-            memory.type,
-            memories.hashed(memory.content, "fact"),
-        )
+        same = (*_place(memory), memory.kind, memories.hashed(memory.content, "fact"))
         if first.setdefault(same, row) != row:
             losers[row] = first[same]
     if tables.complete is not None and tables.policy.duplicate_minhash:
-        from hippocampus.facts.compat.bands import merged_by_model
-
-        losers |= merged_by_model(
-            tables, {row: each for row, each in kept.items() if row not in losers}
-        )
+        left = {row: each for row, each in kept.items() if row not in losers}
+        losers |= _twins_by_model(tables.policy, tables.complete, left)
     return losers
+
+
+def _twins_by_model(
+    policy: FactPolicy, complete: Complete, kept: Mapping[int, Memory]
+) -> dict[int, int]:
+    """Return which rows a model calls the same as an earlier one, of pairs between the policy's bands."""
+    said = {row: features(memory.content) for row, memory in kept.items()}
+    unsure: dict[tuple[int, int], None] = {}
+    losers: dict[int, int] = {}
+    for one, other in itertools.combinations(kept, 2):
+        if _place(kept[one]) != _place(kept[other]):
+            continue
+        value = jaccard(said[one], said[other])
+        if value >= policy.new_minhash and not differ(kept[one].content, kept[other].content):
+            if value >= policy.duplicate_minhash:
+                losers[other] = one
+            else:
+                unsure[one, other] = None
+    asked = [pair for pair in unsure if pair[1] not in losers][:MOST_ASKED]
+    known = {f"k{number}": kept[one].content for number, (one, _) in enumerate(asked, 1)}
+    new = [kept[other].content for _, other in asked]
+    answers = judge.decided(complete, new, known) if asked else {}
+    for at, decision in answers.items():
+        if decision.action == "same" and f"k{at + 1}" in decision.known:
+            losers[asked[at][1]] = asked[at][0]
+    return losers
+
+
+def _place(memory: Memory) -> tuple[str, str, str]:
+    return memory.agent, memory.scope, memory.type
 
 
 # Taking in
@@ -208,35 +343,27 @@ def reembed(tables: FactTables) -> Iterator[tuple[int, int]]:
         raise FactError("there is no embedding model to embed with")
     if db.meta(REMADE) != model and db.meta("embedding_model") != model:
         tables.vectors.clear()
-        db.run("UPDATE memory SET embedding_model = NULL")
+        memories.set_model(db, None, None)
         db.set_meta(REMADE, model)
-    total = int(db.value("SELECT count(*) FROM memory"))
-    missing = "SELECT row, content FROM memory WHERE embedding_model IS NULL ORDER BY row LIMIT ?"
-    while found := db.rows(missing, (EMBEDDED_AT_ONCE,)):
-        rows: dict[int, str] = dict(found)
+    total = memories.total(db)
+    while rows := memories.unembedded(db, EMBEDDED_AT_ONCE):
         vectors = tables.embedded(list(rows.values()))
         if vectors is None:
             raise ProviderError("the embedding model failed; run it again to go on from here")
         with db.transaction():
             tables.put_vectors(dict(zip(rows, vectors, strict=True)))
             tables.vectors.changed()
-        left = db.value("SELECT count(*) FROM memory WHERE embedding_model IS NULL")
-        yield total - left, total
-    db.run("DELETE FROM meta WHERE key = ?", (REMADE,))
+        yield total - memories.total(db, unembedded=True), total
+    db.set_meta(REMADE, "")
 
 
 # Erasing
 
 
-def of_session(tables: FactTables, session: str) -> dict[int, Memory]:
-    """Return every memory that a session made, whatever became of it, by row."""
-    return memories.select(tables.database, "WHERE session = ?", (storable(session),))
-
-
 def erase(tables: FactTables, session: str) -> None:
     """Delete the memories of a session, so that its words are nowhere in the file.
 
-    What these had superseded is current again. The file is rewritten: SQLite overwrites no deleted row.
+    What these had superseded is current again.
 
     Raises:
         StoreError: the file cannot be written.
@@ -244,16 +371,17 @@ def erase(tables: FactTables, session: str) -> None:
     """
     db = tables.database
     with db.transaction():
-        gone = of_session(tables, session)
-        tables.delete(gone)
-        ids = [(each.id,) for each in gone.values()]
-        db.run_many("DELETE FROM receipt WHERE memory = ?", ids)
-        used = "SELECT subject FROM triple UNION SELECT object FROM triple"
-        db.run(f"DELETE FROM entity_name WHERE entity NOT IN ({used})")  # noqa: S608 - of ours
-        db.run(f"DELETE FROM entity WHERE id NOT IN ({used})")  # noqa: S608 - of ours
-    db.run("INSERT INTO memory_text (memory_text) VALUES ('optimize')")
-    db.run("VACUUM")
-    db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        gone = memories.of_session(db, session)
+        delete_rows(tables, gone)
+        triples.drop_unused_names(db)
+    memories.rewrite_file(db, [each.id for each in gone.values()])
+
+
+def check(tables: FactTables) -> list[str]:
+    """Return a sentence for each thing that is wrong with the file; empty when all is well."""
+    db = tables.database
+    problems = db.check() + memories.check(db) + triples.check(db)
+    return problems + (tables.vectors.check() if tables.has_vectors else [])
 
 
 # Using
@@ -284,7 +412,6 @@ def _printed(tables: FactTables, printed: str, agent: str) -> dict[str, Memory]:
         for text in texts:
             plain = re.sub(r" \((?:about: .*|until \d{4}-\d\d-\d\d)\)$", "", text)
             for kind in KINDS:
-                same = (memories.hashed(plain, kind), agent)
-                where = "WHERE hash = ? AND agent = ? AND known_until IS NULL"
-                found |= {each.id: each for each in memories.select(db, where, same).values()}
+                there = memories.worded(db, plain, kind, agent).values()
+                found |= {each.id: each for each in there}
     return found

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from hippocampus.facts.languages import (
     SpokenLanguage,
     language_of,
-    language_of_statement,
+    phrases,
     words_of_any,
 )
 
@@ -73,7 +73,7 @@ def words(text: str) -> list[str]:
 @functools.lru_cache(maxsize=8192)
 def spoken(text: str) -> SpokenLanguage:
     """Return the language of a statement."""
-    return language_of_statement(text, words(text))
+    return language_of(text, words(text))
 
 
 def bigrams(run: str) -> list[str]:
@@ -161,9 +161,7 @@ def _pairs(word: str, stop_words: Collection[str]) -> list[str]:
 @functools.cache
 def _irregular() -> dict[str, tuple[str, ...]]:
     """Return the other forms of irregular English words, which no stemmer joins."""
-    from hippocampus.facts.languages.en import IRREGULAR
-
-    groups = (tuple(line.split()) for line in IRREGULAR.split(","))
+    groups = (tuple(forms.split()) for forms in phrases("irregular", "en").split(","))
     return {
         form: tuple(other for other in group if other != form) for group in groups for form in group
     }

@@ -7,15 +7,15 @@ a failure stays done.
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from hippocampus.facts import judge, memories, triples
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import (
+    EVERY_AGENT,
     HEARSAY,
     TRUSTED_ROLES,
     Action,
@@ -23,19 +23,21 @@ from hippocampus.facts.models import (
     Item,
     Kind,
     Memory,
+    Origin,
     Outcome,
     Relation,
 )
 from hippocampus.facts.pasted import own_words
 from hippocampus.facts.resolve import Ending, endings
 from hippocampus.facts.sentences import sentences, without_recalled, without_sentence
+from hippocampus.facts.similar import differ, similarities
 from hippocampus.facts.statements import Statement, joined, read, type_of
 from hippocampus.facts.strength import running_mean
 from hippocampus.facts.tables import FactTables
-from hippocampus.facts.timestamps import new_id, optional_seconds
+from hippocampus.facts.timestamps import Moment, new_id, optional_seconds
 from hippocampus.facts.topics import holds, topic
 from hippocampus.facts.upkeep import LEAST_WORDS
-from hippocampus.facts.words import UNSPACED, match_of, normalised, query_terms, words
+from hippocampus.facts.words import UNSPACED, key, match_of, normalised, query_terms, words
 
 if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
@@ -49,6 +51,21 @@ NEWEST = 40
 """How many of the newest statements a new one that ends something is compared with, whatever their words."""
 COMPARED = 50
 """How many of the statements that share most of its words a new one is compared with."""
+
+
+class ItemFields(TypedDict, total=False):
+    """What a caller may say of a text besides its words."""
+
+    type: str | None
+    intensity: float | None
+    scope: str
+    tags: Sequence[str]
+    origin: Origin
+    at: Moment | None
+    """When it was said."""
+    valid_from: Moment | None
+    valid_until: Moment | None
+    metadata: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +86,79 @@ class MemoryRequest:
     decision: judge.Judgement | None = None
     name: str = ""
     """How a model's decisions name it."""
+
+
+def remember(
+    tables: FactTables, text: str, *, agent: str | None = None, **fields: Unpack[ItemFields]
+) -> list[Outcome]:
+    """Keep each statement of a text: added, strengthened, superseding or kept apart.
+
+    At most two completions (one extracts, one decides) and one embedding a statement.
+    """
+    return keep(tables, requests_of(tables, item_of(text, **fields)), agent)
+
+
+def remember_many(
+    tables: FactTables, items: Iterable[Item | str], *, agent: str | None = None
+) -> list[Outcome]:
+    """Remember each item as one statement, as it is; a thousand to a transaction.
+
+    Each sees those before it. No completion extracts; one a thousand decides.
+    """
+    return keep(tables, (claim(_item(item)) for item in items), agent)
+
+
+def remember_triple(  # noqa: PLR0913 - each is one property of a relation
+    tables: FactTables,
+    subject: str,
+    predicate: str,
+    value: str,
+    *,
+    agent: str | None = None,
+    raw: str = "",
+    changed: bool = False,
+    **fields: Unpack[ItemFields],
+) -> Outcome:
+    """Keep one relation as a fact; of a single-valued predicate, or `changed`, the old value ends."""
+    name = triples.predicate_of(predicate)
+    item = item_of(f"{subject} {name.replace('_', ' ')} {value}", **fields)
+    request = MemoryRequest(
+        item,
+        "fact",
+        "fact",
+        tables.without_secrets(raw),
+        relations=(Relation(subject, name, value),),
+        replaces=changed or name in triples.SINGLE,
+    )
+    return keep(tables, [request], agent)[0]
+
+
+def store_many(
+    tables: FactTables, items: Iterable[Item | str], *, agent: str | None = None
+) -> list[Outcome]:
+    """Keep each text word by word; the same text again strengthens the first; a thousand to a transaction."""
+    of = (_item(item) for item in items)
+    wanted = (MemoryRequest(item, "memory", item.type or tables.policy.type) for item in of)
+    return keep(tables, wanted, agent)
+
+
+def _item(item: Item | str) -> Item:
+    return Item(item) if isinstance(item, str) else item
+
+
+def item_of(content: str, *, tags: Sequence[str] = (), **fields: Any) -> Item:
+    """Return an item of a caller's fields, with its dates read."""
+    at, valid_from, valid_until = (
+        optional_seconds(fields.pop(name, None)) for name in ("at", "valid_from", "valid_until")
+    )
+    return Item(
+        content,
+        at=at,
+        valid_from=at if valid_from is None else valid_from,
+        valid_until=valid_until,
+        tags=tuple(tags),
+        **fields,
+    )
 
 
 # Requests
@@ -120,13 +210,16 @@ def _of_draft(item: Item, draft: judge.ExtractedFact, text: str) -> MemoryReques
 def keep(
     tables: FactTables,
     wanted: Iterable[MemoryRequest],
-    agent: str,
+    agent: str | None = None,
     known: Mapping[str, KnownStatement] | None = None,
 ) -> list[Outcome]:
     """Write texts, a thousand to a transaction, each seeing those before it.
 
     `known` has what their decisions name; without it, the store's model decides.
     """
+    agent = agent or tables.agent
+    if agent == EVERY_AGENT:
+        raise FactError(f"{EVERY_AGENT!r} asks for all agents; name the one that remembers")
     outcomes: list[Outcome] = []
     waiting = iter(wanted)
     while chunk := list(itertools.islice(waiting, CHUNK)):
@@ -186,27 +279,21 @@ class _Transaction:
     def keep(self, wanted: MemoryRequest) -> Outcome:
         """Keep a text, but for one that counts once and has counted."""
         once = wanted.item.once
-        counted = "SELECT memory, action FROM receipt WHERE key = ?"
-        if once and (before := self._db.rows(counted, (once,))):
-            [(memory_id, action)] = before
+        if once and (before := memories.receipt(self._db, once)):
+            memory_id, action = before
             _, memory = memories.by_id(self._db, [memory_id]).get(memory_id, (0, None))
             return Outcome(Action(action), "it was kept before", memory)
         outcome = self._kept(wanted)
         memory_id = outcome.memory.id if outcome.memory else ""
         self._known[wanted.name] = memory_id, outcome.memory.content if outcome.memory else ""
         if once:
-            values = (once, memory_id, outcome.action)
-            self._db.run("INSERT INTO receipt VALUES (?, ?, ?)", values)
+            memories.put_receipt(self._db, once, memory_id, outcome.action)
         return outcome
 
     def _kept(self, wanted: MemoryRequest) -> Outcome:
         item, now = wanted.item, self._tables.clock()
         at = now if item.at is None else item.at
-        same = self._db.value(
-            "SELECT max(row) FROM memory WHERE hash = ? AND kind = ? AND agent = ? AND scope = ?"
-            " AND removed IS NULL AND known_until IS NULL",
-            (memories.hashed(item.content, wanted.kind), wanted.kind, self._agent, item.scope),
-        )
+        same = memories.same(self._db, item.content, wanted.kind, self._agent, item.scope)
         if same is not None:
             return self._strengthened(same, wanted, at, "the same text")
         memory = memories.made(
@@ -229,25 +316,36 @@ class _Transaction:
         return self._tables.policy.importance if item.intensity is None else item.intensity
 
     def _in_band(self, wanted: MemoryRequest) -> int | None:
-        """Return the row that is the same by the bands of a foreign store, where the policy has them."""
-        policy = self._tables.policy
+        """Return the current row that is the same by the bands of a foreign store, where the policy has them."""
+        tables, policy, item = self._tables, self._tables.policy, wanted.item
         if wanted.kind != "fact" or not (policy.duplicate_cosine or policy.duplicate_minhash):
             return None
-        from hippocampus.facts.compat.bands import duplicate_of
-
-        return duplicate_of(
-            self._tables, wanted.item, wanted.type, wanted.vector, self._agent, self.vectors
-        )
+        likely: dict[int, float] = {}
+        if wanted.vector is not None and policy.duplicate_cosine:
+            if tables.has_vectors:
+                likely = tables.vectors.nearest(wanted.vector, policy.candidates)
+            likely |= {row: float(wanted.vector @ other) for row, other in self.vectors.items()}
+            likely = {row: each for row, each in likely.items() if each > policy.duplicate_cosine}
+        if policy.duplicate_minhash:
+            alike = similarities(
+                item.content, close_to(tables, item.content, self._agent, item.scope)
+            )
+            likely |= {row: one for row, one in alike.items() if one >= policy.duplicate_minhash}
+        kept = memories.by_row(self._db, likely)
+        place = (self._agent, item.scope, wanted.type, "fact")
+        for row in sorted(kept, key=lambda row: -likely[row]):
+            old = kept[row]
+            is_there = (old.agent, old.scope, old.type, old.kind) == place and memories.is_current(
+                old
+            )
+            if is_there and not differ(old.content, item.content):
+                return row
+        return None
 
     def _strengthened(self, row: int, wanted: MemoryRequest, at: float, reason: str) -> Outcome:
         old = memories.by_row(self._db, [row])[row]
         intensity = running_mean(old.intensity, old.encounters, self._intensity(wanted.item))
-        self._db.run(
-            "UPDATE memory SET intensity = ?, encounters = encounters + 1, accessed = max(accessed, ?)"
-            " WHERE row = ?",
-            (intensity, at, row),
-        )
-        memory = memories.by_row(self._db, [row])[row]
+        memory = memories.strengthen(self._db, row, intensity, at)
         return Outcome(Action.STRENGTHENED, reason, memory, others=(memory.id,))
 
     def _added(
@@ -296,26 +394,30 @@ class _Transaction:
             return [Ending(row, old.content, "", reason) for row, old in rivals.items()]
         if statement is None or not statement.may_end:
             return []
-        place = memory.agent, memory.scope, memory.created
-        newest = memories.select(
-            db,
-            f"WHERE agent = ? AND scope = ? AND {memories.CURRENT} ORDER BY row DESC LIMIT ?",
-            (*place, NEWEST),
+        newest = memories.newest(db, memory.agent, [memory.scope], memory.created, NEWEST)
+        likely = close_to(self._tables, memory.content, memory.agent, memory.scope)
+        known = (rivals | newest | likely).items()
+        found = endings(
+            statement, memory, sorted(known, key=lambda each: (-each[1].valid_from, -each[0]))
         )
-        likely = memories.matching(db, match_of(memory.content), *place, COMPARED)
-        return endings(
-            statement,
-            memory,
-            sorted(
-                (rivals | newest | likely).items(), key=lambda each: (-each[1].valid_from, -each[0])
-            ),
-        )
+        if statement.moves and memory.origin.role in TRUSTED_ROLES:
+            ended = {each.row for each in found}
+            reason = "another value has taken its place"
+            # What took a value's place has its relation, which its own words do not name.
+            found += [
+                Ending(row, old.content, "", reason)
+                for row, old in rivals.items()
+                if row not in ended and read(old.content).relation is None
+            ]
+        return found
 
     def _superseding(
         self, wanted: MemoryRequest, memory: Memory, ends: Sequence[Ending]
     ) -> Outcome:
         if not ends:
             return self._added(wanted, memory)
+        if wanted.statement and not wanted.relations:
+            wanted = replace(wanted, relations=_inherited(ends, wanted.statement))
         olds = memories.by_row(self._db, [each.row for each in ends])
         context = " ".join(dict.fromkeys(_without_value(each) for each in ends)).strip()
         if about := _about(ends[0], memory.content):
@@ -344,7 +446,7 @@ class _Transaction:
                 )
                 memories.insert(self._db, heir)
             until = max(by.valid_from, old.valid_from)
-            self._tables.end(number, heir.id, until=until, known=by.created)
+            memories.end(self._db, number, heir.id, until=until, known=by.created)
 
     def _followed(
         self, wanted: MemoryRequest, decision: judge.Judgement, memory: Memory
@@ -377,6 +479,19 @@ class _Transaction:
         return self._resolved(wanted, memory)
 
 
+def _inherited(ends: Sequence[Ending], by: Statement) -> tuple[Relation, ...]:
+    """Return the relations of ended sentences with the values that a statement puts in the place of theirs."""
+    olds = [(read(each.sentence).relation, each.old) for each in ends]
+    return tuple(
+        {
+            Relation(known.subject, known.predicate, swap.new): None
+            for known, old in olds
+            for swap in by.swaps
+            if known and swap.new and swap.old == old and key(known.object) == key(old)
+        }
+    )
+
+
 def _without_value(ending: Ending) -> str:
     """Return the words of an ended sentence without its old value: who looks for them means the new one."""
     if re.search(f"[{UNSPACED}]", ending.old):
@@ -391,6 +506,12 @@ def _about(ending: Ending, text: str) -> str:
     before = ending.sentence[: max(place, 0)].strip()
     named = topic(before)
     return f"{before} …" if named and not holds(text, named) else ""
+
+
+def close_to(tables: FactTables, text: str, agent: str, scope: str) -> dict[int, Memory]:
+    """Return the current memories that share most words with a text."""
+    match, now = match_of(text), tables.clock()
+    return memories.matching(tables.database, match, agent, scope, now, COMPARED)
 
 
 # With a model
@@ -416,7 +537,7 @@ def _shown(
     tables: FactTables, new: Sequence[MemoryRequest], agent: str
 ) -> dict[str, KnownStatement]:
     """Return what a model is shown: other values of the new relations, and the newest statements of the speaker."""
-    db, scopes = tables.database, json.dumps([one.item.scope for one in new])
+    db, scopes = tables.database, [one.item.scope for one in new]
     rows = [
         row
         for one in new
@@ -424,11 +545,8 @@ def _shown(
         for row in triples.rivals(db, agent, one.item.scope, each)
     ]
     found = memories.by_row(db, rows[: tables.policy.candidates])
-    among = "WHERE agent = ? AND scope IN (SELECT value FROM json_each(?))"
-    by_speaker = "AND role IN (SELECT value FROM json_each(?))"
-    values = (agent, scopes, json.dumps([*TRUSTED_ROLES]), tables.clock(), judge.MOST_ASKED)
-    rest = f"{among} {by_speaker} AND {memories.CURRENT} ORDER BY row DESC LIMIT ?"
-    found |= memories.select(db, rest, values)
+    roles, now = [*TRUSTED_ROLES], tables.clock()
+    found |= memories.newest(db, agent, scopes, now, judge.MOST_ASKED, roles)
     shown = {
         normalised(sentence): (memory.id, sentence)
         for memory in found.values()

@@ -19,7 +19,7 @@ from hippocampus.storage.sqlite import connected, transaction
 
 TableColumns = Mapping[str, tuple[str, ...]]
 """The columns of each table, by its name."""
-RECORD = "CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT)"
+RECORD = "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name TEXT)"
 COLUMNS = """
     SELECT found.name, field.name FROM pragma_table_list AS found
     JOIN pragma_table_xinfo(found.name) AS field
@@ -125,7 +125,7 @@ def applied(db: sqlite3.Connection, path: str, schema: Schema) -> list[str]:
                 return known[:number]
         raise foreign
     names = [name for (name,) in db.execute("SELECT name FROM migration ORDER BY number")]
-    if names[:1] != known[:1]:
+    if names and names[:1] != known[:1]:
         raise foreign
     if names != known[: len(names)]:
         raise LaterVersionError(

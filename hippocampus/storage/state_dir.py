@@ -148,27 +148,10 @@ class StateDir:
         """Return the daily logs that exist, oldest first."""
         return sorted(path for path in self.memory.glob("*.md") if _DAY.fullmatch(path.name))
 
-    # What `defrag --undo` reads
-
-    @property
-    def defrag(self) -> Path:
-        """Return the folder of the last `defrag`."""
-        return self.root / "defrag"
-
     @property
     def defrag_lock(self) -> Path:
         """Return the lock that one `defrag` at a time holds."""
-        return self.defrag / ".lock"
-
-    @property
-    def undo_record(self) -> Path:
-        """Return the record of the last `defrag`."""
-        return self.defrag / "undo.json"
-
-    @property
-    def undo_contents(self) -> Path:
-        """Return the store of the payloads that the last `defrag` removed."""
-        return self.defrag / "contents"
+        return self.root / "defrag" / ".lock"
 
 
 def file_stem(session: str) -> str:

@@ -28,7 +28,7 @@ from hippocampus import Hippocampus
 def undisturbed(folder: Path, messages: list[dict[str, Any]]) -> tuple[list[Any], float]:
     """Return what the fact store holds where nobody is killed, and the seconds that it takes."""
     memory = Hippocampus(folder)
-    memory.facts.count()
+    memory.facts.memories()
     session = memory.session("s")
     session(messages)
     started = time.perf_counter()

@@ -6,6 +6,7 @@ import itertools
 import os
 import random
 
+import factual
 import numpy as np
 import pytest
 
@@ -49,7 +50,7 @@ def filled(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("speed") / "facts.db"
     embed = Noise() if request.param else None
     with Facts(path, embed=embed) as facts:
-        facts.store_many(items(ROWS))
+        factual.store_many(facts, items(ROWS))
     with Facts(path, embed=embed) as facts:
         facts.recall(sentence(3))
         yield facts
@@ -70,6 +71,6 @@ def test_writing_two_thousand(benchmark, tmp_path, way):
 
     def write():
         with Facts(tmp_path / f"{next(numbers)}.db") as facts:
-            getattr(facts, way)(listed)
+            getattr(factual, way)(facts, listed)
 
     benchmark.pedantic(write, rounds=3)

@@ -202,6 +202,9 @@ def test_blocks_are_listed_and_read(filled: Path) -> None:
         "persona"
     ]
     assert done("--as", "hippo", "block", "ann", "persona", cwd=filled) == "kind\n"
+    with Facts(filled / ".hippocampus" / "memory.sqlite3", agent="ann") as facts:
+        facts.blocks.append("persona", "kinder", scope="work")
+    assert "work/persona (6 bytes" in done("--as", "hippo", "blocks", "ann", cwd=filled)
     missing = run("--as", "hippo", "block", "ann", "none", "--json", cwd=filled)
     assert missing.returncode == 1
     assert json.loads(missing.stdout)["value"] is None
@@ -301,9 +304,8 @@ def test_recalling_ranks_filters_and_loads_the_context(tmp_path: Path) -> None:
 
 
 def forget(*arguments: str, cwd: Path) -> dict[str, Any]:
-    with contextlib.chdir(cwd):
-        done = CliRunner().invoke(commands.app, ["forget", ".hippocampus", *arguments, "--json"])
-    assert done.exit_code == 0, done.output
+    done = commands.run("forget", ".hippocampus", *arguments, "--json", cwd=cwd)
+    assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -326,8 +328,7 @@ def test_forgetting_says_what_is_true_again(tmp_path: Path) -> None:
 
 def test_the_doctor_of_a_database_is_that_of_a_memory(tmp_path: Path) -> None:
     done("remember", "The boiler is in the cellar.", cwd=tmp_path)
-    with contextlib.chdir(tmp_path):
-        found = CliRunner().invoke(commands.app, ["doctor", ".hippocampus/memory.sqlite3"])
+    found = commands.run("doctor", ".hippocampus/memory.sqlite3", cwd=tmp_path)
     assert json.loads(found.stdout)["database"]["memories"] == 1
 
 
@@ -410,6 +411,9 @@ def test_another_embedding_model_names_the_command_that_embeds_anew(tmp_path: Pa
         assert refused.returncode == 2
         for word in ("small", "large", "hippocampus memory reembed"):
             assert word in refused.stderr
+        asked = run("retrieve", cwd=tmp_path, env=second, stdin="Where is the boiler?")
+        assert "cellar" in asked.stdout
+        assert "searched by words alone" in asked.stderr
         found = json.loads(run("--as", "crib", "doctor", cwd=tmp_path, env=second).stdout)
         assert "reembed" in found["models"]["problem"]
         assert read("reembed", cwd=tmp_path, env=second) == {"embedded": 1, "memories": 1}
@@ -480,8 +484,7 @@ def test_what_cannot_be_restored_is_named(filled: Path) -> None:
         found = run(*verb.split(), "nosuch", cwd=filled)
         assert (found.returncode, found.stderr) == (1, "hippocampus: no memory nosuch\n")
     assert run("update", "nosuch", "text", cwd=filled).returncode == 1
-    with contextlib.chdir(filled):
-        assert CliRunner().invoke(commands.app, ["forget", ".hippocampus", "nosuch"]).exit_code == 1
+    assert commands.run("forget", ".hippocampus", "nosuch", cwd=filled).returncode == 1
 
 
 def test_every_agent_is_the_name_of_none(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ for folder in map(str.strip, sys.stdin):
         print("killed" if status else "done", flush=True)
         continue
     memory = Hippocampus(folder)
-    memory.facts.count()
+    memory.facts.memories()
     session = memory.session("s")
     session(messages)
     print(os.getpid(), flush=True)

@@ -1,11 +1,10 @@
-"""`hippocampus defrag`: what is used again is promoted, what nobody uses goes, and all of it comes back."""
+"""`hippocampus defrag`: what is used again is promoted, and what nobody uses goes."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-import random
 import re
 import sqlite3
 import subprocess
@@ -15,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import factual
 import pytest
 from commands import Done
 from commands import run as hippocampus
@@ -28,7 +28,6 @@ from hippocampus.consolidation.defrag import (
     prunable,
     sessions,
 )
-from hippocampus.consolidation.defrag import undo as taken_back
 from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import PartOrigin
@@ -96,11 +95,6 @@ def run(state: Path, facts: Facts | None = None, **options: Any) -> Defragmented
         return defrag(StateDir(state), store, facts, chosen, time.time(), **options)
 
 
-def undo(state: Path, facts: Facts | None) -> str | None:
-    with contextlib.closing(DiskStore(state / "contents")) as store:
-        return taken_back(StateDir(state), store, facts)
-
-
 def on_disk(state: Path) -> dict[str, bytes]:
     """Everything but what a database writes of itself when it is opened."""
     with contextlib.closing(DiskStore(state / "contents")) as store:
@@ -147,7 +141,7 @@ def test_pins_and_what_a_fact_refers_to_stay(tmp_path: Path, facts: Facts) -> No
         pinned, told, free = (entry.id for entry in session.entries())
         session.pin(pinned)
     memory.close()
-    facts.remember_many([Item("The row is 7.", origin=Origin("one", 2, told, "user"))])
+    factual.remember_many(facts, [Item("The row is 7.", origin=Origin("one", 2, told, "user"))])
     lived(tmp_path, ["two", "three", "four"])
     aged(tmp_path, ["one", "two", "three", "four"])
     run(tmp_path, facts, apply=True)
@@ -243,7 +237,7 @@ def test_a_content_used_in_several_sessions_becomes_a_fact(tmp_path: Path, facts
     assert "row_" in recalled(tmp_path, "two", entry.id)
     again = run(tmp_path, facts, apply=True)
     assert (again.entries_promoted, again.facts_promoted) == (0, 0)
-    assert facts.count() == 1
+    assert len(facts.memories()) == 1
 
 
 def test_facts_that_are_used_again_and_again_get_a_line(tmp_path: Path, facts: Facts) -> None:
@@ -251,12 +245,12 @@ def test_facts_that_are_used_again_and_again_get_a_line(tmp_path: Path, facts: F
     lived(tmp_path, ["one"])
     texts = ["The key is blue.", "Ann likes tea.", "The port is 8080.", "It rained once."]
     used, said, logged, rare = (
-        each.memory.id for each in facts.remember_many(texts) if each.memory
+        each.memory.id for each in factual.remember_many(facts, texts) if each.memory
     )
-    facts.store_many([Item("go on", "event")] * 4)
+    factual.store_many(facts, [Item("go on", "event")] * 4)
     for _ in range(5):
         facts.confirm([used])
-    facts.remember_many(["Ann likes tea."] * 2)
+    factual.remember_many(facts, ["Ann likes tea."] * 2)
     for number in range(3):
         told = (KeptItem("x", "fact", "user", f"s{number}", 1, None, logged),)
         append(
@@ -276,12 +270,13 @@ def test_what_faded_goes_but_not_what_the_user_said_in_the_memory_file(
 ) -> None:
     lived(tmp_path, ["one"])
     old = time.time() - 400 * DAY
-    outcomes = facts.store_many(
+    outcomes = factual.store_many(
+        facts,
         [
             Item("I prefer tea.", "preference", origin=USER, at=old),
             Item("The page said so.", "note", origin=TOOL, at=old),
             Item("Nobody wrote this down.", "note", origin=USER, at=old),
-        ]
+        ],
     )
     ids = [each.memory.id for each in outcomes if each.memory]
     MemoryFile(StateDir(tmp_path)).sync(facts, ids[:2])
@@ -298,7 +293,7 @@ def test_edits_by_hand_are_read_back(tmp_path: Path, facts: Facts) -> None:
         "# Memory\n\n## Preferences\n\n- Answer in French.\n"
     )
     assert run(tmp_path, facts).edits_read_back == 1
-    assert facts.count() == 0
+    assert len(facts.memories()) == 0
     assert run(tmp_path, facts, apply=True).edits_read_back == 1
     assert [each.content for each in facts.memories()] == ["Answer in French."]
 
@@ -307,7 +302,7 @@ def test_it_leaves_a_memory_file_alone_that_the_policy_does_not_keep(
     tmp_path: Path, facts: Facts
 ) -> None:
     lived(tmp_path, ["one"])
-    [outcome] = facts.remember_many(["The key is blue."] * 3)[-1:]
+    [outcome] = factual.remember_many(facts, ["The key is blue."] * 3)[-1:]
     assert outcome.memory
     before = on_disk(tmp_path)
     off = EAGER.consolidation.model_copy(update={"memory_file": False})
@@ -316,113 +311,6 @@ def test_it_leaves_a_memory_file_alone_that_the_policy_does_not_keep(
     changed = {name for name in before | after if before.get(name) != after.get(name)}
     assert not any(name.startswith(("MEMORY", "memory/")) for name in changed)
     assert not (tmp_path / "MEMORY.md").exists()
-    assert undo(tmp_path, facts)
-
-
-# Undo
-
-
-def rich(state: Path, facts: Facts) -> dict[str, list[str]]:
-    """A state directory of which a run changes everything that it can change."""
-    ids = lived(state, ["one", "two", "three", "four"])
-    old = time.time() - 400 * DAY
-    items = [
-        Item("The page said so.", "note", origin=TOOL, at=old),
-        Item("The meeting with the vendor about the new contract is on Monday.", "event", at=old + 399 * DAY),
-        Item("The meeting with the vendor about the new contract is on Monday!", "event", at=old + 399 * DAY),
-        Item("I prefer tea.", "preference", origin=USER),
-    ]  # fmt: skip
-    stored = [each.memory.id for each in facts.store_many(items) if each.memory]
-    MemoryFile(StateDir(state)).sync(facts, [stored[0], stored[3]])
-    for _ in range(5):
-        facts.confirm([stored[1]])
-    path = MemoryFile(StateDir(state)).path
-    path.write_text(path.read_text().replace("I prefer tea.", "I prefer coffee.") + "- By hand.\n")
-    return ids
-
-
-def all_of(facts: Facts, file: Path) -> tuple[set[str], list[str]]:
-    lines = sorted(line for line in file.read_text().splitlines() if line.startswith("- "))
-    return {each.content for each in facts.memories()}, lines
-
-
-def test_every_step_of_a_run_can_be_taken_back(tmp_path: Path, facts: Facts) -> None:
-    ids = rich(tmp_path, facts)
-    file = MemoryFile(StateDir(tmp_path))
-    file.sync(facts)  # a run reads a person's edits, which stay read
-    before = all_of(facts, file.path)
-    done = run(tmp_path, facts, apply=True)
-    assert min(done.facts_promoted, done.facts_faded, done.contents_pruned)
-    assert all_of(facts, file.path) != before
-    assert undo(tmp_path, facts)
-    assert all_of(facts, file.path) == before
-    for name, entries in ids.items():
-        assert all("row_" in recalled(tmp_path, name, entry) for entry in entries)
-    assert undo(tmp_path, facts) is None
-    aged(tmp_path, list(ids))
-    again = run(tmp_path, facts)
-    assert (again.facts_faded, again.contents_pruned) == (done.facts_faded, done.contents_pruned)
-
-
-def test_what_was_edited_since_stays_when_a_run_is_taken_back(tmp_path: Path, facts: Facts) -> None:
-    rich(tmp_path, facts)
-    run(tmp_path, facts, apply=True)
-    path = MemoryFile(StateDir(tmp_path)).path
-    path.write_text(path.read_text() + "\nSome later words.\n")
-    assert undo(tmp_path, facts)
-    text = path.read_text()
-    assert "\nSome later words.\n" in text
-    assert "The page said so." in text
-    assert "vendor" not in text
-
-
-def test_only_the_last_run_can_be_taken_back(tmp_path: Path) -> None:
-    ids = lived(tmp_path, ["one", "two", "three", "four"])
-    run(tmp_path, apply=True)
-    run(tmp_path, apply=True)
-    assert undo(tmp_path, None)
-    assert recalled(tmp_path, "one", ids["one"][0]).startswith("expired")
-
-
-RUN = f"""
-import sys, time
-sys.path.insert(0, {str(HERE)!r})
-from pathlib import Path
-from conversations import EAGER
-from hippocampus.consolidation.defrag import defrag
-from hippocampus.facts import Facts
-from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.state_dir import StateDir
-block = EAGER.consolidation.model_copy(update={{"forget_after_sessions": 2}})
-policy = EAGER.model_copy(update={{"consolidation": block}})
-folder = Path(sys.argv[1])
-with Facts(folder / "memory.sqlite3") as facts:
-    print("ready", flush=True)
-    sys.stdin.readline()
-    defrag(StateDir(folder), DiskStore(folder / "contents"), facts, policy, time.time(), apply=True)
-    print("done", flush=True)
-"""
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_run_that_is_killed_can_be_taken_back(tmp_path: Path, facts: Facts, seed: int) -> None:
-    ids = rich(tmp_path, facts)
-    before = {each.content for each in facts.memories()}
-    command = [sys.executable, "-c", RUN, str(tmp_path)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin
-        assert process.stdout
-        assert process.stdout.readline() == "ready\n"
-        process.stdin.write("go\n")
-        process.stdin.flush()
-        time.sleep(random.Random(seed).random() * 0.15)
-        process.kill()
-    undo(tmp_path, facts)
-    assert before <= {each.content for each in facts.memories()} | {"I prefer tea."}
-    for name, entries in ids.items():
-        assert all("row_" in recalled(tmp_path, name, entry) for entry in entries)
 
 
 AGENT = f"""
@@ -462,7 +350,7 @@ def command(*arguments: str) -> Done:
     return hippocampus("defrag", *arguments, cwd=Path.cwd())
 
 
-def test_the_command_says_does_and_takes_back(tmp_path: Path) -> None:
+def test_the_command_says_and_does(tmp_path: Path) -> None:
     state = tmp_path / "state"
     ids = lived(state, ["one", "two", "three"])
     rules = tmp_path / "mine.yaml"
@@ -474,9 +362,6 @@ def test_the_command_says_does_and_takes_back(tmp_path: Path) -> None:
     done = json.loads(command(str(state), "--policy", str(rules), "--apply", "--json").stdout)
     assert (done["trigger"], done["applied"], done["contents_pruned"]) == ("defrag_cycle", True, 4)
     assert recalled(state, "one", ids["one"][0]).startswith("expired: not used in the last 1 ")
-    assert "is undone" in command(str(state), "--undo").stdout
-    assert "row_" in recalled(state, "one", ids["one"][0])
-    assert command(str(state), "--undo").stdout == "there is no run to undo\n"
 
 
 def test_the_command_refuses_what_is_no_state_directory(tmp_path: Path) -> None:

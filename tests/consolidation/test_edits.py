@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import factual
 import pytest
 from consolidation.said import Make, assistant, loading, user
 from typer.testing import CliRunner
@@ -161,7 +162,7 @@ def test_a_message_of_which_nothing_is_left_goes_and_can_be_brought_back(make: M
     edit(memory, "[")
     memory.read_edits()
     assert memory.facts.memories() == []
-    memory.facts.restore(said)
+    factual.restore(memory.facts, said)
     assert [each.id for each in memory.facts.memories()] == said
 
 
@@ -172,7 +173,7 @@ def test_what_a_message_said_is_history_until_purge(memory: Hippocampus) -> None
     memory.read_edits()
     assert SAID in recalled(memory, known_as_of=before)
     assert SAID not in recalled(memory, as_of=before)
-    memory.facts.restore([message.id])
+    factual.restore(memory.facts, [message.id])
     assert SAID in messages_in(memory)
 
 

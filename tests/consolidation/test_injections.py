@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import factual
 import pytest
 from consolidation.said import assistant, call, loading, user
 
@@ -157,7 +158,9 @@ def test_an_injection_leaves_no_preference_no_order_nothing_important_and_no_sec
 def test_nothing_of_the_injections_is_a_fact_or_a_triple(memory: Hippocampus) -> None:
     assert [each for each in memory.facts.memories(kind="fact") if MARK in each.content] == []
     assert [
-        each for each in memory.facts.triples() if MARK in json.dumps([each.subject, each.object])
+        each
+        for each in factual.relations(memory.facts)
+        if MARK in json.dumps([each.subject, each.object])
     ] == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import factual
 import pytest
 from consolidation.said import Make, assistant, call, current, loading, user
 from conversations import PROMPT
@@ -94,7 +95,7 @@ def test_a_correction_supersedes_what_was_said_in_an_earlier_session(make: Make)
     told(memory, user("No, the port of the staging server is 8443."), name="two")
     (claim,) = memory.facts.memories(kind="fact")
     assert claim.content == "No, the port of the staging server is 8443."
-    assert len(memory.facts.history(claim.id)) == 2
+    assert len(factual.history(memory.facts, claim.id)) == 2
 
 
 def test_a_correction_ends_what_an_earlier_message_of_its_session_says(make: Make) -> None:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import factual
 import pytest
 from conversations import EAGER
 
@@ -21,7 +22,7 @@ AT = 1_770_649_200.0
 
 
 def kept(facts: Facts) -> ConsolidationOutcome:
-    [outcome] = facts.remember_many(["The port is 8080."])
+    [outcome] = factual.remember_many(facts, ["The port is 8080."])
     assert outcome.memory
     told = KeptItem("The port is 8080.", "fact", "user", "s", 3, None, outcome.memory.id, "added")
     return ConsolidationOutcome("s", 4, (told,), finished=True)

@@ -6,6 +6,7 @@ import copy
 import json
 from typing import Any
 
+import factual
 import pytest
 from consolidation.said import Make, assistant, call, loading, user
 
@@ -219,7 +220,7 @@ def test_an_agent_starts_with_its_own_memories_alone(make: Make) -> None:
     with memory.session("q", agent="planner") as session:
         (first,) = session([user("Which prices do I prefer?")])
         assert "prices in euros" in first["content"]
-    assert memory.facts.agents().keys() == {"planner", "writer"}
+    assert factual.agents(memory.facts).keys() == {"planner", "writer"}
 
 
 def test_a_session_belongs_to_the_agent_that_began_it(make: Make) -> None:
@@ -251,3 +252,10 @@ def test_an_entry_that_nobody_has_cannot_be_adopted(make: Make) -> None:
     with make().session("s") as session, pytest.raises(RecallError) as failure:
         session.adopt("nosuchid")
     assert failure.value.reason == "never_existed"
+
+
+def test_every_preference_that_fits_the_budget_is_loaded(make: Make) -> None:
+    memory = make(policy=loading(4_000))
+    for number in range(50):
+        memory.facts.remember(f"I prefer color number {number}.")
+    assert str(memory.session("new")([user("Hello there.")])).count("I prefer color") == 50

@@ -41,7 +41,14 @@ def test_a_paste_is_no_claim_and_is_found_when_asked_for(wrapper: str, make: Mak
 
 @pytest.mark.parametrize(
     "frame",
-    ["{c}", "Hi! {c}", "Thanks.\n\n{c}", "Note for later: {c}", "Fix it?\n```\nx = 1\n```\n{c}"],
+    [
+        "{c}",
+        "The train is at 18:20.\n{c}",
+        "Hi! {c}",
+        "Thanks.\n\n{c}",
+        "Note for later: {c}",
+        "Fix it?\n```\nx = 1\n```\n{c}",
+    ],
 )
 def test_what_the_user_writes_next_to_a_paste_is_a_claim(frame: str, make: Make) -> None:
     memory = make()

@@ -6,6 +6,7 @@ import json
 import zlib
 from types import MappingProxyType
 
+import factual
 import numpy as np
 import pytest
 
@@ -62,7 +63,9 @@ def contents(results):
 
 def test_vectors_find_what_words_do_not(opened):
     facts = opened(embed=WordVectors())
-    facts.store_many(["She purchased an automobile", "It rained all day", "He sang a song"])
+    factual.store_many(
+        facts, ["She purchased an automobile", "It rained all day", "He sang a song"]
+    )
     assert contents(facts.recall("car bought", limit=1)) == ["She purchased an automobile"]
 
 
@@ -143,8 +146,8 @@ def test_a_fact_of_a_text_may_end_an_earlier_one_of_the_same_text(opened):
 def test_a_models_word_ends_nothing_that_a_more_trusted_role_said(opened):
     facts = opened(complete=Scripted(extracted(SHED), decided((1, "update", ["k1"], {}))))
     facts.remember("a", origin=Origin(role="user"))
-    facts.remember_many([Item(FRESH, origin=Origin(role="tool"))])
-    assert facts.count() == 2
+    factual.remember_many(facts, [Item(FRESH, origin=Origin(role="tool"))])
+    assert len(facts.memories()) == 2
 
 
 @pytest.mark.parametrize(
@@ -157,15 +160,15 @@ def test_a_model_that_fails_or_babbles_leaves_the_rules(opened, answer):
     facts = opened(complete=broken)
     assert facts.remember("Ann lives in Rome")[0].action is Action.ADDED
     facts = opened(complete=Scripted(answer))
-    assert facts.remember_many(["Ann lives in Oslo now"])[0].action is Action.SUPERSEDED
+    assert factual.remember_many(facts, ["Ann lives in Oslo now"])[0].action is Action.SUPERSEDED
     assert facts.get(facts.memories(superseded=True)[-1].id).content == "Ann lives in Rome"
 
 
 def test_hippos_bands_make_the_same_of_what_is_close(opened):
     facts = opened(embed=WordVectors(), settings=POLICIES["hippo"])
-    facts.remember_many(["ann ran along the river on a sunny day in spring this year"])
-    again = facts.remember_many(
-        ["ann ran along the river on a sunny day in spring this year again"]
+    factual.remember_many(facts, ["ann ran along the river on a sunny day in spring this year"])
+    again = factual.remember_many(
+        facts, ["ann ran along the river on a sunny day in spring this year again"]
     )[0]
     assert again.action is Action.STRENGTHENED
 
@@ -190,7 +193,9 @@ def test_a_model_is_asked_without_the_name_of_who_speaks_unless_nothing_is_left(
 ):
     facts = opened(embed=WordVectors())
     told = ["Ann: it was a red car", "Ann: hello", "Ben: thanks ann", "Ben: ann ann", "Ben: oh ann"]
-    facts.store_many(Item(text, origin=Origin(f"s{i}", i)) for i, text in enumerate(told))
+    factual.store_many(
+        facts, (Item(text, origin=Origin(f"s{i}", i)) for i, text in enumerate(told))
+    )
     assert contents(facts.recall(query, limit=1)) == [best]
 
 
@@ -206,7 +211,7 @@ class Common:
 
 def test_a_note_near_the_question_comes_before_notes_near_everything(opened):
     facts = opened(embed=Common())
-    facts.store_many(["about it", *(f"chat {n}" for n in range(20))])
+    factual.store_many(facts, (["about it", *(f"chat {n}" for n in range(20))]))
     found = facts.recall("asked", limit=2)
     assert contents(found)[0] == "about it"
     assert found[0].score.total > 2 * found[1].score.total
@@ -225,7 +230,7 @@ def test_the_file_is_locked_to_its_embedding(opened, tmp_path):
 
 def test_embedding_anew_can_stop_and_go_on(opened, tmp_path):
     facts = opened(embed=WordVectors())
-    facts.store_many(f"text number {i}" for i in range(600))
+    factual.store_many(facts, (f"text number {i}" for i in range(600)))
     other = WordVectors(32)
     other.model = "other"
     again = opened(embed=other, reembedding=True)
@@ -233,15 +238,17 @@ def test_embedding_anew_can_stop_and_go_on(opened, tmp_path):
     more = opened(embed=other, reembedding=True)
     assert [done for done, _ in upkeep.reembed(more.tables)] == [512, 600]
     assert other.texts == 600
-    assert more.stats().embedding_model == "other"
+    assert factual.stats(more).embedding_model == "other"
 
 
 def test_close_texts_with_another_number_are_never_merged_by_cosine(opened):
     facts = opened(embed=WordVectors(), settings=POLICIES["hippo"])
-    facts.remember_many(["Ann ran 5 km along the river on a sunny day in spring"])
-    outcome = facts.remember_many(["Ann ran 6 km along the river on a sunny day in spring"])[0]
+    factual.remember_many(facts, ["Ann ran 5 km along the river on a sunny day in spring"])
+    outcome = factual.remember_many(
+        facts, ["Ann ran 6 km along the river on a sunny day in spring"]
+    )[0]
     assert outcome.action in {Action.ADDED, Action.KEPT_APART}
-    assert facts.count() == 2
+    assert len(facts.memories()) == 2
 
 
 def test_rerank_chooses_over_a_budget_and_failing_changes_nothing(opened):
@@ -253,7 +260,7 @@ def test_rerank_chooses_over_a_budget_and_failing_changes_nothing(opened):
 
     texts = [f"tea {'x ' * n}" for n in range(1, 8)]
     facts = opened(rerank=longest)
-    facts.store_many(texts)
+    factual.store_many(facts, texts)
     assert contents(facts.recall("tea", token_budget=12))[0] == texts[-1]
     plain = contents(opened().recall("tea", token_budget=12))
     assert contents(opened(rerank=broken).recall("tea", token_budget=12)) == plain
@@ -267,8 +274,8 @@ def test_vectors_of_another_shape_are_refused(opened):
 
 def test_deleting_and_updating_keep_vectors_and_codes_together(opened):
     facts = opened(embed=WordVectors())
-    made = facts.store_many([f"thing {i}" for i in range(20)])
+    made = factual.store_many(facts, ([f"thing {i}" for i in range(20)]))
     facts.delete([made[3].memory.id, made[4].memory.id])
-    facts.update(made[5].memory.id, "another thing")
+    factual.update(facts, made[5].memory.id, "another thing")
     assert facts.check() == []
     assert len(facts.tables.vectors_of([m.memory.id for m in made])) == 18

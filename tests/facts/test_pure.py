@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.facts.compat.bands import features, jaccard
 from hippocampus.facts.languages import CODES, language, language_of, pattern, template
 from hippocampus.facts.memories import made
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy, Item
@@ -26,6 +25,7 @@ from hippocampus.facts.ranking import (
     window,
 )
 from hippocampus.facts.sentences import sentence_spans, without_sentence
+from hippocampus.facts.similar import features, jaccard
 from hippocampus.facts.statements import read
 from hippocampus.facts.strength import (
     due_for_pruning,
@@ -44,7 +44,7 @@ TEXTS = st.text(min_size=1, max_size=80)
 @pytest.mark.parametrize(
     "name",
     [
-        "compat.bands",
+        "similar",
         "languages",
         "languages.table",
         "pasted",
@@ -261,3 +261,7 @@ def test_others_are_who_speaks_unnamed_where_somebody_is_named(asked, others):
 def test_an_assistant_without_a_name_is_another_than_the_user():
     turns = [turn(0, 0, role="user"), turn(1, 1, role="assistant"), turn(2, 2)]
     assert by_others(turns, ["car"]) == {1}
+
+
+def test_a_query_finds_the_irregular_forms_of_a_word():
+    assert query_terms("children")["children"] == '"children" OR "child" OR "kid"'

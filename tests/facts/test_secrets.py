@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import factual
 import pytest
 
 from hippocampus.facts import FactError, FactPolicy, Facts
@@ -39,12 +40,12 @@ def test_no_model_sees_a_secret(opened):
 def test_every_way_in_refuses_a_secret(facts):
     said = "the password is hunter2"
     assert facts.store(said).action == "refused"
-    assert facts.remember_many([said])[0].action == "refused"
-    assert facts.remember_triple("the server", "password", "hunter2").action == "refused"
-    kept = facts.remember_triple("Ann", "likes", "tea", raw=f"Ann likes tea, {said}")
+    assert factual.remember_many(facts, [said])[0].action == "refused"
+    assert factual.remember_triple(facts, "the server", "password", "hunter2").action == "refused"
+    kept = factual.remember_triple(facts, "Ann", "likes", "tea", raw=f"Ann likes tea, {said}")
     assert "hunter2" not in kept.memory.raw
     with pytest.raises(FactError, match="it holds a password"):
-        facts.update(kept.memory.id, said)
+        factual.update(facts, kept.memory.id, said)
 
 
 def test_a_policy_may_keep_secrets():

@@ -5,6 +5,7 @@ Each sequence is written for this file; `+` has to stand as current at the end, 
 
 from __future__ import annotations
 
+import factual
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,8 @@ CORRECTED = """
 en | The dentist is on Monday at ten. > No, not Monday: Thursday at ten. | +Thursday | -on Monday
 en | My cousin flies on Friday. > I said Friday but it is Saturday. | +Saturday | -flies on Friday
 en | We meet in room 12. > Sorry, I meant room 14, not 12. | +14 | -in room 12
+en | The parcel goes to Ada Lindqvist. > No, the parcel goes to Ole Brandt. | +Ole | -Ada
+en | Ada runs the bakery. > Not Ada, it's Ole who runs the bakery. | +Ole | -Ada runs
 de | Der Zahnarzt ist am Montag. > Nein, nicht Montag, sondern Donnerstag. | +Donnerstag | -am Montag.
 de | Die Rechnung ist 40 Euro. > Korrektur: 45 Euro, nicht 40. | +45 | -ist 40
 es | La cita es el lunes. > No, no el lunes: el jueves. | +jueves | -cita es el lunes
@@ -230,8 +233,6 @@ La cita es el martes. > Cambiaron la cita al viernes.
 Usamos Jenkins. > Jenkins fue reemplazado por GitLab.
 Fumo diez cigarrillos al día. > Dejé de fumar en enero.
 Mi dentista es Pérez. > Mi nuevo dentista es Gómez.
-Estoy suscrito a Netflix. > Cancelé Netflix.
-Vivo a Lecce. > Il mese scorso mi sono trasferita a Bari.
 Lavoro in Fiat. > Mi sono licenziato dalla Fiat.
 La scadenza è il 3 marzo. > La scadenza è stata spostata al 17 marzo.
 L'affitto è di 900 euro. > Hanno aumentato l'affitto a 950 euro.
@@ -243,7 +244,6 @@ Trabalho na Vale. > Saí da Vale em março.
 O prazo é 3 de março. > O prazo foi adiado para 17 de março.
 Meu dentista é o Silva. > Meu novo dentista é o Souza.
 Usamos o Jenkins. > O Jenkins foi substituído pelo GitLab.
-Assino a Netflix. > Cancelei a Netflix.
 Я живу в Перми. > В прошлом месяце я переехал в Омск.
 Моя сестра живёт в Уфе. > Моя сестра переехала в Томск.
 Я работаю в Сбере. > Я уволился из Сбера.
@@ -341,6 +341,7 @@ Le train part de la voie 7. > Je me suis trompé, c'est la voie 12, pas la voie 
 """
 """The second statement alone stands at the end."""
 BOTH_TRUE = """
+en | I speak Danish. > No, I don't speak Dutch.
 en | I am allergic to nuts. > I am allergic to milk.
 en | I speak Danish. > I also speak Dutch now.
 en | My sister lives in Hull. > My brother lives in Derby.
@@ -546,6 +547,11 @@ def test_of_sequences_that_others_wrote_nothing_ends_that_still_stands(path):
     assert wrong == []
 
 
+def test_a_later_move_ends_what_a_move_from_a_known_place_left():
+    facts = told("I live in Lyon.", "I moved from Lyon to Porto.", "I moved to Braga.")
+    assert current(facts) == ["I moved to Braga."]
+
+
 @pytest.mark.parametrize("row", rows(BOTH_TRUE), ids=" | ".join)
 def test_what_is_both_true_stands(row):
     first, _ = row[1].split(" > ")
@@ -560,9 +566,9 @@ def test_a_replaced_value_is_printed_as_current_nowhere():
     assert [found.memory.content for found in facts.recall("where do I live")] == [
         "I live in Derby now."
     ]
-    assert [triple.object for triple in facts.triples()] == ["Derby"]
+    assert [triple.object for triple in factual.relations(facts)] == ["Derby"]
     (old,) = facts.recall("live", as_of="2026-03-01T12:00:00Z")
-    assert (old.memory.content, facts.history(facts.memories()[0].id)[-1].content) == (
+    assert (old.memory.content, factual.history(facts, facts.memories()[0].id)[-1].content) == (
         "I live in Hull.",
     ) * 2
 
@@ -690,7 +696,7 @@ def test_no_statement_is_lost(texts):
         kept = [
             outcome.memory
             for text in texts
-            for outcome in facts.remember_many([text])
+            for outcome in factual.remember_many(facts, [text])
             if outcome.memory
         ]
         standing = {memory.id for memory in facts.memories()}
@@ -703,7 +709,9 @@ def test_no_statement_is_lost(texts):
 
 def test_what_the_user_reports_of_others_is_marked_where_it_is_printed():
     facts = told("My boss says I hate tea.")
-    assert "reported] My boss says I hate tea." in facts.call("recall_memories", {"query": "tea"})
+    assert "reported] My boss says I hate tea." in factual.call(
+        facts, "recall_memories", {"query": "tea"}
+    )
 
 
 def test_what_was_printed_and_then_used_is_confirmed():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import multiprocessing
 import os
@@ -12,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import factual
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,7 +25,6 @@ from hippocampus.facts import (
     Item,
     Origin,
     memories,
-    schema,
 )
 from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.models import NEVER, POLICIES, Action
@@ -52,7 +51,7 @@ def test_any_text_is_stored_found_and_deleted(text):
         assert facts.store(text).action is Action.STRENGTHENED
         facts.recall(text)
         facts.delete([outcome.memory.id])
-        assert facts.count() == 0
+        assert len(facts.memories()) == 0
         assert facts.check() == []
 
 
@@ -63,7 +62,7 @@ def test_remembering_again_changes_no_content(texts):
             facts.remember(text)
         first = sorted(contents(facts.recall("", limit=-1)))
         for text in reversed(texts):
-            facts.remember_many([text])
+            factual.remember_many(facts, [text])
         assert facts.check() == []
         assert len(facts.recall("", limit=-1)) >= min(1, len(first))
 
@@ -100,8 +99,8 @@ def test_empty_long_and_secret_texts_are_refused(opened):
 
 
 def test_a_batch_sees_its_own_earlier_items(facts):
-    outcomes = facts.remember_many(
-        ["User lives in Rome", "User lives in Rome.", "I live in Oslo now"]
+    outcomes = factual.remember_many(
+        facts, ["User lives in Rome", "User lives in Rome.", "I live in Oslo now"]
     )
     assert [o.action for o in outcomes] == [Action.ADDED, Action.STRENGTHENED, Action.SUPERSEDED]
     assert contents(facts.recall("", limit=-1)) == ["I live in Oslo now"]
@@ -113,8 +112,8 @@ def test_a_failure_in_the_middle_keeps_what_was_done(facts):
         raise RuntimeError("the source broke")
 
     with pytest.raises(RuntimeError):
-        facts.store_many(items())
-    assert facts.count() == 1000
+        factual.store_many(facts, items())
+    assert len(facts.memories()) == 1000
 
 
 def test_what_recall_wrote_is_not_remembered_again(facts):
@@ -127,9 +126,9 @@ def test_what_recall_wrote_is_not_remembered_again(facts):
 
 def test_an_earlier_wording_is_history_and_never_current_again(facts):
     [kept] = facts.remember("The spare key is under the mat")
-    facts.update(kept.memory.id, "The spare key is with Jo")
-    now = facts.update(kept.memory.id, "The spare key is with Ann")
-    texts = [each.content for each in facts.history(now.id)]
+    factual.update(facts, kept.memory.id, "The spare key is with Jo")
+    now = factual.update(facts, kept.memory.id, "The spare key is with Ann")
+    texts = [each.content for each in factual.history(facts, now.id)]
     assert texts == [f"The spare key is {at}" for at in ("with Ann", "with Jo", "under the mat")]
     assert [each.memory.content for each in facts.recall("spare key mat Jo")] == [now.content]
     assert [each.content for each in facts.memories()] == [now.content]
@@ -141,12 +140,12 @@ def test_an_earlier_wording_is_history_and_never_current_again(facts):
 
 def test_update_rewrites_text_index_and_triple(facts):
     memory = facts.remember("Ann lives in Rome")[0].memory
-    facts.update(memory.id, "Ann lives in Oslo")
+    factual.update(facts, memory.id, "Ann lives in Oslo")
     assert contents(facts.recall("Oslo")) == ["Ann lives in Oslo"]
     assert facts.recall("Rome", types=["fact"], limit=-1) == []
-    assert [triple.object for triple in facts.triples("Ann")] == ["Oslo"]
+    assert [triple.object for triple in factual.relations(facts, "Ann")] == ["Oslo"]
     with pytest.raises(FactError):
-        facts.update("no-such-id", "text")
+        factual.update(facts, "no-such-id", "text")
 
 
 def test_deleting_brings_back_what_was_superseded(facts):
@@ -154,7 +153,7 @@ def test_deleting_brings_back_what_was_superseded(facts):
     new = facts.remember("Ann moved to Oslo")[0].memory
     facts.delete([new.id])
     assert contents(facts.recall("Ann")) == ["Ann lives in Rome"]
-    assert [triple.object for triple in facts.triples("Ann")] == ["Rome"]
+    assert [triple.object for triple in factual.relations(facts, "Ann")] == ["Rome"]
 
 
 def test_deleting_the_middle_of_a_chain_leaves_one_current(facts):
@@ -163,7 +162,7 @@ def test_deleting_the_middle_of_a_chain_leaves_one_current(facts):
     middle = next(m for m in facts.memories(superseded=True) if "Oslo" in m.content)
     facts.delete([middle.id])
     assert contents(facts.recall("Ann lives")) == ["Ann lives in Bern now"]
-    assert len(facts.history(facts.recall("Ann")[0].memory.id)) == 2
+    assert len(factual.history(facts, facts.recall("Ann")[0].memory.id)) == 2
 
 
 def test_an_earlier_truth_that_is_learnt_late_is_history(facts):
@@ -182,18 +181,20 @@ def test_both_axes_of_time(facts, hand):
     day6 = before + 6 * 86_400
     assert contents(facts.recall("Ann", as_of=day6)) == ["Ann lives in Oslo now"]
     assert contents(facts.recall("Ann", as_of=day6, known_as_of=day6)) == ["Ann lives in Rome"]
-    assert [t.object for t in facts.triples("Ann", as_of=before)] == ["Rome"]
-    assert [t.object for t in facts.triples("Ann", as_of=day6, known_as_of=day6)] == ["Rome"]
-    assert len(facts.triples("Ann", history=True)) == 2
+    assert [t.object for t in factual.relations(facts, "Ann", as_of=before)] == ["Rome"]
+    assert [t.object for t in factual.relations(facts, "Ann", as_of=day6, known_as_of=day6)] == [
+        "Rome"
+    ]
+    assert len(factual.relations(facts, "Ann", history=True)) == 2
 
 
 def test_triples_match_names_whatever_case_and_space_and_alias(facts):
-    facts.remember_triple("Client A", "payment terms", "Net30")
-    facts.alias("Client A", "ACME")
-    assert [t.object for t in facts.triples("client  a")] == ["Net30"]
-    outcome = facts.remember_triple("acme", "payment_terms", "Net60")
+    factual.remember_triple(facts, "Client A", "payment terms", "Net30")
+    factual.alias(facts, "Client A", "ACME")
+    assert [t.object for t in factual.relations(facts, "client  a")] == ["Net30"]
+    outcome = factual.remember_triple(facts, "acme", "payment_terms", "Net60")
     assert outcome.action is Action.SUPERSEDED
-    assert [t.object for t in facts.triples("Client A")] == ["Net60"]
+    assert [t.object for t in factual.relations(facts, "Client A")] == ["Net60"]
 
 
 def test_a_statement_is_found_by_the_words_of_its_triple_and_shown_once(opened):
@@ -206,24 +207,24 @@ def test_a_statement_is_found_by_the_words_of_its_triple_and_shown_once(opened):
 
 
 def test_a_prompt_that_names_an_entity_or_its_alias_calls_for_its_triples(facts):
-    facts.remember_triple("ClientA", "payment_terms", "Net30")
-    facts.alias("ClientA", "Acme")
+    factual.remember_triple(facts, "ClientA", "payment_terms", "Net30")
+    factual.alias(facts, "ClientA", "Acme")
     assert "Net30" in facts.retrieve("Draft a friendly reminder letter for Acme please")
     assert facts.retrieve("Draft a friendly reminder letter for Globex please") == ""
 
 
 def test_unknown_predicates_hold_many_values_unless_it_changed(facts):
-    facts.remember_triple("Ann", "collects", "stamps")
-    facts.remember_triple("Ann", "collects", "coins")
-    assert len(facts.triples("Ann")) == 2
-    facts.remember_triple("Ann", "collects", "cards", changed=True)
-    assert [t.object for t in facts.triples("Ann")] == ["cards"]
+    factual.remember_triple(facts, "Ann", "collects", "stamps")
+    factual.remember_triple(facts, "Ann", "collects", "coins")
+    assert len(factual.relations(facts, "Ann")) == 2
+    factual.remember_triple(facts, "Ann", "collects", "cards", changed=True)
+    assert [t.object for t in factual.relations(facts, "Ann")] == ["cards"]
 
 
 def test_filters(facts):
     facts.store("apple pie", type="note", scope="a", tags=["x"])
     facts.store("apple tart", type="event", scope="b", tags=["x", "y"], agent="other")
-    facts.remember_many(["apple trees are green"])
+    factual.remember_many(facts, ["apple trees are green"])
     assert len(facts.recall("apple", agent="*")) == 3
     assert len(facts.recall("apple")) == 2
     assert contents(facts.recall("apple", scopes=["a"])) == ["apple pie"]
@@ -235,7 +236,7 @@ def test_filters(facts):
 
 
 def test_a_filter_that_few_pass_still_finds(facts):
-    facts.store_many(Item(f"apple number {i} is green", type="note") for i in range(600))
+    factual.store_many(facts, (Item(f"apple number {i} is green", type="note") for i in range(600)))
     facts.store("one apple is very old and long ago forgotten in the cellar", scope="rare")
     assert len(facts.recall("apple", scopes=["rare"])) == 1
 
@@ -262,8 +263,8 @@ def test_queries_in_any_script_and_of_stop_words_find(facts, kept, query):
 
 def test_the_turn_after_a_question_is_found_by_the_question(facts):
     talk = ["Hi there!", "Which car would you buy, Bob?", "The red one, obviously.", "I see."]
-    facts.store_many(Item(t, origin=Origin("s", i)) for i, t in enumerate(talk))
-    facts.store_many(f"filler {i} about the weather" for i in range(30))
+    factual.store_many(facts, (Item(t, origin=Origin("s", i)) for i, t in enumerate(talk)))
+    factual.store_many(facts, (f"filler {i} about the weather" for i in range(30)))
     assert "The red one, obviously." in contents(facts.recall("what car would Bob buy", limit=2))
 
 
@@ -276,7 +277,9 @@ TALK = [
 
 
 def test_who_is_asked_about_is_found_by_their_own_words(facts):
-    facts.store_many(Item(text, origin=Origin(f"s{i}", i)) for i, text in enumerate(TALK))
+    factual.store_many(
+        facts, (Item(text, origin=Origin(f"s{i}", i)) for i, text in enumerate(TALK))
+    )
     facts.store("paintings of nobody, said by nobody")
     order = contents(facts.recall("Where are Ann's paintings?", limit=-1))
     assert order.index(TALK[3]) < min(order.index(TALK[1]), order.index(TALK[2]))
@@ -295,7 +298,7 @@ def test_weak_memories_are_hidden_but_not_gone(opened, hand):
     facts.store("the code is 1234", type="note")
     hand.pass_days(60)
     assert facts.recall("code") == []
-    assert facts.count() == 1
+    assert len(facts.memories()) == 1
     assert [memory.content for memory in facts.memories(containing="CODE")] == ["the code is 1234"]
 
 
@@ -318,7 +321,7 @@ def test_hippos_policy_reinforces_what_it_returns(opened, hand):
 
 @pytest.mark.parametrize("preset", ["hippo", "scriptling", "ours"])
 def test_every_preset_ranks_the_match_first(facts, preset):
-    facts.store_many(f"note {i} about cooking and weather" for i in range(20))
+    factual.store_many(facts, (f"note {i} about cooking and weather" for i in range(20)))
     facts.store("the parrot is called Rex")
     assert contents(facts.recall("name of the parrot", preset=preset, limit=1)) == [
         "the parrot is called Rex"
@@ -326,7 +329,9 @@ def test_every_preset_ranks_the_match_first(facts, preset):
 
 
 def test_context_load_takes_preferences_first(facts):
-    facts.store_many(Item(f"long story number {i} " * 8, type="event") for i in range(20))
+    factual.store_many(
+        facts, (Item(f"long story number {i} " * 8, type="event") for i in range(20))
+    )
     facts.remember("User prefers dark mode")
     text = facts.context_load(token_budget=80, context_time="2026-02-11T14:32:00Z")
     assert text.startswith('<memory context_time="2026-02-11T14:32:00Z">')
@@ -343,7 +348,7 @@ def test_context_load_and_retrieve_are_empty_when_there_is_nothing(facts):
 
 
 def test_retrieve_renders_facts_and_entries(facts):
-    facts.remember_triple("ClientA", "payment terms", "Net30")
+    factual.remember_triple(facts, "ClientA", "payment terms", "Net30")
     facts.remember("ClientA sends its payment on Fridays")
     facts.store("ClientA called about the invoice", type="event")
     text = facts.retrieve("ClientA invoice payment")
@@ -367,47 +372,49 @@ def test_retrieve_fails_open(opened):
 
 
 def test_forget_by_meaning_is_bounded_and_can_be_tried(facts):
-    facts.store_many(["Ann's address is Main Street", "Ann likes tea", "Bob's address is Elm Road"])
+    factual.store_many(
+        facts, ["Ann's address is Main Street", "Ann likes tea", "Bob's address is Elm Road"]
+    )
     tried = facts.forget("Ann's address", dry_run=True)
     assert contents(tried) == ["Ann's address is Main Street"]
-    assert facts.count() == 3
+    assert len(facts.memories()) == 3
     assert facts.forget("address") == []
     assert facts.forget("where people live") == []
-    assert facts.count() == 3
+    assert len(facts.memories()) == 3
     assert len(facts.forget("Ann's address", max_deleted=1)) == 1
-    assert facts.count() == 2
+    assert len(facts.memories()) == 2
 
 
 def test_forget_by_id(facts):
     memory = facts.store("x y z").memory
     assert contents(facts.forget(memory.id)) == ["x y z"]
-    assert facts.count() == 0
+    assert len(facts.memories()) == 0
 
 
 def test_compact_prunes_merges_and_all_comes_back(facts, hand):
     facts.store("old note", type="note")
     preference = facts.store("prefers tea", type="preference").memory
     hand.pass_days(100)
-    facts.store_many(["The cat sat on the mat.", "the cat sat on the mat"])
-    tried = facts.compact(dry_run=True)
-    done = facts.compact()
+    factual.store_many(facts, ["The cat sat on the mat.", "the cat sat on the mat"])
+    tried = factual.compact(facts, dry_run=True)
+    done = factual.compact(facts)
     assert (tried.removed, tried.merged) == (done.removed, done.merged)
     assert (len(done.removed), len(done.merged), done.remaining) == (1, 1, 2)
     assert facts.get(preference.id).removed is None
-    assert facts.count() == 2
-    assert len(facts.restore([*done.removed, *done.merged])) == 2
-    assert facts.count() == 4
+    assert len(facts.memories()) == 2
+    assert len(factual.restore(facts, [*done.removed, *done.merged])) == 2
+    assert len(facts.memories()) == 4
     hand.pass_days(100)
-    assert preference.id in facts.compact().removed
+    assert preference.id in factual.compact(facts).removed
 
 
 def test_purge_deletes_only_what_is_superseded_or_removed(facts, hand):
     facts.remember("Ann lives in Rome")
     facts.remember("Ann lives in Oslo now")
-    assert len(facts.purge(before=hand.at - 10)) == 0
-    assert [m.content for m in facts.purge(dry_run=True)] == ["Ann lives in Rome"]
-    assert len(facts.purge()) == 1
-    assert facts.stats().superseded == 0
+    assert len(factual.purge(facts, before=hand.at - 10)) == 0
+    assert [m.content for m in factual.purge(facts, dry_run=True)] == ["Ann lives in Rome"]
+    assert len(factual.purge(facts)) == 1
+    assert factual.stats(facts).superseded == 0
     assert contents(facts.recall("Ann")) == ["Ann lives in Oslo now"]
 
 
@@ -430,6 +437,26 @@ def test_blocks(facts):
     assert not blocks.delete("persona")
 
 
+def test_a_database_that_the_host_made_first_is_searched_and_gets_our_tables(opened, tmp_path):
+    with sqlite3.connect(tmp_path / "facts.db") as db:
+        db.execute("CREATE TABLE messages (role TEXT, content TEXT)")
+        db.execute("INSERT INTO messages VALUES ('user', 'The garage is north.')")
+    facts = opened(messages_table="messages")
+    assert (
+        factual.call(facts, "recall_conversation", {"query": "garage"})
+        == "- [user] The garage is north."
+    )
+    assert facts.remember("Ann likes tea.")[0].memory
+
+
+def test_what_is_true_again_is_not_said_to_have_ended(facts):
+    facts.remember("I live in Hull.")
+    [later] = facts.remember("I live in Derby now.")
+    told = factual.call(facts, "memory_forget", {"id": later.memory.id})
+    assert "True again 1:" in told
+    assert "(until" not in told
+
+
 def test_messages_of_the_users_are_searched_by_their_words(opened, tmp_path):
     facts = opened(messages_table="messages")
     with sqlite3.connect(tmp_path / "facts.db") as db:
@@ -438,18 +465,18 @@ def test_messages_of_the_users_are_searched_by_their_words(opened, tmp_path):
             "INSERT INTO messages VALUES (1, 'user', 'the garage is north'), (2, 'user', 'no garage')"
         )
     db.close()
-    found = facts.call("recall_conversation", {"query": "north garage"}).splitlines()
+    found = factual.call(facts, "recall_conversation", {"query": "north garage"}).splitlines()
     assert found == ["- [user] the garage is north", "- [user] no garage"]
-    assert facts.call("recall_conversation", {"query": "zebra"}) == "No message matches."
+    assert factual.call(facts, "recall_conversation", {"query": "zebra"}) == "No message matches."
 
 
 def test_stats_and_listing(facts):
     facts.remember("Ann lives in Rome")
     facts.remember("Ann lives in Oslo now")
     facts.store("a note", agent="b")
-    stats = facts.stats()
+    stats = factual.stats(facts)
     assert (stats.current, stats.superseded) == ({"fact": 1, "memory": 1}, 1)
-    assert facts.agents() == {"b": 1, "default": 2}
+    assert factual.agents(facts) == {"b": 1, "default": 2}
     assert [m.content for m in facts.memories(agent="*", limit=1)] == ["a note"]
     assert len(facts.memories(superseded=True)) == 2
 
@@ -497,7 +524,7 @@ def test_processes_write_at_once_without_loss(tmp_path):
         worker.join()
         assert worker.exitcode == 0
     with Facts(path) as facts:
-        assert facts.count() == 120
+        assert len(facts.memories()) == 120
         assert facts.check() == []
 
 
@@ -511,14 +538,14 @@ def test_a_killed_writer_leaves_a_sound_file(tmp_path):
     os.kill(worker.pid, signal.SIGKILL)
     worker.join()
     with Facts(path) as facts:
-        assert facts.count() > 20
+        assert len(facts.memories()) > 20
         assert facts.check() == []
 
 
 def _count(path):
     try:
         with Facts(path) as facts:
-            return facts.count()
+            return len(facts.memories())
     except StoreError:
         return 0
 
@@ -573,55 +600,41 @@ def test_a_tool_ends_nothing_that_a_user_said(facts):
     facts.remember("Ann lives in Rome", origin=Origin(role="user"))
     outcome = facts.remember("Ann lives in Oslo now", origin=Origin(role="tool"))[0]
     assert outcome.action == "added"
-    assert facts.count() == 2
+    assert len(facts.memories()) == 2
     outcome = facts.remember("Ann lives in Bonn now", origin=Origin(role="user"))[0]
     assert outcome.action == "superseded"
     assert contents(facts.recall("where does Ann live")) == ["Ann lives in Bonn now"]
 
 
-def test_a_file_of_the_oldest_schema_is_brought_up_to_date(tmp_path):
-    path = tmp_path / "old.db"
-    with contextlib.closing(sqlite3.connect(path)) as old:
-        name, script = schema.SCHEMA.migrations[0]
-        old.executescript(script)
-        old.execute("CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT)")
-        old.execute("INSERT INTO migration VALUES (0, ?)", (name,))
-        old.commit()
-    with Facts(path) as facts:
-        facts.store("use tabs", origin=Origin(role="user"))
-        assert facts.recall("tabs")[0].memory.origin.role == "user"
-        assert facts.check() == []
-
-
 def test_what_counts_once_counts_once_and_stays_deleted(facts):
     """Who was killed between writing here and noting it elsewhere writes again, without harm."""
     item = Item("Ann prefers tea", origin=Origin("s", 3, role="user"), once="s:tea")
-    (first,) = facts.remember_many([item])
-    (second,) = facts.remember_many([item])
+    (first,) = factual.remember_many(facts, [item])
+    (second,) = factual.remember_many(facts, [item])
     assert (first.action, second.action) == (Action.ADDED, Action.ADDED)
     assert first.memory
     assert second.memory
     assert (second.memory.id, second.memory.encounters) == (first.memory.id, 1)
-    (told,) = facts.remember_many([Item("Ann prefers tea", once="t:tea")])
+    (told,) = factual.remember_many(facts, [Item("Ann prefers tea", once="t:tea")])
     assert told.memory
     assert (told.action, told.memory.encounters) == (Action.STRENGTHENED, 2)
     facts.delete([first.memory.id])
-    (third,) = facts.remember_many([item])
+    (third,) = factual.remember_many(facts, [item])
     assert third.memory is None
-    assert facts.count() == 0
+    assert len(facts.memories()) == 0
 
 
 def test_an_agent_with_blocks_alone_is_listed(facts):
     facts.blocks.set("persona", "kind", agent="quiet")
     facts.store("a note", agent="busy")
-    assert facts.agents() == {"busy": 1, "quiet": 0}
+    assert factual.agents(facts) == {"busy": 1, "quiet": 0}
 
 
 def test_purging_before_a_date_looks_at_when_a_memory_was_made(facts):
     facts.remember("Ann lives in Rome", at="2024-05-01")
     facts.remember("Ann lives in Oslo now", at="2025-05-01")
-    assert facts.purge(before="2024-01-01", dry_run=True) == []
-    assert [m.content for m in facts.purge(before="2025-01-01")] == ["Ann lives in Rome"]
+    assert factual.purge(facts, before="2024-01-01", dry_run=True) == []
+    assert [m.content for m in factual.purge(facts, before="2025-01-01")] == ["Ann lives in Rome"]
 
 
 def test_a_commit_is_on_the_disk_when_a_call_returns(facts):
@@ -631,5 +644,5 @@ def test_a_commit_is_on_the_disk_when_a_call_returns(facts):
 def test_a_restored_value_ends_the_one_that_replaced_it(facts):
     [old] = facts.remember("I live in Hull.")
     facts.remember("I live in Derby now.")
-    facts.restore([old.memory.id])
+    factual.restore(facts, [old.memory.id])
     assert [each.content for each in facts.memories()] == ["I live in Hull."]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import factual
 import pytest
 
 from hippocampus.facts.store import Facts
@@ -88,7 +89,7 @@ def test_the_same_content_is_kept_once(facts: Facts) -> None:
     again = call(facts, "store_memory", {"content": "The whole log.\n" * 9})
     assert first.startswith("added: ")
     assert again.startswith("strengthened: ")
-    assert facts.count() == 1
+    assert len(facts.memories()) == 1
 
 
 def test_blocks_are_appended_replaced_and_read(facts: Facts) -> None:
@@ -126,7 +127,7 @@ def test_scriptlings_tools_remember_recall_and_forget(facts: Facts) -> None:
     assert "dark mode" in call(facts, "memory_recall", {"type": "preference"})
     assert "dark mode" not in call(facts, "memory_recall", {"type": "!preference"})
     assert "dark mode" in call(facts, "memory_forget", {"id": memory.id})
-    assert facts.count() == 0
+    assert len(facts.memories()) == 0
     assert failed(call(facts, "memory_forget", {"id": memory.id}))["error"] == "not_found"
 
 
@@ -135,7 +136,7 @@ def test_one_call_forgets_no_more_than_it_may(facts: Facts) -> None:
         facts.store(f"The green bicycle stands in hall {number}.")
     asked = {"description": "green bicycle hall", "threshold": 0.0, "max_deleted": 2}
     call(facts, "forget_memory", asked)
-    assert facts.count() == 4
+    assert len(facts.memories()) == 4
 
 
 def test_a_call_reaches_its_own_agent_and_scopes_alone(facts: Facts) -> None:
@@ -152,7 +153,7 @@ def test_a_call_reaches_its_own_agent_and_scopes_alone(facts: Facts) -> None:
         )
     home = next(each for each in facts.memories(agent="ann") if each.scope == "home")
     assert failed(call(facts, "memory_forget", {"id": home.id}, mine))["error"] == "not_found"
-    assert facts.count(agent="ann") == 2
+    assert len(facts.memories(agent="ann")) == 2
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ def test_a_call_reaches_its_own_agent_and_scopes_alone(facts: Facts) -> None:
         ("recall_memories", {"query": "   "}, "the text is empty"),
         ("recall_memories", {"query": None}, "query: field required"),
         ("recall_memories", {"query": 7}, "query: input should be a valid string"),
-        ("recall_memories", {"query": "a", "limit": 0}, "limit: input should be greater than"),
+        ("recall_memories", {"query": "a", "limit": 0}, "limit: value error, 0 asks for nothing"),
         ("recall_memories", {"query": "a", "limit": 1.5}, "limit: input should be a valid integer"),
         (
             "recall_memories",
@@ -209,7 +210,7 @@ def test_every_problem_is_told_at_once(facts: Facts) -> None:
 
 def test_numbers_as_models_write_them_are_taken(facts: Facts) -> None:
     facts.store("The boiler is in the cellar.")
-    for limit in (1, 1.0, "1"):
+    for limit in (1, 1.0, "1", -1):
         assert "boiler" in call(facts, "recall_memories", {"query": "boiler", "limit": limit})
     assert "boiler" in call(facts, "recall_memories", '{"query": "boiler"}')
 
@@ -237,20 +238,19 @@ def test_junk_never_raises(facts: Facts, name: str, junk: Any) -> None:
 def test_what_a_tool_recalled_is_not_remembered_again(facts: Facts) -> None:
     """An agent that hands a recall's answer back adds nothing, in whatever frame it stood."""
     facts.remember("Bob lives in Rome")
-    recalled = facts.call("recall_memories", {"query": "where does Bob live"})
-    loaded = facts.call("memory_recall", {})
-    before = facts.count()
+    recalled = factual.call(facts, "recall_memories", {"query": "where does Bob live"})
+    loaded = factual.call(facts, "memory_recall", {})
+    before = len(facts.memories())
     for text in (recalled, loaded, *loaded.splitlines()[2:-1]):
-        facts.call("remember_facts", {"text": text})
-        facts.call("store_memory", {"content": text})
-    assert facts.count() == before
+        factual.call(facts, "remember_facts", {"text": text})
+        factual.call(facts, "store_memory", {"content": text})
+    assert len(facts.memories()) == before
     assert facts.memories()[0].encounters == 1
 
 
 def test_calls_keep_to_the_scopes_that_the_host_gives(facts: Facts) -> None:
     """The model names no scope; the host does, for writing and for reading."""
-    facts.call("memory_remember", {"content": "Ann likes tea"}, scope="home")
+    factual.call(facts, "memory_remember", {"content": "Ann likes tea"}, scope="home")
     asked = {"query": "what does Ann like"}
-    assert "tea" in facts.call("recall_memories", asked, scopes=["home"])
-    assert "tea" not in facts.call("recall_memories", asked, scopes=["work"])
-    assert facts.instructions == INSTRUCTIONS
+    assert "tea" in factual.call(facts, "recall_memories", asked, scopes=["home"])
+    assert "tea" not in factual.call(facts, "recall_memories", asked, scopes=["work"])

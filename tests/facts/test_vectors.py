@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import factual
 import numpy as np
 import pytest
 
@@ -34,7 +35,7 @@ def test_the_nearest_of_brute_force_are_found(opened, monkeypatch, dimensions, m
     monkeypatch.setattr(vectors, "MOST_EXACT", most_exact)
     embed = Placed(dimensions)
     facts = opened(embed=embed)
-    facts.store_many(f"row {n}" for n in range(ROWS))
+    factual.store_many(facts, (f"row {n}" for n in range(ROWS)))
     hits = 0
     for query in range(0, ROWS, 300):
         found = facts.tables.vectors.nearest(embed.matrix[query], 100)
@@ -50,7 +51,7 @@ def test_what_all_vectors_have_in_common_is_taken_out_of_a_cosine(opened, monkey
     monkeypatch.setattr(vectors, "MOST_EXACT", most_exact)
     embed = Placed(64)
     facts = opened(embed=embed)
-    facts.store_many(f"row {n}" for n in range(ROWS))
+    factual.store_many(facts, (f"row {n}" for n in range(ROWS)))
     query, mean = embed.matrix[7], 0.5 * embed.matrix.mean(axis=0)
     found = facts.tables.vectors.cosines(query, [1, 900, ROWS, ROWS + 1], without_mean=0.5)
     slow = embed.matrix[[0, 899, ROWS - 1]] @ (query - mean) + mean @ mean

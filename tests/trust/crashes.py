@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hippocampus import Hippocampus
-from hippocampus.consolidation.defrag import defrag, undo
+from hippocampus.consolidation.defrag import defrag
 from hippocampus.facts import Facts
 from hippocampus.facts.schema import SCHEMA as FACTS
 from hippocampus.policy import load
@@ -111,7 +111,7 @@ def migrations(folder: Path, say: Say) -> None:
     memory = Hippocampus(folder)
     memory.session("old")
     say({"ledger": 1})
-    memory.facts.count()
+    memory.facts.memories()
     say({"facts_file": 1})
 
 
@@ -191,7 +191,6 @@ def examined(phase: str, folder: Path, acknowledged: list[dict[str, Any]]) -> li
             if memory.facts.tables.database.meta("kept") != "yes":
                 lost.append("the old fact store")
         if phase == "housekeeping":
-            undo(state, memory._store, memory.facts)
             contents = {each.content for each in memory.facts.memories()}
             lost += [f"fact {each}" for each in SAID if not any(each in text for text in contents)]
         lost += memory.facts.check()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 
+import factual
 import pytest
 
 from hippocampus import Hippocampus
@@ -73,7 +74,7 @@ def test_a_line_that_a_killed_write_removed_is_not_struck_out_by_a_person(
         with contextlib.suppress(CutOffError):
             MemoryFile(state).sync(facts)
         monkeypatch.setattr(files, "replace_file", whole)
-        facts.restore([gone.id])
+        factual.restore(facts, [gone.id])
         MemoryFile(state).sync(facts, [gone.id])
         assert gone.id in {each.id for each in facts.memories()}
     assert "tea" in state.memory_file().read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+import factual
 from trust.crashes import rows
 
 from hippocampus import Hippocampus
@@ -36,7 +37,7 @@ def test_no_view_recall_or_memory_tool_names_another_session_or_agent(tmp_path):
             answers += [session.answer({"entry_id": each}) for each in [*own, *foreign, "aaaaaaaa"]]
             answers += [session.answer({"query": "java build app row"})]
         for name in ("recall_memories", "recall_memory", "recall_conversation", "memory_recall"):
-            answers.append(memory.facts.call(name, {"query": "build java tabs"}))
+            answers.append(factual.call(memory.facts, name, {"query": "build java tabs"}))
     text = str(answers).casefold()
     assert "tabs" in text
     assert [name for name in NAMES if name in text] == []

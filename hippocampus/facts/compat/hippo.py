@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import MEMORY, Bundle, Skip, each_read, text_of, vectors
+from hippocampus.facts.memories import agents
 from hippocampus.facts.models import EVERY_AGENT, Block, Memory, Origin
 from hippocampus.facts.timestamps import seconds
 
@@ -36,7 +37,7 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
 
     """
     if agent == EVERY_AGENT:
-        agent, *others = facts.agents() or [facts.agent]
+        agent, *others = agents(facts.tables.database) or [facts.agent]
         if others:
             listed = ", ".join([agent, *others])
             raise FactError(f"hippo's form holds one agent; export them one by one: {listed}")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hippocampus.facts.compat.bands import candidates, differ, similarities
-from hippocampus.facts.models import Action, Item, Outcome
+from hippocampus.facts.models import Action, Outcome
+from hippocampus.facts.similar import differ, similarities
+from hippocampus.facts.upkeep import update
+from hippocampus.facts.write import close_to
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
@@ -20,12 +22,12 @@ def remembered(
 
     Similar is 0.85 and more, unless a number, a name or a denial differs.
     """
-    there = candidates(facts.tables, content, facts.agent, "")
+    there = close_to(facts.tables, content, facts.agent, "")
     alike = similarities(content, there)
     for row in sorted(alike, key=lambda row: -alike[row]):
         old = there[row]
         if alike[row] >= SAME and old.type == type_name and not differ(old.content, content):
-            memory = facts.update(old.id, content)
+            memory = update(facts.tables, old.id, content)
             reason = "a very similar one was updated"
             return Outcome(Action.STRENGTHENED, reason, memory, others=(memory.id,))
-    return facts.store_many([Item(content, type=type_name, intensity=importance)])[0]
+    return facts.store(content, type=type_name, intensity=importance)

@@ -9,14 +9,14 @@ import base64
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from pydantic import TypeAdapter
 
 from hippocampus.errors import MALFORMED
-from hippocampus.facts import memories, triples, upkeep
+from hippocampus.facts import memories, triples, upkeep, write
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import WRITTEN, Block, Item, Memory, Triple
 from hippocampus.facts.timestamps import optional_seconds, uuid_of, within_dates
@@ -85,7 +85,7 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
     added: dict[str, tuple[int, Memory]] = {}
     rows: dict[int, Any] = {}
     with db.transaction():
-        known = set(facts.by_ids(each.id for each in bundle.memories))
+        known = set(memories.by_id(db, [each.id for each in bundle.memories]))
         for memory in bundle.memories:
             if reason := "that id is there already" if memory.id in known else _unfit(memory):
                 skipped.append(Skip(memory.id, reason))
@@ -105,9 +105,8 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
         for memory_id in added.keys() - {each.memory_id for each in stated}:
             upkeep.relate(tables, *added[memory_id])
     for owner, name, other in bundle.aliases:
-        facts.alias(name, other, agent=owner)
-    put = "INSERT OR IGNORE INTO block (agent, scope, key, value, updated) VALUES (?, ?, ?, ?, ?)"
-    held = [each for each in bundle.blocks if not db.run(put, astuple(each))]
+        triples.alias(db, owner, name, other)
+    held = [each for each in bundle.blocks if not facts.blocks.add(each)]
     skipped += [Skip(block.key, "a block of this name is there") for block in held]
     return Imported(
         bundle.source,
@@ -140,7 +139,7 @@ def _remembered(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
         Skip(each.content, "the text is known") for each in bundle.items if each.content in known
     ]
     fresh = [item for item in bundle.items if item.content not in known]
-    outcomes = facts.remember_many(fresh, agent=bundle.agent) if fresh else []
+    outcomes = write.remember_many(facts.tables, fresh, agent=bundle.agent)
     left_out = [each for each in outcomes if each.action not in WRITTEN]
     skipped += [Skip(each.memory.content if each.memory else "", each.reason) for each in left_out]
     return len(outcomes) - len(left_out)

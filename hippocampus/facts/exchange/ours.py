@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
+from hippocampus.facts import triples
 from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import MEMORY, Bundle, Skip, each_read, text_of, vectors
-from hippocampus.facts.models import EVERY_AGENT, Block, Triple
+from hippocampus.facts.models import Block, Triple
 from hippocampus.facts.timestamps import stamp
 from hippocampus.facts.words import key
 
@@ -27,11 +28,6 @@ if TYPE_CHECKING:
 
 FORMAT = "hippocampus-memory"
 VERSION = 1
-ALIASES = """
-    SELECT entity.agent, entity.name, entity_name.key
-    FROM entity_name JOIN entity ON entity.id = entity_name.entity
-    WHERE (? OR entity.agent = ?) ORDER BY entity.agent, entity.id, entity_name.key
-"""
 
 
 def document(facts: Facts, agent: str) -> dict[str, Any]:
@@ -39,13 +35,13 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
     db = facts.tables.database
     memories = facts.memories(agent=agent, superseded=True, removed=True)[::-1]
     rows = facts.tables.vectors_of([each.id for each in memories])
-    stated = facts.triples(agent=agent, history=True)[::-1]
-    aliases = db.rows(ALIASES, (agent == EVERY_AGENT, agent))
+    stated = triples.related(db, agent, at=0.0, known=0.0, history=True)[::-1]
+    aliases = triples.aliases(db, agent)
     return {
         "format": FORMAT,
         "version": VERSION,
         "exported_at": stamp(time.time()),
-        "embedding_model": facts.stats().embedding_model,
+        "embedding_model": db.meta("embedding_model"),
         "memories": [
             {
                 **asdict(each),

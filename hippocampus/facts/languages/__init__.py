@@ -1,7 +1,7 @@
-"""What the fact store knows of languages: a table a language, which `table` reads; English is code.
+"""What the fact store knows of languages: a table for each, which `table` reads.
 
-Every language has stop words, and those with a file `Phrases` and `WordingRules` too. Nothing here
-decides what a statement means for stored ones.
+Every language has stop words, most have `Phrases` and `WordingRules` too. Nothing here decides what a
+statement means for stored ones.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ import functools
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from hippocampus.facts.languages import en, table
-from hippocampus.facts.languages.others import STOP_WORDS
+from hippocampus.facts.languages import table
 
 WITH_RULES = ("en", "de", "fr", "es", "it", "pt", "ru", "ar", "hi", "zh", "ja", "ko")
-CODES = (*WITH_RULES, *STOP_WORDS)
-"""In the order in which ties are broken."""
+CODES = (*WITH_RULES, "nl", "uk", "pl", "sv", "tr", "el")
+"""In the order in which ties are broken; stop words of the last ones keep a text from being read by another language's."""
 SCRIPTS = (
     ("ja", re.compile("[\u3040-\u30fb\u30fd-\u30ff]")),
     ("ko", re.compile("[\uac00-\ud7af]")),
@@ -28,8 +27,6 @@ SCRIPTS = (
 )
 """In this order: Japanese has Han characters too."""
 CYRILLIC = re.compile("[\u0400-\u04ff]")
-MOST_TIED_WORDS = 12
-"""In a longer text small words decide."""
 LETTERS = {
     "de": re.compile("[äöüß]"),
     "es": re.compile("[ñ¿¡íóú]"),
@@ -103,6 +100,8 @@ class Phrases(NamedTuple):
     """Words of an order, which only the user may leave behind."""
     forgotten: str = ""
     """Words of an instruction to remember that are none: what the user has forgotten, or notices."""
+    irregular: str = ""
+    """Words with the forms that no stemmer joins to them, separated by commas."""
 
 
 class WordingRules(NamedTuple):
@@ -152,6 +151,8 @@ class SpokenLanguage(NamedTuple):
 
     code: str
     stop_words: frozenset[str]
+    telling: frozenset[str] = frozenset()
+    """Further words by which it is recognised."""
     phrases: Phrases | None = None
     rules: WordingRules | None = None
 
@@ -159,16 +160,14 @@ class SpokenLanguage(NamedTuple):
 @functools.cache
 def language(code: str) -> SpokenLanguage:
     """Return the language of a code."""
-    if code in STOP_WORDS:
-        return SpokenLanguage(code, word_set(STOP_WORDS[code]))
-    if code == "en":
-        found: dict[str, Any] = en.PHRASES | en.RULES | {"stop_words": en.STOP_WORDS}
-    else:
-        found = table.read(Path(__file__).with_name(f"{code}.txt").read_text(encoding="utf-8"))
+    found = table.read(Path(__file__).with_name(f"{code}.txt").read_text(encoding="utf-8"))
+    if code not in WITH_RULES:
+        return SpokenLanguage(code, word_set(found["stop_words"]))
     worded = Phrases(**{name: found[name] for name in Phrases._fields if name in found})
     named = [name for name in WordingRules._fields if name != "code"]
     rules = WordingRules(code, **{name: found[name] for name in named})
-    return SpokenLanguage(code, word_set(found["stop_words"]), worded, rules)
+    telling = found["telling"] | word_set(rules.verbs)
+    return SpokenLanguage(code, word_set(found["stop_words"]), telling, worded, rules)
 
 
 @functools.cache
@@ -177,34 +176,17 @@ def _codes() -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for place, code in enumerate(CODES):
         spoken = language(code)
-        more = word_set(spoken.rules.verbs) if spoken.rules else frozenset()
-        for field in ("now_words", "articles", "indefinite", "copulas", "numbers"):
-            more |= {each for each in phrases(field, code).split("|") if each.isalpha()}
-        for word in spoken.stop_words | more:
+        for word in spoken.stop_words | spoken.telling:
             found.setdefault(word, []).append(place)
     return found
 
 
 def language_of(text: str, words: Sequence[str]) -> SpokenLanguage:
     """Return the language of a text: by its script, else by the most function words; else Russian or English."""
-    return language(_likely(text, words)[0])
-
-
-def language_of_statement(text: str, words: Sequence[str]) -> SpokenLanguage:
-    """Return the same; where function words tie, by words of a change, which take longer to look for."""
-    tied = _likely(text, words)
-    if len(tied) == 1 or len(words) > MOST_TIED_WORDS:
-        return language(tied[0])
-    worded = (code for code in tied if (rules := language(code).rules) and _is_worded(text, rules))
-    return language(next(worded, tied[0]))
-
-
-def _likely(text: str, words: Sequence[str]) -> list[str]:
-    """Return the codes of the languages that a text may be in."""
     if not text.isascii():
         for code, script in SCRIPTS:
             if script.search(text):
-                return [code]
+                return language(code)
     known, counts = _codes(), [0] * len(CODES)
     for word in words:
         for part in word.split("'") if "'" in word else (word,):
@@ -215,21 +197,9 @@ def _likely(text: str, words: Sequence[str]) -> list[str]:
             counts[CODES.index(code)] += bool(
                 counts[CODES.index(code)] and letters.search(text.lower())
             )
-    usual, most = "ru" if CYRILLIC.search(text) else "en", max(counts)
-    tied = [code for code, count in zip(CODES, counts, strict=True) if count == most]
-    return tied if most else [usual, *(code for code in tied if code != usual)]
-
-
-def _is_worded(text: str, rules: WordingRules) -> bool:
-    """Return whether a text has words of a change, of the first person, or of a relation in a language."""
-    return (
-        any(
-            pattern(each).search(text)
-            for each in (rules.ended, rules.changed, rules.own, rules.now)
-        )
-        or any(pattern(rule).match(text) for _, rule in rules.single)
-        or any(template(each).search(text) for each in rules.swaps)
-    )
+    if not (most := max(counts)):
+        return language("ru" if CYRILLIC.search(text) else "en")
+    return language(CODES[counts.index(most)])
 
 
 @functools.cache

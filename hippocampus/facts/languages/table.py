@@ -6,6 +6,7 @@ Without a shape each line is a regular expression, in which `<name>` is replaced
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import defaultdict
 from typing import Any
@@ -23,8 +24,21 @@ SHAPES = {
     "opens": r"^\W*(?:{})" + _NOT_AFTER,
 }
 """How a list of words is looked for."""
-LISTED = frozenset({"stop_words", "first", "third", "people", "verbs"})
+LISTED = frozenset({"stop_words", "first", "third", "people", "verbs", "irregular"})
 """Fields that are words between spaces."""
+TELLING = (
+    "own",
+    "now",
+    "changed",
+    "ended",
+    "now_words",
+    "articles",
+    "indefinite",
+    "copulas",
+    "numbers",
+    "days",
+)
+"""Fields whose plain words tell a language from others, next to its stop words and verbs."""
 SEQUENCES = frozenset({"moves", "swaps", "shifts", "single"})
 FLAGS = ("drops_subjects", "names_are_cased")
 _PARTS = {"year": r"(?:19|20)\d\d", "subject": "(?P<subject>.+?)", "object": "(?P<object>.+)"}
@@ -42,7 +56,8 @@ def read(text: str) -> dict[str, Any]:
     """
     table = _table(text)
     parts = _PARTS | {name: f"(?:{'|'.join(each)})" for name, each in table.pop("list", {}).items()}
-    found: dict[str, Any] = {}
+    listed = (words for field in TELLING for words in table.get(field, {}).values())
+    found: dict[str, Any] = {"telling": frozenset(filter(str.isalpha, itertools.chain(*listed)))}
     for field, shapes in table.items():
         if field in LISTED:
             found[field] = " ".join(shapes[""])
@@ -52,7 +67,7 @@ def read(text: str) -> dict[str, Any]:
             found[field] = True
         else:
             found[field] = _filled("|".join(_alternatives(dict(shapes))), parts)
-    found["single"] = tuple(tuple(each.split(": ", 1)) for each in found["single"])
+    found["single"] = tuple(tuple(each.split(": ", 1)) for each in found.get("single", ()))
     return dict.fromkeys(FLAGS, False) | found
 
 

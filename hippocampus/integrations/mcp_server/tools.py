@@ -17,6 +17,8 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from pydantic import Field
 
 from hippocampus.errors import RecallError
+from hippocampus.facts import tools as fact_tools
+from hippocampus.facts import upkeep
 from hippocampus.recall import calls, definition
 from hippocampus.storage import ledger
 from hippocampus.storage.state_dir import StateDir
@@ -137,14 +139,15 @@ class Tools:
         named = dict(given)
         scope = named.pop("scope", "")
         scopes = [scope] if scope else None
-        text = self._facts.call(name, named, agent=self._agent, scope=scope, scopes=scopes)
+        reach = fact_tools.Reach(self._agent or None, scope, scopes)
+        text = fact_tools.call(self._facts, name, named, reach)
         if text.startswith('{"error":'):
             raise ToolError(text)
         return text
 
     def compact(self) -> str:
         """Remove memories that faded or are there twice; return how many were removed and remain."""
-        done = self._facts.compact(agent=self._agent or None)
+        done = upkeep.compact(self._facts.tables, agent=self._agent or None)
         return json.dumps({"removed": len(done.removed), "remaining": done.remaining})
 
     # Resources and the prompt
@@ -159,7 +162,10 @@ class Tools:
     def blocks(self) -> str:
         """Return the names and sizes of the memory blocks, as JSON."""
         found = self._facts.blocks.list(agent=self._agent or None)
-        return json.dumps([{"key": each.key, "characters": len(each.value)} for each in found])
+        rows = [(each.key, each.scope, len(each.value)) for each in found]
+        return json.dumps(
+            [dict(zip(("key", "scope", "characters"), row, strict=True)) for row in rows]
+        )
 
     def context_load(self, task: str = "") -> str:
         """Return what the memory has for a task: preferences, what matters most, and what fits it."""

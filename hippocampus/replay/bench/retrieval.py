@@ -14,6 +14,7 @@ from typing import Any
 from hippocampus.facts.models import Embed, FactPolicy, Item, Origin
 from hippocampus.facts.store import Facts
 from hippocampus.facts.words import content_words
+from hippocampus.facts.write import store_many
 
 CUTS = (5, 10, 20)
 HEADLINES, HEADLINE_CUT = ("turn", "session", "all_pieces"), 10
@@ -92,17 +93,22 @@ def filled(conversation: BenchConversation, embed: Embed | None = None) -> Facts
     """Return a store in memory with the messages of a conversation, whose numbers are in the metadata."""
     last = conversation.turns[-1].key[0] if conversation.turns else 0
     facts = Facts(":memory:", settings=POLICY, embed=embed, clock=lambda: (last + 1) * DAY_SECONDS)
-    facts.store_many(
-        Item(
-            said.text,
-            type="event",
-            origin=Origin(
-                str(said.key[0]), said.key[1] if said.turn is None else said.turn, role=said.role
-            ),
-            at=said.key[0] * DAY_SECONDS + said.key[1],
-            metadata={"key": said.key},
-        )
-        for said in conversation.turns
+    store_many(
+        facts.tables,
+        (
+            Item(
+                said.text,
+                type="event",
+                origin=Origin(
+                    str(said.key[0]),
+                    said.key[1] if said.turn is None else said.turn,
+                    role=said.role,
+                ),
+                at=said.key[0] * DAY_SECONDS + said.key[1],
+                metadata={"key": said.key},
+            )
+            for said in conversation.turns
+        ),
     )
     return facts
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import factual
 import pytest
 
 pytest.importorskip("starlette")
@@ -182,7 +183,7 @@ def test_facts_belong_to_the_caller_who_said_them(state: Path) -> None:
         exchanged(service, "/messages", items, key)
     service.close()
     memory = Hippocampus(state)
-    agents = list(memory.facts.agents())
+    agents = list(factual.agents(memory.facts))
     known = [str(memory.facts.memories(agent=each)) for each in agents]
     memory.close()
     assert [each.startswith("caller-") for each in agents] == [True, True]

@@ -1,0 +1,155 @@
+"""Searching the memories in SQL: which rows pass a query's filters, hold its words, and stand next to others.
+
+SQL only; what the rows are worth is decided in `ranking` and `query`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hippocampus.facts.database import Database
+from hippocampus.facts.memories import listed
+from hippocampus.facts.models import HEARSAY, Kind
+from hippocampus.facts.ranking import RankedRow
+
+NAME_CHARACTERS = 40
+
+PLACE = "CASE role WHEN '' THEN turn WHEN 'user' THEN 2 * turn + 1 ELSE 2 * turn END"
+"""The place of a memory in its session: an answer and the user's reply to it have one turn."""
+LIGHT = (
+    f"row, type, intensity, accesses, accessed, created, session, {PLACE},"
+    " instr(content, '?') OR instr(content, '？'), rtrim(content) LIKE '%?', length(content), role,"
+    f" substr(content, 1, max(0, instr(substr(content, 1, {NAME_CHARACTERS}), ': ') - 1))"
+)
+CONDITION = """
+    removed IS NULL AND (:superseded OR (created <= :known AND valid_from <= :at
+        AND (until IS NULL OR until > :at OR known_until > :known)))
+    AND (:agent = '*' OR agent = :agent)
+    AND (:scopes IS NULL OR scope IN (SELECT value FROM json_each(:scopes)))
+    AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
+    AND type NOT IN (SELECT value FROM json_each(:other_types))
+    AND (:roles IS NULL OR role IN (SELECT value FROM json_each(:roles)))
+    AND role NOT IN (SELECT value FROM json_each(:other_roles))
+    AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
+    AND (:tags IS NULL OR NOT EXISTS (SELECT value FROM json_each(:tags) EXCEPT SELECT value FROM json_each(tags)))
+    AND (:hearsay OR NOT EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :reported))
+    AND (:since IS NULL OR valid_from >= :since) AND (:until IS NULL OR valid_from < :until)
+"""
+"""Which rows of `memory` a `RecallQuery` is about; its values are `RecallQuery.values`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallQuery:
+    """What a recall asks for, besides its words."""
+
+    agent: str
+    at: float
+    known: float
+    now: float
+    scopes: Sequence[str] | None = None
+    types: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    kinds: Sequence[Kind] = ()
+    roles: Sequence[str] = ()
+    since: float | None = None
+    until: float | None = None
+    include_superseded: bool = False
+    hearsay: bool = True
+    """Whether what the user reports of others, or supposes, is returned too."""
+
+    @property
+    def seen_from(self) -> float:
+        """Return from when strength and recency count: as of a date, nothing has faded since."""
+        return min(self.now, self.at, self.known)
+
+    def values(self, **others: Any) -> dict[str, Any]:
+        """Return the values of `CONDITION`, and others."""
+
+        def listed(names: Sequence[str]) -> str | None:
+            return json.dumps(list(names)) if names else None
+
+        found = {
+            "superseded": self.include_superseded,
+            "known": self.known,
+            "at": self.at,
+            "agent": self.agent,
+            "scopes": None if self.scopes is None else json.dumps(list(self.scopes)),
+            "kinds": listed(self.kinds),
+            "tags": listed(self.tags),
+            "hearsay": self.hearsay,
+            "reported": HEARSAY,
+            "since": self.since,
+            "until": self.until,
+        }
+        for column, names in (("types", self.types), ("roles", self.roles)):
+            found[column] = listed([name for name in names if not name.startswith("!")])
+            unwanted = [name[1:] for name in names if name.startswith("!")]
+            found[f"other_{column}"] = json.dumps(unwanted)
+        return found | others
+
+
+def passing(db: Database, query: RecallQuery) -> dict[int, RankedRow]:
+    """Return what ranking needs of all rows that pass the filters."""
+    return _rows(db, f"FROM memory WHERE {CONDITION}", query.values())
+
+
+def passing_among(db: Database, rows: Iterable[int], query: RecallQuery) -> dict[int, RankedRow]:
+    """Return what ranking needs of those rows that pass the filters."""
+    among = "FROM (SELECT value AS number FROM json_each(:rows)) CROSS JOIN memory ON row = number"
+    return _rows(db, f"{among} WHERE {CONDITION}", query.values(rows=listed(rows)))
+
+
+def standing_at(
+    db: Database, places: Iterable[tuple[str, int]], query: RecallQuery
+) -> dict[int, RankedRow]:
+    """Return what ranking needs of the rows that stand at places of sessions."""
+    turns = [(session, turn, at) for session, at in places for turn in {at, at // 2}]
+    if not turns:
+        return {}
+    place = "SELECT value ->> 0 AS s, value ->> 1 AS t, value ->> 2 AS p FROM json_each(:turns)"
+    among = f"FROM ({place}) CROSS JOIN memory ON session = s AND turn = t WHERE {PLACE} = p AND {CONDITION}"
+    return _rows(db, among, query.values(turns=json.dumps(turns)))
+
+
+def newest_passing(db: Database, query: RecallQuery, most: int) -> list[int]:
+    """Return the newest rows that pass the filters."""
+    found = db.rows(
+        f"SELECT row FROM memory WHERE {CONDITION} ORDER BY row DESC LIMIT :most",  # noqa: S608 - names of ours
+        query.values(most=most),
+    )
+    return [row for (row,) in found]
+
+
+def last_row(db: Database) -> int:
+    """Return the number of the newest row."""
+    return int(db.value("SELECT max(row) FROM memory") or 0)
+
+
+def having(db: Database, term: str, most: int) -> list[int]:
+    """Return rows that a term finds."""
+    with_term = "SELECT rowid FROM memory_text WHERE memory_text MATCH ? LIMIT ?"
+    return [row for (row,) in db.rows(with_term, (term, most))]
+
+
+def matched(db: Database, expression: str, most: int) -> list[int]:
+    """Return the best rows by BM25."""
+    best = "SELECT rowid FROM memory_text WHERE memory_text MATCH ? ORDER BY rank LIMIT ?"
+    return [row for (row,) in db.rows(best, (expression, most))]
+
+
+def matched_passing(db: Database, expression: str, query: RecallQuery, most: int) -> list[int]:
+    """Return the best rows by BM25 of those that pass the filters."""
+    found = db.rows(
+        "SELECT memory_text.rowid FROM memory_text CROSS JOIN memory ON memory.row = memory_text.rowid"  # noqa: S608 - names of ours
+        f" WHERE memory_text MATCH :match AND {CONDITION} ORDER BY bm25(memory_text) LIMIT :most",
+        query.values(match=expression, most=most),
+    )
+    return [row for (row,) in found]
+
+
+def _rows(db: Database, rest: str, values: Mapping[str, Any]) -> dict[int, RankedRow]:
+    """Return what ranking needs of the rows that the rest of a SELECT names."""
+    return {row[0]: RankedRow(*row) for row in db.rows(f"SELECT {LIGHT} {rest}", values)}

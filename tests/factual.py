@@ -1,0 +1,63 @@
+"""What tests ask of a fact store besides its own methods."""
+
+from __future__ import annotations
+
+from hippocampus.facts import memories, tools, triples, upkeep, write
+from hippocampus.facts.timestamps import seconds
+
+
+def remember_many(facts, items, **fields):
+    return write.remember_many(facts.tables, items, **fields)
+
+
+def remember_triple(facts, *relation, **fields):
+    return write.remember_triple(facts.tables, *relation, **fields)
+
+
+def store_many(facts, items, **fields):
+    return write.store_many(facts.tables, items, **fields)
+
+
+def update(facts, memory_id, content):
+    return upkeep.update(facts.tables, memory_id, content)
+
+
+def compact(facts, **fields):
+    return upkeep.compact(facts.tables, **fields)
+
+
+def restore(facts, ids):
+    return upkeep.restore(facts.tables, ids)
+
+
+def purge(facts, **fields):
+    return upkeep.purge(facts.tables, **fields)
+
+
+def alias(facts, name, other, agent=None):
+    triples.alias(facts.tables.database, agent or facts.agent, name, other)
+
+
+def history(facts, memory_id):
+    return memories.history(facts.tables.database, memory_id)
+
+
+def relations(facts, entity="", *, agent=None, as_of=None, known_as_of=None, **fields):
+    now = facts.tables.clock()
+    at, known = (now if each is None else seconds(each) for each in (as_of, known_as_of))
+    owner = agent or facts.agent
+    return triples.related(
+        facts.tables.database, owner, entity=entity, at=at, known=known, **fields
+    )
+
+
+def agents(facts):
+    return memories.agents(facts.tables.database)
+
+
+def stats(facts):
+    return memories.stats(facts.tables.database, facts.tables.clock())
+
+
+def call(facts, name, arguments, **reach):
+    return tools.call(facts, name, arguments, tools.Reach(**reach))
