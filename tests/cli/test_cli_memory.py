@@ -133,7 +133,9 @@ def test_the_doctor_says_what_there_is(tmp_path: Path) -> None:
 
 def test_the_doctor_finds_a_broken_file(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
-    finished = commands.run_apart("memory", "--as", "crib", "doctor", "--db", "broken", cwd=tmp_path)
+    finished = commands.run_apart(
+        "memory", "--as", "crib", "doctor", "--db", "broken", cwd=tmp_path
+    )
     assert finished.returncode == 1
     found = json.loads(finished.stdout)
     assert not found["ok"]
@@ -449,7 +451,9 @@ def test_processes_write_at_once(tmp_path: Path) -> None:
     texts = [f"Tool number {number} stands in hall {number}." for number in range(3)]
     writers = [
         threading.Thread(
-            target=done_apart, args=("--as", "crib", "write"), kwargs={"cwd": tmp_path, "stdin": text}
+            target=done_apart,
+            args=("--as", "crib", "write"),
+            kwargs={"cwd": tmp_path, "stdin": text},
         )
         for text in texts
     ]
