@@ -14,6 +14,7 @@ import typer
 from hippocampus.cli.options import AsJson, PolicyName, StateFolder, expect_state, fail
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
+from hippocampus.storage import ledger
 from hippocampus.storage.state_dir import StateDir
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def consolidate(
     from hippocampus.memory import Hippocampus
 
     state = StateDir(state_dir) if adopt_lines else expect_state(state_dir)
-    if session and not state.ledger(session).exists():
+    if session and ledger.agent_of(state, session) is None:
         fail(f"{state_dir} has no session {session!r}")
     memory = Hippocampus(state_dir, policy=policy)
     try:
@@ -135,7 +136,7 @@ def doctor(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Examine payloads, ledgers, archives, facts, memory files, a policy, modes and the cache.
+    """Examine payloads, sessions, archives, facts, memory files, a policy, modes and the cache.
 
     Exit status 1 if data is damaged or lost, and --fix has not mended it.
     """
@@ -196,10 +197,7 @@ def forget(
     if not found:
         fail(f"no trace of session {everything_from!r}")
     word = "removed" if apply else "would be removed; --apply removes them"
-    for each in found.files:
-        typer.echo(visible(f"{each.parent.name}/{each.name}"))
-    typer.echo(
-        f"{len(found.files)} files, {len(found.payloads)} payloads, {len(found.facts)} facts {word}"
-    )
+    session = "the session, " * found.is_stored
+    typer.echo(f"{session}{len(found.payloads)} payloads, {len(found.facts)} facts {word}")
     if found.shared:
         typer.echo(f"{len(found.shared)} payloads stay: other sessions refer to them")

@@ -26,10 +26,10 @@ from hippocampus.errors import StoreError
 from hippocampus.facts.models import EVERY_AGENT, WRITTEN, Compaction, Item, Memory, Origin
 from hippocampus.facts.store import Facts
 from hippocampus.policy import Policy
-from hippocampus.storage import files, gc, tombstones
+from hippocampus.storage import database, files, gc, tombstones
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.gc import Holding, Removal
-from hippocampus.storage.ledger import StoredSession, stored_sessions
+from hippocampus.storage.ledger import StoredSession, is_pinned, stored_sessions
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 IDLE_HOURS = 1.0
@@ -154,7 +154,7 @@ def undo(state: StateDir, store: ContentStore, facts: Facts | None) -> str | Non
             found = json.loads(files.read_file(record))
             with (
                 contextlib.closing(DiskStore(state.undo_contents)) as aside,
-                tombstones.opened(state) as db,
+                database.opened(state) as db,
             ):
                 for key in found["contents"]:
                     if (content := aside.get(key)) is not None:
@@ -307,7 +307,7 @@ def prunable(
             continue
         for record in session.records:
             named = (session.name, record.entry.id)
-            if named in kept or gc.is_pinned(record.entry):
+            if named in kept or is_pinned(record.entry):
                 continue
             strength = decay.strength(record.entry, session.turn, policy.exponent)
             if most and later >= most:

@@ -15,12 +15,13 @@ from pathlib import Path
 
 from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_file import MemoryFile
+from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.facts import upkeep
 from hippocampus.facts.store import Facts
-from hippocampus.storage import entry_index, gc, proxy
+from hippocampus.storage import gc, ledger, proxy, search_index
 from hippocampus.storage.content_store import ContentStore, DiskStore
-from hippocampus.storage.sqlite import connected, is_open, remove_database
+from hippocampus.storage.sqlite import connected
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -34,11 +35,12 @@ class Forgotten:
     """Keys of payloads that another session refers to, or whose payloads repeat them: they stay."""
     facts: tuple[str, ...]
     """Ids of memories."""
-    files: tuple[Path, ...]
+    is_stored: bool
+    """Whether the database has the session."""
 
     def __bool__(self) -> bool:
         """Return whether there is any trace."""
-        return bool(self.payloads or self.shared or self.facts or self.files)
+        return bool(self.payloads or self.shared or self.facts or self.is_stored)
 
 
 def traces(state: StateDir, session: str, store: ContentStore, facts: Facts | None) -> Forgotten:
@@ -48,22 +50,19 @@ def traces(state: StateDir, session: str, store: ContentStore, facts: Facts | No
         StoreError: something cannot be read; then it is not known what may be removed.
 
     """
-    path = state.ledger(session)
+    name = storable(session)
     payloads: list[str] = []
     shared: list[str] = []
     for held in gc.holdings(state, store):
-        owners = {state.ledger(each.session) for each in held.references}
-        if path in owners:
-            (payloads if owners == {path} else shared).append(held.key)
+        owners = {each.session for each in held.references}
+        if name in owners:
+            (payloads if owners == {name} else shared).append(held.key)
     made = upkeep.of_session(facts.tables, session) if facts else {}
-    stem = path.stem
-    folders = (state.sessions, state.archive, state.search)
-    found_files = (each for folder in folders for each in folder.glob(f"{stem}.*"))
     return Forgotten(
         tuple(payloads),
         tuple(shared),
         tuple(each.id for each in made.values()),
-        tuple(sorted(each for each in found_files if not each.name.endswith(("-wal", "-shm")))),
+        ledger.agent_of(state, session) is not None,
     )
 
 
@@ -72,15 +71,13 @@ def forget(
 ) -> Forgotten:
     """Remove every trace of a session; return what was removed.
 
-    The ledger goes last, so that a run that is cut off can be repeated.
+    Its rows go last, so that a run that is cut off can be repeated.
 
     Raises:
         StoreError: the session is open, or something cannot be read or written.
 
     """
-    ledger = state.ledger(session)
-    if ledger.exists() and is_open(ledger):
-        raise StoreError(f"session {session!r} is open in a process: close it first")
+    ledger.expect_closed(state, session)
     known = facts() if state.facts.exists() else None
     found = traces(state, session, store, known)
     try:
@@ -91,15 +88,11 @@ def forget(
         for key in found.payloads:
             store.delete(key)
         shutil.rmtree(state.defrag, ignore_errors=True)  # its undo would bring all of it back
-        for path in sorted(found.files, key=lambda each: each == ledger):
-            remove_database(path)
-        entry_index.forget(state, ledger.name)
+        search_index.forget(state.index, [session])
         proxy.remove(state, [session], math.inf)
-        databases = [state.entry_index, state.proxy]
-        databases += [state.contents / "cache.db"] if isinstance(store, DiskStore) else []
-        for database in databases:
-            if database.exists():
-                rewrite(database)
+        ledger.forget(state, session)
+        if isinstance(store, DiskStore):
+            rewrite(state.contents / "cache.db")
     except (OSError, sqlite3.Error) as failure:
         raise StoreError(f"session {session!r} is not forgotten yet: {failure}") from failure
     return found

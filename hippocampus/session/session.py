@@ -657,7 +657,7 @@ class Session:
                 self._is_closed = self._guard.is_quiet = True
                 self._end(messages)
                 self._keep_facts()
-                self._close_files()
+                self._close_files(is_end=True)
 
     def release(self) -> None:
         """Close the session's files without its end: the same id goes on with it, here or elsewhere.
@@ -667,7 +667,7 @@ class Session:
         with self._lock:
             if not self._is_closed:
                 self._is_closed = self._guard.is_quiet = True
-                self._close_files()
+                self._close_files(is_end=False)
 
     def rest(self) -> bool:
         """Close the session's files until it is used again; one in use keeps them, and returns False."""
@@ -688,9 +688,9 @@ class Session:
             "not consolidated",
         )
 
-    def _close_files(self) -> None:
+    def _close_files(self, *, is_end: bool) -> None:
         self._retrieval.close()
-        self._run.close()
+        self._run.close(is_end=is_end)
 
     def __enter__(self) -> Self:
         return self

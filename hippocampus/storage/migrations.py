@@ -60,16 +60,16 @@ def migrate(db: sqlite3.Connection, path: str, schema: Schema) -> None:
 
     """
     known = len(applied(db, path, schema))
-    if known < len(schema.migrations) or "migration" not in _columns(db):
+    if known < len(schema.migrations) or "migration" not in columns_of(db):
         with transaction(db):
             names = applied(db, path, schema)
-            if "migration" not in _columns(db):
+            if "migration" not in columns_of(db):
                 db.execute(RECORD)
                 db.executemany("INSERT INTO migration VALUES (?, ?)", enumerate(names))
             for number, each in enumerate(schema.migrations[len(names) :], len(names)):
                 _run(db, each.script)
                 db.execute("INSERT INTO migration VALUES (?, ?)", (number, each.name))
-    found = _columns(db)
+    found = columns_of(db)
     for table, columns in _versions(schema)[-1].items():
         if found.get(table) != columns:
             has = f"the columns {', '.join(found[table])}" if table in found else "no columns"
@@ -114,7 +114,7 @@ def applied(db: sqlite3.Connection, path: str, schema: Schema) -> list[str]:
 
     """
     known = [each.name for each in schema.migrations]
-    columns = _columns(db)
+    columns = columns_of(db)
     if not columns:
         return []
     foreign = StoreError(f"{schema.kind} {path}: a SQLite file of something else; name another")
@@ -141,7 +141,8 @@ def _run(db: sqlite3.Connection, script: str) -> None:
         db.execute(statement)
 
 
-def _columns(db: sqlite3.Connection) -> TableColumns:
+def columns_of(db: sqlite3.Connection) -> TableColumns:
+    """Return the columns of the tables of a file."""
     columns: dict[str, tuple[str, ...]] = {}
     for table, column in db.execute(COLUMNS):
         columns[table] = (*columns.get(table, ()), column)
@@ -155,5 +156,5 @@ def _versions(schema: Schema) -> list[TableColumns]:
         found = []
         for each in schema.migrations:
             _run(db, each.script)
-            found.append(_columns(db))
+            found.append(columns_of(db))
         return found

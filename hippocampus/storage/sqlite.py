@@ -18,6 +18,8 @@ BUSY_SECONDS = 10.0
 PAUSE_SECONDS = 0.01
 MEAN_POLL_SECONDS = 0.003
 IN_MEMORY = ":memory:"
+SHRUNK_PAGES = 64
+"""The pages that are given back at once; fewer wait for new rows."""
 
 
 def connected(
@@ -55,6 +57,7 @@ def _empty_database(page_bytes: int) -> bytes:
     """
     with contextlib.closing(sqlite3.connect(IN_MEMORY)) as db:
         db.execute(f"PRAGMA page_size = {page_bytes}")
+        db.execute("PRAGMA auto_vacuum = INCREMENTAL")
         db.execute("VACUUM")
         return db.serialize()
 
@@ -86,6 +89,20 @@ def _repeated(
             time.sleep(pause())
         else:
             return
+
+
+def shrink(db: sqlite3.Connection) -> None:
+    """Give pages that deleted rows have left back to the disk, in steps between which others write.
+
+    Raises:
+        sqlite3.Error: the file is locked for longer than `BUSY_SECONDS`, or damaged.
+
+    """
+    (free,) = db.execute("PRAGMA freelist_count").fetchone()
+    for _ in range(free // SHRUNK_PAGES):
+        db.executescript(
+            f"PRAGMA incremental_vacuum({SHRUNK_PAGES})"
+        )  # `execute` stops at one page
 
 
 @contextlib.contextmanager
@@ -154,20 +171,6 @@ def is_open(path: Path) -> bool:
                 return True
             raise
     return False
-
-
-def written_at_ns(path: Path) -> int:
-    """Return when a file was last written, its log included, in nanoseconds since 1970.
-
-    Raises:
-        OSError: the file is not there.
-
-    """
-    written = path.stat().st_mtime_ns
-    with contextlib.suppress(FileNotFoundError):
-        log = path.with_name(log_name(path.name)).stat()
-        return max(written, log.st_mtime_ns) if log.st_size else written
-    return written
 
 
 def _log_bytes(path: Path) -> int:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hippocampus.errors import MALFORMED, RecordingError
-from hippocampus.replay.readers import codex, formats, opencode, openhands_sdk
+from hippocampus.replay.readers import archive, codex, formats, opencode, openhands_sdk
 from hippocampus.replay.readers.documents import DATABASE, load
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
@@ -22,7 +22,7 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
     """Return the files at the paths and below them, sorted in each directory, none twice.
 
     Hidden files and directories below a path are left out. Of a state directory of
-    `hippocampus` only the archives are returned.
+    `hippocampus` only its database is returned.
 
     Raises:
         RecordingError: there is nothing at a path.
@@ -40,9 +40,8 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
 def _walk(root: Path) -> Iterator[Path]:
     for directory, directories, names in os.walk(root):
         state = StateDir(Path(directory))
-        if {state.contents.name, state.sessions.name} <= set(directories):
-            directories[:] = [name for name in directories if name == state.archive.name]
-            names[:] = []
+        if state.database.name in names:
+            directories[:], names[:] = [], [state.database.name]
         if openhands_sdk.STATE in names and openhands_sdk.EVENTS in directories:
             directories[:], names[:] = [], [openhands_sdk.STATE]
         directories[:] = sorted(name for name in directories if not name.startswith("."))
@@ -63,7 +62,8 @@ def read_file(path: str | os.PathLike[str]) -> list[Recording]:
     if Path(path).name == openhands_sdk.STATE:
         document = openhands_sdk.with_events(document)
     if document.description == DATABASE:
-        document = replace(document, records=opencode.exported(Path(path)))
+        reader = archive if Path(path).name == StateDir(Path()).database.name else opencode
+        document = replace(document, records=reader.exported(Path(path)))
     try:
         return make_recordings(document, formats.read(document))
     except MALFORMED as error:

@@ -1,4 +1,4 @@
-"""Sessions that `hippocampus` has archived itself: JSON lines, read as the provider's messages.
+"""Sessions that `hippocampus` has archived itself, in its database or as JSON lines, read as the provider's messages.
 
 Lists of Bedrock and Gemini become chat messages. A conversation is one context; the next one starts where the host cut or edited its list.
 """
@@ -6,7 +6,9 @@ Lists of Bedrock and Gemini become chat messages. A conversation is one context;
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
+from hippocampus.errors import RecordingError, StoreError
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.raw import (
@@ -16,7 +18,10 @@ from hippocampus.replay.readers.raw import (
     chat_call,
 )
 from hippocampus.replay.readers.values import JsonRecord, kind_of
-from hippocampus.storage.archive.records import contexts
+from hippocampus.storage import archive as storage
+from hippocampus.storage import ledger
+from hippocampus.storage.archive.records import contexts, parsed
+from hippocampus.storage.state_dir import StateDir
 
 NAME = "hippocampus"
 KINDS: dict[str, MessageFormat] = {
@@ -35,13 +40,38 @@ def recognises(records: list[JsonRecord]) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return each context as a conversation."""
+    """Return each context of each session as a conversation."""
+    sessions: dict[str, list[JsonRecord]] = {}
+    session = ""
+    for record in records:
+        if kind_of(record) == "archive":
+            session = record.text("session")
+        sessions.setdefault(session, []).append(record)
     return [
         RawConversation(KINDS[each.format], list(map(RawMessage, each.items)))
         if each.format in KINDS
         else RawConversation("chat", list(_as_chat(each.items)))
-        for each in contexts(records)
+        for own in sessions.values()
+        for each in contexts(own)
     ]
+
+
+def exported(path: Path) -> list[JsonRecord]:
+    """Return the lines of all sessions in the database of a state directory.
+
+    Raises:
+        RecordingError: it cannot be read.
+
+    """
+    state = StateDir(path.parent)
+    try:
+        return [
+            JsonRecord(record)
+            for session in ledger.activity(state)
+            for record in parsed(storage.exported(state, session))
+        ]
+    except StoreError as failure:
+        raise RecordingError(str(path), str(failure)) from failure
 
 
 def _as_chat(items: Sequence[Item]) -> Iterator[RawMessage]:
