@@ -26,7 +26,7 @@ from hippocampus.recall.sources import Tool, known_sources
 from hippocampus.session.open_files import OpenFiles
 from hippocampus.session.open_sessions import OpenSessions
 from hippocampus.session.ports import ConsolidationOutcome
-from hippocampus.session.resources import Resources, SessionInfo
+from hippocampus.session.resources import DEADLINE_SECONDS, Resources, SessionInfo
 from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage import ledger
@@ -95,6 +95,7 @@ class Hippocampus:
         store: ContentStore | None = None,
         marks: int = OWN_MARKS,
         tail_mark: bool = False,
+        deadline_seconds: float = DEADLINE_SECONDS,
     ) -> None:
         """Open a state directory, and make it if it does not exist.
 
@@ -114,7 +115,8 @@ class Hippocampus:
         two of the provider's four to be free, of which the host may use one in its system prompt
         or tools; 0 adds none. `tail_mark` means that requests get a mark at their end after the
         view was made, as with automatic caching or by a framework; in a format that has no marks,
-        the plan takes ours to be set.
+        the plan takes ours to be set. `deadline_seconds` is how long a call waits for files that other
+        processes hold, before it sends the messages as they are.
 
         Raises:
             PolicyError: the policy cannot be read; the error lists every problem.
@@ -142,6 +144,7 @@ class Hippocampus:
             store = self._closing.enter_context(opened_store(state))
             try:
                 if isinstance(store, DiskStore):
+                    store.busy_seconds = deadline_seconds
                     store.open()
             except SealedError:  # a person forgot the key: nothing is written without it
                 raise
@@ -166,6 +169,7 @@ class Hippocampus:
             sources=self._sources,
             marks=marks,
             tail_mark=tail_mark,
+            deadline_seconds=deadline_seconds,
             memory_tools=_FactTools(lambda: self.facts),
             open_files=self._open_files,
         )

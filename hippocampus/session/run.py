@@ -92,7 +92,14 @@ class SessionRun:
         """
         with contextlib.ExitStack() as closing:
             opened = closing.enter_context(
-                contextlib.closing(Ledger(self._resources.state, self.id, self._journal))
+                contextlib.closing(
+                    Ledger(
+                        self._resources.state,
+                        self.id,
+                        self._journal,
+                        self._resources.deadline_seconds,
+                    )
+                )
             )
             self.info = replace(self.info, agent=opened.agent(self.info.agent))
             self.has_past = opened.pending() > 0
@@ -128,6 +135,7 @@ class SessionRun:
 
         """
         cold = idle_seconds > self._resources.prices.cache_seconds
+        self.ledger.busy_seconds = self._resources.deadline_seconds
         if self.ledger.has_changed():
             self._take_up()
         before = self.state.history
@@ -298,6 +306,7 @@ class SessionRun:
         history = state.history.extended(items).unredacted()
         costs = self._costs_before(history.turn)
         call = raw_call(history, state.view, keys_of(state), costs, self._resources.prices)
+        self.ledger.busy_seconds = 0.0  # the call has waited already
         self.ledger.commit([], [], call, sent=history.sent_from(0))
         self.state = state.sent_raw(history, Costs.after(call))
 
@@ -348,6 +357,7 @@ class SessionRun:
 
     def take_in(self, items: list[Item]) -> None:
         """Take in a list as it ended, with what came behind its last call; no view is made of it."""
+        self.ledger.busy_seconds = None  # no model waits for it
         before = self.state.history
         history = before.extended(items)
         taken = read(self.state, history, self._opening_of(history), self._rules_of_turn())
@@ -401,6 +411,7 @@ class SessionRun:
 
     def keep_facts(self) -> None:
         """Consolidate what no consolidation has seen, in a thread."""
+        self.ledger.busy_seconds = None
         if self.has_news():
             self._resources.consolidator.end(self.snapshot(), is_whole=self.is_whole())
 

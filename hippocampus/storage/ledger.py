@@ -180,8 +180,16 @@ class Measure(NamedTuple):
 class Ledger:
     """The entries and commitments of one session."""
 
-    def __init__(self, state: StateDir, session: str, journal: Journal | None = None) -> None:
+    def __init__(
+        self,
+        state: StateDir,
+        session: str,
+        journal: Journal | None = None,
+        busy_seconds: float | None = None,
+    ) -> None:
         """Open a session; its raw conversation is written where there is a journal."""
+        self.busy_seconds = busy_seconds
+        """How long a write waits for others; None is `sqlite.BUSY_SECONDS`."""
         self._state = state
         self._session = session
         self._journal = journal
@@ -191,7 +199,7 @@ class Ledger:
         with database.as_store_error(state):
             self._connection = database.connected(state)
             try:
-                with transaction(self._connection):
+                with transaction(self._connection, busy_seconds):
                     self._connection.execute(
                         "INSERT OR IGNORE INTO session (name, active_at) VALUES (?, ?)",
                         (storable(session), time.time()),
@@ -493,7 +501,7 @@ class Ledger:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with database.as_store_error(self._state):
             self._state.database.stat()  # SQLite would go on writing into a file that was removed
-            with transaction(self._db):
+            with transaction(self._db, self.busy_seconds):
                 yield self._db
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -79,21 +79,6 @@ def migrate(db: sqlite3.Connection, path: str, schema: Schema) -> None:
             )
 
 
-@contextlib.contextmanager
-def opened(path: Path, schema: Schema, synchronous: str = "NORMAL") -> Iterator[sqlite3.Connection]:
-    """Open a file for one piece of work, with its tables up to date.
-
-    Raises:
-        StoreError: it cannot be read or written.
-
-    """
-    try:
-        with contextlib.closing(migrated(path, schema, synchronous)) as db:
-            yield db
-    except (OSError, sqlite3.Error) as failure:
-        raise StoreError(f"{schema.kind} {path}: {failure}") from failure
-
-
 def migrated(path: Path | str, schema: Schema, synchronous: str = "NORMAL") -> sqlite3.Connection:
     """Open a file with its tables up to date; it raises what `connected` and `migrate` do."""
     db = connected(path, synchronous=synchronous)
@@ -117,16 +102,11 @@ def applied(db: sqlite3.Connection, path: str, schema: Schema) -> list[str]:
     columns = columns_of(db)
     if not columns:
         return []
-    foreign = StoreError(f"{schema.kind} {path}: a SQLite file of something else; name another")
-    if "migration" not in columns:  # ledgers once counted their migrations
-        (counted,) = db.execute("PRAGMA user_version").fetchone()
-        for number, version in enumerate(_versions(schema), 1):
-            if columns == version and counted in {0, number}:
-                return known[:number]
-        raise foreign
-    names = [name for (name,) in db.execute("SELECT name FROM migration ORDER BY number")]
+    names = []
+    if "migration" in columns:
+        names = [name for (name,) in db.execute("SELECT name FROM migration ORDER BY number")]
     if names[:1] != known[:1]:
-        raise foreign
+        raise StoreError(f"{schema.kind} {path}: a SQLite file of something else; name another")
     if names != known[: len(names)]:
         raise LaterVersionError(
             f"{schema.kind} {path} was written by a later version of hippocampus: upgrade "

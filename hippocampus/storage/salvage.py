@@ -16,8 +16,8 @@ from hippocampus.storage import migrations, sqlite
 from hippocampus.storage.schema import SCHEMA
 from hippocampus.storage.state_dir import StateDir
 
-MAX_NUMBER = 1 << 40
-"""No table has a row with a larger number."""
+MAX_NUMBER = 100_000
+"""The numbers that are tried, one by one, where not even the last row can be read."""
 DAMAGED = ".damaged"
 """The suffix of a damaged file that is set aside; its words may still be read by hand."""
 NAMELESS = """
@@ -100,11 +100,11 @@ def _copied(path: Path, made: Path | str) -> list[str]:
                     if table == "migration" or tables.get(table) != columns:
                         continue
                     new.execute(f"DELETE FROM {table}")
-                    rows = _Rows(old, table)
                     into = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(columns))})"
-                    new.executemany(into, rows)
-                    if rows.gaps:
-                        found.append(f"{rows.gaps} parts of the table {table} cannot be read")
+                    unread = [0]
+                    new.executemany(into, _rows(old, table, unread))
+                    if unread[0]:
+                        found.append(f"{unread[0]} rows of the table {table} cannot be read")
                 new.execute(NAMELESS)
             found += [f"session {name!r} has lost {n} entries" for name, n in new.execute(LOST)]
             if made != sqlite.IN_MEMORY:
@@ -114,55 +114,19 @@ def _copied(path: Path, made: Path | str) -> list[str]:
     return found
 
 
-class _Rows:
-    """The rows of a table that can be read, and how many gaps are between them."""
-
-    def __init__(self, db: sqlite3.Connection, table: str) -> None:
-        self._db = db
-        self._table = table
-        query = "SELECT sql FROM sqlite_schema WHERE name = ?"
-        self._is_numbered = "WITHOUT ROWID" not in db.execute(query, (table,)).fetchone()[0]
-        self.gaps = 0
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        if not self._is_numbered:  # these are made again
-            try:
-                yield from self._db.execute(f"SELECT * FROM {self._table}")
-            except sqlite3.DatabaseError:
-                self.gaps += 1
-            return
-        start: int | None = 0
-        while start is not None:
-            try:
-                for number, *row in self._from(start):
-                    yield tuple(row)
-                    start = number + 1
-            except sqlite3.DatabaseError:
-                self.gaps += 1
-                start = self._after_gap(start)
-            else:
-                return
-
-    def _from(self, start: int, most: int = -1) -> sqlite3.Cursor:
-        query = f"SELECT rowid, * FROM {self._table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
-        return self._db.execute(f"{query} LIMIT ?", (start, most))
-
-    def _after_gap(self, start: int) -> int | None:
-        """Return the first number after a number from which on a row can be read."""
-        step = 1
-        while not self._is_readable(start + step):
-            step *= 2
-            if start + step > MAX_NUMBER:
-                return None
-        low, high = start + step // 2, start + step
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._is_readable(middle) else (middle, high)
-        return high
-
-    def _is_readable(self, start: int) -> bool:
+def _rows(db: sqlite3.Connection, table: str, unread: list[int]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a table that can be read, and count the numbers of others in `unread`."""
+    numbered = f"SELECT rowid, * FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
+    start, last = 0, MAX_NUMBER
+    with contextlib.suppress(sqlite3.DatabaseError):  # of a table without numbers, too
+        last = db.execute(f"SELECT max(rowid) FROM {table}").fetchone()[0] or 0
+    while start <= last:
         try:
-            self._from(start, 1).fetchall()
+            for number, *row in db.execute(numbered, (start,)):
+                yield tuple(row)
+                start = number + 1
         except sqlite3.DatabaseError:
-            return False
-        return True
+            unread[0] += 1
+            start += 1
+        else:
+            return

@@ -97,8 +97,8 @@ CREATE TABLE sent (
     number INTEGER NOT NULL,
     key TEXT NOT NULL,
     tokens INTEGER NOT NULL,
-    PRIMARY KEY (session, number)
-) STRICT, WITHOUT ROWID;
+    UNIQUE (session, number)
+) STRICT;
 -- digest: of a long text (BLAKE2b, 16 bytes). kind: empty where no turn asked for it.
 CREATE TABLE measure (
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
@@ -106,8 +106,8 @@ CREATE TABLE measure (
     encoding TEXT NOT NULL,
     tokens INTEGER NOT NULL,
     kind TEXT NOT NULL,
-    PRIMARY KEY (session, digest)
-) STRICT, WITHOUT ROWID;
+    UNIQUE (session, digest)
+) STRICT;
 -- text: empty once a message is in the fact store. outcome: empty until the fact store has the item.
 CREATE TABLE outbox (
     number INTEGER PRIMARY KEY,

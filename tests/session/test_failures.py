@@ -6,6 +6,7 @@ import json
 import logging
 import shutil
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,36 @@ def test_a_ledger_that_another_process_holds_delays_and_changes_nothing(
         assert json.dumps(after[:3]) == json.dumps(before)
         assert after != items
         assert session._run.ledger.check() == []
+    memory.close()
+
+
+@pytest.mark.parametrize("held", ["state.sqlite3", "contents/cache.db"])
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_store_that_hangs_delays_a_call_by_its_deadline(
+    tmp_path: Path, held: str, *, is_new: bool
+) -> None:
+    """A process that was stopped in the middle of a write holds its lock for as long as it likes."""
+    items = reading(3)
+    memory = Hippocampus(tmp_path, policy=EAGER, deadline_seconds=0.2)
+    session = memory.session("s")
+    session(items[:3])
+    other = sqlite3.connect(tmp_path / held, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    if is_new:
+        session.release()
+        memory.close()
+        memory = Hippocampus(tmp_path, policy=EAGER, deadline_seconds=0.2)
+        session = memory.session("s")
+    for end in (5, 7):
+        started = time.monotonic()
+        assert session(items[:end]) == items[:end]
+        assert 0.2 <= time.monotonic() - started < 2.0
+    assert session.status()["raw"] == 2
+    other.execute("ROLLBACK")
+    other.close()
+    assert session(items) != items
+    assert session.status()["raw"] == 2
+    session.close()
     memory.close()
 
 

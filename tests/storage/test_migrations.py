@@ -29,8 +29,6 @@ from hippocampus.storage.sqlite import connected
 from hippocampus.storage.state_dir import StateDir
 
 SCHEMAS = {each.kind: each for each in (STATE, FACTS, PASSAGES)}
-RECORDED = {"fact store", "state"}
-"""Kinds of which every version has recorded its migrations in the file."""
 
 
 def layout(db: sqlite3.Connection) -> object:
@@ -62,10 +60,9 @@ def test_a_file_of_each_earlier_version_gets_what_came_later(kind: str, tmp_path
         with closing(sqlite3.connect(path, isolation_level=None)) as old:
             for each in schema.migrations[:count]:
                 _run(old, each.script)
-            if kind in RECORDED:
-                old.execute("CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT)")
-                names = [(number, each.name) for number, each in enumerate(schema.migrations)]
-                old.executemany("INSERT INTO migration VALUES (?, ?)", names[:count])
+            old.execute("CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT)")
+            names = [(number, each.name) for number, each in enumerate(schema.migrations)]
+            old.executemany("INSERT INTO migration VALUES (?, ?)", names[:count])
         assert opened(kind, state) == path
         with closing(sqlite3.connect(path)) as db, closing(sqlite3.connect(expected)) as fresh:
             assert layout(db) == layout(fresh)
