@@ -85,7 +85,7 @@ def set_aside(path: Path) -> None:
 
 
 def _copied(path: Path, made: Path | str) -> list[str]:
-    """Copy all rows that can be read into a new database; return what is known to be lost."""
+    """Copy all rows that can be read into a new database; return the known losses."""
     found = []
     try:
         with (

@@ -311,13 +311,14 @@ def test_replay_reads_a_state_directory_its_database_and_an_export(tmp_path: Pat
     plain, lines = tmp_path / "plain.json", tmp_path / "one.jsonl"
     plain.write_text(json.dumps(items))
     lines.write_bytes(exported(StateDir(tmp_path / "state"), "one"))
-    [database] = find_files([tmp_path / "state"])
-    first, second = read_file(database)
-    [expected], [from_lines] = read_file(plain), read_file(lines)
+    one, two = find_files([tmp_path / "state"])
+    assert find_files([StateDir(tmp_path / "state").database]) == [one, two]
+    [first], [second], [expected], [from_lines] = map(read_file, (one, two, plain, lines))
+    assert (first.name, second.name) == ("one", "two")
     assert first.messages == from_lines.messages == expected.messages == items
     assert second.messages == items[:-1]
     assert {first.format, from_lines.format} == {"hippocampus"}
-    assert sorted(find_files([tmp_path])) == sorted([database, plain, lines])
+    assert sorted(find_files([tmp_path])) == sorted([one, two, plain, lines])
     running.close()
     memory.close()
 

@@ -21,8 +21,8 @@ from hippocampus.storage.state_dir import StateDir
 def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
     """Return the files at the paths and below them, sorted in each directory, none twice.
 
-    Hidden files and directories below a path are left out. Of a state directory of
-    `hippocampus` only its database is returned.
+    Hidden files and directories below a path are left out. A state directory of `hippocampus` has
+    a path for each session.
 
     Raises:
         RecordingError: there is nothing at a path.
@@ -33,7 +33,8 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
         if not path.exists():
             raise RecordingError(str(path), "no such file or directory")
         for file in _walk(path) if path.is_dir() else (path,):
-            files.setdefault(file.resolve(), file)
+            for each in archive.sessions(file) if archive.is_session(file / "any") else (file,):
+                files.setdefault(each.resolve(), each)
     return list(files.values())
 
 
@@ -58,12 +59,12 @@ def read_file(path: str | os.PathLike[str]) -> list[Recording]:
         RecordingError: the file cannot be read, or is in no known format.
 
     """
-    document = codex.with_beginning(load(str(path)))
+    is_own = archive.is_session(Path(path))
+    document = archive.exported(Path(path)) if is_own else codex.with_beginning(load(str(path)))
     if Path(path).name == openhands_sdk.STATE:
         document = openhands_sdk.with_events(document)
     if document.description == DATABASE:
-        reader = archive if Path(path).name == StateDir(Path()).database.name else opencode
-        document = replace(document, records=reader.exported(Path(path)))
+        document = replace(document, records=opencode.exported(Path(path)))
     try:
         return make_recordings(document, formats.read(document))
     except MALFORMED as error:

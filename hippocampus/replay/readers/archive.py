@@ -5,12 +5,15 @@ Lists of Bedrock and Gemini become chat messages. A conversation is one context;
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from hippocampus.errors import RecordingError, StoreError
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import (
     MessageFormat,
     RawConversation,
@@ -19,7 +22,6 @@ from hippocampus.replay.readers.raw import (
 )
 from hippocampus.replay.readers.values import JsonRecord, kind_of
 from hippocampus.storage import archive as storage
-from hippocampus.storage import ledger
 from hippocampus.storage.archive.records import contexts, parsed
 from hippocampus.storage.state_dir import StateDir
 
@@ -40,36 +42,48 @@ def recognises(records: list[JsonRecord]) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return each context of each session as a conversation."""
-    sessions: dict[str, list[JsonRecord]] = {}
-    session = ""
-    for record in records:
-        if kind_of(record) == "archive":
-            session = record.text("session")
-        sessions.setdefault(session, []).append(record)
+    """Return each context as a conversation."""
     return [
         RawConversation(KINDS[each.format], list(map(RawMessage, each.items)))
         if each.format in KINDS
         else RawConversation("chat", list(_as_chat(each.items)))
-        for own in sessions.values()
-        for each in contexts(own)
+        for each in contexts(records)
     ]
 
 
-def exported(path: Path) -> list[JsonRecord]:
-    """Return the lines of all sessions in the database of a state directory.
+def is_session(path: Path) -> bool:
+    """Return whether a path names a session: the database of a state directory, then its name."""
+    return path.parent.name == StateDir(Path()).database.name
+
+
+def sessions(database: Path) -> list[Path]:
+    """Return a path for each session of a state directory with a raw conversation.
+
+    Raises:
+        RecordingError: its database cannot be read.
+
+    """
+    with _as_recording_error(database):
+        found = storage.stored(StateDir(database.parent))
+        return [database / quote(each.session, safe="", errors="replace") for each in found]
+
+
+def exported(path: Path) -> JsonDocument:
+    """Return the raw conversation of the session that a path names.
 
     Raises:
         RecordingError: it cannot be read.
 
     """
-    state = StateDir(path.parent)
+    with _as_recording_error(path):
+        lines = storage.exported(StateDir(path.parent.parent), unquote(path.name))
+    return JsonDocument(str(path), list(map(JsonRecord, parsed(lines))), "a session")
+
+
+@contextlib.contextmanager
+def _as_recording_error(path: Path) -> Iterator[None]:
     try:
-        return [
-            JsonRecord(record)
-            for session in ledger.activity(state)
-            for record in parsed(storage.exported(state, session))
-        ]
+        yield
     except StoreError as failure:
         raise RecordingError(str(path), str(failure)) from failure
 
