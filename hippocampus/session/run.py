@@ -151,6 +151,7 @@ class SessionRun:
             if is_continued:
                 self._store_lost()
             return True
+        history = self._resumed(history, items)
         costs = self._costs_before(history.turn)
         opening = self._opening_of(history)
         rules = replace(self._rules_of_turn(), standing_tokens=self._standing(history, items))
@@ -215,6 +216,22 @@ class SessionRun:
         self.state = replace(state, view=replace(state.view, sent=len(history.raw)))
         self._last_call = self.ledger.last_call()
 
+    def _resumed(self, history: History, items: list[Item]) -> History:
+        """Take up the list of the last request first, where this one goes on with it.
+
+        What is new then meets the state that a run has which sent that request itself.
+        """
+        keys = self.state.last_keys
+        if not (keys and self.state.candidates):
+            return history
+        if list(history.keys[: len(keys)]) != list(keys):
+            self.state = replace(self.state, candidates={})
+            return history
+        end = history.end_of(len(keys) - 1)
+        self._stand_again(self.state.history.extended(items[:end]), items[:end])
+        self.state = self.state.with_candidates(self.rules)
+        return self.state.history.extended(items, end)
+
     def _costs_before(self, turn: int) -> Costs:
         """Return the sums before a turn; a list that is shorter than it was goes on with all of them."""
         last = self.ledger.last_call()
@@ -263,7 +280,7 @@ class SessionRun:
         sent, measures = state.history.sent_from(state.stored_keys), self._new_measures(turn)
         self.ledger.commit(
             turn.records, turn.decisions, turn.call, turn.again, sent, measures,
-            _raw(state.history, turn.kept),
+            _raw(state.history, turn.kept), turn.candidates,
         )  # fmt: skip
         self._measured.update(each.digest for each in measures)
         self._last_call = self.ledger.last_call()

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hippocampus.entries.entry import Record
+from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import EntryOrigin
 from hippocampus.session import compaction, reactivation
 from hippocampus.session.costs import Costs
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History, common, joined_end, same_words
+from hippocampus.session.payload import Payload
 from hippocampus.session.payloads import Payloads, arrived
 from hippocampus.session.redactor import redacted
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, View
-from hippocampus.storage.ledger import Ledger, Reactivation
+from hippocampus.storage.ledger import Ledger, NextText, Reactivation
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class State:
     """By the number of a message and its words, what was shown again behind it."""
     last_keys: Sequence[str] | None = None
     """The keys of the last request, where that was not this list's view: after a start, a failure."""
+    candidates: Mapping[EntryOrigin, NextText] = field(default_factory=dict)
+    """The next texts that another run has written, until the payloads of the list have them."""
     stored_keys: int = 0
     """How many leading keys of the list the ledger has."""
     costs: Costs = field(default_factory=Costs)
@@ -62,6 +65,7 @@ class State:
             ids=frozenset(record.entry.id for record in known.values()),
             again=_by_message({}, ledger.reactivations()),
             last_keys=sent.keys,
+            candidates={each.record.origin: each for each in ledger.candidates()},
             stored_keys=len(sent.keys),
             costs=Costs.after(last),
         )
@@ -88,11 +92,32 @@ class State:
                 state = state.with_record(record, rules)
         return state
 
+    def with_candidates(self, rules: Rules) -> State:
+        """Return the state whose payloads have their next texts, where nothing changed these since."""
+        written = {}
+        for number in self.payloads.numbers.values():
+            payload = self.payloads.items[number]
+            held = self.candidates.get(payload.record.origin)
+            if held and _is_next(held, payload):
+                weight = rules.count_tokens(held.record.shown)
+                written[number] = replace(payload, shorter=held.record, shorter_weight=weight)
+        return replace(self, candidates={}, payloads=self.payloads.with_written(written))
+
     def sent_raw(self, history: History, costs: Costs) -> State:
         """Return the state after a request that sent a list as it is."""
         view = replace(self.view, sent=len(history.raw))
         keys = history.keys
         return replace(self, view=view, last_keys=keys, stored_keys=len(keys), costs=costs)
+
+
+def _is_next(held: NextText, payload: Payload) -> bool:
+    before = payload.record
+    return (
+        (before.stage is Stage.FULL) == (held.record.stage is Stage.INDEXED)
+        and before.stage is not Stage.DORMANT
+        and held.note == payload.note
+        and held.record.entry.decay == before.entry.decay
+    )
 
 
 def _by_message(

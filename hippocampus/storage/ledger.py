@@ -85,6 +85,13 @@ HOLDERS = """
 CHANGED = "UPDATE session SET changes = changes + 1, active_at = ? WHERE number = ?"
 
 
+class NextText(NamedTuple):
+    """The record that an entry would have next, and the note that its text has."""
+
+    record: Record
+    note: str
+
+
 class StoredSession(NamedTuple):
     """A session as its ledger has it on disk."""
 
@@ -261,6 +268,11 @@ class Ledger:
         query = "SELECT digest, encoding, tokens, kind FROM measure WHERE session = ?"
         return [Measure(*row) for row in self._rows(query)]
 
+    def candidates(self) -> list[NextText]:
+        """Return the next texts of entries that were weighed and not committed."""
+        rows = self._rows(f"SELECT note, {ENTRY} FROM candidate WHERE session = ?")
+        return [NextText(_record(row[1:]), row[0]) for row in rows]
+
     def decisions(self) -> list[tuple[int, Decision]]:
         """Return every decision with its turn, in the order of commitment."""
         rows = self._rows(
@@ -314,6 +326,7 @@ class Ledger:
         sent: SentMessages = NOTHING_SENT,
         measures: Iterable[Measure] = (),
         raw: RawList | None = None,
+        candidates: Iterable[NextText] = (),
     ) -> None:
         """Write all that a turn brought, in one transaction.
 
@@ -338,6 +351,15 @@ class Ledger:
             db.executemany(
                 "INSERT OR REPLACE INTO measure VALUES (?, ?, ?, ?, ?)",
                 [(number, *each) for each in measures],
+            )
+            db.executemany(
+                "DELETE FROM candidate WHERE session = ? AND origin = ?",
+                [(number, str(each.origin)) for each in records],
+            )
+            db.executemany(
+                f"INSERT OR REPLACE INTO candidate (session, {ENTRY}, note)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [(number, *_row(each.record)[:-1], each.note) for each in candidates],
             )
             db.execute("DELETE FROM call WHERE session = ? AND turn > ?", (number, call.turn))
             db.execute(WRITE_CALL, (number, *astuple(call)))

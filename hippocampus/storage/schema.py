@@ -48,6 +48,25 @@ CREATE TABLE entry (
     UNIQUE (id, session),
     UNIQUE (session, origin)
 ) STRICT;
+-- The next text of an entry that was weighed and not committed: an entry as it would be, with the note that
+-- its text has. A process that goes on with the session weighs the same.
+CREATE TABLE candidate (
+    number INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    content TEXT NOT NULL,
+    form TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    arguments TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    stage TEXT NOT NULL,
+    shown BLOB NOT NULL,
+    entry BLOB NOT NULL,
+    note TEXT NOT NULL,
+    UNIQUE (session, origin)
+) STRICT;
 -- The raw conversation, appended by each turn. lines: JSON lines (`archive.records`), packed once the session
 -- has ended.
 CREATE TABLE conversation (
