@@ -5,13 +5,11 @@ What another session quotes, shares or was given of it belongs to that session, 
 
 from __future__ import annotations
 
-import contextlib
 import math
 import shutil
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_file import MemoryFile
@@ -21,7 +19,7 @@ from hippocampus.facts import upkeep
 from hippocampus.facts.store import Facts
 from hippocampus.storage import gc, ledger, proxy, search_index
 from hippocampus.storage.content_store import ContentStore, DiskStore
-from hippocampus.storage.sqlite import connected
+from hippocampus.storage.sqlite import rewrite
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -105,10 +103,3 @@ def _without_lines(state: StateDir, facts: Facts, ids: tuple[str, ...]) -> None:
         file.sync(facts, without=ids)
         for path in file.paths:
             path.with_name(f"{path.name}.before").unlink(missing_ok=True)
-
-
-def rewrite(path: Path) -> None:
-    """Write a database anew, so that no deleted row is left in its free pages or its log."""
-    with contextlib.closing(connected(path)) as db:
-        db.execute("VACUUM")
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -101,6 +101,13 @@ def shrink(db: sqlite3.Connection) -> None:
         )  # `execute` stops at one page
 
 
+def rewrite(path: Path) -> None:
+    """Write a database anew, so that no deleted row is left in its free pages or its log."""
+    with contextlib.closing(connected(path)) as db:
+        db.execute("VACUUM")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 @contextlib.contextmanager
 def transaction(db: sqlite3.Connection, busy_seconds: float | None = None) -> Iterator[None]:
     """Write all statements of the block, or none where anything fails, the commit too.
