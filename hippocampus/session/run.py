@@ -219,7 +219,7 @@ class SessionRun:
     def _resumed(self, history: History, items: list[Item]) -> History:
         """Take up the list of the last request first, where this one goes on with it.
 
-        What is new then meets the state that a run has which sent that request itself.
+        New messages then meet the state of a run that sent that request itself.
         """
         keys = self.state.last_keys
         if not (keys and self.state.candidates):

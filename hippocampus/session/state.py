@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hippocampus.entries.entry import Record, Stage
+from hippocampus.entries.entry import Entry, Record, Stage
 from hippocampus.entries.origin import EntryOrigin
 from hippocampus.session import compaction, reactivation
 from hippocampus.session.costs import Costs
@@ -34,8 +34,8 @@ class State:
     """By the number of a message and its words, what was shown again behind it."""
     last_keys: Sequence[str] | None = None
     """The keys of the last request, where that was not this list's view: after a start, a failure."""
-    candidates: Mapping[EntryOrigin, NextText] = field(default_factory=dict)
-    """The next texts that another run has written, until the payloads of the list have them."""
+    candidates: Mapping[str, NextText] = field(default_factory=dict)
+    """By the ids of entries, the next texts that another run has written, until the payloads of the list have them."""
     stored_keys: int = 0
     """How many leading keys of the list the ledger has."""
     costs: Costs = field(default_factory=Costs)
@@ -65,7 +65,7 @@ class State:
             ids=frozenset(record.entry.id for record in known.values()),
             again=_by_message({}, ledger.reactivations()),
             last_keys=sent.keys,
-            candidates={each.record.origin: each for each in ledger.candidates()},
+            candidates={each.entry_id: each for each in ledger.candidates()},
             stored_keys=len(sent.keys),
             costs=Costs.after(last),
         )
@@ -95,12 +95,11 @@ class State:
     def with_candidates(self, rules: Rules) -> State:
         """Return the state whose payloads have their next texts, where nothing changed these since."""
         written = {}
-        for number in self.payloads.numbers.values():
-            payload = self.payloads.items[number]
-            held = self.candidates.get(payload.record.origin)
-            if held and _is_next(held, payload):
-                weight = rules.count_tokens(held.record.shown)
-                written[number] = replace(payload, shorter=held.record, shorter_weight=weight)
+        for entry_id, number in self.payloads.numbers.items():
+            payload, held = self.payloads.items[number], self.candidates.get(entry_id)
+            if held and (shorter := _next(held, payload)):
+                weight = rules.count_tokens(held.shown)
+                written[number] = replace(payload, shorter=shorter, shorter_weight=weight)
         return replace(self, candidates={}, payloads=self.payloads.with_written(written))
 
     def sent_raw(self, history: History, costs: Costs) -> State:
@@ -110,14 +109,15 @@ class State:
         return replace(self, view=view, last_keys=keys, stored_keys=len(keys), costs=costs)
 
 
-def _is_next(held: NextText, payload: Payload) -> bool:
+def _next(held: NextText, payload: Payload) -> Record | None:
+    """Return the next record of a payload; None where its entry was used or noted since."""
     before = payload.record
-    return (
-        (before.stage is Stage.FULL) == (held.record.stage is Stage.INDEXED)
-        and before.stage is not Stage.DORMANT
-        and held.note == payload.note
-        and held.record.entry.decay == before.entry.decay
-    )
+    entry = Entry.parsed({**before.entry.fields(), **held.fields})
+    is_next = (before.stage is Stage.FULL) == (held.stage is Stage.INDEXED)
+    is_same = held.note == payload.note and entry.decay == before.entry.decay
+    if before.stage is Stage.DORMANT or not (is_next and is_same):
+        return None
+    return replace(before, entry=entry, stage=held.stage, shown=held.shown)
 
 
 def _by_message(

@@ -25,7 +25,7 @@ from hippocampus.session.renderer import EntryRenderer
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, read
 from hippocampus.session.view import Rendered, View
-from hippocampus.storage.ledger import ModelCall, NextText, Reactivation
+from hippocampus.storage.ledger import NEXT_FIELDS, ModelCall, NextText, Reactivation
 
 LIMIT_REASON = "the view passed its limit: old turns became digests"
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
@@ -126,9 +126,15 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
         [*(Original(original) for _, original in noted), *changes.originals],
         changes.again,
         [
-            NextText(payload.shorter, payload.note)
+            NextText(
+                payload.id,
+                {name: shorter.entry.fields()[name] for name in NEXT_FIELDS},
+                shorter.stage,
+                shorter.shown,
+                payload.note,
+            )
             for payload in map(changes.payloads.items.__getitem__, changes.weighed)
-            if payload.shorter is not None
+            if (shorter := payload.shorter) is not None
         ],
         any(each.reason == LIMIT_REASON for each in changes.folds),
     )

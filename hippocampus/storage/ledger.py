@@ -12,7 +12,7 @@ import json
 import math
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from typing import Any, NamedTuple
 
@@ -85,10 +85,17 @@ HOLDERS = """
 CHANGED = "UPDATE session SET changes = changes + 1, active_at = ? WHERE number = ?"
 
 
-class NextText(NamedTuple):
-    """The record that an entry would have next, and the note that its text has."""
+NEXT_FIELDS = ("summary", "key_data", "decay", "modifiers")
 
-    record: Record
+
+class NextText(NamedTuple):
+    """The next stage of an entry: what changes in it, and its text with the note that this has."""
+
+    entry_id: str
+    fields: Mapping[str, Any]
+    """The fields of the entry in `NEXT_FIELDS`."""
+    stage: Stage
+    shown: str
     note: str
 
 
@@ -270,8 +277,19 @@ class Ledger:
 
     def candidates(self) -> list[NextText]:
         """Return the next texts of entries that were weighed and not committed."""
-        rows = self._rows(f"SELECT note, {ENTRY} FROM candidate WHERE session = ?")
-        return [NextText(_record(row[1:]), row[0]) for row in rows]
+        rows = self._rows("SELECT id, entry, stage, shown, note FROM candidate WHERE session = ?")
+        with contextlib.suppress(ValueError):  # damaged ones are weighed again
+            return [
+                NextText(
+                    id_,
+                    json.loads(text_of(entry, id_)),
+                    Stage(stage),
+                    text_of(shown, id_),
+                    note,
+                )
+                for id_, entry, stage, shown, note in rows
+            ]
+        return []
 
     def decisions(self) -> list[tuple[int, Decision]]:
         """Return every decision with its turn, in the order of commitment."""
@@ -353,13 +371,23 @@ class Ledger:
                 [(number, *each) for each in measures],
             )
             db.executemany(
-                "DELETE FROM candidate WHERE session = ? AND origin = ?",
-                [(number, str(each.origin)) for each in records],
+                "DELETE FROM candidate WHERE session = ? AND id = ?",
+                [(number, each.entry.id) for each in records],
             )
             db.executemany(
-                f"INSERT OR REPLACE INTO candidate (session, {ENTRY}, note)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(number, *_row(each.record)[:-1], each.note) for each in candidates],
+                "INSERT OR REPLACE INTO candidate (session, id, entry, stage, shown, note)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        number,
+                        each.entry_id,
+                        packed_text(json.dumps(each.fields), each.entry_id),
+                        each.stage,
+                        packed_text(each.shown, each.entry_id),
+                        each.note,
+                    )
+                    for each in candidates
+                ],
             )
             db.execute("DELETE FROM call WHERE session = ? AND turn > ?", (number, call.turn))
             db.execute(WRITE_CALL, (number, *astuple(call)))

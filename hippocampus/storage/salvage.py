@@ -117,9 +117,15 @@ def _copied(path: Path, made: Path | str) -> list[str]:
 def _rows(db: sqlite3.Connection, table: str, unread: list[int]) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a table that can be read, and count the numbers of others in `unread`."""
     numbered = f"SELECT rowid, * FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
-    start, last = 0, MAX_NUMBER
-    with contextlib.suppress(sqlite3.DatabaseError):  # of a table without numbers, too
+    start = 0
+    try:
         last = db.execute(f"SELECT max(rowid) FROM {table}").fetchone()[0] or 0
+    except sqlite3.OperationalError:  # without numbers; derived data
+        with contextlib.suppress(sqlite3.DatabaseError):
+            yield from db.execute(f"SELECT * FROM {table}")
+        return
+    except sqlite3.DatabaseError:
+        last = MAX_NUMBER
     while start <= last:
         try:
             for number, *row in db.execute(numbered, (start,)):

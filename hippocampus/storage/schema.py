@@ -48,24 +48,17 @@ CREATE TABLE entry (
     UNIQUE (id, session),
     UNIQUE (session, origin)
 ) STRICT;
--- The next text of an entry that was weighed and not committed: an entry as it would be, with the note that
--- its text has. A process that goes on with the session weighs the same.
+-- The next text of an entry that was weighed and not committed, shown and entry packed with the id. A
+-- process that goes on with the session weighs the same. entry: its `NEXT_FIELDS`. note: the line of the text that is not of the entry.
 CREATE TABLE candidate (
     number INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
     id TEXT NOT NULL,
-    origin TEXT NOT NULL,
-    content TEXT NOT NULL,
-    form TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    tool TEXT NOT NULL,
-    arguments TEXT NOT NULL,
-    tokens INTEGER NOT NULL,
     stage TEXT NOT NULL,
     shown BLOB NOT NULL,
     entry BLOB NOT NULL,
     note TEXT NOT NULL,
-    UNIQUE (session, origin)
+    UNIQUE (session, id)
 ) STRICT;
 -- The raw conversation, appended by each turn. lines: JSON lines (`archive.records`), packed once the session
 -- has ended.
@@ -116,8 +109,8 @@ CREATE TABLE sent (
     number INTEGER NOT NULL,
     key TEXT NOT NULL,
     tokens INTEGER NOT NULL,
-    UNIQUE (session, number)
-) STRICT;
+    PRIMARY KEY (session, number)
+) STRICT, WITHOUT ROWID;
 -- digest: of a long text (BLAKE2b, 16 bytes). kind: empty where no turn asked for it.
 CREATE TABLE measure (
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
@@ -125,8 +118,8 @@ CREATE TABLE measure (
     encoding TEXT NOT NULL,
     tokens INTEGER NOT NULL,
     kind TEXT NOT NULL,
-    UNIQUE (session, digest)
-) STRICT;
+    PRIMARY KEY (session, digest)
+) STRICT, WITHOUT ROWID;
 -- text: empty once a message is in the fact store. outcome: empty until the fact store has the item.
 CREATE TABLE outbox (
     number INTEGER PRIMARY KEY,

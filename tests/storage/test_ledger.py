@@ -27,7 +27,7 @@ from hippocampus.storage.ledger import (
     forget,
     owner_of,
 )
-from hippocampus.storage.state_dir import StateDir, file_stem
+from hippocampus.storage.state_dir import StateDir
 
 
 @pytest.fixture
@@ -132,11 +132,6 @@ def test_a_session_of_any_name_comes_back(tmp_path: Path, name: str) -> None:
     assert agent_of(state, name) == ""
     forget(state, name)
     assert agent_of(state, name) is None
-
-
-@given(st.text(max_size=30), st.text(max_size=30))
-def test_two_names_are_two_files(one: str, two: str) -> None:
-    assert (file_stem(one) == file_stem(two)) is (one == two)
 
 
 def test_no_stage_goes_back(tmp_path: Path) -> None:
