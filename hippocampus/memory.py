@@ -27,7 +27,7 @@ from hippocampus.session.guard import Guard
 from hippocampus.session.open_files import OpenFiles
 from hippocampus.session.open_sessions import OpenSessions
 from hippocampus.session.ports import ConsolidationOutcome
-from hippocampus.session.resources import Resources, SessionInfo
+from hippocampus.session.resources import DEADLINE_SECONDS, Resources, SessionInfo
 from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage import ledger
@@ -97,6 +97,7 @@ class Hippocampus:
         marks: int = OWN_MARKS,
         tail_mark: bool = False,
         strict: bool = False,
+        deadline_seconds: float = DEADLINE_SECONDS,
     ) -> None:
         """Open a state directory, and make it if it does not exist.
 
@@ -118,7 +119,8 @@ class Hippocampus:
         view was made, as with automatic caching or by a framework; in a format that has no marks,
         the plan takes ours to be set. A directory that cannot be used, because the disk is full, not
         writable or damaged, is logged: sessions send their messages as they are, and use it as soon
-        as that works. With `strict` it is an error.
+        as that works. With `strict` it is an error. `deadline_seconds` is how long a call waits for
+        files that other processes hold, before it sends the messages as they are.
 
         Raises:
             PolicyError: the policy cannot be read; the error lists every problem.
@@ -145,6 +147,7 @@ class Hippocampus:
             store = self._closing.enter_context(opened_store(state))
             try:
                 if isinstance(store, DiskStore):
+                    store.busy_seconds = deadline_seconds
                     store.open()
             except SealedError:  # a person forgot the key: nothing is written without it
                 raise
@@ -171,6 +174,7 @@ class Hippocampus:
             sources=self._sources,
             marks=marks,
             tail_mark=tail_mark,
+            deadline_seconds=deadline_seconds,
             memory_tools=_FactTools(lambda: self.facts),
             open_files=self._open_files,
             disk_problems=disk_problems,

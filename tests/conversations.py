@@ -12,9 +12,11 @@ import itertools
 import json
 import logging
 import re
+import sqlite3
 import struct
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
@@ -23,6 +25,7 @@ from hippocampus.formats.conversation import Message, Part
 from hippocampus.policy import Consolidation, Policy, load
 from hippocampus.session.run import EXCESS
 from hippocampus.session.session import Session
+from hippocampus.storage.state_dir import StateDir
 
 Item = dict[str, Any]
 Rounds = list[list[Item]]
@@ -521,3 +524,11 @@ def named_in(session: Session) -> Counter[str]:
     for part in session._run.state.payloads.named.parts:
         counts.update(part)
     return +counts
+
+
+def written_at(state: Path, at: float, *sessions: str) -> None:
+    """Make sessions look as if they had been active at a time, in seconds since 1970."""
+    with contextlib.closing(sqlite3.connect(StateDir(state).database)) as db, db:
+        db.executemany(
+            "UPDATE session SET active_at = ? WHERE name = ?", [(at, name) for name in sessions]
+        )

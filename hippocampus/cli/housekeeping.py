@@ -17,6 +17,7 @@ from hippocampus.cli.memory_store import OWN_AGENT, for_reading
 from hippocampus.cli.options import AsJson, PolicyName, StateFolder, expect_state, fail
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
+from hippocampus.storage import ledger
 from hippocampus.storage.state_dir import StateDir
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def consolidate(
     from hippocampus.memory import Hippocampus
 
     state = StateDir(state_dir) if adopt_lines else expect_state(state_dir)
-    if session and not state.ledger(session).exists():
+    if session and ledger.agent_of(state, session) is None:
         fail(f"{state_dir} has no session {session!r}")
     memory = Hippocampus(state_dir, policy=policy)
     try:
@@ -130,7 +131,7 @@ def doctor(
     probe: Probe = False,
     as_json: AsJson = False,
 ) -> None:
-    """Examine payloads, ledgers, archives, facts, memory files, a policy, modes and the cache.
+    """Examine payloads, sessions, archives, facts, memory files, a policy, modes and the cache.
 
     Of a database: print its state and an answer of each model, as JSON. Exit status 1 if data is
     damaged or lost and --fix has not mended it, or something does not work.
@@ -236,10 +237,7 @@ def _forget_session(state: StateDir, session: str, *, apply: bool) -> None:
     if not found:
         fail(f"no trace of session {session!r}")
     word = "removed" if apply else "would be removed; --apply removes them"
-    for each in found.files:
-        typer.echo(visible(f"{each.parent.name}/{each.name}"))
-    typer.echo(
-        f"{len(found.files)} files, {len(found.payloads)} payloads, {len(found.facts)} facts {word}"
-    )
+    session = "the session, " * found.is_stored
+    typer.echo(f"{session}{len(found.payloads)} payloads, {len(found.facts)} facts {word}")
     if found.shared:
         typer.echo(f"{len(found.shared)} payloads stay: other sessions refer to them")

@@ -41,7 +41,7 @@ def expect_state(state_dir: Path) -> StateDir:
     from hippocampus.storage.state_dir import StateDir
 
     state = StateDir(state_dir)
-    if not (state.contents.is_dir() or state.sessions.is_dir()):
+    if not (state.contents.is_dir() or state.database.exists()):
         fail(f"{state_dir} is not a state directory")
     return state
 

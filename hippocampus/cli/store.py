@@ -17,7 +17,7 @@ from hippocampus.formats.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hippocampus.storage.gc import Holding, Removal, SessionFile
+    from hippocampus.storage.gc import Holding, Removal, SessionCopy
     from hippocampus.storage.state_dir import StateDir
 
 app = typer.Typer(help="List, read and verify stored contents.", no_args_is_help=True)
@@ -55,14 +55,14 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
         raise typer.BadParameter("ages and sizes are 0 or more")
     with opened_store(state) as store:
         removals = gc.plan(gc.holdings(state, store), rules, started)
-        files = gc.plan_files(gc.session_files(state), rules, started)
+        copies = gc.plan_copies(gc.copies(state), rules, started)
         conversations = gc.plan_conversations(state, rules, started)
         if apply:
             removals = gc.collect(state, store, removals, started)
-            files = {each: files[each] for each in gc.collect_files(files, started)}
+            copies = {each: copies[each] for each in gc.collect_copies(state, copies, started)}
             gone = proxy.remove(state, conversations, started)
             conversations = {session: conversations[session] for session in gone}
-    _print_removals(removals, files, conversations, done=apply)
+    _print_removals(removals, copies, conversations, done=apply)
 
 
 def _session_days(given: Sequence[str]) -> dict[str, float]:
@@ -80,7 +80,7 @@ def _session_days(given: Sequence[str]) -> dict[str, float]:
 
 def _print_removals(
     removals: Sequence[Removal],
-    files: Mapping[SessionFile, str],
+    copies: Mapping[SessionCopy, str],
     conversations: Mapping[str, str],
     *,
     done: bool,
@@ -89,17 +89,16 @@ def _print_removals(
         sessions = ", ".join(each.sessions) or "no session"
         line = f"{each.key[:12]}  {each.packed_bytes:>10,} bytes  {each.rule}  ({sessions})"
         typer.echo(visible(line))
-    for held, rule in files.items():
-        name = f"{held.path.parent.name}/{held.path.name}"
-        typer.echo(visible(f"{name}  {held.size_bytes:>10,} bytes  {rule}  ({held.session})"))
+    for held, rule in copies.items():
+        typer.echo(visible(f"archive  {held.size_bytes:>10,} bytes  {rule}  ({held.session})"))
     for session, rule in conversations.items():
         typer.echo(visible(f"conversation of the proxy  {rule}  ({session})"))
     word = "removed" if done else "would be removed; --apply removes them"
     if conversations:
         typer.echo(f"{len(conversations)} conversations of the proxy {word}")
-    if files:
-        total = sum(each.size_bytes for each in files)
-        typer.echo(f"{len(files)} archives and search indexes, {total:,} bytes {word}")
+    if copies:
+        total = sum(each.size_bytes for each in copies)
+        typer.echo(f"{len(copies)} archives and search indexes, {total:,} bytes {word}")
     total = sum(each.packed_bytes for each in removals)
     typer.echo(f"{len(removals)} contents, {total:,} bytes {word}")
 
@@ -168,10 +167,11 @@ def entries(
     payload that its `source.ref` names here, or else as its summary.
     """
     from hippocampus.storage import entry_exchange as exchange
+    from hippocampus.storage import ledger
     from hippocampus.storage.content_store import opened_store
 
     state = expect_state(state_dir)
-    if session and import_file is None and not state.ledger(session).exists():
+    if session and import_file is None and ledger.agent_of(state, session) is None:
         fail(f"{state_dir} has no session {session!r}")
     if import_file is None:
         text = exchange.written(exchange.documents(state, session), as_json=as_json)
@@ -190,6 +190,34 @@ def entries(
     typer.echo(f"{added} entries added, {changed} changed, {unchanged} as they were")
 
 
+@app.command("export")
+def export(
+    state_dir: StateFolder,
+    session: Annotated[str, typer.Argument(help="The session's id.")],
+) -> None:
+    """Write the raw conversation of a session to standard output, as JSON lines."""
+    from hippocampus.storage import archive
+
+    content = archive.exported(expect_state(state_dir), session)
+    if not content:
+        fail(f"{state_dir} has no conversation of session {session!r}")
+    sys.stdout.buffer.write(content)
+    sys.stdout.flush()
+
+
+@app.command("backup")
+def backup(
+    state_dir: StateFolder,
+    file: Annotated[Path, typer.Argument(help="A file that does not exist yet.")],
+) -> None:
+    """Write a copy of the database, while sessions run; payloads and facts are not in it."""
+    from hippocampus.storage import database
+
+    if file.exists():
+        fail(f"{file} exists")
+    database.backup(expect_state(state_dir), file)
+
+
 @app.command("verify")
 def verify(state_dir: StateFolder) -> None:
     """Read every file and list damaged, lost and orphaned objects; exit status 1 on damage or loss."""
@@ -200,7 +228,7 @@ def verify(state_dir: StateFolder) -> None:
         typer.echo(visible(each))
     if report.problems:
         raise typer.Exit(1)
-    typer.echo("every content, ledger and archive and the fact store: present and undamaged")
+    typer.echo("every content, session and archive and the fact store: present and undamaged")
 
 
 @app.command("stats")

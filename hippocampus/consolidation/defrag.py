@@ -26,7 +26,7 @@ from hippocampus.policy import Policy
 from hippocampus.storage import files, gc
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.gc import Holding, Removal
-from hippocampus.storage.ledger import StoredSession, stored_sessions
+from hippocampus.storage.ledger import StoredSession, is_pinned, stored_sessions
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 IDLE_HOURS = 1.0
@@ -269,7 +269,7 @@ def prunable(
             continue
         for record in session.records:
             named = (session.name, record.entry.id)
-            if named in kept or gc.is_pinned(record.entry):
+            if named in kept or is_pinned(record.entry):
                 continue
             strength = decay.strength(record.entry, session.turn, policy.exponent)
             if most and later >= most:

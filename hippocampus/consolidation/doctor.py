@@ -1,6 +1,6 @@
 """Examines a whole state directory, and mends what can be mended without a loss.
 
-It reads everything: payloads, ledgers, archives, indexes, facts, memory files, policies, file modes and
+It reads everything: payloads, sessions, archives, indexes, facts, memory files, policies, file modes and
 the cache of vocabularies. Nothing is decided about what a session or a fact means.
 """
 
@@ -17,14 +17,13 @@ from typing import NamedTuple
 
 from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError, PolicyError, StoreError
-from hippocampus.storage import files, ledger
+from hippocampus.storage import files, salvage
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.sqlite import is_open, remove_database, with_logs
+from hippocampus.storage.salvage import DAMAGED, set_aside
+from hippocampus.storage.sqlite import remove_database
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
-SET_ASIDE = ".damaged"
-"""The suffix of a damaged file that is set aside; its words may still be read by hand."""
 OPEN_TO_OTHERS = 0o077
 
 
@@ -66,45 +65,29 @@ def mend(findings: Iterable[Finding]) -> list[Finding]:
 
 def _of_file(state: StateDir, text: str, *, is_loss: bool) -> Finding:
     """Return a sentence of `verify` as a finding, with the remedy that the file it names has."""
-    for path in (state.entry_index, *sorted(state.search.glob("*.sqlite3"))):
-        if str(path) in text:
-            return Finding(
-                text,
-                is_loss,
-                "remove it: it is written anew",
-                functools.partial(remove_database, path),
-            )
+    if str(state.index) in text:
+        remedy = "remove it: it is written anew"
+        return Finding(text, is_loss, remedy, functools.partial(remove_database, state.index))
     if text.startswith("store ") and "unknown file " in text:
         stray = state.contents / text.partition("unknown file ")[2]
         return Finding(text, is_loss, "remove it: no payload is in it", stray.unlink)
-    named = [*state.ledgers(), *state.packed_archives(), state.facts, state.tombstones]
-    for path in named:
-        if str(path) in text and _is_unreadable(path, text):
-            remedy = f"rename it to {path.name}{SET_ASIDE}, so that a new one is made"
-            return Finding(text, is_loss, remedy, functools.partial(_set_aside, path))
+    if str(state.database) in text:
+        return _of_state(state, text, is_loss=is_loss)
+    if str(state.facts) in text:
+        remedy = f"rename it to {state.facts.name}{DAMAGED}, so that a new one is made"
+        return Finding(text, is_loss, remedy, functools.partial(set_aside, state.facts))
     return Finding(text, is_loss)
 
 
-def _is_unreadable(path: Path, text: str) -> bool:
-    """Return whether a whole file is damaged, rather than a part of it."""
-    if path.suffix == ".zst":
-        return "are no JSON" not in text
-    if path.parent.name != "sessions" or not (path.exists() and path.stat().st_size):
-        return True
+def _of_state(state: StateDir, text: str, *, is_loss: bool) -> Finding:
+    """Return damage of the database, with what its remedy cannot save."""
     try:
-        ledger.stored_session(path)
+        lost = salvage.lost(state)
     except StoreError:
-        return True
-    return False
-
-
-def _set_aside(path: Path) -> None:
-    with contextlib.suppress(Exception):  # a file that SQLite cannot read is open nowhere
-        if is_open(path):
-            raise StoreError(f"{path} is open in another process: close its session first")
-    for each in with_logs(path):
-        if each.exists():
-            each.replace(each.with_name(f"{each.name}{SET_ASIDE}"))
+        lost = ["nothing of it can be read"]
+    left = "; ".join(lost) or "all of it can be read"
+    remedy = f"write what can be read into a new file and keep the damaged one ({left})"
+    return Finding(text, is_loss, remedy, functools.partial(salvage.salvage, state))
 
 
 def _facts(state: StateDir) -> Iterator[Finding]:
@@ -133,7 +116,7 @@ def _memory_files(state: StateDir) -> Iterator[Finding]:
         except (OSError, ValueError) as wrong:
             text = f"the record of the lines of {state.memory_file(agent).name}, {known}: {wrong}"
             remedy = "set it aside: the next session reads the file anew"
-            yield Finding(text, remedy=remedy, mend=functools.partial(_set_aside, known))
+            yield Finding(text, remedy=remedy, mend=functools.partial(set_aside, known))
     for half in (*state.root.glob(".*.tmp"), *state.memory.glob(".*.tmp")):
         yield Finding(
             f"{half} is left of a write that was killed", remedy="remove it", mend=half.unlink

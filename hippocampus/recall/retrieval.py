@@ -44,7 +44,7 @@ from hippocampus.recall.definition import TOOL_NAME
 from hippocampus.recall.lines import start_of
 from hippocampus.recall.search import content, search
 from hippocampus.recall.slices import Request, take
-from hippocampus.storage import files, ledger, tombstones
+from hippocampus.storage import ledger, tombstones
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.search_index import Content, Passages
 from hippocampus.storage.state_dir import StateDir
@@ -159,9 +159,7 @@ class Retrieval:
         self._records = records
         with self._opening:
             if self._passages is None:
-                path = self._state.search_index(self._session)
-                files.private_folder(path.parent)
-                self._passages = Passages(path, self._searchable)
+                self._passages = Passages(self._state.index, self._session, self._searchable)
             index = self._passages
         most, ids = max(1, max_tokens), list(records)
         found = search(

@@ -46,6 +46,8 @@ class Status(Figures):
     turn: int
     failures: int
     """Calls that failed inside and sent the messages as they were."""
+    raw: int
+    """All calls that sent the messages as they were, for any reason."""
     problem: str
     """Why the last call failed, or why nothing can be stored; empty where all is well."""
     recalls: dict[str, int]

@@ -14,6 +14,8 @@ from hippocampus.session.summaries import Summaries
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state_dir import StateDir
 
+DEADLINE_SECONDS = 0.25
+
 
 @dataclass(frozen=True, slots=True)
 class Resources:
@@ -32,6 +34,8 @@ class Resources:
     """The cache marks that a session may add to a view."""
     tail_mark: bool = False
     """Whether requests get a mark at their end after the view was made."""
+    deadline_seconds: float = DEADLINE_SECONDS
+    """How long a call waits for a store that others hold, before its list is sent as it is."""
     memory_tools: MemoryTools | None = None
     open_files: OpenFiles = field(default_factory=OpenFiles)
     """The sessions that have their files open."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,8 @@ from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, keys_of, read
 from hippocampus.session.turn import Original, Turn, take_turn
 from hippocampus.session.view import View
-from hippocampus.storage import archive, tombstones
+from hippocampus.storage import tombstones
+from hippocampus.storage.archive import Journal, RawList
 from hippocampus.storage.content_store import DiskStore, damage
 from hippocampus.storage.ledger import Ledger, Measure, ModelCall
 
@@ -36,6 +37,8 @@ LOG = logging.getLogger("hippocampus")
 MIN_CHECKED = 20
 """The payloads of a continued list, newest first, that are looked for at least; each in a tenth of a
 millisecond. Where the last of them is lost, the earlier ones are looked for too."""
+MIN_PACKED_BYTES = 1 << 18
+"""A conversation that goes on elsewhere is packed in pieces of this size at least."""
 EXCESS = "the view passes its limit, and nothing more may be shortened"
 
 
@@ -64,7 +67,8 @@ class SessionRun:
         self._opened: Ledger | None = None
         self._opening: str | None = None
         """The text in front of the user's first words; None until it is settled."""
-        self._journal = archive.journal_of(resources.state, session_id, resources.policy)
+        is_kept = resources.policy.consolidation.archive
+        self._journal = Journal(session_id, resources.policy.name) if is_kept else None
         self._warned_of_excess = False
         self._handed: dict[int, Item] = {}
         """Copies of edited items that stand in the views handed out."""
@@ -88,7 +92,14 @@ class SessionRun:
         """
         with contextlib.ExitStack() as closing:
             opened = closing.enter_context(
-                contextlib.closing(Ledger(self._resources.state, self.id))
+                contextlib.closing(
+                    Ledger(
+                        self._resources.state,
+                        self.id,
+                        self._journal,
+                        self._resources.deadline_seconds,
+                    )
+                )
             )
             self.info = replace(self.info, agent=opened.agent(self.info.agent))
             self.has_past = opened.pending() > 0
@@ -124,6 +135,7 @@ class SessionRun:
 
         """
         cold = idle_seconds > self._resources.prices.cache_seconds
+        self.ledger.busy_seconds = self._resources.deadline_seconds
         if self.ledger.has_changed():
             self._take_up()
         before = self.state.history
@@ -139,6 +151,7 @@ class SessionRun:
             if is_continued:
                 self._store_lost()
             return True
+        history = self._resumed(history, items)
         costs = self._costs_before(history.turn)
         opening = self._opening_of(history)
         rules = replace(self._rules_of_turn(), standing_tokens=self._standing(history, items))
@@ -201,10 +214,23 @@ class SessionRun:
         state = read(self.state, history, opening, self._rules_of_turn()).state
         _check(state.view)
         self.state = replace(state, view=replace(state.view, sent=len(history.raw)))
-        self._last_call = call = self.ledger.last_call()
-        name = history.reading.adapter.NAME
-        if call is not None:  # a process that died behind its commit has archived nothing
-            self._archive(lambda journal: journal.append(self._messages(), 0, name, call, (), ()))
+        self._last_call = self.ledger.last_call()
+
+    def _resumed(self, history: History, items: list[Item]) -> History:
+        """Take up the list of the last request first, where this one goes on with it.
+
+        New messages then meet the state of a run that sent that request itself.
+        """
+        keys = self.state.last_keys
+        if not (keys and self.state.candidates):
+            return history
+        if list(history.keys[: len(keys)]) != list(keys):
+            self.state = replace(self.state, candidates={})
+            return history
+        end = history.end_of(len(keys) - 1)
+        self._stand_again(self.state.history.extended(items[:end]), items[:end])
+        self.state = self.state.with_candidates(self.rules)
+        return self.state.history.extended(items, end)
 
     def _costs_before(self, turn: int) -> Costs:
         """Return the sums before a turn; a list that is shorter than it was goes on with all of them."""
@@ -252,7 +278,10 @@ class SessionRun:
             self._put(original)
         state, before = turn.state, self.state.history
         sent, measures = state.history.sent_from(state.stored_keys), self._new_measures(turn)
-        self.ledger.commit(turn.records, turn.decisions, turn.call, turn.again, sent, measures)
+        self.ledger.commit(
+            turn.records, turn.decisions, turn.call, turn.again, sent, measures,
+            _raw(state.history, turn.kept), turn.candidates,
+        )  # fmt: skip
         self._measured.update(each.digest for each in measures)
         self._last_call = self.ledger.last_call()
         self.state = replace(
@@ -261,16 +290,6 @@ class SessionRun:
             costs=Costs.after(self._last_call),
         )
         self._note_change(turn.kept, before)
-        self._archive(
-            lambda journal: journal.append(
-                self._messages(),
-                turn.kept,
-                state.history.reading.adapter.NAME,
-                turn.call,
-                turn.decisions,
-                turn.records,
-            )
-        )
 
     def _put(self, original: Original) -> None:
         """Store bytes; the store of a state directory refers to the payloads that they repeat."""
@@ -304,6 +323,7 @@ class SessionRun:
         history = state.history.extended(items).unredacted()
         costs = self._costs_before(history.turn)
         call = raw_call(history, state.view, keys_of(state), costs, self._resources.prices)
+        self.ledger.busy_seconds = 0.0  # the call has waited already
         self.ledger.commit([], [], call, sent=history.sent_from(0))
         self.state = state.sent_raw(history, Costs.after(call))
 
@@ -332,13 +352,6 @@ class SessionRun:
         """Return the messages of the list as an archive or a fact may quote them."""
         return self.state.history.quotable_range(0, len(self.state.history.raw))
 
-    def _archive(self, write: Callable[[archive.Journal], None]) -> None:
-        """Append the new messages to the archive; a turn is committed whether or not that works."""
-        journal = self._journal
-        if journal is not None:
-            lost = "this call is not in the archive yet"
-            self._guard.run(lambda: write(journal), lambda: None, lost)
-
     def _warn_of_excess(self) -> None:
         """Warn once, until a view fits again, that one does not and why."""
         largest = report.largest_messages(self.state.view, self.rules)
@@ -361,6 +374,7 @@ class SessionRun:
 
     def take_in(self, items: list[Item]) -> None:
         """Take in a list as it ended, with what came behind its last call; no view is made of it."""
+        self.ledger.busy_seconds = None  # no model waits for it
         before = self.state.history
         history = before.extended(items)
         taken = read(self.state, history, self._opening_of(history), self._rules_of_turn())
@@ -370,11 +384,9 @@ class SessionRun:
         for _, original in taken.noted:
             self._resources.store.put(original)
         records = [record for record, _ in taken.noted]
-        self.ledger.save(*records)
+        self.ledger.save(*records, raw=_raw(taken.state.history, taken.kept))
         self.state = taken.state.with_committed(records, ())
         self._note_change(taken.kept, before)
-        name, turn = history.reading.adapter.NAME, history.turn
-        self._archive(lambda journal: journal.end(self._messages(), taken.kept, name, turn))
         self._consolidate_in_background(before, compacted=False)
 
     def view(self, items: list[Item]) -> list[Item]:
@@ -402,12 +414,10 @@ class SessionRun:
         if self._resources.consolidator.closed or is_seen:
             return False
         is_here = bool(self.state.history.raw) or self.ledger.last_call() is None
-        return is_here or archive.is_archived(self._resources.state, self.id)
+        return is_here or self.ledger.is_archived()
 
     def rest(self) -> None:
         """Close the files until they are used again."""
-        if self._journal is not None:
-            self._journal.rest()
         if self._opened is not None:
             self._opened.rest()
 
@@ -418,18 +428,24 @@ class SessionRun:
 
     def keep_facts(self) -> None:
         """Consolidate what no consolidation has seen, in a thread."""
+        self.ledger.busy_seconds = None
         if self.has_news():
             self._resources.consolidator.end(self.snapshot(), is_whole=self.is_whole())
 
-    def close(self) -> None:
-        """Close the files; an archive that cannot be packed now is packed when the session ends again."""
-        try:
-            if self._journal is not None:
-                self._journal.close()
-        except StoreError:
-            LOG.exception("session %s: the archive is not packed", self.id)
+    def close(self, *, is_end: bool) -> None:
+        """Close the files; what cannot be packed now is packed when the session ends again."""
         if self._opened is not None:
+            try:
+                self._opened.pack(0 if is_end else MIN_PACKED_BYTES)
+            except StoreError:
+                LOG.exception("session %s: its conversation is not packed", self.id)
             self._opened.close()
+
+
+def _raw(history: History, kept: int) -> RawList:
+    """Return a list as it is archived; its first `kept` messages are those of the list before."""
+    messages = history.quotable_range(0, len(history.raw))
+    return RawList(messages, kept, history.reading.adapter.NAME, history.turn)
 
 
 def _check(view: View) -> None:

@@ -74,6 +74,8 @@ class Session:
         """The list of the last call that did not fail."""
         self._left: list[Any] = []
         """Where the last call failed: its list, and what to take in if that cannot be read."""
+        self._raw_calls = 0
+        """How many calls sent their list as it is."""
         self._idle_seconds = 0.0
         """The pause before the last call."""
         self._bill = Bill(resources.prices)
@@ -187,6 +189,7 @@ class Session:
             is_taken = self._run.take(
                 own, same, request, idle_seconds, is_after_failure=bool(self._left)
             )
+            self._raw_calls += not is_taken
             view = self._run.view(own) if is_taken else redacted_list(own, self._run.rules)
             self._last, self._left, self._idle_seconds = own, [], idle_seconds
             self._guard.problem = ""
@@ -194,6 +197,7 @@ class Session:
 
         def raw() -> tuple[list[Any], bool]:
             self._guard.failures += 1
+            self._raw_calls += 1
             self._run.marker.is_lost = True
             self._left = [list(given) if isinstance(given, list) else given, self._last]
             return self._raw(given), False
@@ -552,6 +556,7 @@ class Session:
             return {
                 "turn": self._run.state.history.turn,
                 "failures": self.failures,
+                "raw": self._raw_calls,
                 "problem": self.problem,
                 **report.figures(self._run.state, self._run.rules),
                 "recalls": dict(self._retrieval.outcomes),
@@ -647,7 +652,7 @@ class Session:
                 self._is_closed = self._guard.is_quiet = True
                 self._end(messages)
                 self._keep_facts()
-                self._close_files()
+                self._close_files(is_end=True)
 
     def release(self) -> None:
         """Close the session's files without its end: the same id goes on with it, here or elsewhere.
@@ -657,7 +662,7 @@ class Session:
         with self._lock:
             if not self._is_closed:
                 self._is_closed = self._guard.is_quiet = True
-                self._close_files()
+                self._close_files(is_end=False)
 
     def rest(self) -> bool:
         """Close the session's files until it is used again; one in use keeps them, and returns False."""
@@ -678,9 +683,9 @@ class Session:
             "not consolidated",
         )
 
-    def _close_files(self) -> None:
+    def _close_files(self, *, is_end: bool) -> None:
         self._retrieval.close()
-        self._run.close()
+        self._run.close(is_end=is_end)
 
     def __enter__(self) -> Self:
         return self

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hippocampus.entries.entry import Record
+from hippocampus.entries.entry import Entry, Record, Stage
 from hippocampus.entries.origin import EntryOrigin
 from hippocampus.session import compaction, reactivation
 from hippocampus.session.costs import Costs
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History, common, joined_end, same_words
+from hippocampus.session.payload import Payload
 from hippocampus.session.payloads import Payloads, arrived
 from hippocampus.session.redactor import redacted
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, View
-from hippocampus.storage.ledger import Ledger, Reactivation
+from hippocampus.storage.ledger import Ledger, NextText, Reactivation
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class State:
     """By the number of a message and its words, what was shown again behind it."""
     last_keys: Sequence[str] | None = None
     """The keys of the last request, where that was not this list's view: after a start, a failure."""
+    candidates: Mapping[str, NextText] = field(default_factory=dict)
+    """By the ids of entries, the next texts that another run has written, until the payloads of the list have them."""
     stored_keys: int = 0
     """How many leading keys of the list the ledger has."""
     costs: Costs = field(default_factory=Costs)
@@ -62,6 +65,7 @@ class State:
             ids=frozenset(record.entry.id for record in known.values()),
             again=_by_message({}, ledger.reactivations()),
             last_keys=sent.keys,
+            candidates={each.entry_id: each for each in ledger.candidates()},
             stored_keys=len(sent.keys),
             costs=Costs.after(last),
         )
@@ -88,11 +92,32 @@ class State:
                 state = state.with_record(record, rules)
         return state
 
+    def with_candidates(self, rules: Rules) -> State:
+        """Return the state whose payloads have their next texts, where nothing changed these since."""
+        written = {}
+        for entry_id, number in self.payloads.numbers.items():
+            payload, held = self.payloads.items[number], self.candidates.get(entry_id)
+            if held and (shorter := _next(held, payload)):
+                weight = rules.count_tokens(held.shown)
+                written[number] = replace(payload, shorter=shorter, shorter_weight=weight)
+        return replace(self, candidates={}, payloads=self.payloads.with_written(written))
+
     def sent_raw(self, history: History, costs: Costs) -> State:
         """Return the state after a request that sent a list as it is."""
         view = replace(self.view, sent=len(history.raw))
         keys = history.keys
         return replace(self, view=view, last_keys=keys, stored_keys=len(keys), costs=costs)
+
+
+def _next(held: NextText, payload: Payload) -> Record | None:
+    """Return the next record of a payload; None where its entry was used or noted since."""
+    before = payload.record
+    entry = Entry.parsed({**before.entry.fields(), **held.fields})
+    is_next = (before.stage is Stage.FULL) == (held.stage is Stage.INDEXED)
+    is_same = held.note == payload.note and entry.decay == before.entry.decay
+    if before.stage is Stage.DORMANT or not (is_next and is_same):
+        return None
+    return replace(before, entry=entry, stage=held.stage, shown=held.shown)
 
 
 def _by_message(

@@ -25,7 +25,7 @@ from hippocampus.session.renderer import EntryRenderer
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, read
 from hippocampus.session.view import Rendered, View
-from hippocampus.storage.ledger import ModelCall, Reactivation
+from hippocampus.storage.ledger import NEXT_FIELDS, ModelCall, NextText, Reactivation
 
 LIMIT_REASON = "the view passed its limit: old turns became digests"
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
@@ -56,6 +56,8 @@ class Turn:
     originals: Sequence[Original]
     """The contents that left the view, for the store."""
     again: Sequence[Reactivation]
+    candidates: Sequence[NextText]
+    """The next texts that were written and not committed."""
     compacted: bool
     """Whether digests replaced old turns because the view passed its limit."""
 
@@ -66,6 +68,8 @@ class _Changes:
 
     view: View
     payloads: Payloads
+    weighed: tuple[int, ...] = ()
+    """The numbers of the payloads whose next text was written."""
     edits: tuple[Decision, ...] = ()
     entries: tuple[Record, ...] = ()
     """The payloads that became shorter, as they stand since."""
@@ -121,6 +125,17 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
         ],
         [*(Original(original) for _, original in noted), *changes.originals],
         changes.again,
+        [
+            NextText(
+                payload.id,
+                {name: shorter.entry.fields()[name] for name in NEXT_FIELDS},
+                shorter.stage,
+                shorter.shown,
+                payload.note,
+            )
+            for payload in map(changes.payloads.items.__getitem__, changes.weighed)
+            if (shorter := payload.shorter) is not None
+        ],
         any(each.reason == LIMIT_REASON for each in changes.folds),
     )
 
@@ -171,7 +186,7 @@ def _weighed(
             weight = rules.count_tokens(shorter.shown)
             written[each] = replace(payload, shorter=shorter, shorter_weight=weight)
     payloads = payloads.with_written(written)
-    return replace(changes, payloads=payloads), [
+    return replace(changes, payloads=payloads, weighed=(*changes.weighed, *written)), [
         _candidate(payloads, number, view, rules) for number in chosen
     ]
 

@@ -7,12 +7,14 @@ a folder that only its owner may read. What a payload means is not known here.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import pkgutil
 import re
 import sqlite3
 import stat
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -23,7 +25,7 @@ import zstandard
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
 from hippocampus.storage import encryption, files, packing
-from hippocampus.storage.sqlite import reading
+from hippocampus.storage.sqlite import BUSY_SECONDS, pause_by_chance, reading, transaction
 from hippocampus.storage.state_dir import StateDir
 
 STORE = "HIPPOCAMPUS_STORE"
@@ -43,6 +45,8 @@ FILE_NAME = re.compile(r"[0-9a-f]{2}[/\\][0-9a-f]{2}[/\\][0-9a-f]{28}\.val")
 """The names that diskcache makes; a database may hold any."""
 
 
+POLL_SECONDS = 0.01
+"""How long SQLite itself waits for a lock; after that, each of many writers asks again by chance."""
 NEVER_SECONDS = 1e10
 """When a payload expires after its last put: in 300 years. diskcache renews nothing but the expiry, so
 it is how the time of the last put is stored."""
@@ -148,6 +152,8 @@ class DiskStore:
         self._database = folder / diskcache.core.DBNAME
         self._marker = folder / "sealed"
         """The file that marks a store with encrypted payloads, once it has one."""
+        self.busy_seconds = BUSY_SECONDS
+        """How long a put waits for other processes."""
         self._opened: diskcache.Cache | None = None
         self._opening = threading.Lock()
         self._writing = threading.Lock()
@@ -173,6 +179,11 @@ class DiskStore:
                     encryption.require(files.read_file(self._marker), str(self._folder))
                 files.private_folder(self._folder)
                 files.private_file(self._database)
+                with (
+                    contextlib.closing(sqlite3.connect(self._database, isolation_level=None)) as db,
+                    transaction(db, self.busy_seconds),
+                ):  # diskcache would wait for a minute
+                    pass
                 self._opened = diskcache.Cache(
                     str(self._folder),
                     disk=_BytesDisk,
@@ -180,6 +191,7 @@ class DiskStore:
                     cull_limit=0,
                     size_limit=SIZE_LIMIT_BYTES,
                     disk_min_file_size=MIN_FILE_BYTES,
+                    timeout=POLL_SECONDS,
                 )
 
     def put(self, content: bytes, parts: Iterable[str] = ()) -> str:
@@ -206,7 +218,7 @@ class DiskStore:
                 )
             sealed = encryption.sealed(packed, key)
             is_sealed, packed = encryption.is_sealed(sealed), head + sealed
-            with self._writing, cache.transact(retry=True):
+            with self._writing, self._transaction(cache):
                 if is_sealed and not self._marker.exists():
                     files.replace_file(self._marker, encryption.marker())
                 before = cache.get(key) or b""
@@ -217,6 +229,20 @@ class DiskStore:
                 else:  # not there, or lost or damaged since
                     cache.set(key, packed, expire=NEVER_SECONDS)
         return key
+
+    @contextlib.contextmanager
+    def _transaction(self, cache: Any) -> Iterator[None]:
+        until = time.monotonic() + self.busy_seconds
+        with contextlib.ExitStack() as stack:
+            while True:
+                try:
+                    stack.enter_context(cache.transact(retry=False))
+                    break
+                except diskcache.Timeout:
+                    if time.monotonic() > until:
+                        raise OSError(errno.EAGAIN, "held by another process") from None
+                    time.sleep(pause_by_chance())
+            yield
 
     def get(self, key: str) -> bytes | None:
         """Return the payload of a key, byte for byte, or None.

@@ -2,9 +2,9 @@
 
 Planning is pure: holdings, rules and the time in, removals out. Only `collect` removes, and leaves a
 tombstone for each payload. A payload stays while a session that refers to it is not idle for too long,
-and while one of them has pinned it; one without references goes after a grace. The archive and the
-search index of a session, and the recalls in its conversation with the proxy, which hold its words
-too, go by its age alone.
+and while one of them has pinned it; one without references goes after a grace. The raw conversation
+and the search index of a session, and the recalls in its conversation with the proxy, which hold its
+words too, go by its age alone.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import NamedTuple
 
-from hippocampus.entries.entry import Entry
 from hippocampus.errors import StoreError
-from hippocampus.storage import proxy, tombstones
+from hippocampus.storage import database, proxy, search_index, tombstones
+from hippocampus.storage.archive.reader import stored as conversations
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.ledger import StoredSession, stored_sessions
-from hippocampus.storage.sqlite import is_open, written_at_ns
+from hippocampus.storage.ledger import activity, open_sessions
+from hippocampus.storage.sqlite import shrink
 from hippocampus.storage.state_dir import StateDir
 
 DAY_SECONDS = 86_400.0
@@ -90,15 +89,14 @@ class Removal(NamedTuple):
     sessions: tuple[str, ...]
 
 
-class SessionFile(NamedTuple):
-    """A file with the words of a session: its archive or its search index."""
+class SessionCopy(NamedTuple):
+    """The words of a session next to its entries: its raw conversation and its search index."""
 
-    path: Path
-    size_bytes: int
     session: str
-    ledger: Path
+    size_bytes: int
+    """Of the conversation, as stored."""
     active_at: float
-    """When the session was last active, in seconds since 1970."""
+    """When the session was last active, in seconds since 1970; infinite while it is open."""
 
 
 def plan(holdings: Sequence[Holding], rules: GcRules, now: float) -> list[Removal]:
@@ -125,8 +123,8 @@ def _rule_of(holding: Holding, rules: GcRules, now: float) -> str | None:
     return found[0] if None not in found else None
 
 
-def plan_files(held: Iterable[SessionFile], rules: GcRules, now: float) -> dict[SessionFile, str]:
-    """Return the files of sessions that go by age, with the rule; pins protect payloads, and no files."""
+def plan_copies(held: Iterable[SessionCopy], rules: GcRules, now: float) -> dict[SessionCopy, str]:
+    """Return the copies that go by age, with the rule; pins protect payloads, and no copies."""
     return {
         each: rule
         for each in held
@@ -182,7 +180,7 @@ def collect(
     when = datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds")
     before = started if put_before is None else put_before
     removed = []
-    with tombstones.opened(state) as db:
+    with database.opened(state) as db:
         for each in removals:
             tombstones.bury(db, each.key, when, each.rule)
             if store.delete(each.key, before):
@@ -194,21 +192,24 @@ def collect(
     return removed
 
 
-def collect_files(removals: Iterable[SessionFile], started: float) -> list[SessionFile]:
-    """Remove files of sessions that were not active since `started`; return those that went.
+def collect_copies(
+    state: StateDir, removals: Iterable[SessionCopy], started: float
+) -> list[SessionCopy]:
+    """Remove copies of sessions that were not active since `started`; return those that went.
 
     Raises:
-        StoreError: one cannot be removed.
+        StoreError: the state or the search index cannot be written.
 
     """
-    gone = []
-    for each in removals:
-        try:
-            if written_at_ns(each.ledger) / 1e9 <= started:
-                each.path.unlink(missing_ok=True)
-                gone.append(each)
-        except OSError as failure:
-            raise StoreError(f"{each.path}: {failure}") from failure
+    active = activity(state)
+    gone = [each for each in removals if active.get(each.session, 0.0) <= started]
+    with database.opened(state) as db:
+        query = (
+            "DELETE FROM conversation WHERE session = (SELECT number FROM session WHERE name = ?)"
+        )
+        db.executemany(query, [(each.session,) for each in gone])
+        shrink(db)
+    search_index.forget(state.index, [each.session for each in gone])
     return gone
 
 
@@ -216,14 +217,11 @@ def holdings(state: StateDir, store: ContentStore) -> list[Holding]:
     """Return every stored payload with all entries that refer to it, or to one that repeats it.
 
     Raises:
-        StoreError: the store or a ledger cannot be read; then nothing may be removed.
+        StoreError: the store or the state cannot be read; then nothing may be removed.
 
     """
     stored = list(store.stored())
-    by_key: dict[str, list[Reference]] = {}
-    for session in stored_sessions(state):
-        for each in references(session):
-            by_key.setdefault(each.content, []).append(each)
+    by_key = references(state)
     for held in stored:
         for part in held.parts:
             by_key.setdefault(part, []).extend(by_key.get(held.key, ()))
@@ -235,39 +233,38 @@ def holdings(state: StateDir, store: ContentStore) -> list[Holding]:
     ]
 
 
-def references(session: StoredSession) -> list[Reference]:
-    """Return the payloads to which the entries of a session refer."""
-    active_at = _active_at(session) if session.records else 0.0
-    return [
-        Reference(session.name, each.entry.id, each.content, is_pinned(each.entry), active_at)
-        for each in session.records
-    ]
-
-
-def _active_at(session: StoredSession) -> float:
-    """Return when a session was last active; one that is open is never idle, whatever the clock."""
-    return math.inf if is_open(session.ledger) else session.active_at
-
-
-def session_files(state: StateDir) -> list[SessionFile]:
-    """Return the archives and search indexes of the sessions of a state directory.
+def references(state: StateDir) -> dict[str, list[Reference]]:
+    """Return by the key of each payload the entries that refer to it.
 
     Raises:
-        StoreError: a ledger or a file cannot be read; then nothing may be removed.
+        StoreError: the state cannot be read; then nothing may be removed.
 
     """
-    try:
-        return [
-            SessionFile(
-                path, path.stat().st_size, session.name, session.ledger, _active_at(session)
-            )
-            for session in stored_sessions(state)
-            for path in state.copies_of(session.ledger)
-        ]
-    except OSError as failure:
-        raise StoreError(f"archives in {state.root}: {failure}") from failure
+    found: dict[str, list[Reference]] = {}
+    with database.reading(state) as db:
+        is_open = open_sessions(db)
+        rows = db.execute(
+            "SELECT session.number, name, id, content, is_pinned, active_at"
+            " FROM entry JOIN session ON session.number = entry.session ORDER BY entry.number"
+        )
+        for number, name, entry_id, content, is_pinned, active_at in rows:
+            at = math.inf if number in is_open else active_at
+            reference = Reference(name, entry_id, content, bool(is_pinned), at)
+            found.setdefault(content, []).append(reference)
+    return found
 
 
-def is_pinned(entry: Entry) -> bool:
-    """Return whether an entry keeps its payload: critical, or meant to outlive its session."""
-    return entry.modifiers.priority == "critical" or entry.lifecycle.persist
+def copies(state: StateDir) -> list[SessionCopy]:
+    """Return what sessions have next to their entries.
+
+    Raises:
+        StoreError: the state cannot be read; then nothing may be removed.
+
+    """
+    stored = {each.session: each.size_bytes for each in conversations(state)}
+    indexed = search_index.names(state.index)
+    return [
+        SessionCopy(name, stored.get(name, 0), active_at)
+        for name, active_at in activity(state).items()
+        if name in stored or name in indexed
+    ]

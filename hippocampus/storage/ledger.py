@@ -1,7 +1,7 @@
 """The entries of a session on disk, and each change of its view with its turn and its reason.
 
-One SQLite file for each session, so that sessions never wait for each other. The only
-module that reads or writes these tables; nothing is decided here.
+Rows of all sessions are in one database. The only module that reads or writes these tables; nothing is
+decided here.
 """
 
 from __future__ import annotations
@@ -9,161 +9,33 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
-from pathlib import Path
-from typing import NamedTuple
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass
+from typing import Any, NamedTuple
 
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Stage, storable
 from hippocampus.entries.origin import ADOPTED, STATE, parsed
 from hippocampus.errors import StoreError
-from hippocampus.storage import entry_index
-from hippocampus.storage.migrations import Migration, Schema, applied, migrate
+from hippocampus.storage import database, packing
+from hippocampus.storage.archive.journal import Journal, RawList, call_fields, pack
 from hippocampus.storage.packing import packed_text, text_of
-from hippocampus.storage.sqlite import connected, reading, transaction, written_at_ns
+from hippocampus.storage.sqlite import shrink, transaction
 from hippocampus.storage.state_dir import StateDir
 
-SCHEMA = Schema(
-    "ledger",
-    (
-        Migration(
-            "entries",
-            """
-            CREATE TABLE session (name TEXT PRIMARY KEY) STRICT;
-            CREATE TABLE entry (
-                id TEXT PRIMARY KEY,
-                place TEXT NOT NULL UNIQUE,
-                content TEXT NOT NULL,
-                form TEXT NOT NULL,
-                kind TEXT NOT NULL,
-                tool TEXT NOT NULL,
-                arguments TEXT NOT NULL,
-                tokens INTEGER NOT NULL,
-                stage TEXT NOT NULL,
-                shown TEXT NOT NULL,
-                entry TEXT NOT NULL
-            ) STRICT;
-            CREATE TABLE decision (
-                number INTEGER PRIMARY KEY,
-                entry_id TEXT NOT NULL REFERENCES entry(id),
-                turn INTEGER NOT NULL,
-                stage TEXT NOT NULL,
-                reason TEXT NOT NULL,
-                saves INTEGER NOT NULL,
-                costs REAL NOT NULL
-            ) STRICT;
-            CREATE TABLE call (
-                turn INTEGER PRIMARY KEY,
-                messages INTEGER NOT NULL,
-                raw_tokens INTEGER NOT NULL,
-                sent_tokens INTEGER NOT NULL
-            ) STRICT
-            """,
-        ),
-        Migration(
-            "costs",
-            """
-            ALTER TABLE call ADD COLUMN raw_cost REAL NOT NULL DEFAULT 0;
-            ALTER TABLE call ADD COLUMN sent_cost REAL NOT NULL DEFAULT 0
-            """,
-        ),
-        Migration(
-            "consolidation",
-            """
-            ALTER TABLE session ADD COLUMN agent TEXT NOT NULL DEFAULT '';
-            ALTER TABLE session ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;
-            ALTER TABLE session ADD COLUMN consolidated INTEGER NOT NULL DEFAULT 0;
-            CREATE TABLE kept (
-                key TEXT PRIMARY KEY,
-                text TEXT NOT NULL,
-                kind TEXT NOT NULL,
-                origin TEXT NOT NULL,
-                turn INTEGER NOT NULL,
-                entry_id TEXT,
-                word_by_word INTEGER NOT NULL,
-                fact_id TEXT NOT NULL,
-                outcome TEXT NOT NULL
-            ) STRICT;
-            CREATE TABLE opening (
-                text TEXT NOT NULL,
-                tokens INTEGER NOT NULL
-            ) STRICT
-            """,
-        ),
-        Migration(
-            "reactivation",
-            """
-            CREATE TABLE reactivation (
-                message INTEGER NOT NULL,
-                key TEXT NOT NULL,
-                entry_id TEXT NOT NULL REFERENCES entry(id),
-                turn INTEGER NOT NULL,
-                shown TEXT NOT NULL
-            ) STRICT
-            """,
-        ),
-        Migration("decision_index", "CREATE INDEX decision_of_entry ON decision (entry_id, stage)"),
-        Migration("edit_cost", "ALTER TABLE call ADD COLUMN edit_cost REAL NOT NULL DEFAULT 0"),
-        Migration(
-            "sent", "CREATE TABLE sent (number INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT"
-        ),
-        Migration(
-            "measures",
-            """
-            CREATE TABLE measure (
-                digest BLOB PRIMARY KEY,
-                encoding TEXT NOT NULL,
-                tokens INTEGER NOT NULL,
-                kind TEXT NOT NULL
-            ) STRICT, WITHOUT ROWID
-            """,
-        ),
-        Migration("marks", "ALTER TABLE call ADD COLUMN marks TEXT NOT NULL DEFAULT ''"),
-        Migration(
-            "packed",
-            """
-            CREATE TABLE packed_entry (
-                id TEXT PRIMARY KEY,
-                place TEXT NOT NULL UNIQUE,
-                content TEXT NOT NULL,
-                form TEXT NOT NULL,
-                kind TEXT NOT NULL,
-                tool TEXT NOT NULL,
-                arguments TEXT NOT NULL,
-                tokens INTEGER NOT NULL,
-                stage TEXT NOT NULL,
-                shown BLOB NOT NULL,
-                entry BLOB NOT NULL
-            ) STRICT;
-            INSERT INTO packed_entry
-                SELECT id, place, content, form, kind, tool, arguments, tokens, stage,
-                    packed_text(shown, id || tool), packed_text(entry, id || tool || content)
-                FROM entry ORDER BY rowid;
-            DROP TABLE entry;
-            ALTER TABLE packed_entry RENAME TO entry
-            """,
-        ),
-        Migration(
-            "weights",
-            """
-            ALTER TABLE session ADD COLUMN encoding TEXT NOT NULL DEFAULT '';
-            ALTER TABLE sent ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0
-            """,
-        ),
-    ),
-)
-PAGE_BYTES = 1_024
-"""Each table has a page at least, and there is a file for each session."""
 SAVE = """
-    INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET stage = excluded.stage, entry = excluded.entry,
-        shown = CASE stage WHEN excluded.stage THEN shown ELSE excluded.shown END
+    INSERT INTO entry (session, id, origin, content, form, kind, tool, arguments, tokens, stage,
+        shown, entry, is_pinned)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id, session) DO UPDATE SET stage = excluded.stage, entry = excluded.entry,
+        is_pinned = excluded.is_pinned, shown = CASE stage WHEN excluded.stage THEN shown ELSE excluded.shown END
     WHERE excluded.stage = 'dormant' OR (stage, excluded.stage) IN (
         VALUES ('full', 'full'), ('full', 'indexed'), ('indexed', 'indexed')
     )
-    ON CONFLICT (place) DO NOTHING
+    ON CONFLICT (session, origin) DO NOTHING
 """
 """An entry keeps its row, and so its rank by age; its payload never changes.
 
@@ -171,11 +43,11 @@ No stage goes back, and the text of a stage is frozen: a process that has not re
 another overwrites none of them.
 """
 DECIDE = """
-    INSERT INTO decision (turn, entry_id, stage, reason, saves, costs)
-    SELECT :turn, :entry_id, :stage, :reason, :saves, :costs
+    INSERT INTO decision (session, turn, entry_id, stage, reason, saves, costs)
+    SELECT :session, :turn, :entry_id, :stage, :reason, :saves, :costs
     WHERE NOT EXISTS (
         SELECT 1 FROM decision
-        WHERE entry_id = :entry_id AND stage = :stage
+        WHERE session = :session AND entry_id = :entry_id AND stage = :stage
             AND (:saves >= 0 OR (turn = :turn AND saves = :saves))
     )
 """
@@ -185,34 +57,54 @@ A reactivation, whose saving is negative, may be repeated in many turns.
 """
 
 WRITE_CALL = """
-    INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (turn) DO UPDATE SET messages = excluded.messages,
+    INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (session, turn) DO UPDATE SET messages = excluded.messages,
         raw_tokens = excluded.raw_tokens, sent_tokens = excluded.sent_tokens,
         raw_cost = max(raw_cost, excluded.raw_cost), sent_cost = max(sent_cost, excluded.sent_cost),
         edit_cost = max(edit_cost, excluded.edit_cost), marks = excluded.marks
 """
 """A second call in a turn finds in the cache what the first one paid for."""
-ENTRIES = """
-    SELECT id, place, content, form, kind, tool, arguments, tokens, stage, shown, entry FROM entry
+CALLS = """
+    SELECT turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks FROM call
 """
+ENTRY = "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry"
+ENTRIES = f"SELECT {ENTRY} FROM entry WHERE session = ?"
 NEWEST_AWAY = f"""
-    {ENTRIES} WHERE stage != 'full' AND place NOT LIKE '{ADOPTED}:%'
-    ORDER BY rowid DESC LIMIT 40
+    {ENTRIES} AND stage != 'full' AND origin NOT LIKE '{ADOPTED}:%'
+    ORDER BY number DESC LIMIT 40
 """
-NEWEST_STATES = f"""
-    {ENTRIES} WHERE place LIKE '{STATE}:%' ORDER BY rowid DESC LIMIT 10
+NEWEST_STATES = f"{ENTRIES} AND origin LIKE '{STATE}:%' ORDER BY number DESC LIMIT 10"
+SESSIONS = """
+    SELECT number, name, active_at, coalesce((SELECT max(turn) FROM call WHERE session = number), 0)
+    FROM session ORDER BY number
 """
-CHANGED = "UPDATE session SET changes = changes + 1"
-CHANGES = "SELECT changes FROM session"
+HOLDERS = """
+    SELECT session.number, process, active_at
+    FROM holder JOIN session ON session.number = holder.session
+"""
+CHANGED = "UPDATE session SET changes = changes + 1, active_at = ? WHERE number = ?"
+
+
+NEXT_FIELDS = ("summary", "key_data", "decay", "modifiers")
+
+
+class NextText(NamedTuple):
+    """The next stage of an entry: what changes in it, and its text with the note that this has."""
+
+    entry_id: str
+    fields: Mapping[str, Any]
+    """The fields of the entry in `NEXT_FIELDS`."""
+    stage: Stage
+    shown: str
+    note: str
 
 
 class StoredSession(NamedTuple):
     """A session as its ledger has it on disk."""
 
-    ledger: Path
     name: str
     active_at: float
-    """When the ledger was last written, in seconds since 1970."""
+    """When it was last written, in seconds since 1970; infinite while a process has it open."""
     turn: int
     records: tuple[Record, ...]
     damaged: tuple[str, ...]
@@ -302,29 +194,65 @@ class Measure(NamedTuple):
 class Ledger:
     """The entries and commitments of one session."""
 
-    def __init__(self, state: StateDir, session: str) -> None:
-        self._path = state.ledger(session)
+    def __init__(
+        self,
+        state: StateDir,
+        session: str,
+        journal: Journal | None = None,
+        busy_seconds: float | None = None,
+    ) -> None:
+        """Open a session; its raw conversation is written where there is a journal."""
+        self.busy_seconds = busy_seconds
+        """How long a write waits for others; None is `sqlite.BUSY_SECONDS`."""
+        self._state = state
         self._session = session
-        with _as_store_error(self._path):
-            opened = connected(self._path, page_bytes=PAGE_BYTES)
-            self._connection: sqlite3.Connection | None = opened
+        self._journal = journal
+        self._number = 0
+        self._holder = database.new_holder()
+        self._connection: sqlite3.Connection | None = None
+        with database.as_store_error(state):
+            self._connection = database.connected(state)
             try:
-                migrate(self._db, str(self._path), SCHEMA)
-                self._db.execute(
-                    "INSERT OR IGNORE INTO session (name) VALUES (?)", (storable(session),)
-                )
+                with transaction(self._connection, busy_seconds):
+                    self._connection.execute(
+                        "INSERT OR IGNORE INTO session (name, active_at) VALUES (?, ?)",
+                        (storable(session), time.time()),
+                    )
+                    self._number = self._found()
+                    self._hold()
                 self._changes = self._seen_changes = self._counted()
             except BaseException:
-                self._db.close()
+                self._connection.close()
                 raise
 
     @property
     def _db(self) -> sqlite3.Connection:
-        """The open file; one that rests is opened again, and has to be there."""
+        """The open database; one that rests is opened again, and has to have the session."""
         if self._connection is None:
-            self._path.stat()  # SQLite would make an empty file in place of one that was removed
-            self._connection = connected(self._path, page_bytes=PAGE_BYTES)
+            self._state.database.stat()  # SQLite would make an empty file in place of a removed one
+            self._connection = database.connected(self._state)
+            self._number = self._found()
         return self._connection
+
+    def _found(self) -> int:
+        """Return the number of the session."""
+        query = "SELECT number FROM session WHERE name = ?"
+        row = self._db.execute(query, (storable(self._session),)).fetchone()
+        if row is None:
+            raise StoreError(f"session {self._session!r} was removed from {self._state.root}")
+        return int(row[0])
+
+    def _hold(self) -> None:
+        """Note that this process has the session open, in place of processes that have died."""
+        for number, process, active_at in self._db.execute(HOLDERS).fetchall():
+            if number == self._number and not database.is_held(process, active_at):
+                self._db.execute("DELETE FROM holder WHERE process = ?", (process,))
+        self._db.execute("INSERT INTO holder VALUES (?, ?)", (self._number, self._holder))
+
+    def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a query about the session, whose number is its first value."""
+        with database.as_store_error(self._state):
+            return self._db.execute(query, (self._number, *values)).fetchall()
 
     def rest(self) -> None:
         """Close the file until it is used again."""
@@ -334,29 +262,41 @@ class Ledger:
 
     def records(self) -> list[Record]:
         """Return every entry of the session, oldest first."""
-        with _as_store_error(self._path):
-            rows = self._db.execute(f"{ENTRIES} ORDER BY rowid").fetchall()
-        return [_record(row) for row in rows]
+        return [_record(row) for row in self._rows(f"{ENTRIES} ORDER BY number")]
 
     def has_changed(self) -> bool:
         """Return whether another process has written entries since the last call of this method."""
-        with _as_store_error(self._path):
-            (changes,) = self._db.execute(CHANGES).fetchone()
-        before, self._seen_changes = self._seen_changes, changes
-        return bool(changes != before)
+        with database.as_store_error(self._state):
+            before, self._seen_changes = self._seen_changes, self._counted()
+        return self._seen_changes != before
 
     def measures(self) -> list[Measure]:
         """Return the measures of the session's long texts."""
-        with _as_store_error(self._path):
-            rows = self._db.execute("SELECT digest, encoding, tokens, kind FROM measure").fetchall()
-        return [Measure(*row) for row in rows]
+        query = "SELECT digest, encoding, tokens, kind FROM measure WHERE session = ?"
+        return [Measure(*row) for row in self._rows(query)]
+
+    def candidates(self) -> list[NextText]:
+        """Return the next texts of entries that were weighed and not committed."""
+        rows = self._rows("SELECT id, entry, stage, shown, note FROM candidate WHERE session = ?")
+        with contextlib.suppress(ValueError):  # damaged ones are weighed again
+            return [
+                NextText(
+                    id_,
+                    json.loads(text_of(entry, id_)),
+                    Stage(stage),
+                    text_of(shown, id_),
+                    note,
+                )
+                for id_, entry, stage, shown, note in rows
+            ]
+        return []
 
     def decisions(self) -> list[tuple[int, Decision]]:
         """Return every decision with its turn, in the order of commitment."""
-        with _as_store_error(self._path):
-            rows = self._db.execute(
-                "SELECT turn, entry_id, stage, reason, saves, costs FROM decision ORDER BY number"
-            ).fetchall()
+        rows = self._rows(
+            "SELECT turn, entry_id, stage, reason, saves, costs FROM decision WHERE session = ?"
+            " ORDER BY number"
+        )
         return [
             (turn, Decision(entry_id, Stage(stage), reason, saves, costs))
             for turn, entry_id, stage, reason, saves, costs in rows
@@ -365,30 +305,34 @@ class Ledger:
     def last_call(self, before_turn: int | None = None) -> ModelCall | None:
         """Return the request that was sent last, in any turn or before one."""
         bound = before_turn if before_turn is not None else 1 << 62
-        sql = "SELECT * FROM call WHERE turn < ? ORDER BY turn DESC LIMIT 1"
-        with _as_store_error(self._path):
-            row = self._db.execute(sql, (bound,)).fetchone()
-        return ModelCall(*row) if row else None
+        query = f"{CALLS} WHERE session = ? AND turn < ? ORDER BY turn DESC LIMIT 1"
+        return next((ModelCall(*row) for row in self._rows(query, bound)), None)
 
     def go_on_from(self, turn: int) -> None:
         """Let the sums of all calls stand before a turn: the list has fewer turns than were paid for."""
-        with _as_store_error(self._path), self._transaction():
-            last = "SELECT max(turn) FROM call"
-            self._db.execute(f"UPDATE call SET turn = -2 WHERE turn = ({last})")  # noqa: S608 - a constant
-            self._db.execute("DELETE FROM call WHERE turn >= ?", (turn - 1,))
-            self._db.execute("UPDATE call SET turn = ? WHERE turn = -2", (turn - 1,))
+        with self._transaction() as db:
+            query = "SELECT max(turn) FROM call WHERE session = ?"
+            (last,) = db.execute(query, (self._number,)).fetchone()
+            query = "DELETE FROM call WHERE session = ? AND turn BETWEEN ? AND ?"
+            db.execute(query, (self._number, turn - 1, last - 1))
+            query = "UPDATE call SET turn = ? WHERE session = ? AND turn = ?"
+            db.execute(query, (turn - 1, self._number, last))
 
     def sent(self, encoding: str) -> SentMessages:
         """Return the messages of the request that was sent last; their tokens by this encoding."""
-        sql = "SELECT key, iif(encoding = ?, tokens, 0) FROM sent, session ORDER BY number"
-        with _as_store_error(self._path):
-            rows = self._db.execute(sql, (encoding,)).fetchall()
-        return SentMessages(0, [key for key, _ in rows], [each for _, each in rows], encoding)
+        rows = self._rows(
+            "SELECT key, tokens, encoding FROM sent JOIN session ON session.number = sent.session"
+            " WHERE sent.session = ? ORDER BY sent.number"
+        )
+        keys, weights = [key for key, _, _ in rows], [n * (by == encoding) for _, n, by in rows]
+        return SentMessages(0, keys, weights, encoding)
 
     def reactivations(self) -> list[Reactivation]:
         """Return the reactivations, in the order of commitment."""
-        with _as_store_error(self._path):
-            rows = self._db.execute("SELECT * FROM reactivation ORDER BY rowid").fetchall()
+        rows = self._rows(
+            "SELECT message, key, entry_id, turn, shown FROM reactivation WHERE session = ?"
+            " ORDER BY number"
+        )
         return [Reactivation(*row) for row in rows]
 
     def commit(  # noqa: PLR0913, PLR0917 - each is one table
@@ -399,10 +343,12 @@ class Ledger:
         again: Iterable[Reactivation] = (),
         sent: SentMessages = NOTHING_SENT,
         measures: Iterable[Measure] = (),
+        raw: RawList | None = None,
+        candidates: Iterable[NextText] = (),
     ) -> None:
-        """Write entries, decisions, reactivations, measures and the call in one transaction.
+        """Write all that a turn brought, in one transaction.
 
-        `sent` are the messages of the call from a number on: those before are in the ledger already,
+        `raw` is the list as its host handed it over, for the journal. `sent` are the messages of the call from a number on: those before are in the ledger already,
         and those after are removed. So are calls of later turns, which belong to a
         list that its owner has cut since.
 
@@ -410,47 +356,66 @@ class Ledger:
             StoreError: the file is locked, full, damaged or gone; then nothing was written.
 
         """
-        with _as_store_error(self._path), self._transaction():
-            self._db.executemany(SAVE, [_row(record) for record in records])
-            self._db.executemany(
-                DECIDE,
+        number, records, decisions = self._number, list(records), list(decisions)
+        with self._change() as db:
+            db.executemany(SAVE, [(number, *_row(record)) for record in records])
+            named = {"session": number, "turn": call.turn}
+            db.executemany(DECIDE, [named | asdict(each) for each in decisions])
+            db.executemany(
+                "INSERT INTO reactivation (session, message, key, entry_id, turn, shown)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                [(number, *each) for each in again],
+            )
+            db.executemany(
+                "INSERT OR REPLACE INTO measure VALUES (?, ?, ?, ?, ?)",
+                [(number, *each) for each in measures],
+            )
+            db.executemany(
+                "DELETE FROM candidate WHERE session = ? AND id = ?",
+                [(number, each.entry.id) for each in records],
+            )
+            db.executemany(
+                "INSERT OR REPLACE INTO candidate (session, id, entry, stage, shown, note)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
                 [
-                    {
-                        "turn": call.turn,
-                        "entry_id": d.entry_id,
-                        "stage": d.stage,
-                        "reason": d.reason,
-                        "saves": d.saves,
-                        "costs": d.costs,
-                    }
-                    for d in decisions
+                    (
+                        number,
+                        each.entry_id,
+                        packed_text(json.dumps(each.fields), each.entry_id),
+                        each.stage,
+                        packed_text(each.shown, each.entry_id),
+                        each.note,
+                    )
+                    for each in candidates
                 ],
             )
-            self._db.executemany("INSERT INTO reactivation VALUES (?, ?, ?, ?, ?)", again)
-            self._db.executemany("INSERT OR REPLACE INTO measure VALUES (?, ?, ?, ?)", measures)
-            self._db.execute("DELETE FROM call WHERE turn > ?", (call.turn,))
-            self._db.execute(WRITE_CALL, astuple(call))
-            self._save_sent(sent)
-            self._db.execute(CHANGED)
-        self._changes += 1
-        self._seen_changes += 1
+            db.execute("DELETE FROM call WHERE session = ? AND turn > ?", (number, call.turn))
+            db.execute(WRITE_CALL, (number, *astuple(call)))
+            self._save_sent(db, sent)
+            if self._journal and raw is not None:
+                fields = call_fields(call, decisions, records)
+                self._journal.append(db, number, raw, fields)
 
-    def _save_sent(self, sent: SentMessages) -> None:
+    def _save_sent(self, db: sqlite3.Connection, sent: SentMessages) -> None:
         first, keys, weights, encoding = sent
-        other = "UPDATE session SET encoding = :new WHERE encoding != :new"
-        if self._db.execute(other, {"new": encoding}).rowcount:
-            self._db.execute("UPDATE sent SET tokens = 0")
-        self._db.execute("DELETE FROM sent WHERE number >= ?", (first,))
-        rows = zip(itertools.count(first), keys, weights, strict=False)
-        self._db.executemany("INSERT INTO sent VALUES (?, ?, ?)", rows)
+        other = "UPDATE session SET encoding = ? WHERE number = ? AND encoding != ?"
+        if db.execute(other, (encoding, self._number, encoding)).rowcount:
+            db.execute("UPDATE sent SET tokens = 0 WHERE session = ?", (self._number,))
+        db.execute("DELETE FROM sent WHERE session = ? AND number >= ?", (self._number, first))
+        rows = zip(itertools.repeat(self._number), itertools.count(first), keys, weights)
+        db.executemany("INSERT INTO sent VALUES (?, ?, ?, ?)", rows)
 
-    def save(self, *records: Record) -> None:
-        """Write entries again, after an access."""
-        with _as_store_error(self._path), self._transaction():
-            self._db.executemany(SAVE, [_row(record) for record in records])
-            self._db.execute(CHANGED)
-        self._changes += 1
-        self._seen_changes += 1
+    def save(self, *records: Record, raw: RawList | None = None) -> None:
+        """Write entries again, after an access; `raw` is the list as it ended, for the journal."""
+        with self._change() as db:
+            db.executemany(SAVE, [(self._number, *_row(record)) for record in records])
+            if self._journal and raw is not None:
+                self._journal.append(db, self._number, raw, {})
+
+    def is_archived(self) -> bool:
+        """Return whether the raw conversation of the session is stored."""
+        query = "SELECT EXISTS (SELECT 1 FROM conversation WHERE session = ?)"
+        return bool(self._rows(query)[0][0])
 
     # What outlives the session
 
@@ -461,90 +426,136 @@ class Ledger:
             ValueError: it belongs to another agent; the ledger is closed then.
 
         """
-        with _as_store_error(self._path):
-            if named:
-                with self._transaction():
-                    self._db.execute(
-                        "UPDATE session SET agent = ? WHERE agent = ''", (storable(named),)
-                    )
-            owner = str(self._db.execute("SELECT agent FROM session").fetchone()[0])
+        if named:
+            with self._transaction() as db:
+                query = "UPDATE session SET agent = ? WHERE number = ? AND agent = ''"
+                db.execute(query, (storable(named), self._number))
+        ((owner,),) = self._rows("SELECT agent FROM session WHERE number = ?")
         if named and owner != storable(named):
             self.close()
             raise ValueError(
                 f"session {self._session!r} belongs to the agent {owner!r}; name another session"
             )
-        return owner
+        return str(owner)
 
     def pending(self) -> int:
         """Return the number of the last change where it is not consolidated yet, else 0."""
-        with _as_store_error(self._path):
-            changes, consolidated = self._db.execute(
-                "SELECT changes, consolidated FROM session"
-            ).fetchone()
+        query = "SELECT changes, consolidated FROM session WHERE number = ?"
+        ((changes, consolidated),) = self._rows(query)
         return int(changes) if changes > consolidated else 0
 
     def is_shared(self) -> bool:
         """Return whether another process has changed the session since this ledger was opened."""
-        with _as_store_error(self._path):
+        with database.as_store_error(self._state):
             return self._counted() != self._changes
 
     def _counted(self) -> int:
-        return int(self._db.execute("SELECT changes FROM session").fetchone()[0])
+        query = "SELECT changes FROM session WHERE number = ?"
+        row = self._db.execute(query, (self._number,)).fetchone()
+        if row is None:
+            raise StoreError(f"session {self._session!r} was removed from {self._state.root}")
+        return int(row[0])
 
     def consolidated(self, change: int) -> None:
         """Record that everything up to a change is in the fact store."""
-        with _as_store_error(self._path), self._transaction():
-            self._db.execute("UPDATE session SET consolidated = max(consolidated, ?)", (change,))
+        query = "UPDATE session SET consolidated = max(consolidated, ?) WHERE number = ?"
+        with self._transaction() as db:
+            db.execute(query, (change, self._number))
 
     def outbox(self) -> dict[str, OutboxItem]:
         """Return the items of the outbox by key, in the order in which they were found."""
-        with _as_store_error(self._path):
-            rows = self._db.execute("SELECT * FROM kept ORDER BY rowid").fetchall()
+        rows = self._rows(
+            "SELECT key, text, kind, origin, turn, entry_id, word_by_word, fact_id, outcome"
+            " FROM outbox WHERE session = ? ORDER BY number"
+        )
         return {row[0]: OutboxItem(*row) for row in rows}
 
     def save_outbox(self, items: Iterable[OutboxItem]) -> None:
         """Write items; of an existing one, its text, fact and outcome."""
-        with _as_store_error(self._path), self._transaction():
-            self._db.executemany(
-                "INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
+        with self._transaction() as db:
+            db.executemany(
+                "INSERT INTO outbox (session, key, text, kind, origin, turn, entry_id, word_by_word,"
+                " fact_id, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (session, key) DO UPDATE SET"
                 " text = excluded.text, fact_id = excluded.fact_id, outcome = excluded.outcome",
-                [astuple(each) for each in items],
+                [(self._number, *astuple(each)) for each in items],
             )
 
     def context_load(self) -> str | None:
         """Return the text in front of the first message; None where it is not settled."""
-        with _as_store_error(self._path):
-            row = self._db.execute("SELECT text FROM opening").fetchone()
-        return row[0] if row else None
+        ((text,),) = self._rows("SELECT context_load FROM session WHERE number = ?")
+        return None if text is None else str(text)
 
     def settle_context_load(self, text: str, tokens: int, records: Iterable[Record]) -> str:
         """Settle the text in front of the first message, with its entries; the first one holds."""
-        with _as_store_error(self._path), self._transaction():
-            row = self._db.execute("SELECT text FROM opening").fetchone()
-            if row is None:
-                self._db.execute("INSERT INTO opening VALUES (?, ?)", (storable(text), tokens))
-                self._db.executemany(SAVE, [_row(record) for record in records])
-            return row[0] if row else text
+        with self._transaction() as db:
+            changed = db.execute(
+                "UPDATE session SET context_load = ?, context_load_tokens = ?"
+                " WHERE number = ? AND context_load IS NULL",
+                (storable(text), tokens, self._number),
+            )
+            if changed.rowcount:
+                db.executemany(SAVE, [(self._number, *_row(record)) for record in records])
+        return self.context_load() or ""
 
     def check(self) -> list[str]:
         """Return a sentence for each thing that is wrong with the file; empty when all is well."""
-        with _as_store_error(self._path):
+        with database.as_store_error(self._state):
             found = [row[0] for row in self._db.execute("PRAGMA integrity_check")]
-            orphans = self._db.execute(
-                "SELECT entry_id FROM decision WHERE entry_id NOT IN (SELECT id FROM entry)"
-            ).fetchall()
-        problems = [f"{self._path}: {text}" for text in found if text != "ok"]
-        return problems + [f"{self._path}: decision on unknown entry {row[0]}" for row in orphans]
+        orphans = self._rows(
+            "SELECT entry_id FROM decision WHERE session = ?1"
+            " AND entry_id NOT IN (SELECT id FROM entry WHERE session = ?1)"
+        )
+        problems = [f"{self._state.database}: {text}" for text in found if text != "ok"]
+        return problems + [
+            f"{self._session}: decision on unknown entry {id_}" for (id_,) in orphans
+        ]
+
+    def pack(self, min_bytes: int = 0) -> None:
+        """Pack the lines of the raw conversation, where they have `min_bytes` or more.
+
+        Raises:
+            StoreError: it cannot be read or written; then it stays as it is.
+
+        """
+        try:
+            with database.as_store_error(self._state):
+                pack(self._db, self._number, min_bytes)
+        except packing.DamagedError as damage:
+            raise StoreError(f"a conversation cannot be packed: {damage}") from damage
 
     def close(self) -> None:
-        """Close the file."""
-        self._db.close()
+        """Close the file; a second time does nothing."""
+        holder, self._holder = self._holder, ""
+        if holder:
+            with contextlib.suppress(StoreError), self._transaction() as db:
+                db.execute("DELETE FROM holder WHERE process = ?", (holder,))
+        if self._connection is not None:
+            self._connection.close()
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._path.stat()  # SQLite would go on writing into a file that was removed
-        with transaction(self._db):
-            yield
+    def _change(self) -> Iterator[sqlite3.Connection]:
+        """Write a change of the session, which other processes take up."""
+        try:
+            with self._transaction() as db:
+                yield db
+                db.execute(CHANGED, (time.time(), self._number))
+        except BaseException:
+            if self._journal:
+                self._journal.forget()
+            raise
+        self._changes += 1
+        self._seen_changes += 1
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with database.as_store_error(self._state):
+            self._state.database.stat()  # SQLite would go on writing into a file that was removed
+            with transaction(self._db, self.busy_seconds):
+                yield self._db
+
+
+# Over all sessions
 
 
 def owner_of(state: StateDir, entry_id: str) -> str | None:
@@ -554,91 +565,142 @@ def owner_of(state: StateDir, entry_id: str) -> str | None:
 
 
 def entry_of(state: StateDir, entry_id: str) -> tuple[str, Record] | None:
-    """Return the session that has an entry of that id, and the entry."""
-    entry_id = storable(entry_id)
-    try:
-        paths = entry_index.ledgers_with(state, entry_id, _ids)
-    except StoreError:  # an index that cannot be used only saves time
-        paths = state.ledgers()
-    for path in paths:
-        with contextlib.suppress(StoreError), _reading(path) as db:
-            row = db.execute(f"{ENTRIES} WHERE id = ?", (entry_id,)).fetchone()
-            if row:
-                return _name(db), _record(row)
-    return None
+    """Return the session that has an entry of that id, and the entry.
+
+    Raises:
+        StoreError: the state cannot be read, or the entry is damaged.
+
+    """
+    with database.reading(state) as db:
+        row = db.execute(
+            f"SELECT name, {ENTRY} FROM entry JOIN session ON session.number = entry.session"
+            " WHERE id = ? ORDER BY entry.number LIMIT 1",
+            (storable(entry_id),),
+        ).fetchone()
+    return (row[0], _record(row[1:])) if row else None
 
 
-def _ids(path: Path) -> list[str]:
-    with _as_store_error(path), reading(path) as db:
-        return [entry_id for (entry_id,) in db.execute("SELECT id FROM entry")]
+def agent_of(state: StateDir, session: str) -> str | None:
+    """Return the agent of a session; None where there is no such session.
+
+    Raises:
+        StoreError: the state cannot be read.
+
+    """
+    with database.reading(state) as db:
+        query = "SELECT agent FROM session WHERE name = ?"
+        row = db.execute(query, (storable(session),)).fetchone()
+    return str(row[0]) if row else None
 
 
-def earlier(state: StateDir, session: str, agent: str, sessions: int) -> Iterator[SessionExcerpt]:
-    """Yield the other sessions of an agent, the one that was written last first."""
-    paths = [path for path in state.ledgers() if path != state.ledger(session)]
-    left = sessions
-    for path in sorted(paths, key=lambda path: (written_at_ns(path), path.name), reverse=True):
-        with contextlib.suppress(StoreError), _reading(path) as db:
-            if left and db.execute("SELECT agent FROM session").fetchone() == (agent,):
-                left -= 1
-                rows = db.execute(NEWEST_AWAY).fetchall() + db.execute(NEWEST_STATES).fetchall()
-                yield SessionExcerpt(_name(db), [_record(row) for row in rows])
+def earlier(state: StateDir, session: str, agent: str, sessions: int) -> list[SessionExcerpt]:
+    """Return the other sessions of an agent, the one that was written last first.
+
+    Raises:
+        StoreError: the state cannot be read, or an entry is damaged.
+
+    """
+    with database.reading(state) as db:
+        found = db.execute(
+            "SELECT number, name FROM session WHERE agent = ? AND name != ?"
+            " ORDER BY active_at DESC, number DESC LIMIT ?",
+            (storable(agent), storable(session), sessions),
+        ).fetchall()
+        return [
+            SessionExcerpt(
+                name,
+                [
+                    _record(row)
+                    for query in (NEWEST_AWAY, NEWEST_STATES)
+                    for row in db.execute(query, (number,))
+                ],
+            )
+            for number, name in found
+        ]
 
 
 def unconsolidated(state: StateDir) -> list[str]:
-    """Return the names of the sessions that changed since their consolidation."""
-    found = []
-    for path in state.ledgers():
-        with contextlib.suppress(StoreError), _reading(path) as db:
-            found += db.execute("SELECT name FROM session WHERE changes > consolidated").fetchall()
-    return [name for (name,) in found]
-
-
-def stored_sessions(state: StateDir) -> Iterator[StoredSession]:
-    """Yield every session of a state directory.
+    """Return the names of the sessions that changed since their consolidation.
 
     Raises:
-        StoreError: a ledger cannot be read, or an entry of it is damaged.
+        StoreError: the state cannot be read.
 
     """
-    for path in state.ledgers():
-        found = stored_session(path)
-        if found.damaged:
-            raise StoreError(f"ledger {path}: entry {found.damaged[0]} is damaged")
-        yield found
+    query = "SELECT name FROM session WHERE changes > consolidated ORDER BY number"
+    with database.reading(state) as db:
+        return [name for (name,) in db.execute(query)]
 
 
-def stored_session(path: Path) -> StoredSession:
-    """Return a session as its ledger has it; no process waits for it.
+def activity(state: StateDir) -> dict[str, float]:
+    """Return when each session was last active, in seconds since 1970; infinite where it is open.
 
     Raises:
-        StoreError: the ledger cannot be read.
+        StoreError: the state cannot be read.
 
     """
-    records, damaged = [], []
-    with _reading(path) as db:
-        active_at = written_at_ns(path) / 1e9
-        if not applied(db, str(path), SCHEMA):  # another process is about to write its tables
-            return StoredSession(path, "", active_at, 0, (), ())
-        (name,) = db.execute("SELECT name FROM session").fetchone() or ("",)
-        (turn,) = db.execute("SELECT max(turn) FROM call").fetchone()
-        for row in db.execute(f"{ENTRIES} ORDER BY rowid"):
-            try:
-                records.append(_record(row))
-            except StoreError:
-                damaged.append(row[0])
-    return StoredSession(path, name, active_at, turn or 0, tuple(records), tuple(damaged))
+    with database.reading(state) as db:
+        is_open = open_sessions(db)
+        rows = db.execute("SELECT number, name, active_at FROM session ORDER BY number")
+        return {name: math.inf if number in is_open else at for number, name, at in rows}
 
 
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    with _as_store_error(path), reading(path) as db:
-        applied(db, str(path), SCHEMA)
-        yield db
+def stored_sessions(state: StateDir, *, damaged: bool = False) -> list[StoredSession]:
+    """Return every session; entries that cannot be read are named where `damaged` ones are wanted.
+
+    Raises:
+        StoreError: the state cannot be read, or an entry is damaged and `damaged` is not set.
+
+    """
+    with database.reading(state) as db:
+        is_open = open_sessions(db)
+        found = []
+        for number, name, active_at, turn in db.execute(SESSIONS).fetchall():
+            records, unread = [], []
+            for row in db.execute(f"{ENTRIES} ORDER BY number", (number,)):
+                try:
+                    records.append(_record(row))
+                except StoreError:
+                    if not damaged:
+                        raise
+                    unread.append(row[0])
+            at = math.inf if number in is_open else active_at
+            found.append(StoredSession(name, at, turn, tuple(records), tuple(unread)))
+    return found
 
 
-def _name(db: sqlite3.Connection) -> str:
-    return str(db.execute("SELECT name FROM session").fetchone()[0])
+def expect_closed(state: StateDir, session: str) -> None:
+    """Raise `StoreError` where a process has a session open."""
+    with database.reading(state) as db:
+        _expect_closed(db, session)
+
+
+def forget(state: StateDir, session: str) -> None:
+    """Remove the rows of a session, of which nothing is left in the file or its log.
+
+    Raises:
+        StoreError: a process has it open, or the state cannot be written.
+
+    """
+    with database.opened(state) as db:
+        with transaction(db):
+            _expect_closed(db, session)
+            db.execute("DELETE FROM session WHERE name = ?", (storable(session),))
+            db.execute("DELETE FROM hook_event WHERE session = ?", (storable(session),))
+        shrink(db)
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _expect_closed(db: sqlite3.Connection, session: str) -> None:
+    query = "SELECT number FROM session WHERE name = ?"
+    row = db.execute(query, (storable(session),)).fetchone()
+    if row and row[0] in open_sessions(db):
+        raise StoreError(f"session {session!r} is open in a process: close it first")
+
+
+def open_sessions(db: sqlite3.Connection) -> set[int]:
+    """Return the numbers of the sessions that a process has open."""
+    rows = db.execute(HOLDERS)
+    return {number for number, process, active_at in rows if database.is_held(process, active_at)}
 
 
 def _row(record: Record) -> tuple[str | int | bytes, ...]:
@@ -656,16 +718,17 @@ def _row(record: Record) -> tuple[str | int | bytes, ...]:
         packed_text(record.shown, near),
         # pydantic's own JSON writes no lone surrogates
         packed_text(json.dumps(record.entry.fields()), near + record.content),
+        is_pinned(record.entry),
     )
 
 
 def _record(row: tuple[str, str, str, str, str, str, str, int, str, bytes, bytes]) -> Record:
-    entry_id, place, content, form, kind, tool, arguments, tokens, stage, shown, entry = row
+    entry_id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry = row
     near = entry_id + tool
     try:
         return Record(
             Entry.parsed(json.loads(text_of(entry, near + content))),
-            parsed(place),
+            parsed(origin),
             content,
             form,
             kind,
@@ -676,16 +739,9 @@ def _record(row: tuple[str, str, str, str, str, str, str, int, str, bytes, bytes
             text_of(shown, near),
         )
     except ValueError as failure:
-        raise StoreError(f"entry {entry_id} of a ledger is damaged: {failure}") from failure
+        raise StoreError(f"entry {entry_id} is damaged: {failure}") from failure
 
 
-@contextlib.contextmanager
-def _as_store_error(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, sqlite3.Error) as failure:
-        if isinstance(failure, sqlite3.ProgrammingError) and "closed" in str(failure):
-            raise StoreError(
-                "the session is closed; memory.session(id) opens it again"
-            ) from failure
-        raise StoreError(f"ledger {path}: {failure}") from failure
+def is_pinned(entry: Entry) -> bool:
+    """Return whether an entry keeps its payload: critical, or meant to outlive its session."""
+    return entry.modifiers.priority == "critical" or entry.lifecycle.persist

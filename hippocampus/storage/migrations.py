@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -60,16 +60,16 @@ def migrate(db: sqlite3.Connection, path: str, schema: Schema) -> None:
 
     """
     known = len(applied(db, path, schema))
-    if known < len(schema.migrations) or "migration" not in _columns(db):
+    if known < len(schema.migrations) or "migration" not in columns_of(db):
         with transaction(db):
             names = applied(db, path, schema)
-            if "migration" not in _columns(db):
+            if "migration" not in columns_of(db):
                 db.execute(RECORD)
                 db.executemany("INSERT INTO migration VALUES (?, ?)", enumerate(names))
             for number, each in enumerate(schema.migrations[len(names) :], len(names)):
                 _run(db, each.script)
                 db.execute("INSERT INTO migration VALUES (?, ?)", (number, each.name))
-    found = _columns(db)
+    found = columns_of(db)
     for table, columns in _versions(schema)[-1].items():
         if found.get(table) != columns:
             has = f"the columns {', '.join(found[table])}" if table in found else "no columns"
@@ -77,21 +77,6 @@ def migrate(db: sqlite3.Connection, path: str, schema: Schema) -> None:
                 f"{schema.kind} {path}: its table {table!r} has {has}, and not "
                 f"{', '.join(columns)}: restore it from a backup, or move it away to begin a new one"
             )
-
-
-@contextlib.contextmanager
-def opened(path: Path, schema: Schema, synchronous: str = "NORMAL") -> Iterator[sqlite3.Connection]:
-    """Open a file for one piece of work, with its tables up to date.
-
-    Raises:
-        StoreError: it cannot be read or written.
-
-    """
-    try:
-        with contextlib.closing(migrated(path, schema, synchronous)) as db:
-            yield db
-    except (OSError, sqlite3.Error) as failure:
-        raise StoreError(f"{schema.kind} {path}: {failure}") from failure
 
 
 def migrated(path: Path | str, schema: Schema, synchronous: str = "NORMAL") -> sqlite3.Connection:
@@ -114,19 +99,14 @@ def applied(db: sqlite3.Connection, path: str, schema: Schema) -> list[str]:
 
     """
     known = [each.name for each in schema.migrations]
-    columns = _columns(db)
+    columns = columns_of(db)
     if not columns:
         return []
-    foreign = StoreError(f"{schema.kind} {path}: a SQLite file of something else; name another")
-    if "migration" not in columns:  # ledgers once counted their migrations
-        (counted,) = db.execute("PRAGMA user_version").fetchone()
-        for number, version in enumerate(_versions(schema), 1):
-            if columns == version and counted in {0, number}:
-                return known[:number]
-        raise foreign
-    names = [name for (name,) in db.execute("SELECT name FROM migration ORDER BY number")]
-    if names and names[:1] != known[:1]:
-        raise foreign
+    names = []
+    if "migration" in columns:
+        names = [name for (name,) in db.execute("SELECT name FROM migration ORDER BY number")]
+    if names[:1] != known[:1] and (names or "migration" not in columns):
+        raise StoreError(f"{schema.kind} {path}: a SQLite file of something else; name another")
     if names != known[: len(names)]:
         raise LaterVersionError(
             f"{schema.kind} {path} was written by a later version of hippocampus: upgrade "
@@ -141,7 +121,8 @@ def _run(db: sqlite3.Connection, script: str) -> None:
         db.execute(statement)
 
 
-def _columns(db: sqlite3.Connection) -> TableColumns:
+def columns_of(db: sqlite3.Connection) -> TableColumns:
+    """Return the columns of the tables of a file."""
     columns: dict[str, tuple[str, ...]] = {}
     for table, column in db.execute(COLUMNS):
         columns[table] = (*columns.get(table, ()), column)
@@ -155,5 +136,5 @@ def _versions(schema: Schema) -> list[TableColumns]:
         found = []
         for each in schema.migrations:
             _run(db, each.script)
-            found.append(_columns(db))
+            found.append(columns_of(db))
         return found

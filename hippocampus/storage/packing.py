@@ -122,6 +122,11 @@ def _raw(parts: bytes) -> zstandard.ZstdCompressionDict | None:
     return zstandard.ZstdCompressionDict(parts, dict_type=kind) if parts else None
 
 
+def is_packed(content: bytes) -> bool:
+    """Return whether bytes are a zstandard frame."""
+    return content.startswith(ZSTD)
+
+
 def max_bytes(packed_bytes: int) -> int:
     """Return the bytes that a file of this size may unpack to."""
     return max(MAX_SMALL_BYTES, MAX_RATIO * packed_bytes)

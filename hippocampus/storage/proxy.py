@@ -1,4 +1,4 @@
-"""The tables of the proxy's file: known conversations, recalls that hosts have not seen, a secret.
+"""The conversations that the proxy recognises, and the recalls in them that hosts have not seen.
 
 Which request belongs to which conversation is decided in the proxy; here is what `gc` and `forget`
 remove.
@@ -7,36 +7,63 @@ remove.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
 
-from hippocampus.storage.migrations import Migration, Schema, opened
+from hippocampus.storage import database
 from hippocampus.storage.sqlite import transaction
 from hippocampus.storage.state_dir import StateDir
 
-SCHEMA = Schema(
-    "conversations of the proxy",
-    (
-        Migration(
-            "conversations",
-            """
-            CREATE TABLE conversation (
-                session TEXT PRIMARY KEY, tip TEXT NOT NULL, sent REAL NOT NULL
-            ) STRICT;
-            CREATE TABLE chain (chain TEXT PRIMARY KEY, session TEXT NOT NULL) STRICT;
-            CREATE TABLE rounds (
-                chain TEXT PRIMARY KEY, session TEXT NOT NULL, rounds TEXT NOT NULL
-            ) STRICT
-            """,
-        ),
-        Migration(
-            "callers",
-            """
-            CREATE TABLE caller_key (secret BLOB NOT NULL) STRICT;
-            INSERT INTO caller_key VALUES (randomblob(32))
-            """,
-        ),
-    ),
-)
+
+def begin(db: sqlite3.Connection, sent_since: float) -> bytes:
+    """Forget conversations that sent nothing since a time; return the secret of callers' names."""
+    with transaction(db):
+        db.execute("DELETE FROM proxy_conversation WHERE sent < ?", (sent_since,))
+        _without_conversation(db)
+    (secret,) = db.execute("SELECT secret FROM caller_key").fetchone()
+    return bytes(secret)
+
+
+def place(
+    db: sqlite3.Connection, last: str, before: str, now: float, *, has_start: bool
+) -> tuple[str, float]:
+    """Return a request's session, with when that sent the last one (0 is never), and note it.
+
+    `last` is the chain of its list, `before` that without the newest answer. A list of an earlier
+    request of a conversation is known where it `has_start`.
+    """
+    with transaction(db):
+        row = db.execute(
+            "SELECT session, sent FROM proxy_conversation WHERE tip IN (?, ?) ORDER BY tip = ? DESC",
+            (last, before, last),
+        ).fetchone()
+        if row is None and has_start:
+            row = db.execute(
+                "SELECT session, sent FROM proxy_chain JOIN proxy_conversation USING (session)"
+                " WHERE chain = ?",
+                (last,),
+            ).fetchone()
+        if row is None:
+            name = f"proxy-{last[:12]}"
+            query = "SELECT count(*) FROM proxy_conversation WHERE session GLOB ?"
+            (same,) = db.execute(query, (f"{name}*",)).fetchone()
+            row = (f"{name}-{same + 1}" if same else name, 0.0)
+        session, sent = row
+        query = "INSERT OR REPLACE INTO proxy_conversation VALUES (?, ?, ?)"
+        db.execute(query, (session, last, now))
+        db.execute("INSERT OR REPLACE INTO proxy_chain VALUES (?, ?)", (last, session))
+    return session, sent
+
+
+def keep(db: sqlite3.Connection, chain: str, session: str, rounds: str) -> None:
+    """Keep the rounds of an answer, as JSON; `chain` ends with that answer."""
+    db.execute("INSERT OR REPLACE INTO proxy_rounds VALUES (?, ?, ?)", (chain, session, rounds))
+
+
+def kept(db: sqlite3.Connection, chains: Sequence[str]) -> dict[str, str]:
+    """Return the rounds of answers by their chains, as JSON."""
+    query = "SELECT chain, rounds FROM proxy_rounds WHERE chain IN (SELECT value FROM json_each(?))"
+    return dict(db.execute(query, (json.dumps(chains),)).fetchall())
 
 
 def sent(state: StateDir) -> Mapping[str, float]:
@@ -46,10 +73,9 @@ def sent(state: StateDir) -> Mapping[str, float]:
         StoreError: the file cannot be read; then nothing may be removed.
 
     """
-    if not state.proxy.exists():
-        return {}
-    with opened(state.proxy, SCHEMA) as db:
-        return dict(db.execute("SELECT session, sent FROM conversation ORDER BY sent, session"))
+    query = "SELECT session, sent FROM proxy_conversation ORDER BY sent, session"
+    with database.reading(state) as db:
+        return dict(db.execute(query).fetchall())
 
 
 def remove(state: StateDir, sessions: Iterable[str], sent_before: float) -> list[str]:
@@ -61,19 +87,19 @@ def remove(state: StateDir, sessions: Iterable[str], sent_before: float) -> list
         StoreError: the file cannot be read or written.
 
     """
-    if not state.proxy.exists():
-        return []
     names = json.dumps(list(sessions))
-    with opened(state.proxy, SCHEMA) as db, transaction(db):
+    with database.opened(state) as db, transaction(db):
         gone = db.execute(
-            "DELETE FROM conversation WHERE session IN (SELECT value FROM json_each(?))"
+            "DELETE FROM proxy_conversation WHERE session IN (SELECT value FROM json_each(?))"
             " AND sent <= ? RETURNING session",
             (names, sent_before),
         ).fetchall()
-        for table in ("chain", "rounds"):
-            db.execute(
-                f"DELETE FROM {table} WHERE session IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
-                " AND session NOT IN (SELECT session FROM conversation)",
-                (names,),
-            )
+        _without_conversation(db)
     return [session for (session,) in gone]
+
+
+def _without_conversation(db: sqlite3.Connection) -> None:
+    """Remove what belongs to conversations that are no longer recognised."""
+    left = "session NOT IN (SELECT session FROM proxy_conversation)"
+    db.execute(f"DELETE FROM proxy_chain WHERE {left}")
+    db.execute(f"DELETE FROM proxy_rounds WHERE {left}")

@@ -1,7 +1,7 @@
-"""The full-text index of a session's stored contents, in an SQLite file of its own.
+"""The full-text indexes of the stored contents of sessions, in one SQLite file: a table a session.
 
 Derived data: a search indexes the entries that are missing, and the file may be deleted. A session
-that is never searched has none.
+that is never searched has none. Words of one session weigh nothing in the search of another.
 Sessions, what a word is, and how hits are rendered, are not known here.
 """
 
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.storage.migrations import LaterVersionError, Migration, Schema, migrated
-from hippocampus.storage.sqlite import transaction
+from hippocampus.storage.sqlite import reading, remove_database, shrink, transaction
 
 MAX_TERMS = 40
 """The rarest words of a query that are searched; a long message has hundreds."""
@@ -31,24 +31,34 @@ SCHEMA = Schema(
         Migration(
             "passages",
             """
-            CREATE TABLE content (number INTEGER PRIMARY KEY, entry_id TEXT UNIQUE) STRICT;
+            CREATE TABLE session (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+            CREATE TABLE content (
+                number INTEGER PRIMARY KEY,
+                session INTEGER NOT NULL,
+                entry_id TEXT NOT NULL,
+                UNIQUE (session, entry_id)
+            ) STRICT;
             CREATE TABLE passage (
                 number INTEGER PRIMARY KEY,
+                session INTEGER NOT NULL,
                 content INTEGER NOT NULL,
                 first INTEGER NOT NULL,
                 last INTEGER NOT NULL
             ) STRICT;
-            CREATE VIRTUAL TABLE search USING fts5(
-                words, about, content='', tokenize='porter unicode61 remove_diacritics 2'
-            )
+            CREATE INDEX passage_of_session ON passage (session)
             """,
         ),
     ),
 )
+WORDS = """
+    CREATE VIRTUAL TABLE IF NOT EXISTS {table} USING fts5(
+        words, about, content='', tokenize='porter unicode61 remove_diacritics 2'
+    )
+"""
 BEST = """
     SELECT entry_id, first, last FROM (
-        SELECT rowid AS found, bm25(search) AS score FROM search
-        WHERE search MATCH ? ORDER BY score LIMIT ?
+        SELECT rowid AS found, bm25({table}) AS score FROM {table}
+        WHERE {table} MATCH ? ORDER BY score LIMIT ?
     )
     JOIN passage ON passage.number = found
     JOIN content ON content.number = passage.content
@@ -87,12 +97,14 @@ Read = Callable[[str], Content | None]
 class Passages:
     """The index of one session's contents; the path `:memory:` keeps it in memory."""
 
-    def __init__(self, path: Path | str, read: Read) -> None:
+    def __init__(self, path: Path | str, session: str, read: Read) -> None:
         """Name the index; the first search opens it."""
         self._path = path
+        self._session = storable(session)
         self._read = read
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
+        self._number = 0
 
     def search(
         self, words: Iterable[str], entry_ids: Sequence[str], most: int = 50
@@ -103,16 +115,15 @@ class Passages:
             StoreError: the file cannot be read or written.
 
         """
-        for entry_id in entry_ids:
-            with self._lock, self._opened() as db:
-                if not _has(db, entry_id) and (content := self._read(entry_id)) is not None:
-                    _add(db, entry_id, content)
         with self._lock, self._opened() as db:
-            wanted = _rarest(db, words)
+            for entry_id in entry_ids:
+                if not self._has(db, entry_id) and (content := self._read(entry_id)) is not None:
+                    self._add(db, entry_id, content)
+            wanted = self._rarest(db, words)
             if not wanted:
                 return []
             match = " OR ".join(f'"{term}"' for term in wanted)
-            rows = db.execute(BEST, (match, most)).fetchall()
+            rows = db.execute(BEST.format(table=self._table), (match, most)).fetchall()
         kept = set(entry_ids)
         return [PassageHit(*row) for row in rows if row[0] in kept]
 
@@ -123,14 +134,102 @@ class Passages:
                 self._db.close()
             self._db = None
 
+    @property
+    def _table(self) -> str:
+        return f"words_{self._number}"
+
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         try:
             if self._db is None:
                 self._db = _open(self._path)
+                with transaction(self._db):
+                    new = "INSERT OR IGNORE INTO session (name) VALUES (?)"
+                    self._db.execute(new, (self._session,))
+                    query = "SELECT number FROM session WHERE name = ?"
+                    (self._number,) = self._db.execute(query, (self._session,)).fetchone()
+                    self._db.execute(WORDS.format(table=self._table))
             yield self._db
         except (OSError, sqlite3.Error) as failure:
+            self.close()  # the index may have been removed: the next search makes it again
             raise StoreError(f"search index {self._path}: {failure}") from failure
+
+    def _has(self, db: sqlite3.Connection, entry_id: str) -> bool:
+        query = "SELECT 1 FROM content WHERE session = ? AND entry_id = ?"
+        return db.execute(query, (self._number, entry_id)).fetchone() is not None
+
+    def _add(self, db: sqlite3.Connection, entry_id: str, content: Content) -> None:
+        with transaction(db):
+            if self._has(db, entry_id):
+                return
+            new = "INSERT INTO content (session, entry_id) VALUES (?, ?)"
+            number = db.execute(new, (self._number, entry_id)).lastrowid
+            (last,) = db.execute("SELECT coalesce(max(number), 0) FROM passage").fetchone()
+            rows = list(enumerate(content.passages, start=last + 1))
+            db.executemany(
+                "INSERT INTO passage VALUES (?, ?, ?, ?, ?)",
+                [(at, self._number, number, passage.first, passage.last) for at, passage in rows],
+            )
+            about = storable(content.about)
+            db.executemany(
+                f"INSERT INTO {self._table} (rowid, words, about) VALUES (?, ?, ?)",
+                [(at, storable(passage.words), about) for at, passage in rows],
+            )
+
+    def _rarest(self, db: sqlite3.Connection, words: Iterable[str]) -> list[str]:
+        """Return the most selective words of a query: those in the fewest passages."""
+        holding: dict[str, int] = {}
+        counted = 0
+        count = f"SELECT count(*) FROM {self._table} WHERE {self._table} MATCH ?"
+        for word in dict.fromkeys(words):
+            if counted < MAX_COUNTED:
+                (known,) = db.execute(count, (f'"{word}"',)).fetchone()
+                if known:
+                    holding[word] = known
+                    counted += known
+        chosen: list[str] = []
+        read = 0
+        for word in sorted(holding, key=lambda each: holding[each])[:MAX_TERMS]:
+            read += holding[word]
+            if read > MAX_READ and len(chosen) >= MIN_TERMS:
+                break
+            chosen.append(word)
+        return chosen
+
+
+def names(path: Path) -> set[str]:
+    """Return the sessions that have an index; none where the file cannot be read."""
+    try:
+        with reading(path) as db:
+            return {name for (name,) in db.execute("SELECT name FROM session")}
+    except sqlite3.Error:
+        return set()
+
+
+def forget(path: Path, sessions: Iterable[str]) -> None:
+    """Remove the indexes of sessions; of a damaged file, all.
+
+    Raises:
+        StoreError: the file cannot be written.
+
+    """
+    if not path.exists():
+        return
+    try:
+        with contextlib.closing(_open(path)) as db:
+            db.execute("PRAGMA secure_delete = ON")
+            with transaction(db):
+                for name in map(storable, sessions):
+                    query = "SELECT number FROM session WHERE name = ?"
+                    for (number,) in db.execute(query, (name,)).fetchall():
+                        db.execute(f"DROP TABLE IF EXISTS words_{number}")
+                        db.execute("DELETE FROM passage WHERE session = ?", (number,))
+                        db.execute("DELETE FROM content WHERE session = ?", (number,))
+                        db.execute("DELETE FROM session WHERE number = ?", (number,))
+            shrink(db)
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except (OSError, sqlite3.Error) as failure:
+        raise StoreError(f"search index {path}: {failure}") from failure
 
 
 def _open(path: Path | str) -> sqlite3.Connection:
@@ -140,50 +239,5 @@ def _open(path: Path | str) -> sqlite3.Connection:
     except (sqlite3.OperationalError, LaterVersionError):
         raise
     except (sqlite3.DatabaseError, StoreError):
-        for ending in ("", "-wal", "-shm"):
-            Path(f"{path}{ending}").unlink(missing_ok=True)
+        remove_database(Path(path))
         return migrated(path, SCHEMA, "OFF")
-
-
-def _has(db: sqlite3.Connection, entry_id: str) -> bool:
-    found = db.execute("SELECT 1 FROM content WHERE entry_id = ?", (entry_id,)).fetchone()
-    return found is not None
-
-
-def _add(db: sqlite3.Connection, entry_id: str, content: Content) -> None:
-    with transaction(db):
-        if _has(db, entry_id):
-            return
-        number = db.execute("INSERT INTO content (entry_id) VALUES (?)", (entry_id,)).lastrowid
-        (last,) = db.execute("SELECT coalesce(max(number), 0) FROM passage").fetchone()
-        rows = list(enumerate(content.passages, start=last + 1))
-        db.executemany(
-            "INSERT INTO passage VALUES (?, ?, ?, ?)",
-            [(at, number, passage.first, passage.last) for at, passage in rows],
-        )
-        about = storable(content.about)
-        db.executemany(
-            "INSERT INTO search (rowid, words, about) VALUES (?, ?, ?)",
-            [(at, storable(passage.words), about) for at, passage in rows],
-        )
-
-
-def _rarest(db: sqlite3.Connection, words: Iterable[str]) -> list[str]:
-    """Return the most selective words of a query: those in the fewest passages."""
-    holding: dict[str, int] = {}
-    counted = 0
-    for word in dict.fromkeys(words):
-        if counted < MAX_COUNTED:
-            count = "SELECT count(*) FROM search WHERE search MATCH ?"
-            (known,) = db.execute(count, (f'"{word}"',)).fetchone()
-            if known:
-                holding[word] = known
-                counted += known
-    chosen: list[str] = []
-    read = 0
-    for word in sorted(holding, key=lambda each: holding[each])[:MAX_TERMS]:
-        read += holding[word]
-        if read > MAX_READ and len(chosen) >= MIN_TERMS:
-            break
-        chosen.append(word)
-    return chosen

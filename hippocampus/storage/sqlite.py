@@ -18,15 +18,15 @@ BUSY_SECONDS = 10.0
 PAUSE_SECONDS = 0.01
 MEAN_POLL_SECONDS = 0.003
 IN_MEMORY = ":memory:"
+SHRUNK_PAGES = 64
+"""The pages that are given back at once; fewer wait for new rows."""
 
 
-def connected(
-    path: Path | str, *, synchronous: str = "NORMAL", page_bytes: int = 4_096
-) -> sqlite3.Connection:
+def connected(path: Path | str, *, synchronous: str = "NORMAL") -> sqlite3.Connection:
     """Open a file for reading and writing, created where it is missing, with a write-ahead log.
 
     Only its owner may read it. `:memory:` is a file of this connection alone. The connection may be
-    used from any thread, one at a time. `page_bytes` is for a file that is made here.
+    used from any thread, one at a time.
 
     Raises:
         OSError: the file or its folder cannot be created.
@@ -35,10 +35,9 @@ def connected(
     """
     if str(path) != IN_MEMORY:
         files.private_folder(Path(path).parent)
-        files.create_file(Path(path), _empty_database(page_bytes))
+        files.create_file(Path(path), _empty_database())
     db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
-        db.execute(f"PRAGMA page_size = {page_bytes}")  # of `:memory:`
         use_write_ahead_log(db, BUSY_SECONDS)
         db.execute(f"PRAGMA synchronous = {synchronous}")
     except BaseException:
@@ -48,13 +47,13 @@ def connected(
 
 
 @functools.cache
-def _empty_database(page_bytes: int) -> bytes:
+def _empty_database() -> bytes:
     """Return the bytes of a database without a table.
 
     A file that is made with them is never empty, so an empty one has lost its content.
     """
     with contextlib.closing(sqlite3.connect(IN_MEMORY)) as db:
-        db.execute(f"PRAGMA page_size = {page_bytes}")
+        db.execute("PRAGMA auto_vacuum = INCREMENTAL")
         db.execute("VACUUM")
         return db.serialize()
 
@@ -88,8 +87,29 @@ def _repeated(
             return
 
 
+def shrink(db: sqlite3.Connection) -> None:
+    """Give pages that deleted rows have left back to the disk, in steps between which others write.
+
+    Raises:
+        sqlite3.Error: the file is locked for longer than `BUSY_SECONDS`, or damaged.
+
+    """
+    (free,) = db.execute("PRAGMA freelist_count").fetchone()
+    for _ in range(free // SHRUNK_PAGES):
+        db.executescript(
+            f"PRAGMA incremental_vacuum({SHRUNK_PAGES})"
+        )  # `execute` stops at one page
+
+
+def rewrite(path: Path) -> None:
+    """Write a database anew, so that no deleted row is left in its free pages or its log."""
+    with contextlib.closing(connected(path)) as db:
+        db.execute("VACUUM")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 @contextlib.contextmanager
-def transaction(db: sqlite3.Connection) -> Iterator[None]:
+def transaction(db: sqlite3.Connection, busy_seconds: float | None = None) -> Iterator[None]:
     """Write all statements of the block, or none where anything fails, the commit too.
 
     It waits for other processes with the same chance as each of them. SQLite's own wait grows to a
@@ -97,13 +117,14 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     often, and some time out while others go first again and again.
 
     Raises:
-        sqlite3.Error: the file is full, damaged, or locked for longer than `BUSY_SECONDS`.
+        sqlite3.Error: the file is full, damaged, or locked for longer than `busy_seconds`, or
+            `BUSY_SECONDS` where that is not given.
 
     """
+    seconds = BUSY_SECONDS if busy_seconds is None else busy_seconds
     db.execute("PRAGMA busy_timeout = 0")
     try:
-        by_chance = functools.partial(random.uniform, 0, 2 * MEAN_POLL_SECONDS)  # noqa: S311 - no secret
-        _repeated(db, "BEGIN IMMEDIATE", BUSY_SECONDS, by_chance)
+        _repeated(db, "BEGIN IMMEDIATE", seconds, pause_by_chance)
     finally:
         db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1_000)}")
     try:
@@ -113,6 +134,11 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         if db.in_transaction:  # SQLite ends it itself where the disk is full
             db.execute("ROLLBACK")
         raise
+
+
+def pause_by_chance() -> float:
+    """Return the seconds until one of many writers asks again, the same on average for each."""
+    return random.uniform(0, 2 * MEAN_POLL_SECONDS)  # noqa: S311 - no secret
 
 
 def is_busy(failure: sqlite3.OperationalError) -> bool:
@@ -154,20 +180,6 @@ def is_open(path: Path) -> bool:
                 return True
             raise
     return False
-
-
-def written_at_ns(path: Path) -> int:
-    """Return when a file was last written, its log included, in nanoseconds since 1970.
-
-    Raises:
-        OSError: the file is not there.
-
-    """
-    written = path.stat().st_mtime_ns
-    with contextlib.suppress(FileNotFoundError):
-        log = path.with_name(log_name(path.name)).stat()
-        return max(written, log.st_mtime_ns) if log.st_size else written
-    return written
 
 
 def _log_bytes(path: Path) -> int:

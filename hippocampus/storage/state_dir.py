@@ -5,17 +5,13 @@ Names only: nothing is read, written or created here.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-MAX_READABLE_CHARACTERS = 80
-"""The part of a session's name that its files show; a hash of the whole name follows."""
 DEFAULT_AGENT = "default"
 """The agent of facts and memory files where no other is named."""
-LEDGER_SUFFIX = ".sqlite3"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md$")
 
 
@@ -23,8 +19,8 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md$")
 class StateDir:
     """The layout of a state directory, under one root.
 
-    >>> StateDir(Path("state")).ledger("ticket/47").as_posix()
-    'state/sessions/ticket%2F47-289275147ad2.sqlite3'
+    >>> StateDir(Path("state")).memory_file("ann").as_posix()
+    'state/MEMORY-ann.md'
     """
 
     root: Path
@@ -35,9 +31,9 @@ class StateDir:
         return self.root / "contents"
 
     @property
-    def tombstones(self) -> Path:
-        """Return the database of the contents that garbage collection removed."""
-        return self.root / "tombstones.sqlite3"
+    def database(self) -> Path:
+        """Return the database of sessions, tombstones, proxies and hooks."""
+        return self.root / "state.sqlite3"
 
     @property
     def facts(self) -> Path:
@@ -45,75 +41,9 @@ class StateDir:
         return self.root / "memory.sqlite3"
 
     @property
-    def entry_index(self) -> Path:
-        """Return the database of which session has which entry."""
-        return self.root / "entries.sqlite3"
-
-    @property
-    def hook_log(self) -> Path:
-        """Return the log of the hooks of coding agents: each edit that they asked for, each failure."""
-        return self.root / "hooks.jsonl"
-
-    @property
-    def proxy(self) -> Path:
-        """Return the database of the conversations that the proxy recognises."""
-        return self.root / "proxy.sqlite3"
-
-    # One file a session
-
-    @property
-    def sessions(self) -> Path:
-        """Return the folder of the ledgers."""
-        return self.root / "sessions"
-
-    def ledger(self, session: str) -> Path:
-        """Return the ledger of a session of any name."""
-        return self.sessions / f"{file_stem(session)}{LEDGER_SUFFIX}"
-
-    def ledgers(self) -> list[Path]:
-        """Return the ledgers that exist, sorted."""
-        return sorted(self.sessions.glob(f"*{LEDGER_SUFFIX}"))
-
-    @property
-    def archive(self) -> Path:
-        """Return the folder of the raw conversations."""
-        return self.root / "archive"
-
-    def journal(self, session: str) -> Path:
-        """Return the archive of a running session, one JSON object a line."""
-        return self.archive / f"{file_stem(session)}.jsonl"
-
-    def journal_lock(self, session: str) -> Path:
-        """Return the lock that one writer of a journal at a time holds; 256 serve all sessions."""
-        return self.archive / f".lock-{file_stem(session)[-2:]}"
-
-    def packed_archive(self, session: str) -> Path:
-        """Return the archive of a session that ended."""
-        return self.archive / f"{file_stem(session)}.jsonl.zst"
-
-    def journals(self) -> list[Path]:
-        """Return the journals that exist, sorted."""
-        return sorted(self.archive.glob("*.jsonl"))
-
-    def packed_archives(self) -> list[Path]:
-        """Return the packed archives that exist, sorted."""
-        return sorted(self.archive.glob("*.jsonl.zst"))
-
-    @property
-    def search(self) -> Path:
-        """Return the folder of the search indexes."""
-        return self.root / "search"
-
-    def search_index(self, session: str) -> Path:
-        """Return the search index of a session."""
-        return self.search / f"{file_stem(session)}{LEDGER_SUFFIX}"
-
-    def copies_of(self, ledger: Path) -> list[Path]:
-        """Return the files with words of the session of a ledger: archives and search indexes."""
-        return [
-            *sorted(self.archive.glob(f"{ledger.stem}.jsonl*")),
-            *sorted(self.search.glob(f"{ledger.name}*")),
-        ]
+    def index(self) -> Path:
+        """Return the database of derived data: the search indexes."""
+        return self.root / "index.sqlite3"
 
     # What people read
 
@@ -152,13 +82,6 @@ class StateDir:
     def defrag_lock(self) -> Path:
         """Return the lock that one `defrag` at a time holds."""
         return self.root / "defrag" / ".lock"
-
-
-def file_stem(session: str) -> str:
-    """Return the name that the files of a session share, without their suffix."""
-    digest = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    readable = quote(session, safe="", errors="replace")[:MAX_READABLE_CHARACTERS]
-    return f"{readable}-{digest}"
 
 
 def _of_agent(agent: str) -> str:

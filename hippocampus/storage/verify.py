@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from hippocampus.errors import StoreError
 from hippocampus.storage import gc, tombstones
 from hippocampus.storage.archive import reader
-from hippocampus.storage.archive.records import parsed
 from hippocampus.storage.content_store import STORE, ContentStore, DiskStore, damage, opened_store
-from hippocampus.storage.ledger import StoredSession, stored_session
+from hippocampus.storage.ledger import stored_sessions
+from hippocampus.storage.schema import SCHEMA
 from hippocampus.storage.sqlite import reading
 from hippocampus.storage.state_dir import StateDir
 
@@ -32,17 +31,13 @@ def verify(state: StateDir, store: ContentStore | None = None) -> Report:
 
     What cannot be opened at all is one of the problems.
     """
-    sessions, problems = _sessions(state)
-    notes: list[str] = []
+    problems, notes = _state(state), list[str]()
     readable = not problems
-    problems += [*_archives(state), *_databases(state.facts, "fact store")]
-    problems += _databases(state.tombstones, "tombstones")
-    notes += _databases(state.entry_index, "entry index")
-    for path in sorted(state.search.glob("*.sqlite3")):
-        notes += _databases(path, "search index")
+    problems += _databases(state.facts, "fact store")
+    notes += _databases(state.index, "search index")
     try:
         with contextlib.nullcontext(store) if store else opened_store(state) as opened:
-            found = _payloads(state, opened, sessions, orphans=readable)
+            found = _payloads(state, opened, is_readable=readable)
             if isinstance(opened, DiskStore) and not store:
                 notes += opened.strays()
     except StoreError as failure:
@@ -50,29 +45,36 @@ def verify(state: StateDir, store: ContentStore | None = None) -> Report:
     return Report([*found.problems, *problems], [*notes, *found.notes])
 
 
-def _sessions(state: StateDir) -> tuple[list[StoredSession], list[str]]:
-    found, problems = [], []
-    for path in state.ledgers():
-        wrong = _databases(path, "ledger")
-        try:
-            session = stored_session(path)
-        except StoreError as failure:
-            problems += wrong or [str(failure)]
-            continue
-        problems += [*wrong, *(f"ledger {path}: entry {id_} is damaged" for id_ in session.damaged)]
-        found.append(session)
-    return found, problems
+def _state(state: StateDir) -> list[str]:
+    """Return a sentence for each damage of the database of the sessions."""
+    wrong = _databases(state.database, SCHEMA.kind)
+    try:
+        sessions = stored_sessions(state, damaged=True)
+    except StoreError as failure:
+        return wrong or [str(failure)]
+    return (
+        wrong
+        + [
+            f"session {each.name!r}: entry {entry_id} is damaged"
+            for each in sessions
+            for entry_id in each.damaged
+        ]
+        + [
+            f"session {each.session!r}: its conversation is damaged: {each.damaged}"
+            for each in reader.stored(state)
+            if each.damaged
+        ]
+    )
 
 
-def _payloads(
-    state: StateDir, store: ContentStore, sessions: list[StoredSession], *, orphans: bool
-) -> Report:
-    """Report on payloads; those to which no entry refers only where every ledger was read."""
+def _payloads(state: StateDir, store: ContentStore, *, is_readable: bool) -> Report:
+    """Report on payloads; those to which no entry refers only where the whole state was read."""
     entries: dict[str, list[str]] = {}
-    for session in sessions:
-        for each in gc.references(session):
-            named = f"entry {each.entry_id} of session {each.session!r}"
-            entries.setdefault(each.content, []).append(named)
+    with contextlib.suppress(StoreError):
+        for key, references in gc.references(state).items():
+            entries[key] = [
+                f"entry {each.entry_id} of session {each.session!r}" for each in references
+            ]
     disk = isinstance(store, DiskStore)
     keys = store.keys() if isinstance(store, DiskStore) else [each.key for each in store.stored()]
     problems = [
@@ -85,7 +87,7 @@ def _payloads(
         with contextlib.suppress(StoreError):  # the check of the file itself names it
             if tombstones.tombstone(state, key) is None:
                 problems += [f"{each}: its content {key[:12]} {lost}" for each in entries[key]]
-    unused = sorted(set(keys) - set(entries)) if orphans else []
+    unused = sorted(set(keys) - set(entries)) if is_readable else []
     return Report(
         problems,
         [
@@ -93,22 +95,6 @@ def _payloads(
             for key in unused
         ],
     )
-
-
-def _archives(state: StateDir) -> Iterator[str]:
-    for path in (*state.packed_archives(), *state.journals()):
-        try:
-            content = reader.unpacked(path) if path.suffix == ".zst" else reader.written(path)
-        except StoreError as failure:
-            yield str(failure)
-            continue
-        if not path.stat().st_size:
-            yield f"archive {path} is empty: its content is lost"
-            continue
-        lines = content.rpartition(b"\n")[0].split(b"\n")
-        wrong = sum(map(bool, lines)) - sum(1 for _ in parsed(content))
-        if wrong:
-            yield f"archive {path}: {wrong} of {len(lines)} lines are no JSON"
 
 
 def _databases(path: Path, kind: str) -> list[str]:
@@ -121,4 +107,6 @@ def _databases(path: Path, kind: str) -> list[str]:
             found = [text for (text,) in db.execute("PRAGMA integrity_check")]
     except (OSError, sqlite3.Error) as failure:
         return [f"{kind} {path}: {failure}"]
-    return [f"{kind} {path}: {text}" for text in found if text != "ok"]
+    wrong = [text for text in found if text != "ok"]
+    more = f"; and {len(wrong) - 1} more" if wrong[1:] else ""
+    return [f"{kind} {path}: {wrong[0]}{more}"] if wrong else []

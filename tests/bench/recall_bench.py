@@ -58,7 +58,7 @@ def hidden_uses(recording: Recording) -> Iterator[Use]:
     """Yield the hidden uses of one recording under the default policy."""
     script = prepare(recording)
     with fresh_session(policy.load("default"), prices.TABLES["anthropic-5m"]) as session:
-        index = Passages(":memory:", lambda id_: about(session, id_))
+        index = Passages(":memory:", "s", lambda id_: about(session, id_))
         for number, end in enumerate(script.call_ends):
             view = read(session(recording.messages[:end]))
             texts = [text for message in view for text in message.texts()]
@@ -201,7 +201,7 @@ def query_speed() -> None:
         path = Path(folder) / "search.sqlite3"
         store = DiskStore(Path(folder) / "contents")
         keys = {entry_id: store.put(text.encode()) for entry_id, text in texts.items()}
-        index = Passages(path, lambda id_: content(texts[id_], "list customers"))
+        index = Passages(path, "s", lambda id_: content(texts[id_], "list customers"))
         started = time.perf_counter()
         index.search(["customer"], list(texts))
         filling = time.perf_counter() - started

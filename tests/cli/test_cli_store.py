@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
+import sqlite3
 import time
 from pathlib import Path
 
 import pytest
-from conversations import EAGER, reading
+from conversations import EAGER, reading, written_at
 from typer.testing import CliRunner, Result
 
 from hippocampus import Hippocampus
 from hippocampus.cli import app
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
+from hippocampus.storage.archive import exported
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.ledger import Ledger, ModelCall
+from hippocampus.storage.ledger import Ledger, ModelCall, stored_sessions
 from hippocampus.storage.state_dir import StateDir
 
 CONTENT = b"caf\xc3\xa9 \xff\x00 exactly"
@@ -42,9 +43,7 @@ def kept(state: Path) -> str:
     )
     ledger.commit([record], [], ModelCall(1, 1, 1, 1))
     ledger.close()
-    then = time.time() - 40 * 86_400
-    for path in (state / "sessions").iterdir():
-        os.utime(path, (then, then))
+    written_at(state, time.time() - 40 * 86_400, "nightly-1")
     return key
 
 
@@ -64,16 +63,41 @@ def test_gc_says_first_and_removes_when_told(state: Path, kept: str) -> None:
 
 
 def test_gc_names_the_archive_that_goes(state: Path, kept: str) -> None:
-    [ledger] = (state / "sessions").glob("*.sqlite3")
-    packed = state / "archive" / f"{ledger.stem}.jsonl.zst"
-    packed.parent.mkdir()
-    packed.write_bytes(b"0123456789")
+    with contextlib.closing(sqlite3.connect(StateDir(state).database)) as db, db:
+        db.execute("INSERT INTO conversation (session, lines) VALUES (1, x'7b7d0a')")
     dry = hippocampus("gc", state, "--max-age-days", 30).output
-    assert f"archive/{packed.name}" in dry
-    assert "1 archives and search indexes, 10 bytes would be removed" in dry
-    assert packed.exists()
+    assert "(nightly-1)" in dry
+    assert "1 archives and search indexes, 3 bytes would be removed" in dry
+    assert exported(StateDir(state), "nightly-1") == b"{}\n"
     hippocampus("gc", state, "--max-age-days", 30, "--apply")
-    assert not packed.exists()
+    assert exported(StateDir(state), "nightly-1") == b""
+
+
+def test_a_conversation_is_exported_as_json_lines(tmp_path: Path) -> None:
+    with (
+        contextlib.closing(Hippocampus(tmp_path, policy=EAGER)) as memory,
+        memory.session("s") as session,
+    ):
+        session(reading(2))
+    written = hippocampus("store", "export", tmp_path, "s").stdout_bytes
+    assert next(json.loads(line)["type"] for line in written.splitlines()) == "archive"
+    assert written == exported(StateDir(tmp_path), "s")
+    assert hippocampus("store", "export", tmp_path, "none").exit_code == 2
+
+
+def test_a_backup_has_every_session_while_one_runs(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    with (
+        contextlib.closing(Hippocampus(tmp_path / "state", policy=EAGER)) as memory,
+        memory.session("s") as session,
+    ):
+        session(reading(2))
+        command = ("store", "backup", tmp_path / "state", copy / "state.sqlite3")
+        assert hippocampus(*command).exit_code == 0
+        assert hippocampus(*command).exit_code == 2
+    assert len(stored_sessions(StateDir(copy))[0].records) == 2
+    assert (copy / "state.sqlite3").stat().st_mode & 0o077 == 0
 
 
 def test_show_writes_a_content_byte_for_byte(state: Path, kept: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from pathlib import Path
 
 import commands
@@ -69,16 +71,18 @@ def test_a_session_that_cannot_be_read_is_said_and_stops_no_other(
     crashed = make()
     crashed.session("one")([user("I prefer green tea.")])
     crashed.session("two")([user("Never call me before noon.")])
-    journal = StateDir(state).journal("one")
-    journal.unlink()
-    journal.mkdir()
+    with contextlib.closing(sqlite3.connect(StateDir(state).database)) as db, db:
+        values = ", ".join(["''"] * 7 + ["0, 'full', x'00', x'00', 0"])
+        db.execute(
+            f"INSERT INTO entry SELECT NULL, number, {values} FROM session WHERE name = 'one'"
+        )
     told = CliRunner().invoke(app, ["consolidate", str(state)])
     assert told.exit_code == 1
-    assert "session 'one': archive" in told.output
+    assert "session 'one': entry" in told.output
     assert "two: 1 kept" in told.output
     crashed.session("three")([user("We decided to sell lamps.")])
     memory = make()
-    with pytest.raises(StoreError, match="archive"):
+    with pytest.raises(StoreError, match="damaged"):
         memory.consolidate()
     assert memory.unconsolidated() == ["one"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import sqlite3
 import subprocess
@@ -18,7 +17,7 @@ import factual
 import pytest
 from commands import Done
 from commands import run as hippocampus
-from conversations import EAGER, no_fallback, reading
+from conversations import EAGER, no_fallback, reading, written_at
 
 from hippocampus import Entry, Hippocampus, Policy, RecallError
 from hippocampus.consolidation.daily_log import append
@@ -66,7 +65,7 @@ def aged(state: Path, names: list[str]) -> None:
     now = time.time()
     for number, name in enumerate(names):
         at = now - (len(names) - number) * DAY
-        os.utime(StateDir(state).ledger(name), (at, at))
+        written_at(state, at, name)
     with contextlib.closing(sqlite3.connect(state / "contents" / "cache.db")) as db, db:
         db.execute("UPDATE Cache SET expire_time = expire_time - ?", (HOUR,))  # when it was put
 
@@ -164,8 +163,7 @@ def test_a_content_stays_while_one_session_needs_it(tmp_path: Path) -> None:
 
 def test_a_session_that_may_be_running_is_left_alone(tmp_path: Path) -> None:
     lived(tmp_path, ["one", "two", "three"])
-    for name in ("one", "two", "three"):
-        os.utime(StateDir(tmp_path).ledger(name))
+    written_at(tmp_path, time.time(), "one", "two", "three")
     assert run(tmp_path).contents_pruned == 0
     assert run(tmp_path, policy=policy(1), idle_hours=0).contents_pruned > 0
 
@@ -181,7 +179,7 @@ def kept(stage: str = "dormant", **fields: Any) -> Record:
 
 
 def past(active_at: float, turn: int, one: Record) -> list[StoredSession]:
-    return [StoredSession(Path(), "s", active_at, turn, (one,), ())]
+    return [StoredSession("s", active_at, turn, (one,), ())]
 
 
 @pytest.mark.parametrize(

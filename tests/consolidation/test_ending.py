@@ -14,9 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus import Hippocampus, Policy
-from hippocampus.storage.archive import conversation
-from hippocampus.storage.archive.reader import unpacked
-from hippocampus.storage.archive.records import contexts, parsed
+from hippocampus.storage.archive import conversation, lists
 
 ASKED = [user("Which lamps are there?"), *call("1", "list", "{}", "a red one")]
 ENDED = [*ASKED, assistant("There is a red lamp."), user("Never call me before noon, please.")]
@@ -103,8 +101,7 @@ def test_an_end_that_is_cut_short_loses_nothing_that_was_sent(ended: list[Any], 
     session([user("I prefer green tea."), assistant("Noted."), user("And the weather now?")])
     session.close(ended)
     assert ("preference", "user", "I prefer green tea.") in current(memory)
-    packed = memory._state.packed_archive("s")
-    assert [len(each.items) for each in contexts(parsed(unpacked(packed)))] == [3, len(ended)]
+    assert [len(each.items) for each in lists(memory._state, "s")] == [3, len(ended)]
 
 
 def test_what_a_policy_redacts_is_redacted_in_the_end_too(make: Make) -> None:
@@ -197,7 +194,7 @@ def test_what_came_with_a_call_that_failed_is_taken_in_at_the_end(
     session = memory.session("s")
     session(ASKED)
     ledger = session._run.ledger
-    with sqlite3.connect(ledger._path, isolation_level=None) as other:
+    with sqlite3.connect(ledger._state.database, isolation_level=None) as other:
         ledger._db.execute("PRAGMA busy_timeout = 50")
         other.execute("BEGIN IMMEDIATE")
         assert session(ENDED) == ENDED

@@ -189,14 +189,6 @@ def test_a_broken_fact_store_opens_a_session_without_memories_for_good(make: Mak
         assert session.failures == 0
 
 
-def test_a_look_into_earlier_sessions_leaves_nothing_beside_their_ledgers(make: Make) -> None:
-    memory = make(policy=loading())
-    earlier(memory)
-    memory.session("new")([user("What do lamps cost in euros?")])
-    left = {each.name for each in (memory._state.root / "sessions").glob("earlier-*")}
-    assert [name.rpartition(".")[2] for name in left] == ["sqlite3"]
-
-
 def test_what_was_loaded_is_not_remembered_again(make: Make) -> None:
     memory = make(policy=loading())
     earlier(memory)

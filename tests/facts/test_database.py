@@ -71,7 +71,7 @@ def test_a_damaged_file_is_said_to_be_one_and_stays_as_it_is(tmp_path: Path) -> 
 
 def test_a_file_of_something_else_gets_no_tables_of_ours(tmp_path: Path) -> None:
     Ledger(StateDir(tmp_path), "s").close()
-    [path] = StateDir(tmp_path).ledgers()
+    path = StateDir(tmp_path).database
     with pytest.raises(StoreError, match="a SQLite file of something else; name another"):
         Database(path)
     with closing(sqlite3.connect(path)) as db:

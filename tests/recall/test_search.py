@@ -27,7 +27,7 @@ TEXTS = {
 
 def opened(path: Path | str = ":memory:") -> Passages:
     return Passages(
-        path, lambda id_: content(TEXTS[id_], f"tool_of_{id_}") if id_ in TEXTS else None
+        path, "s", lambda id_: content(TEXTS[id_], f"tool_of_{id_}") if id_ in TEXTS else None
     )
 
 
@@ -78,7 +78,7 @@ def test_what_another_process_filled_is_found_and_a_lost_file_is_made_again(tmp_
     index = opened(path)
     index.search(["refund"], ["refunds1"])
     index.close()
-    again = Passages(path, lambda _: None)
+    again = Passages(path, "s", lambda _: None)
     assert again.search(["refund"], ["refunds1"])[0].entry_id == "refunds1"
     again.close()
     path.write_bytes(b"no database at all, " * 100)
@@ -116,6 +116,6 @@ def test_names_are_taken_apart() -> None:
 def test_a_sentence_in_a_long_paragraph_is_found_within_few_tokens() -> None:
     before, after = "The committee met and talked. " * 200, "Then they went for dinner. " * 200
     text = f"{before}The reserve key is under stone 47 by the gate. {after}"
-    index = Passages(":memory:", lambda _: content(text, ""))
+    index = Passages(":memory:", "s", lambda _: content(text, ""))
     found = recall.search(index, "reserve key stone gate", 300, ["aaaa2222"], lambda _: text)
     assert "under stone 47 by the gate" in found

@@ -292,8 +292,8 @@ def test_an_archived_session_is_read_whatever_its_format(tmp_path: Path, message
         session(messages[:-1])
         session.close(messages)
     memory.close()
-    [archive] = [each for each in find_files([tmp_path / "state"]) if "archive" in str(each)]
-    [recording] = read_file(archive)
+    [path] = find_files([tmp_path / "state"])
+    [recording] = read_file(path)
     roles = [each["role"] for each in recording.messages]
     assert roles == ["user", "assistant", "tool", "assistant"]
     assert "7" in recording.messages[2]["content"]

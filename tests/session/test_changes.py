@@ -186,7 +186,7 @@ def test_a_session_that_cannot_be_opened_sends_everything(
     with memory.using("s"):
         pass
     memory.close()
-    [path] = (tmp_path / "sessions").glob("*.sqlite3")
+    path = tmp_path / "state.sqlite3"
     path.write_bytes(b"not a database, and long enough to be looked at" * 100)
     memory = Hippocampus(tmp_path, policy=EAGER)
     items = reading(1)

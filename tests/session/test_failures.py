@@ -6,6 +6,7 @@ import json
 import logging
 import shutil
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -93,14 +94,15 @@ def test_nesting_deeper_than_python_takes_is_sent_as_it_is(tmp_path: Path) -> No
     memory.close()
 
 
-@pytest.mark.parametrize("lost", ["contents", "sessions", "."])
+@pytest.mark.parametrize("lost", ["contents", "state.sqlite3", "."])
 def test_a_state_directory_that_disappears_takes_nothing_with_it(tmp_path: Path, lost: str) -> None:
     """What is not on disk stays in the view; the open files of a removed folder are no disk."""
     memory = Hippocampus(tmp_path / "state", policy=EAGER)
     items = reading(2)
     with memory.session("s") as session:
         session(items[:1])
-        shutil.rmtree(tmp_path / "state" / lost)
+        path = tmp_path / "state" / lost
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
         assert session(items) == items
         assert session(items) == items
     memory.close()
@@ -114,8 +116,7 @@ def test_a_ledger_that_another_process_holds_delays_and_changes_nothing(
     items = reading(2)
     with memory.session("s") as session:
         before = session(items[:3])
-        [path] = (tmp_path / "sessions").glob("*.sqlite3")
-        other = sqlite3.connect(path, isolation_level=None)
+        other = sqlite3.connect(tmp_path / "state.sqlite3", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         assert session(items) == items
         [record] = session.records()
@@ -128,6 +129,36 @@ def test_a_ledger_that_another_process_holds_delays_and_changes_nothing(
         assert json.dumps(after[:3]) == json.dumps(before)
         assert after != items
         assert session._run.ledger.check() == []
+    memory.close()
+
+
+@pytest.mark.parametrize("held", ["state.sqlite3", "contents/cache.db"])
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_store_that_hangs_delays_a_call_by_its_deadline(
+    tmp_path: Path, held: str, *, is_new: bool
+) -> None:
+    """A process that was stopped in the middle of a write holds its lock for as long as it likes."""
+    items = reading(3)
+    memory = Hippocampus(tmp_path, policy=EAGER, deadline_seconds=0.2)
+    session = memory.session("s")
+    session(items[:3])
+    other = sqlite3.connect(tmp_path / held, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    if is_new:
+        session.release()
+        memory.close()
+        memory = Hippocampus(tmp_path, policy=EAGER, deadline_seconds=0.2)
+        session = memory.session("s")
+    for end in (5, 7):
+        started = time.monotonic()
+        assert session(items[:end]) == items[:end]
+        assert 0.2 <= time.monotonic() - started < 2.0
+    assert session.status()["raw"] == 2
+    other.execute("ROLLBACK")
+    other.close()
+    assert session(items) != items
+    assert session.status()["raw"] == 2
+    session.close()
     memory.close()
 
 
@@ -191,16 +222,6 @@ def test_an_id_of_another_session_or_of_none_is_told_apart(tmp_path: Path) -> No
             one.recall(entry.id[:-1])
         assert told.value.reason == "never_existed"
         assert entry.id in str(told.value)
-    memory.close()
-
-
-def test_a_foreign_file_among_the_ledgers_disturbs_no_answer(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("one") as session:
-        (tmp_path / "sessions" / "a.sqlite3").write_bytes(b"junk" * 1000)
-        (tmp_path / "sessions" / "b.sqlite3").mkdir()
-        with pytest.raises(RecallError, match="never existed"):
-            session.recall("abcd1234")
     memory.close()
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import random
 import shutil
-import sqlite3
 import subprocess
 import sys
 import time
@@ -18,8 +16,6 @@ from conversations import EAGER, FRAME, no_fallback, reading
 
 from hippocampus import Hippocampus
 from hippocampus.prices import TABLES
-from hippocampus.storage.ledger import SCHEMA, Ledger, ModelCall
-from hippocampus.storage.state_dir import StateDir
 
 HERE = Path(__file__).parents[1]
 TURNS = 60
@@ -211,20 +207,6 @@ def test_a_list_cut_while_nobody_ran_decides_as_without_a_restart(tmp_path: Path
     with Hippocampus(tmp_path / "copy", policy=EAGER).session("s") as again, no_fallback():
         assert again(trimmed) == view
         assert again.decisions() == decided
-
-
-def test_the_oldest_ledger_opens(tmp_path: Path) -> None:
-    """A file of the first schema, with a call in it, gets the columns that came later."""
-    path = StateDir(tmp_path).ledger("s")
-    path.parent.mkdir()
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.executescript(SCHEMA.migrations[0].script + "; PRAGMA user_version = 1;")
-        db.execute("INSERT INTO call VALUES (3, 7, 900, 400)")
-        db.commit()
-    opened = Ledger(StateDir(tmp_path), "s")
-    assert opened.last_call() == ModelCall(3, 7, 900, 400, 0.0, 0.0)
-    assert opened.check() == []
-    opened.close()
 
 
 def test_two_who_make_one_change_tell_it_once(tmp_path: Path) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
-import shutil
-import stat
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +21,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus import Hippocampus, Policy
-from hippocampus.errors import RecordingError, StoreError
 from hippocampus.policy.consolidation import NOTHING
 from hippocampus.replay.readers import find_files, read_file
-from hippocampus.storage.archive import conversation
-from hippocampus.storage.archive.reader import unpacked
+from hippocampus.storage.archive import conversation, exported
 from hippocampus.storage.archive.records import contexts, parsed
+from hippocampus.storage.packing import ZSTD
 from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.verify import verify
 
 HERE = Path(__file__).parent.parent
 
 
 def records(state: Path, session: str = "s") -> list[dict[str, Any]]:
-    journal, packed = StateDir(state).journal(session), StateDir(state).packed_archive(session)
-    written = journal.read_bytes() if journal.exists() else b""
-    return [*parsed(unpacked(packed)), *parsed(written)]
+    return list(parsed(exported(StateDir(state), session)))
 
 
 def places(state: Path) -> Counter[int]:
@@ -133,89 +132,87 @@ def test_cache_marks_that_move_start_no_context(tmp_path: Path) -> None:
     assert only.items == lists[-1]
 
 
-@pytest.mark.parametrize("lost", [1, 2, 30, 1_000, 5_000])
-def test_a_torn_end_is_repaired_by_the_next_opening(tmp_path: Path, lost: int) -> None:
+def stored(state: Path) -> list[tuple[int, bytes]]:
+    with contextlib.closing(sqlite3.connect(StateDir(state).database)) as db:
+        return db.execute("SELECT number, lines FROM conversation ORDER BY number").fetchall()
+
+
+def test_a_session_that_ends_has_one_packed_row(tmp_path: Path) -> None:
     items = reading(6)
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    memory.session("s")(items[:9])
-    memory.close()
-    journal = StateDir(tmp_path).journal("s")
-    written = journal.read_bytes()
-    journal.write_bytes(written[:-lost])
-    told = conversation(tmp_path, "s").items
-    assert told == items[: len(told)]
+    sent(tmp_path, items[:3], items[:5])
+    [(_, first)] = stored(tmp_path)
+    assert first.startswith(ZSTD)
     sent(tmp_path, items)
-    assert conversation(tmp_path, "s").items == items
+    assert len(stored(tmp_path)) == 2
     assert places(tmp_path) == Counter(range(len(items)))
 
 
-def test_a_crash_behind_the_packing_duplicates_nothing(tmp_path: Path) -> None:
-    """The journal was packed, and its file is still there."""
-    items = reading(5)
+def test_a_session_that_is_released_packs_large_pieces_only(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
+    for end in (3, 5):
+        session = memory.session("s")
+        session(reading(2)[:end])
+        session.release()
+    assert [lines[:1] for _, lines in stored(tmp_path)] == [b"{", b"{"]
     session = memory.session("s")
-    session(items[:7])
-    journal, packed = StateDir(tmp_path).journal("s"), StateDir(tmp_path).packed_archive("s")
-    written = journal.read_bytes()
-    session.close()
-    memory.close()
-    journal.write_bytes(written)
-    assert conversation(tmp_path, "s").items == items[:7]
-    sent(tmp_path, items)
+    items = [*reading(2), *reading(3, lines=9_000, start=50)[1:]]
+    session(items)
+    session.release()
+    assert [lines[:4] for _, lines in stored(tmp_path)] == [ZSTD]
     assert places(tmp_path) == Counter(range(len(items)))
+    memory.close()
+
+
+def test_what_another_process_packs_meanwhile_is_written_once(tmp_path: Path) -> None:
+    items, one, other = reading(5), *(Hippocampus(tmp_path, policy=EAGER) for _ in range(2))
+    with no_fallback():
+        running = one.session("s")
+        running(items[:5])
+        with other.session("s") as session:
+            session(items[:7])
+        running(items)
+    running.close()
     assert conversation(tmp_path, "s").items == items
-    assert packed.exists()
-    assert not journal.exists()
+    assert places(tmp_path) == Counter(range(len(items)))
+    one.close()
+    other.close()
 
 
-DAMAGE = {
-    "cut short": lambda packed: packed[:-9],
-    "changed": lambda packed: packed[:200] + bytes([packed[200] ^ 1]) + packed[201:],
-    "foreign": lambda _: b"no archive",
-    "followed by something": lambda packed: packed + b"more",
-}
+def test_a_turn_that_fails_writes_no_line_of_its_list(tmp_path: Path) -> None:
+    items = reading(3)
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        session(items[:3])
+        session._run.ledger._db.execute(
+            "CREATE TEMP TRIGGER full BEFORE INSERT ON conversation"
+            " BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+        )
+        assert session(items[:5]) == items[:5]
+        session._run.ledger._db.execute("DROP TRIGGER full")
+        assert [each["turn"] for each in records(tmp_path) if each["type"] == "call"] == [1]
+        session(items)
+    assert places(tmp_path) == Counter(range(len(items)))
+    memory.close()
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_archive_is_set_aside_and_archiving_goes_on(
-    damage: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("damage", [lambda packed: packed[:-9], lambda _: b"no archive"])
+def test_a_damaged_row_is_left_out_and_archiving_goes_on(
+    damage: Callable[[bytes], bytes], tmp_path: Path
 ) -> None:
     items = reading(9)
     sent(tmp_path, items[:7])
-    packed = StateDir(tmp_path).packed_archive("s")
-    broken = DAMAGE[damage](packed.read_bytes())
-    for number in (1, 2):
-        packed.write_bytes(broken)
-        with pytest.raises(StoreError, match=r"is damaged: .*; rename it to go on without it"):
-            conversation(tmp_path, "s")
-        memory = Hippocampus(tmp_path, policy=EAGER)
-        with memory.session("s") as session:
-            session(items[:9])
-            session(items)
-        memory.close()
-        assert conversation(tmp_path, "s").items == items
-        aside = packed.with_name(f"{packed.name}.damaged-{number}")
-        assert aside.read_bytes() == broken
-        assert [aside.name in each.message for each in caplog.records] == [True]
-        with pytest.raises(RecordingError):
-            read_file(aside)
-        caplog.clear()
-
-
-def test_a_list_sent_again_writes_what_a_dead_process_did_not(tmp_path: Path) -> None:
-    """The process died between its commit and the line of the archive."""
-    items, journal = reading(3), StateDir(tmp_path).journal("s")
-    dead = Hippocampus(tmp_path, policy=EAGER)
-    with no_fallback():
-        dead.session("s")(items[:5])
-        written = journal.read_bytes()
-        dead.session("s")(items)
-        journal.write_bytes(written)
-        memory = Hippocampus(tmp_path, policy=EAGER)
-        memory.session("s")(items)
-    assert conversation(tmp_path, "s").items == items
+    with contextlib.closing(sqlite3.connect(StateDir(tmp_path).database)) as db, db:
+        [(number, lines)] = stored(tmp_path)
+        db.execute("UPDATE conversation SET lines = ? WHERE number = ?", (damage(lines), number))
+    assert any(
+        "its conversation is damaged" in each for each in verify(StateDir(tmp_path)).problems
+    )
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        session(items)
+        assert session.failures == 0
     memory.close()
-    dead.close()
+    assert conversation(tmp_path, "s").items == items
 
 
 TURNS = 30
@@ -301,45 +298,27 @@ def test_what_a_policy_redacts_is_in_no_archive(tmp_path: Path) -> None:
 def test_a_policy_may_keep_no_archive(tmp_path: Path) -> None:
     """As replay does."""
     sent(tmp_path, reading(2), policy=EAGER.model_copy(update={"consolidation": NOTHING}))
-    assert not StateDir(tmp_path).archive.exists()
+    assert exported(StateDir(tmp_path), "s") == b""
 
 
-def test_an_archive_that_cannot_be_written_changes_no_view(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    items = reading(4)
-    memory, other = (
-        Hippocampus(tmp_path / "a", policy=EAGER),
-        Hippocampus(tmp_path / "b", policy=EAGER),
-    )
-    StateDir(tmp_path / "a").archive.write_text("in the way")
-    with memory.session("s") as session, other.session("s") as sound:
-        assert session(items[:5]) == sound(items[:5])
-        assert "not in the archive yet" in caplog.text
-        assert session.failures == 0
-        StateDir(tmp_path / "a").archive.unlink()
-        assert session(items) == sound(items)
-    assert conversation(tmp_path / "a", "s").items == items
-    memory.close()
-    other.close()
-
-
-def test_replay_reads_a_state_directory(tmp_path: Path) -> None:
-    """Its archives and nothing else, running or packed; the same as the list in a file."""
+def test_replay_reads_a_state_directory_its_database_and_an_export(tmp_path: Path) -> None:
+    """Sessions that run or have ended; the same as the list in a file."""
     items = [*reading(3), {"role": "assistant", "content": "All read."}]
     sent(tmp_path / "state", items, name="one")
     memory = Hippocampus(tmp_path / "state", policy=EAGER)
     running = memory.session("two")
     running(items[:-1])
-    plain = tmp_path / "plain.json"
+    plain, lines = tmp_path / "plain.json", tmp_path / "one.jsonl"
     plain.write_text(json.dumps(items))
-    packed, journal = sorted(find_files([tmp_path / "state"]), key=lambda path: path.name)
-    assert (packed.suffix, journal.suffix) == (".zst", ".jsonl")
-    [found], [expected] = read_file(packed), read_file(plain)
-    assert found.messages == expected.messages == items
-    assert found.format == "hippocampus"
-    assert read_file(journal)[0].messages == items[:-1]
-    assert sorted(find_files([tmp_path])) == sorted([packed, journal, plain])
+    lines.write_bytes(exported(StateDir(tmp_path / "state"), "one"))
+    one, two = find_files([tmp_path / "state"])
+    assert find_files([StateDir(tmp_path / "state").database]) == [one, two]
+    [first], [second], [expected], [from_lines] = map(read_file, (one, two, plain, lines))
+    assert (first.name, second.name) == ("one", "two")
+    assert first.messages == from_lines.messages == expected.messages == items
+    assert second.messages == items[:-1]
+    assert {first.format, from_lines.format} == {"hippocampus"}
+    assert sorted(find_files([tmp_path])) == sorted([one, two, plain, lines])
     running.close()
     memory.close()
 
@@ -352,22 +331,3 @@ def test_a_conversation_is_read_before_its_session_is_closed(tmp_path: Path) -> 
     session.close()
     assert conversation(tmp_path, "never").items == []
     memory.close()
-
-
-def test_only_its_owner_may_read_an_archive(tmp_path: Path) -> None:
-    sent(tmp_path, reading(1))
-    folder = StateDir(tmp_path).archive
-    modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())]
-    assert modes == [0o700, 0o600, 0o600]
-
-
-def test_an_archive_folder_that_disappears_is_made_again(tmp_path: Path) -> None:
-    items = reading(6)
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session, no_fallback():
-        session(items[:3])
-        shutil.rmtree(StateDir(tmp_path).archive)
-        session(items[:5])
-        session(items)
-    memory.close()
-    assert conversation(tmp_path, "s").items == items

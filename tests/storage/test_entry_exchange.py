@@ -126,7 +126,6 @@ def test_every_problem_of_a_file_is_listed_and_nothing_is_saved(used: Path, tmp_
 
 def test_an_entry_keeps_the_payload_that_its_source_names(tmp_path: Path) -> None:
     store, state = MemoryStore(), StateDir(tmp_path)
-    state.sessions.mkdir(parents=True)
     key = store.put(b"the whole text")
     source = Source(type="t", ref=key, turn=1)
     entry = Entry(id="abcd", type="tool_result", source=source, summary="s")

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conversations import EAGER, reading
+from conversations import EAGER, reading, written_at
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -31,10 +31,10 @@ from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
 from hippocampus.integrations.proxy.apis.answer import Round
 from hippocampus.integrations.proxy.conversations import KnownConversations
-from hippocampus.storage import archive, gc, proxy, tombstones
+from hippocampus.storage import archive, gc, proxy, search_index, tombstones
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.gc import DAY_SECONDS, GcRules, Holding, Reference
-from hippocampus.storage.ledger import Ledger, ModelCall
+from hippocampus.storage.ledger import Ledger, ModelCall, activity
 from hippocampus.storage.packing import packed_text
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
@@ -64,10 +64,8 @@ def put(state: Path, session: str, content: bytes, entry_id: str, parts=(), **mo
 
 
 def age(state: Path, days: float) -> None:
-    """Make every ledger look as if nobody had written it for so many days."""
-    then = time.time() - days * DAY_SECONDS
-    for path in (state / "sessions").iterdir():
-        os.utime(path, (then, then))
+    """Make every session look as if nobody had written it for so many days."""
+    written_at(state, time.time() - days * DAY_SECONDS, *activity(StateDir(state)))
 
 
 def run(state: Path, rules: GcRules, now: float | None = None) -> list[str]:
@@ -230,53 +228,42 @@ def test_verify_names_what_cannot_be_opened_and_who_loses_by_it(state: Path) -> 
     assert "entry aaaa1111 of session 's' refers to it" in told
     large.unlink()
     assert "has lost its file; entry aaaa1111" in verify(StateDir(state)).problems[0]
-    (state / "tombstones.sqlite3").write_bytes(b"no database" * 100)
-    assert any("tombstones" in each for each in verify(StateDir(state)).problems)
-    (state / "tombstones.sqlite3").unlink()
     (state / "contents" / "cache.db").write_bytes(b"no database" * 100)
     [told] = verify(StateDir(state)).problems
     assert "content store" in told
 
 
 @pytest.mark.parametrize("written", [b"", *map(packed_text, ["{}", "[]", "no JSON", '{"id": 3}'])])
-def test_a_damaged_entry_is_named_and_stops_every_removal(state: Path, written: bytes) -> None:
+def test_a_damaged_entry_is_named(state: Path, written: bytes) -> None:
     put(state, "s", b"one", "aaaa1111")
     put(state, "s", b"two", "bbbb2222")
-    [ledger] = (state / "sessions").glob("s-*.sqlite3")
-    with contextlib.closing(sqlite3.connect(ledger)) as db:
+    with contextlib.closing(sqlite3.connect(StateDir(state).database)) as db:
         db.execute("UPDATE entry SET entry = ? WHERE id = 'aaaa1111'", (written,))
         db.commit()
-    assert verify(StateDir(state)).problems == [f"ledger {ledger}: entry aaaa1111 is damaged"]
-    with pytest.raises(StoreError, match="entry aaaa1111 is damaged"):
-        run(state, GcRules(max_age_days=0))
+    assert verify(StateDir(state)).problems == ["session 's': entry aaaa1111 is damaged"]
 
 
-def test_nothing_is_removed_beside_a_ledger_that_cannot_be_read(state: Path) -> None:
+def test_nothing_is_removed_where_the_state_cannot_be_read(state: Path) -> None:
     put(state, "s", b"one", "aaaa1111")
-    (state / "sessions" / "broken.sqlite3").write_bytes(b"no database" * 100)
-    with pytest.raises(StoreError, match="broken"):
+    StateDir(state).database.write_bytes(b"no database" * 100)
+    with pytest.raises(StoreError, match=r"state\.sqlite3"):
         run(state, GcRules(max_age_days=0))
-    assert any("broken" in each for each in verify(StateDir(state)).problems)
-
-
-def test_tombstones_that_cannot_be_read_are_told(state: Path) -> None:
-    state.mkdir()
-    (state / "tombstones.sqlite3").write_bytes(b"no database" * 100)
-    with pytest.raises(StoreError, match="tombstones"):
+    with pytest.raises(StoreError, match=r"state\.sqlite3"):
         tombstones.tombstone(StateDir(state), "k")
+    assert any("state.sqlite3" in each for each in verify(StateDir(state)).problems)
 
 
-def test_a_ledger_without_tables_is_one_without_references(state: Path) -> None:
-    put(state, "s", b"one", "aaaa1111")
-    sqlite3.connect(state / "sessions" / "empty.sqlite3").close()
-    assert len(held(state)[0].references) == 1
+def test_where_nothing_is_stored_yet_nothing_refers_and_no_file_is_made(state: Path) -> None:
+    assert gc.references(StateDir(state)) == {}
+    assert tombstones.tombstone(StateDir(state), "k") is None
+    assert not StateDir(state).database.exists()
 
 
-def files_gone(state: Path, rules: GcRules, started: float | None = None) -> list[str]:
+def copies_gone(state: Path, rules: GcRules, started: float | None = None) -> list[str]:
     now = time.time()
-    going = gc.plan_files(gc.session_files(StateDir(state)), rules, now)
-    gone = gc.collect_files(going, now if started is None else started)
-    return [each.path.name for each in gone]
+    going = gc.plan_copies(gc.copies(StateDir(state)), rules, now)
+    gone = gc.collect_copies(StateDir(state), going, now if started is None else started)
+    return [each.session for each in gone]
 
 
 def a_session(state: Path, name: str) -> None:
@@ -294,10 +281,10 @@ def test_archives_and_search_indexes_go_by_age_and_what_is_pinned_stays(state: P
     a_session(state, "old")
     age(state, 40)
     a_session(state, "young")
-    assert files_gone(state, GcRules()) == []
-    assert files_gone(state, GcRules(max_bytes=0)) == []
-    gone = files_gone(state, GcRules(max_age_days=30))
-    assert sorted(name.split("-")[0] for name in gone) == ["old", "old"]
+    assert copies_gone(state, GcRules()) == []
+    assert copies_gone(state, GcRules(max_bytes=0)) == []
+    assert copies_gone(state, GcRules(max_age_days=30)) == ["old"]
+    assert search_index.names(StateDir(state).index) == {"young"}
     assert run(state, GcRules(max_age_days=30)) == []
     assert archive.conversation(state, "old").items == []
     assert archive.conversation(state, "young").items == reading(1)
@@ -310,10 +297,10 @@ def test_archives_and_search_indexes_go_by_age_and_what_is_pinned_stays(state: P
     memory.close()
 
 
-def test_a_session_that_was_active_since_keeps_its_files(state: Path) -> None:
+def test_a_session_that_was_active_since_keeps_its_copies(state: Path) -> None:
     a_session(state, "s")
-    assert files_gone(state, GcRules(max_age_days=0), started=time.time() - 60) == []
-    assert len(files_gone(state, GcRules(session_days={"s": 0}))) == 2
+    assert copies_gone(state, GcRules(max_age_days=0), started=time.time() - 60) == []
+    assert copies_gone(state, GcRules(session_days={"s": 0})) == ["s"]
 
 
 def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) -> None:
@@ -322,18 +309,20 @@ def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) ->
         session(reading(1))
     memory.close()
     run(state, GcRules(max_age_days=0))
-    files_gone(state, GcRules(max_age_days=0))
+    copies_gone(state, GcRules(max_age_days=0))
     files = [path for path in state.rglob("*") if path.is_file()]
     left = [path for path in files if not path.name.startswith(".lock")]
-    assert {path.parent.name for path in left} <= {"state", "sessions", "contents", "memory"}
+    assert {path.parent.name for path in left} <= {"state", "contents", "memory"}
     assert reading(1)[-1]["content"].encode() not in b"".join(path.read_bytes() for path in left)
 
 
 def proxied(state: StateDir, session: str, sent: float) -> None:
     """A conversation of the proxy with a recall that its host has not seen."""
     with contextlib.closing(KnownConversations(state, sent)) as known:
-        known._db.execute("INSERT INTO conversation VALUES (?, ?, ?)", (session, session, sent))
-        known._db.execute("INSERT INTO chain VALUES (?, ?)", (f"c-{session}", session))
+        known._db.execute(
+            "INSERT INTO proxy_conversation VALUES (?, ?, ?)", (session, session, sent)
+        )
+        known._db.execute("INSERT INTO proxy_chain VALUES (?, ?)", (f"c-{session}", session))
         known.keep(f"c-{session}", session, [Round([], [], [("c", f"words of {session}")])])
 
 
@@ -348,9 +337,9 @@ def test_conversations_of_the_proxy_go_by_age(tmp_path: Path) -> None:
     assert "1 conversations of the proxy removed" in (
         CliRunner().invoke(app, [*command, "--apply"]).output
     )
-    with contextlib.closing(sqlite3.connect(state.proxy)) as db:
+    with contextlib.closing(sqlite3.connect(state.database)) as db:
         left = [
-            row for name in ("conversation", "chain", "rounds")
+            row for name in ("proxy_conversation", "proxy_chain", "proxy_rounds")
             for row in db.execute(f"SELECT session FROM {name}")
         ]  # fmt: skip
     assert left == [("new",)] * 3

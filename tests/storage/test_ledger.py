@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +17,17 @@ from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
-from hippocampus.storage.ledger import Ledger, ModelCall, Reactivation, SentMessages, owner_of
-from hippocampus.storage.state_dir import StateDir, file_stem
+from hippocampus.storage.ledger import (
+    Ledger,
+    ModelCall,
+    Reactivation,
+    SentMessages,
+    activity,
+    agent_of,
+    forget,
+    owner_of,
+)
+from hippocampus.storage.state_dir import StateDir
 
 
 @pytest.fixture
@@ -114,17 +126,12 @@ def test_the_owner_of_an_entry_is_found(tmp_path: Path, ledger: Ledger) -> None:
 
 
 @given(name=st.text() | st.sampled_from(["../../etc", "a/b", "\ud800", "x" * 500, "", "."]))
-def test_any_name_of_a_session_is_one_file_in_its_folder(tmp_path: Path, name: str) -> None:
-    path = StateDir(tmp_path).ledger(name)
-    assert path.parent == tmp_path / "sessions"
-    assert len(path.name.encode()) < 255
-    Ledger(StateDir(tmp_path), name).close()
-    assert path.is_file()
-
-
-@given(st.text(max_size=30), st.text(max_size=30))
-def test_two_names_are_two_files(one: str, two: str) -> None:
-    assert (file_stem(one) == file_stem(two)) is (one == two)
+def test_a_session_of_any_name_comes_back(tmp_path: Path, name: str) -> None:
+    state = StateDir(tmp_path)
+    Ledger(state, name).close()
+    assert agent_of(state, name) == ""
+    forget(state, name)
+    assert agent_of(state, name) is None
 
 
 def test_no_stage_goes_back(tmp_path: Path) -> None:
@@ -150,3 +157,43 @@ def test_tokens_of_sent_messages_count_for_the_encoding_that_counted_them(ledger
     assert ledger.sent("other") == (0, ["a", "b"], [0, 0], "other")
     ledger.commit([], [], ModelCall(2, 3, 0, 0), sent=SentMessages(2, ["c"], [7], "other"))
     assert ledger.sent("other") == (0, ["a", "b", "c"], [0, 0, 7], "other")
+
+
+def test_a_session_is_open_until_each_who_opened_it_has_closed_it(tmp_path: Path) -> None:
+    state = StateDir(tmp_path)
+    first, second = Ledger(state, "s"), Ledger(state, "s")
+    first.close()
+    with pytest.raises(StoreError, match="close it first"):
+        forget(state, "s")
+    assert activity(state)["s"] == math.inf
+    second.close()
+    assert activity(state)["s"] < math.inf
+
+
+def test_nothing_is_written_into_a_session_that_was_removed(tmp_path: Path) -> None:
+    """Not into another one either, to which SQLite would give the same number."""
+    state = StateDir(tmp_path)
+    ledger = Ledger(state, "s")
+    with contextlib.closing(sqlite3.connect(state.database)) as db, db:
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute("DELETE FROM session")
+    Ledger(state, "other").close()
+    with pytest.raises(StoreError, match="FOREIGN KEY"):
+        ledger.commit([record("a")], [], ModelCall(1, 1, 1, 1))
+    with contextlib.closing(Ledger(state, "other")) as other:
+        assert other.records() == []
+    ledger.close()
+
+
+@pytest.mark.parametrize("left", ["sessions/s-1.sqlite3", "tombstones.sqlite3", "entries.sqlite3"])
+def test_a_directory_of_an_earlier_version_is_refused_in_one_sentence(
+    tmp_path: Path, left: str
+) -> None:
+    (tmp_path / "sessions").mkdir()
+    (tmp_path / left).touch()
+    for opened in (lambda: Ledger(StateDir(tmp_path), "s"), lambda: activity(StateDir(tmp_path))):
+        with pytest.raises(
+            StoreError, match=r"is of an earlier version, .* name another directory"
+        ):
+            opened()
+    assert not StateDir(tmp_path).database.exists()

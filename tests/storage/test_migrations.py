@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import subprocess
 import sys
@@ -11,55 +10,43 @@ from pathlib import Path
 
 import pytest
 
-from hippocampus.entries.entry import Entry, Source
 from hippocampus.errors import StoreError
 from hippocampus.facts.database import Database
 from hippocampus.facts.schema import SCHEMA as FACTS
-from hippocampus.storage import entry_index, tombstones
-from hippocampus.storage.ledger import SCHEMA as LEDGER
 from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.migrations import (
     LaterVersionError,
     Migration,
     Schema,
-    _columns,
     _run,
+    columns_of,
     migrate,
 )
+from hippocampus.storage.schema import SCHEMA as STATE
 from hippocampus.storage.search_index import SCHEMA as PASSAGES
 from hippocampus.storage.search_index import Content, Passage, Passages
 from hippocampus.storage.sqlite import connected
 from hippocampus.storage.state_dir import StateDir
 
-SCHEMAS = {
-    each.kind: each for each in (LEDGER, FACTS, PASSAGES, tombstones.SCHEMA, entry_index.SCHEMA)
-}
-RECORDED = {"fact store"}
-"""Kinds of which every version has recorded its migrations in the file."""
+SCHEMAS = {each.kind: each for each in (STATE, FACTS, PASSAGES)}
 
 
 def layout(db: sqlite3.Connection) -> object:
-    return {name: columns for name, columns in _columns(db).items() if name != "migration"}
+    return {name: columns for name, columns in columns_of(db).items() if name != "migration"}
 
 
 def opened(kind: str, state: StateDir) -> Path:
     """Open and close the file of a kind by the class that owns it; return where it is."""
-    if kind == "ledger":
+    if kind == "state":
         Ledger(state, "s").close()
-        return state.ledger("s")
+        return state.database
     if kind == "fact store":
         Database(state.facts).close()
         return state.facts
-    if kind == "search index":
-        index = Passages(state.search_index("s"), lambda _: Content([Passage(1, 1, "words")], ""))
-        assert index.search(["words"], ["abcd2345"])
-        index.close()
-        return state.search_index("s")
-    if kind == "entry index":
-        entry_index.ledgers_with(state, "none", lambda _: ())
-        return state.entry_index
-    with tombstones.opened(state):
-        return state.tombstones
+    index = Passages(state.index, "s", lambda _: Content([Passage(1, 1, "words")], ""))
+    assert index.search(["words"], ["abcd2345"])
+    index.close()
+    return state.index
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
@@ -73,41 +60,14 @@ def test_a_file_of_each_earlier_version_gets_what_came_later(kind: str, tmp_path
         with closing(sqlite3.connect(path, isolation_level=None)) as old:
             for each in schema.migrations[:count]:
                 _run(old, each.script)
-            if kind in RECORDED:
-                old.execute("CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT)")
-                names = [(number, each.name) for number, each in enumerate(schema.migrations)]
-                old.executemany("INSERT INTO migration VALUES (?, ?)", names[:count])
-            elif kind == "ledger":
-                old.execute(f"PRAGMA user_version = {count}")
+            old.execute("CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT)")
+            names = [(number, each.name) for number, each in enumerate(schema.migrations)]
+            old.executemany("INSERT INTO migration VALUES (?, ?)", names[:count])
         assert opened(kind, state) == path
         with closing(sqlite3.connect(path)) as db, closing(sqlite3.connect(expected)) as fresh:
             assert layout(db) == layout(fresh)
             names = db.execute("SELECT name FROM migration ORDER BY number").fetchall()
             assert names == [(each.name,) for each in schema.migrations]
-
-
-def test_the_entries_of_an_earlier_ledger_come_back_as_they_were(tmp_path: Path) -> None:
-    state = StateDir(tmp_path)
-    state.sessions.mkdir()
-    entries = [
-        Entry(id=name, type="message", source=Source(type="t", ref=name * 8, turn=1), summary=text)
-        for name, text in (("zzzz2222", "first"), ("aaaa1111", "\u65e5\u672c\ud800"))
-    ]
-    with closing(sqlite3.connect(state.ledger("s"), isolation_level=None)) as old:
-        for each in LEDGER.migrations[:9]:
-            _run(old, each.script)
-        old.execute("INSERT INTO session (name) VALUES ('s')")
-        for each in entries:
-            written = json.dumps(each.fields())
-            fields = (each.id, f"memory:{each.id}", each.source.ref, "text", "json", "run", "{}", 9)
-            row = (*fields, "indexed", f"[{each.id}] \u2026 9 lines", written)
-            old.execute(f"INSERT INTO entry VALUES ({', '.join('?' * len(row))})", row)
-        old.execute("INSERT INTO decision VALUES (1, 'zzzz2222', 1, 'indexed', 'why', 5, 0.5)")
-    with closing(Ledger(state, "s")) as ledger:
-        found = ledger.records()
-        assert [each.entry for each in found] == entries
-        assert [each.shown for each in found] == [f"[{each.id}] \u2026 9 lines" for each in entries]
-        assert ledger.check() == []
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
@@ -124,7 +84,7 @@ def test_a_file_of_a_later_version_is_refused_and_stays_as_it_is(kind: str, tmp_
 @pytest.mark.parametrize("kind", [each for each in SCHEMAS if each != "search index"])
 def test_a_file_with_another_column_is_refused(kind: str, tmp_path: Path) -> None:
     path = opened(kind, StateDir(tmp_path))
-    table = next(each for each in ("entry", "memory", "tombstone") if f"{each}" in text(path))
+    table = next(each for each in ("entry", "memory") if f"{each}" in text(path))
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(f"ALTER TABLE {table} ADD COLUMN more TEXT")
     with pytest.raises(StoreError, match=f"its table '{table}' has the columns .*, more, and not"):

@@ -22,15 +22,8 @@ def test_each_file_of_a_session_is_one_that_the_layout_names(tmp_path: Path) -> 
     memory.session("two")(reading(2))
     known = {
         state.facts,
-        state.entry_index,
-        state.journal_lock("one"),
-        state.journal_lock("two"),
-        state.ledger("one"),
-        state.ledger("two"),
-        state.packed_archive("one"),
-        state.journal("two"),
-        state.search_index("one"),
-        state.search_index("two"),
+        state.database,
+        state.index,
         state.memory_file(),
         state.known_lines(),
         state.daily_log(time.strftime("%Y-%m-%d", time.gmtime())),

@@ -13,7 +13,6 @@ from storage.memory_store import MemoryStore
 
 from hippocampus import Hippocampus, RecallError
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.ledger import owner_of
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
@@ -30,7 +29,6 @@ def state(tmp_path: Path) -> StateDir:
     memory.session("running")(reading(2))
     memory.facts.remember("The port is 8088.")
     memory.close()
-    assert owner_of(state, "none") is None
     assert verify(state) == ([], [])
     return state
 
@@ -43,30 +41,13 @@ def empty(path: Path) -> None:
     path.write_bytes(b"")
 
 
-def flip(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    path.write_bytes(bytes(content))
-
-
-def tear(path: Path) -> None:
-    lines = path.read_bytes().split(b"\n")
-    path.write_bytes(b"\n".join([lines[0], b"{torn", *lines[2:]]))
-
-
 @pytest.mark.parametrize(
     ("damaged", "damage", "named"),
     [
         (lambda state: state.facts, empty, "fact store"),
-        (lambda state: state.ledger("done"), empty, "ledger"),
-        (lambda state: state.packed_archive("done"), empty, "archive"),
-        (lambda state: state.journal("running"), empty, "archive"),
-        (lambda state: state.tombstones, empty, "tombstones"),
+        (lambda state: state.database, empty, "state"),
         (lambda state: state.facts, junk, "fact store"),
-        (lambda state: state.ledger("done"), junk, "ledger"),
-        (lambda state: state.packed_archive("done"), junk, "archive"),
-        (lambda state: state.packed_archive("done"), flip, "archive"),
-        (lambda state: state.journal("running"), tear, "lines are no JSON"),
+        (lambda state: state.database, junk, "state"),
         (lambda state: state.contents / "cache.db", junk, "content store"),
     ],
 )
@@ -84,20 +65,13 @@ def test_what_is_damaged_is_a_problem(
     assert any(named in each for each in report.problems)
 
 
-def test_a_last_line_that_a_crash_has_torn_is_no_problem(state: StateDir) -> None:
-    with state.journal("running").open("ab") as journal:
-        journal.write(b'{"type": "mess')
-    assert verify(state) == ([], [])
-
-
 def test_what_is_made_again_or_only_costs_space_is_a_note(state: StateDir) -> None:
     with contextlib.closing(DiskStore(state.contents)) as store:
         key = store.put(b"no session refers to it")
-    junk(state.search_index("done"))
-    junk(state.entry_index)
+    junk(state.index)
     report = verify(state)
     assert report.problems == []
-    assert len(report.notes) == 3
+    assert len(report.notes) == 2
     assert any(f"content {key[:12]} is an orphan" in each for each in report.notes)
 
 
@@ -116,9 +90,9 @@ def test_a_store_of_the_hosts_is_verified(tmp_path: Path) -> None:
     assert f"content {first.content[:12]} is lost" in problem
 
 
-def test_verifying_writes_no_ledger(state: StateDir) -> None:
-    before = state.ledger("done").read_bytes()
-    with contextlib.closing(sqlite3.connect(state.ledger("done"))) as db:
+def test_verifying_writes_nothing(state: StateDir) -> None:
+    before = state.database.read_bytes()
+    with contextlib.closing(sqlite3.connect(state.database)) as db:
         verify(state)
         db.execute("SELECT 1")
-    assert state.ledger("done").read_bytes() == before
+    assert state.database.read_bytes() == before

@@ -31,7 +31,6 @@ from hippocampus.facts.schema import SCHEMA as FACTS
 from hippocampus.policy import load
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.ledger import SCHEMA as LEDGER
 from hippocampus.storage.migrations import Schema, migrate
 from hippocampus.storage.sqlite import connected
 from hippocampus.storage.state_dir import StateDir
@@ -107,10 +106,10 @@ def consolidations(folder: Path, say: Say) -> None:
 
 
 def migrations(folder: Path, say: Say) -> None:
-    """Open a ledger and a fact store of the oldest version."""
+    """Open a new state, and a fact store of the oldest version."""
     memory = Hippocampus(folder)
     memory.session("old")
-    say({"ledger": 1})
+    say({"state": 1})
     memory.facts.memories()
     say({"facts_file": 1})
 
@@ -139,8 +138,7 @@ def oldest(path: Path, schema: Schema, row: str) -> None:
 
 
 def old_directory(folder: Path) -> None:
-    """Make a ledger and a fact store of the oldest version."""
-    oldest(StateDir(folder).ledger("old"), LEDGER, "INSERT INTO session (name) VALUES ('old')")
+    """Make a fact store of the oldest version."""
     oldest(StateDir(folder).facts, FACTS, "INSERT INTO meta VALUES ('kept', 'yes')")
 
 

@@ -57,7 +57,7 @@ class Work(NamedTuple):
 
 def process(folder: str, number: int, threads: int, seconds: float, results: Any) -> None:
     """Run threads, each with sessions, recalls and facts of its own, and report."""
-    memory = Hippocampus(folder)
+    memory = Hippocampus(folder, deadline_seconds=10.0)  # each call waits, and its time is reported
     done: list[Work] = []
 
     def thread(at: int) -> None:

@@ -28,20 +28,12 @@ def state(tmp_path, monkeypatch):
     return StateDir(tmp_path / "state")
 
 
-def only(paths):
-    [found] = paths
-    return found
-
-
 DAMAGES = {
-    "ledger": lambda state: only(state.ledgers()).write_bytes(JUNK),
-    "search index": lambda state: only(state.search.glob("*.sqlite3")).write_bytes(JUNK),
-    "entry index": lambda state: state.entry_index.write_bytes(JUNK),
+    "state": lambda state: state.database.write_bytes(JUNK),
+    "search index": lambda state: state.index.write_bytes(JUNK),
     "fact store": lambda state: state.facts.write_bytes(JUNK),
-    "archive": lambda state: state.packed_archive("s").write_bytes(JUNK),
-    "empty ledger": lambda state: only(state.ledgers()).write_bytes(b""),
+    "empty state": lambda state: state.database.write_bytes(b""),
     "empty fact store": lambda state: state.facts.write_bytes(b""),
-    "empty archive": lambda state: state.packed_archive("s").write_bytes(b""),
     "memory lines": lambda state: state.known_lines().write_bytes(b"{"),
     "half a file": lambda state: (state.root / ".MEMORY.md.tmp").write_bytes(b"half"),
     "stray file": lambda state: (state.contents / "stray.val").write_bytes(b"x"),

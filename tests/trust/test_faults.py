@@ -76,7 +76,7 @@ def damaged_store(state):
 def damaged_ledger(state):
     with contextlib.closing(Hippocampus(state)) as memory:
         memory.session("s").close()
-        [ledger] = (state / "sessions").glob("*.sqlite3")
+    ledger = state / "state.sqlite3"
     ledger.write_bytes(b"no database" * 1_000)
     yield
     ledger.unlink()

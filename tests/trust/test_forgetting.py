@@ -62,8 +62,8 @@ def found_on_disk(root, word):
         if content.startswith(b"\x1f\x8b"):
             texts.append(gzip.decompress(content))
         if any(wanted in text.lower() for text in texts):
-            hits.append(path.relative_to(root).as_posix())
-    return hits
+            hits.append(path.relative_to(root).as_posix().removesuffix("-wal"))
+    return sorted(set(hits))
 
 
 @pytest.fixture

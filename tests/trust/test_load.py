@@ -22,13 +22,13 @@ def test_processes_and_threads_lose_nothing(tmp_path):
 def test_a_session_that_is_never_searched_has_no_search_index(tmp_path):
     with contextlib.closing(Hippocampus(tmp_path)) as memory, memory.session("s") as session:
         session(conversation(3))
-        assert not StateDir(tmp_path).search.exists()
+        assert not StateDir(tmp_path).index.exists()
         assert "row_2_7" in session.recall(query="row_2_7 ok")
-        assert StateDir(tmp_path).search_index("s").exists()
+        assert StateDir(tmp_path).index.exists()
 
 
 @pytest.mark.slow
 def test_a_long_run_fills_less_than_three_and_a_half_times_the_compressed_raw_size(tmp_path):
     found = long_session(tmp_path, 300)
-    empty = 0.16  # the tables of the fact store, which 100,000 turns do not fill
+    empty = 0.32  # the tables of the two databases, which 100,000 turns do not fill
     assert found["state directory MB"] - empty <= 3.5 * found["raw compressed MB"], found

@@ -11,7 +11,6 @@ import json
 import os
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from hippocampus.storage.state_dir import StateDir
 
 MAX_SECONDS = 20.0
 """After this time the hook gives up, well before the host does."""
-MAX_LOG_BYTES = 500_000
 
 Event = dict[str, Any]
 
@@ -70,24 +68,20 @@ def answered(event: Any, state: StateDir, policy: str) -> Event | None:
 
 
 def noted(state: StateDir, fields: Event) -> None:
-    """Append a line to the log that `hippocampus status` reads; the log stays within its bound."""
-    path = state.hook_log
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if path.exists() and path.stat().st_size > MAX_LOG_BYTES:
-            path.replace(path.with_suffix(".old"))
-        opened = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with open(opened, "a", encoding="utf-8") as log:  # noqa: PTH123 - of a private file
-            log.write(f"{json.dumps({'at': time.time(), **fields})}\n")
-    except OSError:  # a full disk must not stop an agent either
-        return
+    """Write an event down, which `hippocampus status` reads."""
+    from hippocampus.errors import StoreError
+    from hippocampus.storage import hook_events
+
+    with contextlib.suppress(StoreError):  # a full disk must not stop an agent either
+        hook_events.add(state, fields)
 
 
 def log_of(state: StateDir) -> list[Event]:
-    """Return the lines of the log, oldest first; one that two processes have mixed is left out."""
-    found: list[Event] = []
-    with contextlib.suppress(OSError):
-        for line in state.hook_log.read_text("utf-8", "replace").splitlines():
-            with contextlib.suppress(ValueError):
-                found.append(json.loads(line))
-    return found
+    """Return the events, oldest first; none where they cannot be read."""
+    from hippocampus.errors import StoreError
+    from hippocampus.storage import hook_events
+
+    try:
+        return hook_events.events(state)
+    except StoreError:
+        return []

@@ -58,7 +58,7 @@ def _retrieved(event: dict[str, Any], state: StateDir) -> str:
 
 
 def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
-    if not (state.facts.exists() or state.sessions.exists()):
+    if not (state.facts.exists() or state.database.exists()):
         return ""
     from hippocampus import policy
     from hippocampus.consolidation.context_load import opening

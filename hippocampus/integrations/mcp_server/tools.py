@@ -112,13 +112,9 @@ class Tools:
         state = self._state
         name = session_id or (ledger.owner_of(state, entry_id) if entry_id else "")
         if not name:
-            newest = next(ledger.earlier(state, "", self._agent, 1), None)
-            name = newest.session if newest else ""
-        is_there = bool(name) and state.ledger(name).exists()
-        if is_there:
-            with contextlib.closing(ledger.Ledger(state, name)) as log:
-                is_there = log.agent() in self._owners
-        if not is_there:
+            newest = ledger.earlier(state, "", self._agent, 1)
+            name = newest[0].session if newest else ""
+        if not name or ledger.agent_of(state, name) not in self._owners:
             named = session_id or entry_id
             raise ToolError(f"this memory has no session of {named!r}" if named else NO_SESSION)
         return name

@@ -20,13 +20,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hippocampus.errors import StoreError
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer, Round, results_of
-from hippocampus.storage.migrations import migrated
-from hippocampus.storage.proxy import SCHEMA
-from hippocampus.storage.sqlite import transaction
+from hippocampus.storage import database, proxy
 from hippocampus.storage.state_dir import StateDir
 
 KEPT_SECONDS = 30 * 86_400.0
@@ -94,7 +91,7 @@ def _hash(*texts: str) -> str:
 
 
 class KnownConversations:
-    """The conversations that went through the proxies of a state directory, in one file."""
+    """The conversations that went through the proxies of a state directory, in its database."""
 
     def __init__(self, state: StateDir, now: float) -> None:
         """Open the file, and forget conversations that have sent nothing for long.
@@ -104,16 +101,9 @@ class KnownConversations:
 
         """
         self._lock = threading.Lock()
-        try:
-            self._db = migrated(state.proxy, SCHEMA)
-            with transaction(self._db):
-                self._db.execute("DELETE FROM conversation WHERE sent < ?", (now - KEPT_SECONDS,))
-                left = "session NOT IN (SELECT session FROM conversation)"
-                self._db.execute(f"DELETE FROM chain WHERE {left}")  # noqa: S608 - a constant
-                self._db.execute(f"DELETE FROM rounds WHERE {left}")  # noqa: S608 - a constant
-            (self._secret,) = self._db.execute("SELECT secret FROM caller_key").fetchone()
-        except (OSError, sqlite3.Error) as failure:
-            raise StoreError(f"{SCHEMA.kind} {state.proxy}: {failure}") from failure
+        with database.as_store_error(state):
+            self._db = database.connected(state)
+            self._secret = proxy.begin(self._db, now - KEPT_SECONDS)
 
     def caller(self, credentials: Sequence[str]) -> str:
         """Return the name of who sends a request, from its credentials; empty where it has none.
@@ -132,30 +122,12 @@ class KnownConversations:
             sqlite3.Error: the file is full, damaged or locked.
 
         """
-        with self._lock, transaction(self._db):
-            row = self._db.execute(
-                "SELECT session, sent FROM conversation WHERE tip IN (?, ?) ORDER BY tip = ? DESC",
-                (chains.last, chains.before, chains.last),
-            ).fetchone()
+        with self._lock:
             # A known list that is not the newest of its conversation was taken back by the host, but
             # for the very start, which any conversation may have.
-            if row is None and chains.ends:
-                row = self._db.execute(
-                    "SELECT session, sent FROM chain JOIN conversation USING (session)"
-                    " WHERE chain = ?",
-                    (chains.last,),
-                ).fetchone()
-            if row is None:
-                count = "SELECT count(*) FROM conversation WHERE session GLOB ?"
-                name = f"proxy-{chains.last[:12]}"
-                (same,) = self._db.execute(count, (f"{name}*",)).fetchone()
-                row = (f"{name}-{same + 1}" if same else name, 0.0)
-            session, sent = row
-            self._db.execute(
-                "INSERT OR REPLACE INTO conversation VALUES (?, ?, ?)", (session, chains.last, now)
+            return proxy.place(
+                self._db, chains.last, chains.before, now, has_start=bool(chains.ends)
             )
-            self._db.execute("INSERT OR REPLACE INTO chain VALUES (?, ?)", (chains.last, session))
-            return session, sent
 
     def keep(self, chain: str, session: str, rounds: Iterable[Round]) -> None:
         """Keep the rounds of an answer that the host has not seen; `chain` ends with that answer.
@@ -165,8 +137,7 @@ class KnownConversations:
 
         """
         with self._lock:
-            row = (chain, session, json.dumps([list(each) for each in rounds]))
-            self._db.execute("INSERT OR REPLACE INTO rounds VALUES (?, ?, ?)", row)
+            proxy.keep(self._db, chain, session, json.dumps([list(each) for each in rounds]))
 
     def restored(self, answers: type[ModelAnswer], chains: Chains, items: list[Item]) -> list[Item]:
         """Return a request's list with the rounds that the host has not seen; its own items stay.
@@ -176,11 +147,7 @@ class KnownConversations:
 
         """
         with self._lock:
-            known = (
-                "SELECT chain, rounds FROM rounds WHERE chain IN (SELECT value FROM json_each(?))"
-            )
-            names = json.dumps([chain for _, chain in chains.ends.values()])
-            kept = dict(self._db.execute(known, (names,)).fetchall())
+            kept = proxy.kept(self._db, [chain for _, chain in chains.ends.values()])
         adapter = answers.ADAPTER
         restored = list(items)
         for start, (end, chain) in sorted(chains.ends.items(), reverse=True):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hippocampus.errors import MALFORMED, RecordingError
-from hippocampus.replay.readers import codex, formats, opencode, openhands_sdk
+from hippocampus.replay.readers import archive, codex, formats, opencode, openhands_sdk
 from hippocampus.replay.readers.documents import DATABASE, load
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
@@ -21,8 +21,8 @@ from hippocampus.storage.state_dir import StateDir
 def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
     """Return the files at the paths and below them, sorted in each directory, none twice.
 
-    Hidden files and directories below a path are left out. Of a state directory of
-    `hippocampus` only the archives are returned.
+    Hidden files and directories below a path are left out. A state directory of `hippocampus` has
+    a path for each session.
 
     Raises:
         RecordingError: there is nothing at a path.
@@ -33,16 +33,16 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
         if not path.exists():
             raise RecordingError(str(path), "no such file or directory")
         for file in _walk(path) if path.is_dir() else (path,):
-            files.setdefault(file.resolve(), file)
+            for each in archive.sessions(file) if archive.is_session(file / "any") else (file,):
+                files.setdefault(each.resolve(), each)
     return list(files.values())
 
 
 def _walk(root: Path) -> Iterator[Path]:
     for directory, directories, names in os.walk(root):
         state = StateDir(Path(directory))
-        if {state.contents.name, state.sessions.name} <= set(directories):
-            directories[:] = [name for name in directories if name == state.archive.name]
-            names[:] = []
+        if state.database.name in names:
+            directories[:], names[:] = [], [state.database.name]
         if openhands_sdk.STATE in names and openhands_sdk.EVENTS in directories:
             directories[:], names[:] = [], [openhands_sdk.STATE]
         directories[:] = sorted(name for name in directories if not name.startswith("."))
@@ -59,7 +59,8 @@ def read_file(path: str | os.PathLike[str]) -> list[Recording]:
         RecordingError: the file cannot be read, or is in no known format.
 
     """
-    document = codex.with_beginning(load(str(path)))
+    is_own = archive.is_session(Path(path))
+    document = archive.exported(Path(path)) if is_own else codex.with_beginning(load(str(path)))
     if Path(path).name == openhands_sdk.STATE:
         document = openhands_sdk.with_events(document)
     if document.description == DATABASE:

@@ -1,14 +1,19 @@
-"""Sessions that `hippocampus` has archived itself: JSON lines, read as the provider's messages.
+"""Sessions that `hippocampus` has archived itself, in its database or as JSON lines, read as the provider's messages.
 
 Lists of Bedrock and Gemini become chat messages. A conversation is one context; the next one starts where the host cut or edited its list.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote, unquote
 
+from hippocampus.errors import RecordingError, StoreError
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item
+from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import (
     MessageFormat,
     RawConversation,
@@ -16,7 +21,9 @@ from hippocampus.replay.readers.raw import (
     chat_call,
 )
 from hippocampus.replay.readers.values import JsonRecord, kind_of
-from hippocampus.storage.archive.records import contexts
+from hippocampus.storage import archive as storage
+from hippocampus.storage.archive.records import contexts, parsed
+from hippocampus.storage.state_dir import StateDir
 
 NAME = "hippocampus"
 KINDS: dict[str, MessageFormat] = {
@@ -42,6 +49,43 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
         else RawConversation("chat", list(_as_chat(each.items)))
         for each in contexts(records)
     ]
+
+
+def is_session(path: Path) -> bool:
+    """Return whether a path names a session: the database of a state directory, then its name."""
+    return path.parent.name == StateDir(Path()).database.name
+
+
+def sessions(database: Path) -> list[Path]:
+    """Return a path for each session of a state directory with a raw conversation.
+
+    Raises:
+        RecordingError: its database cannot be read.
+
+    """
+    with _as_recording_error(database):
+        found = storage.stored(StateDir(database.parent))
+        return [database / quote(each.session, safe="", errors="replace") for each in found]
+
+
+def exported(path: Path) -> JsonDocument:
+    """Return the raw conversation of the session that a path names.
+
+    Raises:
+        RecordingError: it cannot be read.
+
+    """
+    with _as_recording_error(path):
+        lines = storage.exported(StateDir(path.parent.parent), unquote(path.name))
+    return JsonDocument(str(path), list(map(JsonRecord, parsed(lines))), "a session")
+
+
+@contextlib.contextmanager
+def _as_recording_error(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except StoreError as failure:
+        raise RecordingError(str(path), str(failure)) from failure
 
 
 def _as_chat(items: Sequence[Item]) -> Iterator[RawMessage]:

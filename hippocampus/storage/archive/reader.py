@@ -1,45 +1,59 @@
-"""Reads archives: the journal of a running session, and its packed parts.
-
-Nothing is written here but the new name of a damaged archive.
-"""
+"""Reads raw conversations: the rows of a session, running or packed, as lines and as lists."""
 
 from __future__ import annotations
 
-import itertools
+import logging
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from hippocampus.errors import StoreError
-from hippocampus.storage import files, packing
+from hippocampus.entries.text import storable
+from hippocampus.storage import database, packing
 from hippocampus.storage.archive.records import ArchivedConversation, Context, contexts, parsed
 from hippocampus.storage.state_dir import StateDir
 
+LOG = logging.getLogger("hippocampus")
+NUMBER = "SELECT number FROM session WHERE name = ?"
 
-def unpacked(path: Path) -> bytes:
-    """Return what a packed archive holds; nothing where there is none.
 
-    Raises:
-        StoreError: it cannot be read, or is damaged.
+class Stored(NamedTuple):
+    """The stored conversation of one session."""
 
-    """
+    session: str
+    size_bytes: int
+    damaged: str
+    """The reason why a part of it cannot be read; empty where all can."""
+
+
+def rows(db: sqlite3.Connection, session: int, after: int = 0) -> list[tuple[int, bytes]]:
+    """Return the rows of a session after a number, each with its lines, as they are stored."""
+    query = (
+        "SELECT number, lines FROM conversation WHERE session = ? AND number > ? ORDER BY number"
+    )
+    return db.execute(query, (session, after)).fetchall()
+
+
+def readable(lines: bytes) -> bytes:
+    """Return the lines of a row; none, with a warning, where they are damaged."""
     try:
-        return packing.unpacked(written(path))
+        whole = packing.unpacked(lines) if packing.is_packed(lines) else lines
+        return whole[: whole.rfind(b"\n") + 1]
     except packing.DamagedError as damage:
-        raise StoreError(
-            f"archive {path} is damaged: {damage}; rename it to go on without it"
-        ) from damage
+        LOG.warning("a part of a conversation is damaged, and left out: %s", damage)
+        return b""
 
 
-def set_aside(path: Path) -> Path:
-    """Rename a damaged archive so that it is read no more, and return its new path.
+def exported(state: StateDir, session: str) -> bytes:
+    """Return the raw conversation of a session as JSON lines; nothing where none is stored.
 
     Raises:
-        OSError: it cannot be renamed.
+        StoreError: the state cannot be read.
 
     """
-    names = (path.with_name(f"{path.name}.damaged-{number}") for number in itertools.count(1))
-    return path.rename(next(name for name in names if not name.exists()))
+    with database.reading(state) as db:
+        found = db.execute(NUMBER, (storable(session),)).fetchone()
+        return b"".join(readable(lines) for _, lines in rows(db, found[0])) if found else b""
 
 
 def conversation(state_dir: str | Path, session: str) -> ArchivedConversation:
@@ -48,48 +62,48 @@ def conversation(state_dir: str | Path, session: str) -> ArchivedConversation:
     Of a session that was never archived it has no messages. What its policy redacts is redacted.
 
     Raises:
-        StoreError: the archive cannot be read.
+        StoreError: the state cannot be read.
 
     """
     found = ArchivedConversation(session)
-    for record in _records(StateDir(Path(state_dir)), session):
+    for record in parsed(exported(StateDir(Path(state_dir)), session)):
         found.take(record)
     return found
-
-
-def is_archived(state: StateDir, session: str) -> bool:
-    """Return whether there is an archive of a session."""
-    return state.journal(session).exists() or state.packed_archive(session).exists()
 
 
 def lists(state: StateDir, session: str) -> list[Context]:
     """Return each list that the host of a session sent, as it stood before a cut, the last one last.
 
     Raises:
-        StoreError: the archive cannot be read.
+        StoreError: the state cannot be read.
 
     """
-    return contexts(_records(state, session))
+    return contexts(parsed(exported(state, session)))
 
 
-def _records(state: StateDir, session: str) -> Iterator[dict[str, Any]]:
-    """Yield the records of a session; of a journal that is packed already, once."""
-    part = 0
-    for content in (unpacked(state.packed_archive(session)), written(state.journal(session))):
-        records = list(parsed(content))
-        if records and records[0].get("part", part + 1) > part:
-            part = max([part, *(int(each.get("part", 0)) for each in records)])
-            yield from records
-
-
-def written(path: Path) -> bytes:
-    """Return the bytes of a file; nothing where there is none.
+def stored(state: StateDir) -> Iterator[Stored]:
+    """Yield the stored conversation of each session.
 
     Raises:
-        StoreError: it cannot be read.
+        StoreError: the state cannot be read.
 
     """
+    with database.reading(state) as db:
+        for number, name in db.execute(
+            "SELECT number, name FROM session ORDER BY number"
+        ).fetchall():
+            found = [lines for _, lines in rows(db, number)]
+            if found:
+                yield Stored(
+                    name, sum(map(len, found)), next(filter(None, map(_damage, found)), "")
+                )
+
+
+def _damage(lines: bytes) -> str:
     try:
-        return files.read_file(path)
-    except OSError as failure:
-        raise StoreError(f"archive {path}: {failure}") from failure
+        content = packing.unpacked(lines) if packing.is_packed(lines) else lines
+    except packing.DamagedError as damage:
+        return str(damage)
+    written = [each for each in content.split(b"\n") if each]
+    wrong = len(written) - sum(1 for _ in parsed(content))
+    return f"{wrong} of {len(written)} lines are no JSON" if wrong else ""

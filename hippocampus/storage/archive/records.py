@@ -2,7 +2,7 @@
 
 Pure: lines in, conversations out; which file they stand in is not known here.
 
-    {"type": "archive", "version": 1, "session": …, "part": 1, "policy": …}   opens each part
+    {"type": "archive", "version": 1, "session": …, "part": 1, "policy": …}   opens a conversation
     {"type": "message", "at": 4, "items": […]}     the message at that place, in the provider's items
     {"type": "cut", "at": 3}                       what stood from there on is in the list no more
     {"type": "call", "turn": 2, "format": …, "messages": 5, …, "decisions": […], "entries": […]}
@@ -36,6 +36,12 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":"), default=str).encode("ascii")
 
 
+def head_line(session: str, policy: str) -> bytes:
+    """Return the line that opens a conversation."""
+    head = {"type": "archive", "version": VERSION, "session": session, "part": 1}
+    return line({**head, "policy": policy})
+
+
 def cut_line(at: int) -> bytes:
     """Return the line that removes the messages from a number on."""
     return line({"type": "cut", "at": at})
@@ -44,6 +50,25 @@ def cut_line(at: int) -> bytes:
 def message_line(at: int, items: Sequence[Item]) -> bytes:
     """Return the line that puts a message at a place."""
     return line({"type": "message", "at": at, "items": list(items)})
+
+
+def lines_between(
+    old: Sequence[Sequence[Item]], start: int, new: Sequence[Sequence[Item]]
+) -> list[bytes]:
+    """Return the lines that turn the messages of a list from a number on into others."""
+    lines: list[bytes] = []
+    known = old[start:]
+    for at, items in enumerate(new):
+        before = known[at] if at < len(known) else None
+        if before is not None and is_same(before, items):
+            continue
+        if before is not None and not is_same_without_marks(before, items):
+            lines.append(cut_line(start + at))
+            known = []
+        lines.append(message_line(start + at, items))
+    if len(known) > len(new):
+        lines.append(cut_line(start + len(new)))
+    return lines
 
 
 def is_same(one: Sequence[Item], other: Sequence[Item]) -> bool:
@@ -90,8 +115,6 @@ class ArchivedConversation:
     """A conversation, built from its records one after the other."""
 
     session: str = ""
-    part: int = 0
-    """How many parts the archive has; each is opened by one run of the session."""
     turn: int = 0
     format: str = "openai"
     messages: list[list[Item]] = field(default_factory=list)
@@ -104,8 +127,8 @@ class ArchivedConversation:
     def take(self, record: dict[str, Any]) -> None:
         """Apply one record; one of an unknown type changes nothing."""
         match record:
-            case {"type": "archive", "session": str(session), "part": int(part)}:
-                self.session, self.part = session, part
+            case {"type": "archive", "session": str(session)}:
+                self.session = session
             case {"type": "message", "at": int(at), "items": list(items)}:
                 self.messages[at : at + 1] = [[item for item in items if isinstance(item, dict)]]
             case {"type": "cut", "at": int(at)}:

@@ -14,7 +14,7 @@ import pytest
 
 from hippocampus import Hippocampus
 from hippocampus.integrations.hooks import answered, log_of, noted, tool_output
-from hippocampus.storage import ledger
+from hippocampus.storage import hook_events, ledger
 from hippocampus.storage.state_dir import StateDir
 
 RECORDED = [
@@ -178,7 +178,7 @@ def test_the_rules_of_a_policy_hold_for_what_a_hook_stores(state: Path, tmp_path
     [secrets, noted_] = content_of(state, MCP["session_id"])
     assert "item-0007" not in secrets
     assert "item-0007" in noted_
-    stored = next(ledger.stored_sessions(StateDir(state))).records
+    stored = ledger.stored_sessions(StateDir(state))[0].records
     [entry] = [each.entry for each in stored if each.tool == "noted"]
     assert entry.modifiers.priority == "high"
     assert (entry.lifecycle.expires, entry.decay.floor) == (9, 0.3)
@@ -224,7 +224,7 @@ def test_what_fails_inside_gets_no_output_and_is_in_the_log(state: Path, tmp_pat
     taken = tmp_path / "taken"
     taken.write_text("a file where the state directory should be")
     assert run(large, taken) == ""
-    log = [json.loads(line) for line in StateDir(state).hook_log.read_text().splitlines()]
+    log = log_of(StateDir(state))
     assert [each["failed"].split(":")[0] for each in log] == ["JSONDecodeError", "PolicyError"]
 
 
@@ -290,7 +290,7 @@ def test_a_compacted_session_gets_the_ids_of_its_own_entries(state: Path) -> Non
     large["session_id"] = start["session_id"] = compact["session_id"]
     assert compact["source"] == "compact"
     asked(large, state)
-    [entry_id] = [each.entry.id for each in next(ledger.stored_sessions(StateDir(state))).records]
+    [entry_id] = [each.entry.id for each in ledger.stored_sessions(StateDir(state))[0].records]
     assert entry_id in json.dumps(asked(compact, state))
     assert entry_id not in json.dumps(asked(start, state))
 
@@ -353,10 +353,9 @@ def test_of_a_transcript_the_last_context_counts_and_no_sub_agent(
 
 
 def test_the_log_stays_within_its_bound(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hippocampus.integrations.hooks.MAX_LOG_BYTES", 1_000)
+    monkeypatch.setattr(hook_events, "MAX_EVENTS", 10)
     for number in range(50):
         noted(StateDir(state), {"failed": f"number {number}"})
-    with StateDir(state).hook_log.open("a") as log:
-        log.write('{"half\n')
-    assert log_of(StateDir(state))[-1]["failed"] == "number 49"
-    assert sum(path.stat().st_size for path in state.glob("hooks*")) < 2_500
+    assert [each["failed"] for each in log_of(StateDir(state))] == [
+        f"number {number}" for number in range(40, 50)
+    ]

@@ -28,6 +28,7 @@ from hippocampus import Hippocampus
 from hippocampus.cli.memory_store import OWN_AGENT
 from hippocampus.facts import Facts
 from hippocampus.integrations import mcp_server
+from hippocampus.storage.ledger import activity
 from hippocampus.storage.state_dir import StateDir
 
 COMMAND = [sys.executable, "-m", "hippocampus", "mcp"]
@@ -187,7 +188,7 @@ def test_a_session_that_does_not_exist_is_not_made(state: Path) -> None:
             assert "no session of 'another'" in text_of(found)
 
     asyncio.run(talk())
-    assert len(StateDir(state).ledgers()) == 1
+    assert len(activity(StateDir(state))) == 1
 
 
 def test_one_agent_does_not_recall_the_payloads_of_another(state: Path) -> None:

@@ -60,7 +60,7 @@ def test_the_commands_of_the_page_run_as_printed(tmp_path: Path) -> None:
             host = MessagesHost(url, stream=True)
             run(host)
     assert "Order row-417 is late." in host.text
-    assert (tmp_path / "agent-state" / "proxy.sqlite3").exists()
+    assert (tmp_path / "agent-state" / "state.sqlite3").exists()
 
 
 def test_an_address_that_is_none_is_refused() -> None:

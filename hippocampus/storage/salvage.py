@@ -1,0 +1,138 @@
+"""Copies what can be read of a damaged database into a new one, row by row.
+
+A damaged page hides the rows on it, and those alone: rows before and after it are found by their numbers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hippocampus.errors import StoreError
+from hippocampus.storage import migrations, sqlite
+from hippocampus.storage.schema import SCHEMA
+from hippocampus.storage.state_dir import StateDir
+
+MAX_NUMBER = 100_000
+"""The numbers that are tried, one by one, where not even the last row can be read."""
+DAMAGED = ".damaged"
+"""The suffix of a damaged file that is set aside; its words may still be read by hand."""
+NAMELESS = """
+    INSERT INTO session (number, name, active_at)
+    SELECT DISTINCT session, 'recovered-' || session, 0 FROM entry
+    WHERE session NOT IN (SELECT number FROM session)
+"""
+LOST = """
+    SELECT name, count(DISTINCT entry_id) FROM decision JOIN session ON session.number = decision.session
+    WHERE NOT EXISTS (
+        SELECT 1 FROM entry WHERE entry.session = decision.session AND entry.id = decision.entry_id
+    )
+    GROUP BY name ORDER BY name
+"""
+
+
+def lost(state: StateDir) -> list[str]:
+    """Return what `salvage` would not save, as far as that is known.
+
+    Raises:
+        StoreError: nothing can be read.
+
+    """
+    return _copied(state.database, sqlite.IN_MEMORY)
+
+
+def salvage(state: StateDir) -> None:
+    """Replace a damaged database with what can be read of it; the damaged file stays next to it.
+
+    Where nothing can be read, the next use makes an empty one.
+
+    Raises:
+        StoreError: a process has it open, or the new file cannot be written.
+        OSError: it cannot be replaced.
+
+    """
+    path = state.database
+    half = path.with_name(f".{path.name}.tmp")
+    sqlite.remove_database(half)
+    is_readable = True
+    try:
+        _copied(path, half)
+    except StoreError:
+        is_readable = False
+    set_aside(path)
+    if is_readable:
+        half.replace(path)
+    sqlite.remove_database(half)
+
+
+def set_aside(path: Path) -> None:
+    """Rename a damaged file, with its log, so that a new one is made.
+
+    Raises:
+        StoreError: a process has it open.
+        OSError: it cannot be renamed.
+
+    """
+    with contextlib.suppress(sqlite3.Error):  # a file that SQLite cannot read is open nowhere
+        if sqlite.is_open(path):
+            raise StoreError(f"{path} is open in another process: close its session first")
+    for each in sqlite.with_logs(path):
+        if each.exists():
+            each.replace(each.with_name(f"{each.name}{DAMAGED}"))
+
+
+def _copied(path: Path, made: Path | str) -> list[str]:
+    """Copy all rows that can be read into a new database; return the known losses."""
+    found = []
+    try:
+        with (
+            contextlib.closing(migrations.migrated(made, SCHEMA)) as new,
+            contextlib.closing(sqlite3.connect(path)) as old,
+        ):
+            tables = migrations.columns_of(old)
+            if "session" not in tables:
+                raise StoreError(f"{SCHEMA.kind} {path}: none of its tables can be read")
+            with sqlite.transaction(new):
+                for table, columns in migrations.columns_of(new).items():
+                    if table == "migration" or tables.get(table) != columns:
+                        continue
+                    new.execute(f"DELETE FROM {table}")
+                    into = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(columns))})"
+                    unread = [0]
+                    new.executemany(into, _rows(old, table, unread))
+                    if unread[0]:
+                        found.append(f"{unread[0]} rows of the table {table} cannot be read")
+                new.execute(NAMELESS)
+            found += [f"session {name!r} has lost {n} entries" for name, n in new.execute(LOST)]
+            if made != sqlite.IN_MEMORY:
+                new.execute("PRAGMA journal_mode = DELETE")
+    except (OSError, sqlite3.Error) as failure:
+        raise StoreError(f"{SCHEMA.kind} {path}: {failure}") from failure
+    return found
+
+
+def _rows(db: sqlite3.Connection, table: str, unread: list[int]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a table that can be read, and count the numbers of others in `unread`."""
+    numbered = f"SELECT rowid, * FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
+    start = 0
+    try:
+        last = db.execute(f"SELECT max(rowid) FROM {table}").fetchone()[0] or 0
+    except sqlite3.OperationalError:  # without numbers; derived data
+        with contextlib.suppress(sqlite3.DatabaseError):
+            yield from db.execute(f"SELECT * FROM {table}")
+        return
+    except sqlite3.DatabaseError:
+        last = MAX_NUMBER
+    while start <= last:
+        try:
+            for number, *row in db.execute(numbered, (start,)):
+                yield tuple(row)
+                start = number + 1
+        except sqlite3.DatabaseError:
+            unread[0] += 1
+            start += 1
+        else:
+            return

@@ -1,0 +1,74 @@
+"""A session that is opened anew before each call, or by two workers in turn, gives the views of one that stays."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conversations import no_fallback
+
+from hippocampus import Hippocampus
+from hippocampus.replay.readers import read_file
+from hippocampus.session.session import Session
+
+RECORDINGS = Path(__file__).parents[2] / "examples" / "transcripts"
+CALLS = 30
+Workers = Callable[[Path, int], contextlib.AbstractContextManager[list[Session]]]
+
+
+@contextlib.contextmanager
+def anew(folder: Path, calls: int) -> Iterator[list[Session]]:
+    """Sessions of which each is opened at its first call, once the one before was released."""
+    with contextlib.closing(Hippocampus(folder)) as memory:
+        yield [_Late(memory) for _ in range(calls)]  # type: ignore[misc]
+
+
+class _Late:
+    """Opens a session for one call."""
+
+    def __init__(self, memory: Hippocampus) -> None:
+        self._memory = memory
+
+    def __call__(self, items: list[Any]) -> list[Any]:
+        session = self._memory.session("s")
+        try:
+            return session(items)
+        finally:
+            self.status = session.status()
+            session.release()
+
+
+@contextlib.contextmanager
+def in_turn(folder: Path, calls: int) -> Iterator[list[Session]]:
+    """Two workers with the same session open, which take turns."""
+    with (
+        contextlib.closing(Hippocampus(folder)) as one,
+        contextlib.closing(Hippocampus(folder)) as other,
+        one.session("s") as first,
+        other.session("s") as second,
+    ):
+        yield [(first, second)[call % 2] for call in range(calls)]
+
+
+@pytest.mark.parametrize("name", ["json-rename", "price-comparison-zh", "api-client"])
+@pytest.mark.parametrize("workers", [anew, in_turn])
+def test_the_views_and_sums_do_not_tell_who_took_the_calls(
+    tmp_path: Path, name: str, workers: Workers
+) -> None:
+    [recording] = read_file(RECORDINGS / f"{name}.json")
+    ends = [at for at, each in enumerate(recording.messages) if each.get("role") == "assistant"]
+    lists = [recording.messages[:end] for end in ends if end][-CALLS:]
+    with (
+        no_fallback(),
+        contextlib.closing(Hippocampus(tmp_path / "stays")) as memory,
+        memory.session("s") as stays,
+        workers(tmp_path / "workers", len(lists)) as sessions,
+    ):
+        for items, session in zip(lists, sessions, strict=True):
+            assert session(items) == stays(items)
+        status = sessions[-1].status if isinstance(sessions[-1], _Late) else sessions[-1].status()
+        for figure in ("raw_cost", "sent_cost", "sent_tokens"):
+            assert status[figure] == stays.status()[figure]

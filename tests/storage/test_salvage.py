@@ -1,0 +1,83 @@
+"""A damaged database of a state directory: what can be read of it is saved, and the rest is named."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sqlite3
+from pathlib import Path
+
+import pytest
+from conversations import EAGER, reading
+
+from hippocampus import Hippocampus
+from hippocampus.errors import StoreError
+from hippocampus.storage import salvage
+from hippocampus.storage.ledger import activity, stored_sessions
+from hippocampus.storage.state_dir import StateDir
+
+SESSIONS = 6
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The database of some sessions."""
+    folder = tmp_path_factory.mktemp("made")
+    memory = Hippocampus(folder, policy=EAGER)
+    for number in range(SESSIONS):
+        with memory.session(f"s{number}") as session:
+            session(reading(12, start=100 * number))
+    memory.close()
+    return StateDir(folder).database.read_bytes()
+
+
+def damaged(made: bytes, state: StateDir, pages: list[int]) -> None:
+    content, rng = bytearray(made), random.Random(7)
+    for page in pages:
+        content[4_096 * page : 4_096 * (page + 1)] = rng.randbytes(4_096)
+    state.root.mkdir(exist_ok=True)
+    state.database.write_bytes(bytes(content))
+
+
+def entries(state: StateDir) -> set[str]:
+    found = stored_sessions(state, damaged=True)
+    return {record.entry.id for session in found for record in session.records}
+
+
+def test_damage_of_any_page_costs_no_more_than_what_it_has(made: bytes, tmp_path: Path) -> None:
+    whole = StateDir(tmp_path / "whole")
+    damaged(made, whole, [])
+    expected, kept = entries(whole), []
+    pages = len(made) // 4_096
+    for page in range(1, pages, 5):
+        state = StateDir(tmp_path / str(page))
+        damaged(made, state, [page])
+        with contextlib.suppress(StoreError):
+            salvage.salvage(state)
+            kept.append(len(entries(state)))
+            assert set(activity(state)) <= {
+                *(f"s{number}" for number in range(SESSIONS)),
+                *(f"recovered-{number}" for number in range(1, 2 * SESSIONS)),
+            }
+            with contextlib.closing(sqlite3.connect(state.database)) as db:
+                assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert max(kept) == len(expected)
+    assert sum(kept) > 0.8 * len(kept) * len(expected)
+
+
+def test_what_is_lost_is_named_by_session(made: bytes, tmp_path: Path) -> None:
+    state = StateDir(tmp_path)
+    damaged(made, state, [])
+    with contextlib.closing(sqlite3.connect(state.database)) as db, db:
+        db.execute(
+            "DELETE FROM entry WHERE number IN (SELECT number FROM entry ORDER BY number LIMIT 5)"
+        )
+    assert salvage.lost(state) == ["session 's0' has lost 5 entries"]
+
+
+def test_a_file_of_which_nothing_can_be_read_is_set_aside(made: bytes, tmp_path: Path) -> None:
+    state = StateDir(tmp_path)
+    damaged(made, state, [0])
+    salvage.salvage(state)
+    assert not state.database.exists()
+    assert state.database.with_name("state.sqlite3.damaged").exists()
