@@ -360,7 +360,7 @@ class Ledger:
         with self._change() as db:
             db.executemany(SAVE, [(number, *_row(record)) for record in records])
             named = {"session": number, "turn": call.turn}
-            db.executemany(DECIDE, [named | asdict(each) for each in decisions])
+            db.executemany(DECIDE, [named | asdict(decision) for decision in decisions])
             db.executemany(
                 "INSERT INTO reactivation (session, message, key, entry_id, turn, shown)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
@@ -372,7 +372,7 @@ class Ledger:
             )
             db.executemany(
                 "DELETE FROM candidate WHERE session = ? AND id = ?",
-                [(number, each.entry.id) for each in records],
+                [(number, record.entry.id) for record in records],
             )
             db.executemany(
                 "INSERT OR REPLACE INTO candidate (session, id, entry, stage, shown, note)"

@@ -46,7 +46,7 @@ def savings(state: StateDir, prices: Prices) -> list[Savings]:
                 session=stored.name,
                 day=time.strftime("%Y-%m-%d", time.localtime(min(stored.active_at, time.time()))),
                 calls=stored.turn,
-                shortened=sum(each.stage is not Stage.FULL for each in stored.records),
+                shortened=sum(record.stage is not Stage.FULL for record in stored.records),
                 raw_cost=round(raw, 1),
                 sent_cost=round(sent, 1),
                 saved_dollars=round(prices.dollars(raw - sent), 4),
