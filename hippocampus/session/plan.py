@@ -102,15 +102,17 @@ def plan(
     reason = (
         f"pays over the {calls} calls expected to come, with {len(batch.chosen)} edits together"
     )
+    folded = [each for each in batch.chosen if each.end]
     decisions = [
-        Decision(each.entry_id, each.stage, _reason(given), each.saves, 0.0) for each in arrived
+        Decision(each.entry_id, each.stage, _reason(given), each.saves, 0.0)
+        for each in arrived
+        if not any(span.message <= each.message < span.end for span in folded)
     ]
     decisions += [
         Decision(each.entry_id, each.stage, reason, each.saves, batch.costs / len(batch.chosen))
         for each in batch.chosen
         if not each.end
     ]
-    folded = [each for each in batch.chosen if each.end]
     if folded:
         return Plan(decisions, folded)
     return Plan(decisions + _forced(due, decisions, given, prices), [])

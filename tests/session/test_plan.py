@@ -158,6 +158,13 @@ def test_with_a_cold_cache_all_that_is_due_goes() -> None:
     assert (decision.reason, decision.costs) == ("the cache is cold", 0)
 
 
+def test_with_a_cold_cache_no_payload_is_edited_that_a_digest_takes() -> None:
+    inside = [candidate(at, 1_000) for at in (1, 2, 5)]
+    fold = Candidate("", 1, 4_000, 300, 0, end=5, carried=1e9)
+    found = plan(inside, [fold], PlanInput(900, 6, [1_000] * 6, cold=True), PRICES, POLICY)
+    assert ([each.entry_id for each in found.decisions], found.spans) == (["e5"], [fold])
+
+
 @given(standings())
 def test_after_the_plan_is_carried_out_there_is_nothing_left_to_do(
     drawn: tuple[list[Candidate], PlanInput, Prices],
