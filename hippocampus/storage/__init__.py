@@ -1,1 +1,1 @@
-"""The files on disk: payloads, ledgers, archives, and the files that hold them."""
+"""What is on disk: payloads, the database of the sessions, the search index, and the files that hold them."""

@@ -67,6 +67,11 @@ WRITE_CALL = """
 CALLS = """
     SELECT turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks FROM call
 """
+LAST_CALLS = """
+    SELECT turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks, name
+    FROM call JOIN session ON session.number = call.session
+    WHERE turn = (SELECT max(turn) FROM call AS later WHERE later.session = call.session)
+"""
 ENTRY = "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry"
 ENTRIES = f"SELECT {ENTRY} FROM entry WHERE session = ?"
 NEWEST_AWAY = f"""
@@ -244,8 +249,9 @@ class Ledger:
 
     def _hold(self) -> None:
         """Note that this process has the session open, in place of processes that have died."""
-        for number, process, active_at in self._db.execute(HOLDERS).fetchall():
-            if number == self._number and not database.is_held(process, active_at):
+        own = f"{HOLDERS} WHERE session.number = ?"
+        for _, process, active_at in self._db.execute(own, (self._number,)).fetchall():
+            if not database.is_held(process, active_at):
                 self._db.execute("DELETE FROM holder WHERE process = ?", (process,))
         self._db.execute("INSERT INTO holder VALUES (?, ?)", (self._number, self._holder))
 
@@ -666,6 +672,18 @@ def stored_sessions(state: StateDir, *, damaged: bool = False) -> list[StoredSes
             at = math.inf if number in is_open else active_at
             found.append(StoredSession(name, at, turn, tuple(records), tuple(unread)))
     return found
+
+
+def last_calls(state: StateDir) -> dict[str, ModelCall]:
+    """Return the last request of each session that has sent one, by the session's name.
+
+    Raises:
+        StoreError: the state cannot be read.
+
+    """
+    with database.reading(state) as db:
+        rows = db.execute(LAST_CALLS)
+        return {name: ModelCall(*call) for *call, name in rows}
 
 
 def expect_closed(state: StateDir, session: str) -> None:

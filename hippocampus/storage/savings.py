@@ -1,8 +1,7 @@
-"""What the sessions of a state directory have saved, as their ledgers have it. Nothing is written."""
+"""What the sessions of a state directory have saved. Nothing is written."""
 
 from __future__ import annotations
 
-import contextlib
 import time
 from typing import TypedDict
 
@@ -33,13 +32,13 @@ def savings(state: StateDir, prices: Prices) -> list[Savings]:
     """Return the figures of each session, the newest last.
 
     Raises:
-        StoreError: a ledger cannot be read.
+        StoreError: the state cannot be read.
 
     """
     found = []
+    calls = ledger.last_calls(state)
     for stored in sorted(ledger.stored_sessions(state), key=lambda each: each.active_at):
-        with contextlib.closing(ledger.Ledger(state, stored.name)) as log:
-            call = log.last_call()
+        call = calls.get(stored.name)
         raw, sent = (call.raw_cost, call.sent_cost) if call else (0.0, 0.0)
         found.append(
             Savings(
