@@ -24,10 +24,9 @@ OUTCOME_SHARE = 10
 """A result is shown by a tenth of its tokens."""
 SHARE = 5
 """A digest has at most a fifth of the tokens that it replaces."""
-MIN_TOKENS = 120
+MIN_TOKENS = 200
+"""Enough for one message in words."""
 MAX_TOKENS = 16_000
-USER = '"user: '
-"""How a line with the user's words opens."""
 LEFT_TOKENS = 16
 """The tokens of the line that counts the steps that are left out."""
 STEPS_SHARE = 0.6
@@ -147,10 +146,10 @@ def _fitting(texts: Iterable[str], budget_tokens: int) -> tuple[set[str], int]:
 def _by_worth(lines: Sequence[str]) -> list[str]:
     """Return the lines in the order in which they are worth keeping.
 
-    Errors and the user's words come first, then the newest steps.
+    Errors and words come first, then the newest steps: readers missed what the assistant had said.
     """
     newest_first = dict.fromkeys(reversed(lines))
-    return sorted(newest_first, key=lambda line: not line.startswith(("! ", USER)))
+    return sorted(newest_first, key=lambda line: not line.startswith(("! ", '"')))
 
 
 def _lines(message: Message, ids: Mapping[str, Sequence[str]], calls: dict[str, Part]) -> list[str]:
@@ -191,7 +190,7 @@ def _argued(arguments: str) -> str:
 
 
 def _quoted(message: Message, part: Part) -> str:
-    opening = USER if message.role == "user" else '"'
+    opening = '"user: ' if message.role == "user" else '"'
     return f'{opening}{_cut(part.text, WORDS_CHARACTERS)}"'
 
 

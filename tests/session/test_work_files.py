@@ -93,6 +93,13 @@ def test_a_long_command_stands_in_the_step() -> None:
     assert command in digest.lines_of(messages, {}, known(), 0, 400)
 
 
+def test_what_the_assistant_said_goes_before_the_newer_calls_of_a_digest() -> None:
+    said = {"role": "assistant", "content": "The doors of rooms 2 and 3 open inwards."}
+    calls = talk(*(("Bash", {"command": f"ls /srv/house/room_{n}"}, "ok") for n in range(40)))
+    messages = read([calls[0], said, *calls[1:]])
+    assert "open inwards" in digest.lines_of(messages, {}, known(), 0, 200)
+
+
 def test_a_result_that_refers_to_an_earlier_read_replaces_no_text() -> None:
     again = ("Read", {"file_path": "/srv/house/rooms.py"}, "File unchanged since last read.")
     assert SOURCE.rstrip("\n") in text_of(known(READ, again))
