@@ -37,6 +37,7 @@ PAGES = {
     "SPEC.md": "specification.md",
     "SECURITY.md": "security.md",
     "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
     "examples/README.md": "examples.md",
 }
 """Documents that stand outside this folder, and the page that each becomes."""

@@ -1,1 +1,1 @@
-"""What is on disk: payloads, the database of the sessions, the search index, and the files that hold them."""
+"""Payloads, the database of sessions and the search index: the files of a state directory."""
