@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from hippocampus.facts import Facts
 
 LOG = logging.getLogger("hippocampus")
-ATTACHED_TOKENS = 1_000
-"""What memory may say in the instructions of an attached session."""
+ATTACHED_TOKENS = 2_000
+"""What memory may add to the instructions of an attached session, as to each other start."""
 SUMMARY_SECONDS = 2.0
 """How long a turn waits for summaries."""
 MAX_OPEN_SESSIONS = 64

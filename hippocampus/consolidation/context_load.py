@@ -107,7 +107,9 @@ def opening(request: ContextLoadRequest, resources: ContextLoadResources) -> Con
                 fitting.append(line)
         if fitting:
             budget_tokens -= spent
-            chosen += [LoadLine(TITLES[name], None), *fitting]
+            left_out = len(fitting) < len(lines)
+            number = f" ({len(fitting)} of {len(lines)})" if left_out else ""
+            chosen += [LoadLine(f"{TITLES[name]}{number}", None), *fitting]
     if not chosen:
         return NOTHING
     for line in chosen:

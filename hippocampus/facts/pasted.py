@@ -68,6 +68,14 @@ _SHAPES = tuple(
     )
 )
 _SPOKEN = re.compile(r"[^\s:：][^:：]{0,30}(?::(?:\s|$)|：)")
+_CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?"
+_DATED = rf"[\[(]?(?:\d[\d/.-]{{3,9}},?[T ]\s?)?{_CLOCK}[\])]?"
+_NAME = r"<?[^\W\d][\w.'’ -]{0,30}>?"
+_CHAT = re.compile(
+    rf"(?:{_DATED}[\s,–-]{{1,3}}{_NAME}|{_NAME}(?:,\s|\s?(?=[\[(])){_DATED})\s?[:：]\s",
+    re.IGNORECASE,
+)
+"""A line of a chat, `[10:02] dave: …` or `Dave, 10:02: …`."""
 _ROLE = re.compile(r"\W{0,3}(?:user|human|assistant|ai|bot|agent|system|tool)\b", re.IGNORECASE)
 _TIMED = re.compile(r".{1,40}\b\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?[^\w.!?]{0,3}$")
 
@@ -150,7 +158,7 @@ class _Reader:
             self._own.append("")
         elif self._begins_block(line, plain):
             self._pasted.append(line)
-        elif self._by_shape and self._is_foreign(plain):
+        elif (self._by_shape and self._is_foreign(plain)) or _CHAT.match(plain):
             self._unlike += len(plain)
             self._pasted.append(line)
         else:
@@ -201,7 +209,7 @@ class _Reader:
         is_spoken = _SPOKEN.match(plain) and (self._is_chat or _ROLE.match(plain))
         if _TIMED.fullmatch(plain) or (plain.endswith("]") and _SHAPES[0].fullmatch(plain)):
             self._is_over = _never
-        elif is_spoken or any(shape.match(plain) for shape in _SHAPES):
+        elif is_spoken or any(shape.match(plain) for shape in (*_SHAPES, _CHAT)):
             self._goes_on = True
         return self._goes_on or self._is_over is not None
 

@@ -46,6 +46,8 @@ RELEVANT_WORDS, RELEVANT_COSINE, RELEVANT_SHARE = 0.35, 0.38, 0.35
 """What a prompt calls for: these words or this cosine, and this share of the best score."""
 RETRIEVE_SECONDS = 0.15
 """How long a prompt waits for an embedding."""
+CONTEXT_TOKENS = 2_000
+"""What memory may add where a conversation starts, unless a caller or a policy names another budget."""
 CHARACTERS_A_TOKEN = 4
 SCRIPTLING_DAYS = 30.0
 """When scriptling's recency is 0."""
@@ -282,6 +284,23 @@ def _few(found: Collection[int], rows: Collection[int]) -> bool:
 
 
 # Results
+
+
+def load(
+    tables: FactTables, query: RecallQuery, limit: int, budget: int
+) -> tuple[list[Recalled], int]:
+    """Return the preferences and the strongest others that fit a budget, and the number of preferences.
+
+    Preferences get half of the budget before the others, and what these leave.
+    """
+    strongest = recall(tables, "", query, limit=-1)
+    preferences = [each for each in strongest if each.memory.type == "preference"]
+    others = [each for each in strongest if each.memory.type != "preference"]
+    first = within_budget(preferences, budget // 2)
+    chosen = [*first, *(others if limit < 0 else others[:limit])]
+    known = {each.memory.id for each in chosen}
+    rest = [each for each in preferences if each.memory.id not in known]
+    return within_budget([*chosen, *rest], budget), len(preferences)
 
 
 def within_budget(found: Sequence[Recalled], budget: int) -> list[Recalled]:

@@ -11,8 +11,11 @@ OWN = frozenset({"", "user"})
 """Whose words need no name next to them."""
 
 
-def rendered(results: Sequence[Recalled], context_time: float) -> str:
-    """Return results as one `<memory>` text, newest first; empty when there are none."""
+def rendered(results: Sequence[Recalled], context_time: float, preferences: int = 0) -> str:
+    """Return results as one `<memory>` text, newest first; empty when there are none.
+
+    Where there are more preferences than in the results, a line has both numbers.
+    """
     if not results:
         return ""
     newest = sorted(results, key=lambda result: (-result.memory.valid_from, result.memory.id))
@@ -21,6 +24,8 @@ def rendered(results: Sequence[Recalled], context_time: float) -> str:
     lines = [f'<memory context_time="{stamp(context_time)}">']
     lines += ["## Known facts", *dict.fromkeys(facts)] if facts else []
     lines += ["## Memory entries", *dict.fromkeys(entries)] if entries else []
+    shown = sum(each.memory.type == "preference" for each in results)
+    lines += [f"({shown} of {preferences} preferences)"] if shown < preferences else []
     return "\n".join([*lines, "</memory>"])
 
 

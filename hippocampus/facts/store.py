@@ -199,7 +199,7 @@ class Facts:
     def context_load(  # noqa: PLR0913 - each is one filter
         self,
         *,
-        token_budget: int = 2000,
+        token_budget: int = query.CONTEXT_TOKENS,
         context_time: Moment | None = None,
         limit: int | None = None,
         agent: str | None = None,
@@ -208,22 +208,16 @@ class Facts:
     ) -> str:
         """Return preferences and the strongest others as a `<memory>` text, within a budget.
 
-        Preferences get half of the budget before the others, and what these leave.
+        Preferences get half of the budget before the others, and what these leave. Where not all of
+        them fit, the text has their number.
         """
         asked = self._asked(
             agent=agent, as_of=as_of, scopes=scopes, roles=("!tool", "!assistant"), hearsay=False
         )
         at = asked.now if context_time is None else seconds(context_time)
-        budget = token_budget - FRAME_TOKENS
-        limit = self.policy.limit if limit is None else limit
-        strongest = query.recall(self.tables, "", asked, limit=-1)
-        preferences = [each for each in strongest if each.memory.type == "preference"]
-        others = [each for each in strongest if each.memory.type != "preference"]
-        first = query.within_budget(preferences, budget // 2)
-        chosen = [*first, *(others if limit < 0 else others[:limit])]
-        known = {each.memory.id for each in chosen}
-        rest = [each for each in preferences if each.memory.id not in known]
-        return rendered(query.within_budget([*chosen, *rest], budget), at)
+        most = self.policy.limit if limit is None else limit
+        found, preferences = query.load(self.tables, asked, most, token_budget - FRAME_TOKENS)
+        return rendered(found, at, preferences)
 
     def retrieve(  # noqa: PLR0913 - each is one filter
         self,

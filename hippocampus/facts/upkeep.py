@@ -39,6 +39,8 @@ EMBEDDED_AT_ONCE = 256
 MOST_ASKED = 50
 """How many pairs a model is asked about in one compaction."""
 REMADE = "reembedding"
+MERGED = "merged"
+"""Why a duplicate is away: the one that it repeats is there."""
 SURE_COSINE = 0.85
 """From this cosine on a description certainly means a memory that lacks a word of it."""
 
@@ -110,7 +112,8 @@ def delete_rows(tables: FactTables, gone: Mapping[int, Memory]) -> None:
         gone |= {row: each for row, each in below.items() if each.removed == memories.REWORDED}
     for memory in gone.values():
         if memory.superseded_by is None:
-            _reopen(tables, memories.superseded(db, memory.id))
+            for row in memories.superseded(db, memory.id):
+                memories.reopen(db, row)
         else:
             memories.inherit(db, memory.id, memory.superseded_by)
     if tables.has_vectors:
@@ -118,30 +121,19 @@ def delete_rows(tables: FactTables, gone: Mapping[int, Memory]) -> None:
     memories.delete(db, gone)
 
 
-def _reopen(tables: FactTables, olds: Mapping[int, Memory]) -> None:
-    """Let memories and their triples be true and known again.
-
-    What replaced one ends, where both state a relation that has one value at a time.
-    """
-    db = tables.database
-    for row, memory in olds.items():
-        newer = memories.by_id(db, filter(None, [memory.superseded_by])).values()
-        ours = read(memory.content).relation
-        for other, rival in newer:
-            theirs = read(rival.content).relation
-            if ours and theirs and ours[:2] == theirs[:2] and rival.known_until is None:
-                now = tables.clock()
-                memories.end(db, other, memory.id, until=now, known=now)
-        memories.reopen(db, row)
-
-
 def restore(tables: FactTables, memory_ids: Iterable[str]) -> list[Memory]:
-    """Bring back what was superseded, or taken away by `compact`."""
-    with tables.database.transaction():
-        found = dict(memories.by_id(tables.database, memory_ids).values())
+    """Bring back what was superseded, or taken away by `compact`; what stands in its place ends."""
+    db = tables.database
+    with db.transaction():
+        found = dict(memories.by_id(db, memory_ids).values())
         gone = {row: each for row, each in found.items() if each.superseded_by or each.removed}
-        _reopen(tables, gone)
-        return list(memories.by_row(tables.database, gone).values())
+        for row, memory in gone.items():
+            heir = memories.successors(db, [memory.id])[memory.id]
+            memories.reopen(db, row)
+            if heir is not None and memory.removed != MERGED:
+                now, numbers = tables.clock(), memories.by_id(db, [heir.id])
+                memories.end(db, numbers[heir.id][0], memory.id, until=now, known=now)
+        return list(memories.by_row(db, gone).values())
 
 
 def purge(
@@ -266,7 +258,7 @@ def compact(
     if not dry_run:
         with db.transaction():
             gone = [(row, reason, None) for row, reason in pruned.items()]
-            twins = [(row, "merged", left[winner].id) for row, winner in merged.items()]
+            twins = [(row, MERGED, left[winner].id) for row, winner in merged.items()]
             memories.remove(db, [*gone, *twins], now)
     return Compaction(
         tuple(current[row].id for row in pruned),

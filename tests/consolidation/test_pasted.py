@@ -15,6 +15,8 @@ WRAPPERS = (
     "12/05/24, 10:02 - Dave: {c}\n12/05/24, 10:03 - Ann: ok",
     "Dave Jones  10:02 AM\n{c}\nAnn Smith  10:04 AM\nok",
     "Dave: {c}\nAnn: I see.",
+    "Dave, 10:02: {c}",
+    "dave [10:02 AM]: {c}",
     "user:\n  name: Dave\n  note: {c}",
     "--- a/x.md\n+++ b/x.md\n@@ -1 +1 @@\n-Hello\n+{c}",
     "x = 1\n# {c}",

@@ -339,6 +339,13 @@ def test_context_load_takes_preferences_first(facts):
     assert text.count("long story") < 20 * 8
 
 
+def test_context_load_has_the_number_of_preferences_where_not_all_fit(facts):
+    factual.store_many(facts, (Item(f"I prefer dish {i}", type="preference") for i in range(200)))
+    text = facts.context_load(token_budget=400)
+    assert f"({text.count(' preference]')} of 200 preferences)" in text
+    assert "preferences)" not in facts.context_load(token_budget=10_000)
+
+
 def test_context_load_and_retrieve_are_empty_when_there_is_nothing(facts):
     assert facts.context_load() == ""
     assert facts.retrieve("anything") == ""
@@ -641,8 +648,22 @@ def test_a_commit_is_on_the_disk_when_a_call_returns(facts):
     assert facts._database.value("PRAGMA synchronous") == 2
 
 
-def test_a_restored_value_ends_the_one_that_replaced_it(facts):
-    [old] = facts.remember("I live in Hull.")
-    facts.remember("I live in Derby now.")
-    factual.restore(facts, [old.memory.id])
-    assert [each.content for each in facts.memories()] == ["I live in Hull."]
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["I live in Hull.", "I live in Derby now."],
+        ["The port is 80.", "The port is 81 now."],
+        ["We use MySQL.", "We replaced MySQL with Postgres."],
+        ["I live in Hull.", "I moved from Hull to Derby.", "I moved to Leeds."],
+    ],
+)
+def test_a_restored_value_ends_the_one_that_replaced_it(facts, said):
+    old, *_ = [facts.remember(each)[0].memory for each in said]
+    factual.restore(facts, [old.id])
+    assert [each.content for each in facts.memories()] == [old.content]
+
+
+@pytest.mark.parametrize("line", ["[10:02] dave: {}", "Dave, 10:02: {}", "dave [10:02 AM]: {}"])
+def test_a_line_of_a_chat_is_no_preference(facts, line):
+    [outcome] = facts.remember(line.format("my favourite team is Chelsea now"))
+    assert (outcome.memory.type, outcome.memory.tags) == ("note", ("hearsay",))

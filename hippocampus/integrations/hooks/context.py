@@ -14,8 +14,8 @@ from hippocampus.integrations.hooks import log_of, noted
 if TYPE_CHECKING:
     from hippocampus.storage.state_dir import StateDir
 
-LOAD_TOKENS, PROMPT_TOKENS = 1_500, 1_000
-"""The most tokens at the start, where the policy names none, and at each prompt."""
+PROMPT_TOKENS = 1_000
+"""The most tokens at each prompt."""
 
 
 def added(event: dict[str, Any], state: StateDir, policy: str) -> str:
@@ -64,13 +64,14 @@ def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
     from hippocampus.consolidation.context_load import opening
     from hippocampus.consolidation.inputs import ContextLoadResources
     from hippocampus.facts import Facts
+    from hippocampus.facts.query import CONTEXT_TOKENS
     from hippocampus.models import tokens
     from hippocampus.session.ports import ContextLoadRequest
     from hippocampus.storage.content_store import opened_store
 
     rules = policy.load(policy_name)
     if not rules.consolidation.context_load_tokens:
-        block = rules.consolidation.model_copy(update={"context_load_tokens": LOAD_TOKENS})
+        block = rules.consolidation.model_copy(update={"context_load_tokens": CONTEXT_TOKENS})
         rules = rules.model_copy(update={"consolidation": block})
     # After a compaction, the entries of the session itself are gone from the conversation too.
     own = "" if event.get("source") == "compact" else str(event.get("session_id") or "")
