@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hippocampus.facts.languages import (
-    WordingRules,
+    Wording,
     expression,
     pattern,
     template,
@@ -161,7 +161,7 @@ def _uncorrected(text: str) -> list[str]:
     return [each for each in _clauses(text, rules) if not correction.search(f"{each},")]
 
 
-def _clauses(text: str, rules: WordingRules) -> list[str]:
+def _clauses(text: str, rules: Wording) -> list[str]:
     return [part for part in expression(_CLAUSE, rules.code).split(text) if part]
 
 
@@ -169,7 +169,7 @@ _INTERJECTION = r"^(?:\W*(?:{interjections})(?!\w)\W*)+"
 _CONDITION = r"^\W*(?:{conditions})\b"
 
 
-def _swaps(plain: str, rules: WordingRules, *, adds: bool, moves: bool) -> Iterator[Swap]:
+def _swaps(plain: str, rules: Wording, *, adds: bool, moves: bool) -> Iterator[Swap]:
     moves = moves or pattern(rules.changed).search(plain) is not None
     for rule in [*(() if adds else rules.swaps), *(rules.moves if moves else ())]:
         for found in _wordings(rule, plain):
@@ -184,7 +184,7 @@ def _swaps(plain: str, rules: WordingRules, *, adds: bool, moves: bool) -> Itera
                 yield Swap(old, new, topic(rest))
 
 
-def _shifts(plain: str, rules: WordingRules) -> Iterator[Shift]:
+def _shifts(plain: str, rules: Wording) -> Iterator[Shift]:
     for rule in rules.shifts:
         for found in _wordings(rule, plain):
             yield Shift(found["thing"], _bare(found["new"], rules))
@@ -204,7 +204,7 @@ def _wordings(rule: str, plain: str) -> Iterator[dict[str, str]]:
 _CLAUSE_START = re.compile(r"[,;:，；：、。]")
 
 
-def _bare(clause: str, rules: WordingRules) -> str:
+def _bare(clause: str, rules: Wording) -> str:
     """Return a clause without a point in time or a reason at its ends."""
     return expression(_WHEN, rules.code).sub("", clause.strip(_EDGES)).strip(_EDGES)
 
@@ -225,7 +225,7 @@ def _cut(value: str, *, last: bool = False) -> str:
     return " ".join(found[::-1] if last else found).strip(" '\"“”„«»")
 
 
-def _ended(clauses: Sequence[str], rules: WordingRules) -> Iterator[Denial]:
+def _ended(clauses: Sequence[str], rules: Wording) -> Iterator[Denial]:
     denial = pattern(rules.negation)
     for clause in (_bare(part, rules) for each in clauses for part in _joined_parts(each, rules)):
         found = pattern(rules.ended).search(clause)
@@ -240,7 +240,7 @@ def _ended(clauses: Sequence[str], rules: WordingRules) -> Iterator[Denial]:
                 yield Denial("", f"{before} {behind}")
 
 
-def _joined_parts(clause: str, rules: WordingRules) -> list[str]:
+def _joined_parts(clause: str, rules: Wording) -> list[str]:
     """Return the parts of a clause that `and` joins; `Ann and I` is one."""
     parts = expression(_AND, rules.code).split(clause)
     begins_own = (
@@ -252,7 +252,7 @@ def _joined_parts(clause: str, rules: WordingRules) -> list[str]:
 _AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
 
 
-def _relation(clauses: Sequence[str], rules: WordingRules) -> Relation | None:
+def _relation(clauses: Sequence[str], rules: Wording) -> Relation | None:
     is_of_others = bool(persons(" ".join(clauses)))
     leading, own = expression(_LEADING, rules.code), pattern(rules.own)
     for clause in clauses:
@@ -272,7 +272,7 @@ _LEADING = r"^(?:{now_words})\s+"
 _CONTRACTED = re.compile(r"\b(I|we)'(?:ve|m|re)\b\s*", re.IGNORECASE)
 
 
-def _whole(predicate: str, found: re.Match[str], rules: WordingRules) -> Relation | None:
+def _whole(predicate: str, found: re.Match[str], rules: Wording) -> Relation | None:
     """Return a relation whose subject and value are names, and nothing else."""
     subject = (found.groupdict().get("subject") or "user").strip()
     value = expression(_TRAILING, rules.code).sub("", found["object"].strip()).strip(" .!\"'")

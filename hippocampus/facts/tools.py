@@ -3,18 +3,15 @@
 A call answers with text in every case; a wrong call gets JSON with the right one. What remembering and recalling mean is the store's to know.
 """
 
-# ruff: noqa: D102 - what a tool does stands in the docstring of its class
 from __future__ import annotations
 
-import inspect
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from hippocampus.errors import HippocampusError, ProviderError, StoreError, nearest
 from hippocampus.facts.database import Database
@@ -26,7 +23,7 @@ from hippocampus.facts.store import Facts
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words
 from hippocampus.facts.write import remember_many
-from hippocampus.formats.signatures import as_function, properties
+from hippocampus.formats.signatures import arguments_of, as_function, schema_of
 from hippocampus.formats.writing import tool_definition
 
 INSTRUCTIONS = (
@@ -57,6 +54,13 @@ class Reach:
     """What recalls see; None is all, an empty list nothing."""
 
 
+class Tool(NamedTuple):
+    """A tool: what it does, and the model of its arguments."""
+
+    run: Callable[..., str]
+    arguments: type[BaseModel]
+
+
 def tools(
     format_name: str, *, conversation: bool = False, plain: bool = False
 ) -> list[dict[str, Any]]:
@@ -70,9 +74,10 @@ def tools(
 
     """
     return [
-        tool_definition(format_name, name, inspect.cleandoc(tool.__doc__ or ""), tool.schema_of())
+        tool_definition(format_name, name, tool.run.__doc__ or "", schema_of(tool.arguments))
         for name, tool in TOOLS.items()
-        if (conversation or name != CONVERSATION) and (name in PLAIN or not plain)
+        if (conversation or tool.run is not recall_conversation)
+        and not (plain and tool.run in FOREIGN)
     ]
 
 
@@ -87,16 +92,17 @@ def call(
     try:
         given = json.loads(arguments) if isinstance(arguments, str) else arguments
         given = {key: value for key, value in dict(given).items() if value is not None}
-        return tool.model_validate(given)(facts, reach or Reach())
+        read = tool.arguments.model_validate(given)
+        return tool.run(facts, reach or Reach(), **dict(read))
     except ValidationError as wrong:
         problems = "; ".join(
             f"{'.'.join(map(str, each['loc'])) or 'the arguments'}: {each['msg'].lower()}"
             for each in wrong.errors()
         )
-        return _error("bad_arguments", problems, expected=tool.schema_of())
+        return _error("bad_arguments", problems, expected=schema_of(tool.arguments))
     except (RecursionError, TypeError, ValueError):
         problem = "the arguments are no JSON object"
-        return _error("bad_arguments", problem, expected=tool.schema_of())
+        return _error("bad_arguments", problem, expected=schema_of(tool.arguments))
     except BlockError as wrong:
         return _error(wrong.reason, str(wrong), key=wrong.key)
     except HippocampusError as failure:
@@ -107,9 +113,8 @@ def call(
 
 def function(name: str, answer: Callable[[Mapping[str, Any]], str], **more: Any) -> Any:
     """Return a tool as a function of its arguments and of `more`; `answer` takes those of a call."""
-    return as_function(
-        TOOLS[name], answer, name, inspect.cleandoc(TOOLS[name].__doc__ or ""), **more
-    )
+    tool = TOOLS[name]
+    return as_function(tool.arguments, answer, name, tool.run.__doc__ or "", **more)
 
 
 def _error(reason: str, message: str, **fields: Any) -> str:
@@ -132,22 +137,6 @@ def _short(memory: Memory) -> str:
     return f"{entry_line(memory)} (id {memory.id})"
 
 
-def _recalled(facts: Facts, reach: Reach, asked: RecallMemories | MemoryRecall) -> str:
-    found = facts.recall(
-        asked.query,
-        limit=asked.limit,
-        types=[asked.type] if asked.type else (),
-        kinds=[asked.kind] if asked.kind else (),
-        agent=reach.agent,
-        scopes=reach.scopes,
-    )
-    lines = [
-        f"{entry_line(each.memory)} (id {each.memory.id}, score {each.score.total:.2f})"
-        for each in found
-    ]
-    return "\n".join(lines) or "Nothing is known about this."
-
-
 def _deleted(facts: Facts, ids: list[str]) -> str:
     """Delete memories, and list them with those that are true again by that."""
     returned = returning(facts.tables.database, ids)
@@ -159,8 +148,8 @@ def _deleted(facts: Facts, ids: list[str]) -> str:
     return "\n".join(lines)
 
 
-# The tools, in the order in which a model sees them: their docstrings are what it reads. Numbers that a
-# model writes as text are taken, unknown names are not.
+# The tools, in the order in which a model sees them: their docstrings and annotations are what it reads.
+# Numbers that a model writes as text are taken, unknown names are not.
 
 
 def _said(text: str) -> str:
@@ -175,194 +164,194 @@ def _limit(number: int) -> int:
     return number
 
 
+def _about(description: str, **bounds: Any) -> Any:
+    return Field(description=description, **bounds)
+
+
 Words = Annotated[str, Field(min_length=1), AfterValidator(_said)]
+Query = Annotated[Words, _about("What to look for.")]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=MOST_RESULTS)]
-Limit = Annotated[int, Field(ge=-1, le=MOST_RESULTS), AfterValidator(_limit)]
-CONVERSATION = "recall_conversation"
-PLAIN = frozenset(
-    {
-        "memory_remember",
-        "memory_recall",
-        "memory_forget",
-        "append_memory_block",
-        "replace_memory_block",
-        "recall_memory_block",
-        CONVERSATION,
-    }
-)
-"""One tool for each purpose."""
-KEY = Field(description="The block's name, such as persona or objectives.", min_length=1)
-TYPE = Field("", description=f"One of {', '.join(TYPES)}, or a type of your own.")
-ONE_TYPE = Field("", description="Only memories of this type; with ! in front, all but these.")
-ONE_KIND: Any = Field("", description="Only facts, or only texts kept word by word (memory).")
-LIMIT = Field(10, description="How many to return at most, -1 for all; 10 if left out.")
+Limit = Annotated[
+    int,
+    Field(ge=-1, le=MOST_RESULTS),
+    AfterValidator(_limit),
+    _about("How many to return at most, -1 for all; 10 if left out."),
+]
+Key = Annotated[str, _about("The block's name, such as persona or objectives.", min_length=1)]
+Type = Annotated[str, _about(f"One of {', '.join(TYPES)}, or a type of your own.")]
+OneType = Annotated[str, _about("Only memories of this type; with ! in front, all but these.")]
+OneKind = Annotated[
+    Literal["", "fact", "memory"],
+    _about("Only facts, or only texts kept word by word (memory)."),
+]
 
 
-class MemoryTool(BaseModel):
-    """The arguments of a tool, and what it does with them."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    def __call__(self, facts: Facts, reach: Reach) -> str:
-        """Return what the model reads."""
-        raise NotImplementedError
-
-    @classmethod
-    def schema_of(cls) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments."""
-        required = [name for name, each in cls.model_fields.items() if each.is_required()]
-        return {"type": "object", "properties": properties(cls), "required": required}
-
-
-class RememberFacts(MemoryTool):
+def remember_facts(
+    facts: Facts,
+    reach: Reach,
+    text: Annotated[Words, _about("What to take facts from.", max_length=10_000)],
+) -> str:
     """Take the facts out of a text and keep each. Known facts are strengthened, and facts that end by the text's own words move to the past."""
-
-    text: Words = Field(description="What to take facts from.", max_length=10_000)
-
-    def __call__(self, facts: Facts, reach: Reach) -> str:
-        outcomes = facts.remember(self.text, agent=reach.agent, scope=reach.scope)
-        return "\n".join(map(_outcome_line, outcomes)) or "Nothing in this text is a fact to keep."
+    outcomes = facts.remember(text, agent=reach.agent, scope=reach.scope)
+    return "\n".join(map(_outcome_line, outcomes)) or "Nothing in this text is a fact to keep."
 
 
-class StoreMemory(MemoryTool):
+def store_memory(
+    facts: Facts,
+    reach: Reach,
+    content: Annotated[Words, _about("The text to keep.", max_length=50_000)],
+    type: Type = "",  # noqa: A002 - the name that a model writes
+    metadata: Annotated[dict[str, Any] | None, _about("Anything to keep with it.")] = None,
+) -> str:
     """Keep a text word by word: a document, a decision, an experience. The same text again only strengthens the first."""
-
-    content: Words = Field(description="The text to keep.", max_length=50_000)
-    type: str = TYPE
-    metadata: dict[str, Any] = Field({}, description="Anything to keep with it.")
-
-    def __call__(self, facts: Facts, reach: Reach) -> str:
-        kind, extra = self.type or None, self.metadata
-        return _outcome_line(
-            facts.store(
-                self.content, agent=reach.agent, type=kind, scope=reach.scope, metadata=extra
-            )
-        )
-
-
-class AppendMemoryBlock(MemoryTool):
-    """Add a line to a named block of text, which is made if it is missing."""
-
-    key: str = KEY
-    content: Words = Field(description="The text to add.")
-
-    def __call__(self, facts: Facts, reach: Reach) -> str:
-        block = facts.blocks.append(self.key, self.content, agent=reach.agent, scope=reach.scope)
-        return f"Block {block.key!r} has {len(block.value)} characters."
-
-
-class ReplaceMemoryBlock(MemoryTool):
-    """Replace a text everywhere in a named block."""
-
-    key: str = KEY
-    old_text: Words = Field(description="The text that stands there, letter by letter.")
-    new_text: str = Field(description="What to put in its place; empty takes it out.")
-
-    def __call__(self, facts: Facts, reach: Reach) -> str:
-        block = facts.blocks.replace(
-            self.key, self.old_text, self.new_text, agent=reach.agent, scope=reach.scope
-        )
-        return f"Block {block.key!r} has {len(block.value)} characters."
-
-
-class ForgetMemory(MemoryTool):
-    """Delete the memories that a description certainly means, for good, and list them."""
-
-    description: Words = Field(
-        description="What to forget, with all the words that name it, or the id of a memory."
+    outcome = facts.store(
+        content, agent=reach.agent, type=type or None, scope=reach.scope, metadata=metadata or {}
     )
-    threshold: Share = Field(0.7, description="How near a memory has to be; 0.7 if left out.")
-    max_deleted: Count = Field(10, description="The most to delete; 10 if left out.")
-
-    def __call__(self, facts: Facts, reach: Reach) -> str:
-        found = facts.forget(
-            self.description,
-            threshold=self.threshold,
-            max_deleted=self.max_deleted,
-            dry_run=True,
-            agent=reach.agent,
-            scopes=reach.scopes,
-        )
-        return _deleted(facts, [each.memory.id for each in found])
+    return _outcome_line(outcome)
 
 
-class RecallMemories(MemoryTool):
+def append_memory_block(
+    facts: Facts, reach: Reach, key: Key, content: Annotated[Words, _about("The text to add.")]
+) -> str:
+    """Add a line to a named block of text, which is made if it is missing."""
+    block = facts.blocks.append(key, content, agent=reach.agent, scope=reach.scope)
+    return f"Block {block.key!r} has {len(block.value)} characters."
+
+
+def replace_memory_block(
+    facts: Facts,
+    reach: Reach,
+    key: Key,
+    old_text: Annotated[Words, _about("The text that stands there, letter by letter.")],
+    new_text: Annotated[str, _about("What to put in its place; empty takes it out.")],
+) -> str:
+    """Replace a text everywhere in a named block."""
+    block = facts.blocks.replace(key, old_text, new_text, agent=reach.agent, scope=reach.scope)
+    return f"Block {block.key!r} has {len(block.value)} characters."
+
+
+def forget_memory(
+    facts: Facts,
+    reach: Reach,
+    description: Annotated[
+        Words, _about("What to forget, with all the words that name it, or the id of a memory.")
+    ],
+    threshold: Annotated[Share, _about("How near a memory has to be; 0.7 if left out.")] = 0.7,
+    max_deleted: Annotated[Count, _about("The most to delete; 10 if left out.")] = 10,
+) -> str:
+    """Delete the memories that a description certainly means, for good, and list them."""
+    found = facts.forget(
+        description,
+        threshold=threshold,
+        max_deleted=max_deleted,
+        dry_run=True,
+        agent=reach.agent,
+        scopes=reach.scopes,
+    )
+    return _deleted(facts, [each.memory.id for each in found])
+
+
+def recall_memories(  # noqa: PLR0913, PLR0917 - one parameter an argument of the tool
+    facts: Facts,
+    reach: Reach,
+    query: Query,
+    limit: Limit = 10,
+    type: OneType = "",  # noqa: A002 - the name that a model writes
+    kind: OneKind = "",
+) -> str:
     """Search what was remembered and stored, best first, with dates."""
+    found = facts.recall(
+        query,
+        limit=limit,
+        types=[type] if type else (),
+        kinds=[kind] if kind else (),
+        agent=reach.agent,
+        scopes=reach.scopes,
+    )
+    lines = [
+        f"{entry_line(each.memory)} (id {each.memory.id}, score {each.score.total:.2f})"
+        for each in found
+    ]
+    return "\n".join(lines) or "Nothing is known about this."
 
-    query: Words = Field(description="What to look for.")
-    limit: Limit = LIMIT
-    type: str = ONE_TYPE
-    kind: Literal["", "fact", "memory"] = ONE_KIND
 
-    def __call__(self, facts: Facts, reach: Reach) -> str:
-        return _recalled(facts, reach, self)
-
-
-class RecallMemoryBlock(MemoryTool):
+def recall_memory_block(facts: Facts, reach: Reach, key: Key) -> str:
     """Read a named block of text; null if there is none."""
-
-    key: str = KEY
-
-    def __call__(self, facts: Facts, reach: Reach) -> str:
-        block = facts.blocks.get(self.key, agent=reach.agent, scope=reach.scope)
-        missing = f"null (there is no block {self.key!r}; append_memory_block makes it)"
-        return missing if block is None else block.value
+    block = facts.blocks.get(key, agent=reach.agent, scope=reach.scope)
+    missing = f"null (there is no block {key!r}; append_memory_block makes it)"
+    return missing if block is None else block.value
 
 
-class RecallConversation(MemoryTool):
+def recall_conversation(
+    facts: Facts,
+    reach: Reach,  # noqa: ARG001 - the table of messages has no agents
+    query: Annotated[Words, _about("The words to look for.")],
+    limit: Annotated[Count, _about("How many to return at most; 20 if left out.")] = 20,
+) -> str:
     """Search the messages of earlier conversations by their words."""
-
-    query: Words = Field(description="The words to look for.")
-    limit: Count = Field(20, description="How many to return at most; 20 if left out.")
-
-    def __call__(self, facts: Facts, reach: Reach) -> str:  # noqa: ARG002 - the table has no agents
-        if not facts.messages_table:
-            return "No message matches."
-        db = facts.tables.database
-        found = conversation_lines(db, facts.messages_table, self.query, self.limit)
-        return "\n".join(found) or "No message matches."
+    table = facts.messages_table
+    found = conversation_lines(facts.tables.database, table, query, limit) if table else []
+    return "\n".join(found) or "No message matches."
 
 
-class MemoryRemember(MemoryTool):
+def memory_remember(
+    facts: Facts,
+    reach: Reach,
+    content: Annotated[Words, _about("What to keep.")],
+    type: Type = "",  # noqa: A002 - the name that a model writes
+    importance: Annotated[
+        Share, _about("How much it matters, from 0 to 1; 0.5 if left out.")
+    ] = 0.5,
+) -> str:
     """Keep one thing for later conversations: a preference, a decision, a correction, a fact, as a sentence that stands alone. What it corrects moves to the past."""
-
-    content: Words = Field(description="What to keep.")
-    type: str = TYPE
-    importance: Share = Field(0.5, description="How much it matters, from 0 to 1; 0.5 if left out.")
-
-    def __call__(self, facts: Facts, reach: Reach) -> str:
-        kind = self.type or facts.policy.type
-        item = Item(self.content, type=kind, intensity=self.importance, scope=reach.scope)
-        return "\n".join(map(_outcome_line, remember_many(facts.tables, [item], agent=reach.agent)))
+    item = Item(content, type=type or facts.policy.type, intensity=importance, scope=reach.scope)
+    return "\n".join(map(_outcome_line, remember_many(facts.tables, [item], agent=reach.agent)))
 
 
-class MemoryRecall(MemoryTool):
+def memory_recall(  # noqa: PLR0913, PLR0917 - one parameter an argument of the tool
+    facts: Facts,
+    reach: Reach,
+    query: Annotated[str, _about("What to look for.")] = "",
+    limit: Limit = 10,
+    type: OneType = "",  # noqa: A002 - the name that a model writes
+    kind: OneKind = "",
+) -> str:
     """Search what was kept, before you ask the user for it; without arguments, preferences and what matters most."""
-
-    query: str = Field("", description="What to look for.")
-    limit: Limit = LIMIT
-    type: str = ONE_TYPE
-    kind: Literal["", "fact", "memory"] = ONE_KIND
-
-    def __call__(self, facts: Facts, reach: Reach) -> str:
-        if self.query or self.type or self.kind:
-            return _recalled(facts, reach, self)
-        text = facts.context_load(limit=self.limit, agent=reach.agent, scopes=reach.scopes)
-        return text or "Nothing is known yet."
+    if query or type or kind:
+        return recall_memories(facts, reach, query, limit, type, kind)
+    text = facts.context_load(limit=limit, agent=reach.agent, scopes=reach.scopes)
+    return text or "Nothing is known yet."
 
 
-class MemoryForget(MemoryTool):
+def memory_forget(
+    facts: Facts,
+    reach: Reach,
+    id: Annotated[Words, _about("The id that remembering or recalling it gave.")],  # noqa: A002
+) -> str:
     """Delete one memory for good, by its id, where the user asks for it; what only changed is remembered anew."""
+    known = facts.get(id)
+    outside = reach.scopes is not None and known is not None and known.scope not in reach.scopes
+    if known is None or known.agent != (reach.agent or facts.agent) or outside:
+        return _error("not_found", f"there is no memory {id!r}; memory_recall lists ids")
+    return _deleted(facts, [id])
 
-    id: Words = Field(description="The id that remembering or recalling it gave.")
 
-    def __call__(self, facts: Facts, reach: Reach) -> str:
-        known = facts.get(self.id)
-        outside = reach.scopes is not None and known is not None and known.scope not in reach.scopes
-        if known is None or known.agent != (reach.agent or facts.agent) or outside:
-            return _error("not_found", f"there is no memory {self.id!r}; memory_recall lists ids")
-        return _deleted(facts, [self.id])
+FOREIGN = (remember_facts, store_memory, forget_memory, recall_memories)
+"""Tools for what another one does too, under the names of other stores."""
+EVERY = (
+    remember_facts,
+    store_memory,
+    append_memory_block,
+    replace_memory_block,
+    forget_memory,
+    recall_memories,
+    recall_memory_block,
+    recall_conversation,
+    memory_remember,
+    memory_recall,
+    memory_forget,
+)
 
 
 def conversation_lines(db: Database, table: str, query: str, limit: int) -> list[str]:
@@ -395,10 +384,7 @@ def conversation_lines(db: Database, table: str, query: str, limit: int) -> list
     return lines
 
 
-TOOLS: Mapping[str, type[MemoryTool]] = MappingProxyType(
-    {
-        re.sub(r"(?<!^)(?=[A-Z])", "_", each.__name__).lower(): each
-        for each in MemoryTool.__subclasses__()
-    }
+TOOLS: Mapping[str, Tool] = MappingProxyType(
+    {run.__name__: Tool(run, arguments_of(run, leaving=2)) for run in EVERY}
 )
 """By name, in the order in which a model sees them."""

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 
 def properties(model: type[BaseModel]) -> dict[str, Any]:
@@ -18,6 +18,22 @@ def properties(model: type[BaseModel]) -> dict[str, Any]:
         name: {key: value for key, value in each.items() if key not in {"title", "default"}}
         for name, each in model.model_json_schema()["properties"].items()
     }
+
+
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON Schema of a tool's arguments."""
+    required = [name for name, each in model.model_fields.items() if each.is_required()]
+    return {"type": "object", "properties": properties(model), "required": required}
+
+
+def arguments_of(function: Callable[..., Any], *, leaving: int = 0) -> type[BaseModel]:
+    """Return the model of a function's parameters without the first ones; unknown names are refused."""
+    parameters = [*inspect.signature(function, eval_str=True).parameters.values()][leaving:]
+    fields: dict[str, Any] = {
+        each.name: (each.annotation, ... if each.default is each.empty else each.default)
+        for each in parameters
+    }
+    return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
 
 
 def as_function(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import itertools
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hippocampus.facts import languages
 from hippocampus.facts.languages import CODES, language, language_of, pattern, template
 from hippocampus.facts.memories import made
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy, Item
@@ -131,6 +135,15 @@ def test_any_text_is_read_and_its_sentences_are_all_of_it(text):
     assert "".join(text[start:end] for start, end in sentence_spans(text)) == text
     assert len(own_words(text)) <= len(text)
     assert without_sentence(text, "no such sentence stands there") == text
+
+
+def test_every_field_of_a_language_is_described_and_used():
+    folder = Path(languages.__file__).parent
+    described = set(re.findall(r"^\w+", (folder / "fields.txt").read_text(), re.MULTILINE))
+    used = [
+        re.findall(r"^\w+", (folder / f"{code}.txt").read_text(), re.MULTILINE) for code in CODES
+    ]
+    assert set(itertools.chain(*used)) == described
 
 
 @pytest.mark.parametrize("code", CODES)

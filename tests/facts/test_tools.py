@@ -12,6 +12,7 @@ import pytest
 
 from hippocampus.facts.store import Facts
 from hippocampus.facts.tools import INSTRUCTIONS, TOOLS, Reach, call, tools
+from hippocampus.formats.signatures import schema_of
 
 HIPPO = [
     "remember_facts",
@@ -194,7 +195,7 @@ def test_arguments_that_do_not_fit_are_told(
     found = failed(call(facts, name, arguments))
     assert found["error"] == "bad_arguments"
     assert said in found["message"]
-    assert found["expected"] == TOOLS[name].schema_of()
+    assert found["expected"] == schema_of(TOOLS[name].arguments)
 
 
 def test_every_problem_is_told_at_once(facts: Facts) -> None:

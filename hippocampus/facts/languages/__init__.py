@@ -1,6 +1,6 @@
 """What the fact store knows of languages: a table for each, which `table` reads.
 
-Every language has stop words, most have `Phrases` and `WordingRules` too. Nothing here decides what a
+Every language has stop words, most have a `Wording` too. Nothing here decides what a
 statement means for stored ones.
 """
 
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hippocampus.facts.languages import table
 
@@ -35,6 +35,7 @@ LETTERS = {
     "pt": re.compile("[ãõç]"),
 }
 """Letters that tell languages of one script apart, where few words do."""
+_FIELD = re.compile(r"\{([a-z_]+)\}")
 _WORD = r"[^\s,.:;!?()，。；：！？、،؛؟।]{1,30}?"
 _PART = r"(?:[^,.;:!?()，。；：！？、،؛؟।]|(?<=\d)[.:,](?=\s?\w))"
 _VALUE = {
@@ -44,106 +45,16 @@ _VALUE = {
 }
 
 
-class Phrases(NamedTuple):
-    """Words of a language that are looked for in texts of any language; regular expressions, but the first two."""
+class Wording:
+    """How a language words things: the fields of its table by name, which `fields.txt` describes."""
 
-    first: str
-    """How speakers name themselves, separated by spaces."""
-    third: str = ""
-    """Pronouns of others, likewise: whom they mean is not known here."""
-    and_words: str = ""
-    but_words: str = ""
-    joins: str = ""
-    """Between words of a value they join two values, or a value and a condition."""
-    now_words: str = ""
-    """That a clause is about the present, in front of it."""
-    again_words: str = ""
-    """The same behind it, and since when."""
-    when: str = ""
-    """When or why, at either end of a clause."""
-    days: str = ""
-    """Weekdays and months."""
-    numbers: str = ""
-    """The small ones as words, and how often."""
-    articles: str = ""
-    """The definite ones."""
-    indefinite: str = ""
-    copulas: str = ""
-    """Between what a statement is about and its name or place."""
-    behind: str = ""
-    """What stands behind a name that ends a sentence."""
-    interjections: str = ""
-    """Openings that correct nothing by themselves."""
-    conditions: str = ""
-    """Openings after which nothing is so."""
-    forwarded: str = ""
-    """The heading of a forwarded mail."""
-    headers: str = ""
-    """Names of lines in the head of a mail."""
-    greetings: str = ""
-    closings: str = ""
-    """The last line of a letter."""
-    wrote: str = ""
-    """The line above a mail that is answered."""
-    please: str = ""
-    rework: str = ""
-    """What a user asks to be done with a text that follows."""
-    preference: str = ""
-    """What the user likes, or wants from now on."""
-    decision: str = ""
-    """That something is settled."""
-    lasting: str = ""
-    """What people state of themselves that outlives a session, next to where they live and work."""
-    about_user: str = ""
-    """Words about the user in an assistant's mouth, and what looks like a memory: hearsay."""
-    orders: str = ""
-    """Words of an order, which only the user may leave behind."""
-    forgotten: str = ""
-    """Words of an instruction to remember that are none: what the user has forgotten, or notices."""
-    irregular: str = ""
-    """Words with the forms that no stemmer joins to them, separated by commas."""
+    def __init__(self, code: str, fields: Mapping[str, Any]) -> None:
+        self.code = code
+        self._fields = fields
 
-
-class WordingRules(NamedTuple):
-    """How a language words what may end an earlier statement; regular expressions, none may be empty."""
-
-    code: str
-    own: str
-    """Any word of the first person."""
-    people: str
-    """Persons other than the speaker, as the speaker names them."""
-    drops_subjects: bool
-    """Whether a sentence of the speaker's may have no word of the first person."""
-    names_are_cased: bool
-    """Whether a capital within a sentence marks a name."""
-    hypothetical: str
-    """A condition, a wish, a plan or a guess."""
-    reported: str
-    """Another person's words."""
-    temporary: str
-    """A state that ends by itself."""
-    addition: str
-    """The new statement holds next to the old one."""
-    correction: str
-    """An opening by which the speaker calls the last statement wrong."""
-    now: str
-    """That something became so, or is so again."""
-    changed: str
-    """Verbs of change."""
-    moves: Sequence[str]
-    """The old value and the new one, in a sentence with a verb of change; see `template`."""
-    swaps: Sequence[str]
-    """The same in wordings that need no verb; `{new}` may be missing."""
-    shifts: Sequence[str]
-    """A thing and its new value, where the old one is not named; see `template`."""
-    ended: str
-    """That something is so no longer."""
-    negation: str
-    """Words of a denial."""
-    verbs: str
-    """Words of change and of use, which name no topic."""
-    single: Sequence[tuple[str, str]]
-    """Relations with one value at a time: a name, and a clause with the groups `subject` and `object`."""
+    def __getattr__(self, field: str) -> Any:
+        """Return a field, empty where the language has none."""
+        return self._fields.get(field, "")
 
 
 class SpokenLanguage(NamedTuple):
@@ -153,21 +64,19 @@ class SpokenLanguage(NamedTuple):
     stop_words: frozenset[str]
     telling: frozenset[str] = frozenset()
     """Further words by which it is recognised."""
-    phrases: Phrases | None = None
-    rules: WordingRules | None = None
+    rules: Wording | None = None
+    """None where only its stop words are known."""
 
 
 @functools.cache
 def language(code: str) -> SpokenLanguage:
     """Return the language of a code."""
     found = table.read(Path(__file__).with_name(f"{code}.txt").read_text(encoding="utf-8"))
+    stop_words = word_set(found.pop("stop_words"))
     if code not in WITH_RULES:
-        return SpokenLanguage(code, word_set(found["stop_words"]))
-    worded = Phrases(**{name: found[name] for name in Phrases._fields if name in found})
-    named = [name for name in WordingRules._fields if name != "code"]
-    rules = WordingRules(code, **{name: found[name] for name in named})
-    telling = found["telling"] | word_set(rules.verbs)
-    return SpokenLanguage(code, word_set(found["stop_words"]), telling, worded, rules)
+        return SpokenLanguage(code, stop_words)
+    telling = found.pop("telling") | word_set(found["verbs"])
+    return SpokenLanguage(code, stop_words, telling, Wording(code, found))
 
 
 @functools.cache
@@ -211,7 +120,7 @@ def pattern(text: str) -> re.Pattern[str]:
 @functools.cache
 def phrases(field: str, code: str = "") -> str:
     """Return a field of the phrases of a language; without a code that of all of them, as alternatives."""
-    spoken = [language(each).phrases for each in ([code] if code else WITH_RULES)]
+    spoken = [language(each).rules for each in ([code] if code else WITH_RULES)]
     found = [getattr(each, field) for each in spoken if each]
     return "|".join("".join(map(str.strip, each.split("\n"))) for each in found if each)
 
@@ -230,10 +139,8 @@ def expression(text: str, code: str = "") -> re.Pattern[str]:
     'jetzt'
     >>> expression("({and_words}) ({now_words})", "en").search("und jetzt")
     """
-    for name in Phrases._fields:
-        if f"{{{name}}}" in text:
-            text = text.replace(f"{{{name}}}", phrases(name, code) or "(?!)")
-    return re.compile(text, re.IGNORECASE)
+    filled = _FIELD.sub(lambda field: phrases(field[1], code) or "(?!)", text)
+    return re.compile(filled, re.IGNORECASE)
 
 
 @functools.cache
