@@ -139,8 +139,9 @@ def expression(text: str, code: str = "") -> re.Pattern[str]:
     'jetzt'
     >>> expression("({and_words}) ({now_words})", "en").search("und jetzt")
     """
-    filled = _FIELD.sub(lambda field: phrases(field[1], code) or "(?!)", text)
-    return re.compile(filled, re.IGNORECASE)
+    while _FIELD.search(text):  # a field may name another one
+        text = _FIELD.sub(lambda field: phrases(field[1], code) or "(?!)", text)
+    return re.compile(text, re.IGNORECASE)
 
 
 @functools.cache
