@@ -1,18 +1,17 @@
 """Daily logs `memory/YYYY-MM-DD.md`: what sessions did and kept on a day, for people to read.
 
-Each consolidation is logged once. Only `hippocampus defrag` reads logs, to count the sessions of a
-fact.
+Each consolidation is logged once.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from hippocampus.consolidation.memory_lines import MARK, mark_of, shown
+from hippocampus.consolidation.memory_lines import mark_of, shown
 from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.errors import StoreError
@@ -123,25 +122,3 @@ def activity(records: Iterable[Record], call: ModelCall | None) -> list[str]:
         tokens = sum(each.tokens for each in left)
         sentences.append(f"{len(left)} contents of {tokens:,} tokens were stored: {named}.")
     return sentences
-
-
-def sessions_by_mark(state: StateDir) -> Mapping[str, set[str]]:
-    """Return by a fact's mark the keys of the sessions that logged it.
-
-    Raises:
-        StoreError: a log cannot be read.
-
-    """
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for path in state.daily_logs():
-        session = ""
-        try:
-            lines = _text(path).split("\n")
-        except OSError as failure:
-            raise StoreError(f"daily log {path}: {failure}") from failure
-        for line in lines:
-            if key := KEY.search(line):
-                session = key[1]
-            elif session and line.startswith("- ") and (mark := MARK.search(line)):
-                found[mark[1]].add(session)
-    return found

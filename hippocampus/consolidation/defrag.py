@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from hippocampus import secrets
-from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_file import Edits, MemoryFile
 from hippocampus.consolidation.memory_file import members as lined
-from hippocampus.consolidation.memory_lines import mark_of, shown
+from hippocampus.consolidation.memory_lines import shown
 from hippocampus.entries import decay
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.errors import StoreError
@@ -40,8 +39,6 @@ PROMOTED_ACCESSES = 5
 """Recalls of a fact that were confirmed as useful, from which it is promoted."""
 PROMOTED_ENCOUNTERS = 3
 """Statements of a fact, from which it is promoted; of no verbatim memory, such as a message."""
-PROMOTED_LOGS = 3
-"""Sessions that logged a fact in a daily log, from which it is promoted."""
 PROMOTED_USERS = 2
 """Sessions that used a payload after it left their view, from which it becomes a fact."""
 
@@ -160,14 +157,9 @@ def _plan(scope: _Scope, policy: Policy, idle_since: float, now: float) -> _Plan
     again = used_in_several(past, PROMOTED_USERS, known) if facts else []
     known |= {(session, record.entry.id) for session, record in again}
     held = gc.holdings(state, store)
-    logged = daily_log.sessions_by_mark(state)
     own = [each for each in staying if facts is not None and each.agent == facts.agent]
     return _Plan(
-        tuple(
-            each.id
-            for each in reversed(own)
-            if each.id not in members and _is_used_again(each, logged)
-        ),
+        tuple(each.id for each in reversed(own) if each.id not in members and _is_used_again(each)),
         tuple(item for one in again if not secrets.find((item := _item(*one)).content, cards=True)),
         keep,
         compaction,
@@ -178,11 +170,10 @@ def _plan(scope: _Scope, policy: Policy, idle_since: float, now: float) -> _Plan
     )
 
 
-def _is_used_again(memory: Memory, logged: Mapping[str, set[str]]) -> bool:
+def _is_used_again(memory: Memory) -> bool:
     return len(memory.content) <= MAX_LINE_CHARACTERS and (
         memory.accesses >= PROMOTED_ACCESSES
         or (memory.kind == "fact" and memory.encounters >= PROMOTED_ENCOUNTERS)
-        or len(logged.get(mark_of(memory.id), ())) >= PROMOTED_LOGS
     )
 
 

@@ -8,7 +8,7 @@ from conversations import EAGER, reading
 
 from hippocampus import Hippocampus
 from hippocampus.consolidation import daily_log
-from hippocampus.consolidation.daily_log import append, sessions_by_mark
+from hippocampus.consolidation.daily_log import append
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem
 from hippocampus.storage.state_dir import StateDir
 
@@ -57,15 +57,6 @@ def test_a_consolidation_is_told_once(tmp_path: Path) -> None:
         "2026-02-10.md",
     ]
     assert StateDir(tmp_path).daily_logs()[0].read_bytes().startswith(before)
-
-
-def test_it_counts_the_sessions_of_a_fact(tmp_path: Path) -> None:
-    append(StateDir(tmp_path), outcome(6), AT)
-    append(StateDir(tmp_path), outcome(9), AT)
-    append(StateDir(tmp_path), outcome(session="another"), AT + 86_400)
-    assert {mark: len(names) for mark, names in sessions_by_mark(StateDir(tmp_path)).items()} == {
-        "3f2a9c1b0d": 2
-    }
 
 
 def test_what_a_person_writes_into_it_stays(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from commands import run as hippocampus
 from conversations import EAGER, no_fallback, reading, written_at
 
 from hippocampus import Entry, Hippocampus, Policy, RecallError
-from hippocampus.consolidation.daily_log import append
 from hippocampus.consolidation.defrag import (
     Defragmented,
     defrag,
@@ -32,7 +31,6 @@ from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import PartOrigin
 from hippocampus.facts import Facts
 from hippocampus.facts.models import Item, Origin
-from hippocampus.session.ports import ConsolidationOutcome, KeptItem
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.ledger import StoredSession
 from hippocampus.storage.state_dir import StateDir
@@ -239,26 +237,19 @@ def test_a_content_used_in_several_sessions_becomes_a_fact(tmp_path: Path, facts
 
 
 def test_facts_that_are_used_again_and_again_get_a_line(tmp_path: Path, facts: Facts) -> None:
-    """By recalls, by being said again, or by standing in the logs of several sessions."""
+    """By recalls, or by being said again."""
     lived(tmp_path, ["one"])
-    texts = ["The key is blue.", "Ann likes tea.", "The port is 8080.", "It rained once."]
-    used, said, logged, rare = (
+    texts = ["The key is blue.", "Ann likes tea.", "It rained once."]
+    used, said, rare = (
         each.memory.id for each in factual.remember_many(facts, texts) if each.memory
     )
     factual.store_many(facts, [Item("go on", "event")] * 4)
     for _ in range(5):
         facts.confirm([used])
     factual.remember_many(facts, ["Ann likes tea."] * 2)
-    for number in range(3):
-        told = (KeptItem("x", "fact", "user", f"s{number}", 1, None, logged),)
-        append(
-            StateDir(tmp_path),
-            ConsolidationOutcome(f"s{number}", 1, told, finished=True),
-            time.time(),
-        )
     done = run(tmp_path, facts, apply=True)
-    assert (done.facts_promoted, done.daily_logs) == (3, 1)
-    assert set(MemoryFile(StateDir(tmp_path)).members()) == {used, said, logged}
+    assert done.facts_promoted == 2
+    assert set(MemoryFile(StateDir(tmp_path)).members()) == {used, said}
     assert rare not in MemoryFile(StateDir(tmp_path)).members()
     assert run(tmp_path, facts).facts_promoted == 0
 
