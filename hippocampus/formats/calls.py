@@ -8,6 +8,8 @@ from __future__ import annotations
 import functools
 import json
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from hippocampus.formats import json_text
 
@@ -22,6 +24,22 @@ WRITTEN_CHARACTERS = 80
 
 
 _written_sorted = json.JSONEncoder(sort_keys=True).encode
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield the texts in a JSON value, without the names in it."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(inner)
+
+
+@functools.lru_cache(maxsize=8)
+def lines_in(arguments: str) -> frozenset[str]:
+    """Return the lines of the texts that a call's arguments have."""
+    texts = texts_in(json_text.read(arguments, arguments))
+    return frozenset(line for text in texts for line in text.split("\n"))
 
 
 def normal(arguments: str) -> str:

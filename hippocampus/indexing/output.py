@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from hippocampus.formats.calls import lines_in
 from hippocampus.indexing.excerpt import is_notice
 
 HEAD = re.compile(
@@ -58,6 +59,7 @@ CUT_INSIDE = re.compile(r"…\d[\d,]* (?:bytes|chars|characters|lines|tokens) tr
 MOST_CUTS = 3
 HEAD_SIGNS = frozenset("=-*>#FfPp")
 MOST_FILES = 60
+MIN_EVERY = 2
 LEAST_LINES = 3
 
 
@@ -253,3 +255,42 @@ def without_numbers(text: str) -> str:
         return text
     found = ((line, NUMBERED.match(line)) for line in text.split("\n"))
     return "\n".join(match[2] if match else line for line, match in found)
+
+
+def thinned(text: str, every: int, arguments: str = "") -> str:
+    r"""Return a text whose lines a tool has numbered without what need not be said again.
+
+    Only every n-th line, and one after a gap, has its number; a tab takes the place of each, as in
+    the output of `cat -n`. Lines in a row that stand in the call's arguments become their numbers.
+
+    >>> thinned("  1→one\n  2→two\n  3→three\n  4→four", 4)
+    '1\tone\n\ttwo\n\tthree\n4\tfour'
+    >>> thinned("  1→one\n  2→two\n  3→three\n  4→four", 4, '{"new": "one\\ntwo\\nthree"}')
+    '1-3\tas written\n4\tfour'
+    """
+    if every < MIN_EVERY or not output_of(text).is_numbered:
+        return text
+    written = lines_in(arguments)
+    rows: list[str] = []
+    lines = text.split("\n")
+    matches = [NUMBERED.match(line) for line in lines]
+    expected, at = -1, 0
+    while at < len(lines):
+        match = matches[at]
+        number = int(match[1]) if match else -1
+        if match is None or 0 < number < expected:
+            rows.append(lines[at])
+            at += 1
+            continue
+        end = at
+        while end < len(lines) and (found := matches[end]) and found[2] in written:
+            end += 1
+        if end - at >= LEAST_LINES:
+            last = number + end - at - 1
+            rows.append(f"{number}-{last}\tas written")
+            expected, at = -1, end
+            continue
+        is_shown = number != expected or number % every == 0
+        rows.append(f"{number if is_shown else ''}\t{match[2]}")
+        expected, at = number + 1, at + 1
+    return "\n".join(rows)

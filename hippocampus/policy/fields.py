@@ -94,6 +94,9 @@ class Policy(Declared):
     newest_arguments_tokens: Count = 600
     """The arguments of the newest calls stand in full up to this size until the next step; 0 shortens
     them with their results."""
+    line_numbers: Count = 10
+    """Of the line numbers that a tool printed, the view has each n-th, and of lines that the call itself
+    wrote it has their range; 0 and 1 keep all."""
     compression: Compressions = "normal"
     """How short entries are: `light`, `normal`, `aggressive`, or a number of tokens; with `none` there
     are no entries, and nothing fades."""

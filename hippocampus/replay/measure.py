@@ -25,7 +25,7 @@ from hippocampus.prices.prompt_cache import (
 )
 from hippocampus.replay.decisive import DecisiveSteps, decisive_steps
 from hippocampus.replay.recording import Recording
-from hippocampus.replay.uses import lines_of, searchable, uses, values_of
+from hippocampus.replay.uses import lines_of, searchable, unnumbered, uses, values_of
 
 SLICE_TOKENS = 400
 """The slice of a recall that brings hidden values, whichever strategy hid them."""
@@ -249,10 +249,12 @@ def measure(
             read -= read % step
         asked = script.asked[number]
         shown = [part.text for part in _results(sent)] if asked else []
+        bare = list(map(unnumbered, shown))
         unread = [
             tokens.count(part.text)
             for part in asked
             if not any(part.text in text for text in reversed(shown))
+            and not any(unnumbered(part.text) in text for text in reversed(bare))
         ]
         calls.append(
             MeasuredCall(

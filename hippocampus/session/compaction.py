@@ -9,6 +9,7 @@ import bisect
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import NamedTuple
 
 from hippocampus.entries.entry import (
@@ -27,11 +28,12 @@ from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item, write
 from hippocampus.indexing import frame
 from hippocampus.session import digest
-from hippocampus.session.digest import Span
+from hippocampus.session.digest import Room, Span
+from hippocampus.session.history import History
 from hippocampus.session.payloads import Payloads
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import View
-from hippocampus.session.work_files import WorkFiles
+from hippocampus.session.work_files import WorkFile, WorkFiles
 
 KIND = "digest"
 MIN_SPAN_TOKENS = 200
@@ -61,10 +63,13 @@ LEVELS = (
 
 
 class CompactionPlan(NamedTuple):
-    """The spans of messages that digests replace, and the budget of each digest."""
+    """The spans of messages that digests replace, and what their lines may weigh.
+
+    Only the last shows files: these are as they are after all of them.
+    """
 
     spans: list[Span]
-    budgets_tokens: list[int]
+    rooms: list[Room]
 
 
 def plan_compaction(view: View, limit_tokens: int, pinned: Collection[int] = ()) -> CompactionPlan:
@@ -109,9 +114,12 @@ def _plan_at(
     spans = [span for span in spans if is_worth(view, span)]
     share = int(DIGESTS_SHARE * limit_tokens) // max(1, len(spans))
     most = min(digest.MAX_TOKENS, max(digest.MIN_TOKENS, share))
-    return CompactionPlan(
-        spans, [digest.budget_of(_raw_weight(view, span), most) for span in spans]
-    )
+    rooms = [digest.room_of(_raw_weight(view, span), most) for span in spans]
+    files = sum(room.files for room in rooms)
+    rooms = [
+        Room(room.steps, files if at == len(rooms) - 1 else 0) for at, room in enumerate(rooms)
+    ]
+    return CompactionPlan(spans, rooms)
 
 
 def _tail_start(view: View, most_tokens: float) -> int:
@@ -127,8 +135,8 @@ def _tail_start(view: View, most_tokens: float) -> int:
 def _weight_after(view: View, planned: CompactionPlan) -> int:
     """Return the tokens of the view after a plan, at most."""
     total = view.shown_total
-    for span, budget_tokens in zip(*planned, strict=True):
-        total += budget_tokens + FRAME_TOKENS - sum(view.shown_tokens[span.start : span.end])
+    for span, room in zip(planned.spans, planned.rooms, strict=True):
+        total += room.total + FRAME_TOKENS - sum(view.shown_tokens[span.start : span.end])
     return total
 
 
@@ -183,60 +191,56 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, its state, and what to repla
     `records` are the entries of the session by their origin, and `ids` their ids.
     """
     taken = set(ids)
-    if not planned.spans:
-        return []
     found: list[Digest] = []
-    known = WorkFiles()
-    for span, budget_tokens in sorted(zip(*planned, strict=True)):
+    history = view.history
+    files = _files(history, max((span.end for span in planned.spans), default=0))
+    for span, room in zip(planned.spans, planned.rooms, strict=True):
         original = original_of(view, span)
         origin = DigestOrigin(span.start, span.end, content_key(original))
-        record = records.get(origin)
-        if record is None:
-            inner = payloads.ids_in(span, records, view.history)
-            record = _record(
-                view,
-                span,
-                origin,
-                content_key(original),
-                inner,
-                known,
-                taken,
-                budget_tokens,
-                rules,
-            )
+        inner = payloads.ids_in(span, records, history)
+        record = _record(view, span, origin, inner, files, taken, room, rules)
+        known = records.get(origin)
+        if known is not None:
+            record = replace(known, shown=record.shown.replace(record.entry.id, known.entry.id))
         taken.add(record.entry.id)
-        inside = payloads.records_in(span, records, view.history)
+        inside = payloads.records_in(span, records, history)
         parts = tuple(each.content for _, each in inside)
         found.append(Digest(span, record, original, parts))
     return found
+
+
+def _files(history: History, end: int) -> list[WorkFile]:
+    """Return the files that a list works on up to one of its messages, the newest first."""
+    files = WorkFiles()
+    files.read_on(history.quotable_range(0, end), history.turns[:end])
+    return files.newest()
 
 
 def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget
     view: View,
     span: Span,
     origin: DigestOrigin,
-    content: str,
     ids: Mapping[str, Sequence[str]],
-    known: WorkFiles,
+    files: Sequence[WorkFile],
     taken: AbstractSet[str],
-    budget_tokens: int,
+    room: Room,
     rules: Rules,
 ) -> Record:
     history = view.history
-    tries = (entry_id(rules.session, origin, content, attempt) for attempt in itertools.count())
+    tries = (
+        entry_id(rules.session, origin, origin.content, attempt) for attempt in itertools.count()
+    )
     named = next(each for each in tries if each not in taken)
     weight = _raw_weight(view, span)
     first, last = history.turns[span.start], history.turns[span.end - 1]
     messages = history.quotable_range(span.start, span.end)
-    unread = history.quotable_range(known.end, span.end)
-    known.read_on(unread, history.turns[known.end : span.end])
-    lines = digest.lines_of(messages, ids, known, first, budget_tokens)
+    lines = digest.lines_of(messages, ids, files, history.turn, room)
     opening = f"[{named} · digest · turns {first}–{last} · {weight} tokens · {KIND}]"
     closing = frame.last_line(named, (), span.end - span.start + 1)
     entry = Entry(
         id=named,
         type="message",
-        source=Source(type=KIND, ref=content, turn=first),
+        source=Source(type=KIND, ref=origin.content, turn=first),
         summary=f"turns {first} to {last}",
         decay=Decay(rate=rules.policy.decay_rate_of("message"), last_access=history.turn),
         lifecycle=Lifecycle(created=history.turn),
@@ -245,5 +249,14 @@ def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget
     summary = [frame.as_content(line)] if line else []
     text = "\n".join((opening, *summary, lines, closing))
     return Record(
-        entry, origin, content, "messages", KIND, KIND, "", weight, Stage.DORMANT, storable(text)
+        entry,
+        origin,
+        origin.content,
+        "messages",
+        KIND,
+        KIND,
+        "",
+        weight,
+        Stage.DORMANT,
+        storable(text),
     )

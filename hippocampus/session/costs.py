@@ -12,12 +12,10 @@ from dataclasses import dataclass, replace
 
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import kept_tokens
+from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.history import History, common
 from hippocampus.session.view import View
 from hippocampus.storage.ledger import ModelCall
-
-STAKE = 0.03
-"""The share of the raw cost so far that may be lost on bets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ class Costs:
     @property
     def balance(self) -> float:
         """Return what an edit may cost: what was saved so far, and a small stake."""
-        return self.raw * (1 + STAKE) - self.sent
+        return self.raw * (1 + CONSTANTS.stake) - self.sent
 
     def plus(
         self,

@@ -5,16 +5,20 @@ Which turns are old enough is decided in `planner` and `compaction`.
 
 from __future__ import annotations
 
+import itertools
+import os.path
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from hippocampus.formats import json_text
 from hippocampus.formats.calls import file_of
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import file_read, files_written
 from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.models import tokens
-from hippocampus.session.work_files import WorkFiles, described, excerpt
+from hippocampus.session.constants import CONSTANTS
+from hippocampus.session.work_files import WorkFile, described, excerpt
 
 CALL_CHARACTERS = 240
 ERROR_CHARACTERS = 400
@@ -22,17 +26,30 @@ OUTCOME_CHARACTERS = 120
 WORDS_CHARACTERS = 600
 OUTCOME_SHARE = 10
 """A result is shown by a tenth of its tokens."""
-SHARE = 5
-"""A digest has at most a fifth of the tokens that it replaces."""
 MIN_TOKENS = 200
 """Enough for one message in words."""
-MAX_TOKENS = 16_000
+MAX_TOKENS = 24_000
+"""The most tokens of a digest, besides files that are worked on."""
 LEFT_TOKENS = 16
 """The tokens of the line that counts the steps that are left out."""
-STEPS_SHARE = 0.6
-"""The share of a digest for what was done; the rest shows the files that were worked on."""
 MIN_FILE_TOKENS, HEAD_TOKENS = 60, 30
 """The least room for a file, and the tokens of its first line."""
+MIN_DEPTH = 2
+"""A shorter folder is not named once for all files."""
+
+
+class Room(NamedTuple):
+    """The tokens that the lines of a digest may have."""
+
+    steps: int
+    """For what was done."""
+    files: int = 0
+    """For the files that are worked on."""
+
+    @property
+    def total(self) -> int:
+        """Return both together."""
+        return self.steps + self.files
 
 
 class Span(NamedTuple):
@@ -94,42 +111,62 @@ def opening_end(messages: Sequence[Message]) -> int:
     return len(messages)
 
 
-def budget_of(raw_tokens: int, most_tokens: int = MAX_TOKENS) -> int:
-    """Return the budget, in tokens, of the lines of a digest of messages with `raw_tokens`."""
-    return min(most_tokens, max(MIN_TOKENS, raw_tokens // SHARE))
+def room_of(raw_tokens: int, max_tokens: int = MAX_TOKENS) -> Room:
+    """Return the room for the lines of a digest of messages with `raw_tokens`."""
+    share = int(CONSTANTS.digest_share * raw_tokens)
+    total = min(max_tokens, max(MIN_TOKENS, share))
+    steps = int(CONSTANTS.steps_share * total)
+    return Room(steps, total - steps)
 
 
 def lines_of(
     messages: Sequence[Message],
     ids: Mapping[str, Sequence[str]],
-    known: WorkFiles,
-    since: int,
-    budget_tokens: int,
+    files: Sequence[WorkFile],
+    turn: int,
+    room: Room,
 ) -> str:
-    """Return the lines of a digest, within a budget in tokens: the steps, then the files at work.
+    """Return the lines of a digest: the steps, then the files as they are at a turn.
 
-    `ids` has the entries of a call id. `known` has the files up to the last of the messages, of which
-    those are shown that were read or changed from the turn `since` on.
+    `ids` are those of the entries in the messages, by their calls; `files` come newest first.
     """
-    files = known.since(since)
+    root = root_of(files)
     calls: dict[str, Part] = {}
-    lines = [line for message in messages for line in _lines(message, ids, calls)]
-    room = int(budget_tokens * STEPS_SHARE) if files else budget_tokens
-    chosen, left_tokens = _fitting(_by_worth(lines), room - LEFT_TOKENS)
-    kept = [line for line in lines if line in chosen]
-    left = len(lines) - len(kept)
+    lines = [line for message in messages for line in _lines(message, ids, calls, root)]
+    chosen, left_tokens = _fitting(_by_worth(lines), room.steps - LEFT_TOKENS)
+    kept = _counted([line for line in lines if line in chosen])
+    left = sum(line not in chosen for line in lines)
     if left:
         kept.append(f"… {left} more steps")
-    left_tokens += budget_tokens - room
-    for file in reversed(files):
+    left_tokens += room.files
+    for file in files if room.files else ():
         if left_tokens < MIN_FILE_TOKENS:
             break
-        rows = described(file, known, left_tokens - HEAD_TOKENS)
-        changed = f", {file.unfollowed} changes not followed" if file.unfollowed else ""
-        head = f"{file.path} after turn {file.turn}{changed}:"
+        rows = described(file, left_tokens - HEAD_TOKENS, turn - CONSTANTS.whole_turns)
+        if not rows:
+            continue
+        changed = f", {file.unfollowed} changes by commands not in it" if file.unfollowed else ""
+        head = f"{file.path.removeprefix(root)} as of turn {file.turn}{changed}:"
         kept.append("\n".join(map(as_content, (head, *rows))))
         left_tokens -= tokens.count(kept[-1]) + 1
-    return "\n".join(kept)
+    under = [f"paths are under {root}"] if root else []
+    return "\n".join([*under, *kept])
+
+
+def root_of(files: Sequence[WorkFile]) -> str:
+    """Return the folder of all files with an absolute path, where naming it once shortens them."""
+    folders = [file.path.rpartition("/")[0] for file in files if file.path.startswith("/")]
+    root = os.path.commonpath([folder or "/" for folder in folders]) + "/" if folders else ""
+    return root if len(folders) > 1 and root.count("/") > MIN_DEPTH else ""
+
+
+def _counted(lines: Sequence[str]) -> list[str]:
+    """Return lines with a count in place of repetitions in a row."""
+    rows: list[str] = []
+    for line, same in itertools.groupby(lines):
+        times = sum(1 for _ in same)
+        rows.append(f"{line} ×{times}" if times > 1 else line)
+    return rows
 
 
 def _fitting(texts: Iterable[str], budget_tokens: int) -> tuple[set[str], int]:
@@ -152,7 +189,9 @@ def _by_worth(lines: Sequence[str]) -> list[str]:
     return sorted(newest_first, key=lambda line: not line.startswith(("! ", '"')))
 
 
-def _lines(message: Message, ids: Mapping[str, Sequence[str]], calls: dict[str, Part]) -> list[str]:
+def _lines(
+    message: Message, ids: Mapping[str, Sequence[str]], calls: dict[str, Part], root: str
+) -> list[str]:
     """Return what a message did: words, calls with the ids of their entries, what came back."""
     found = []
     for part in message.parts:
@@ -160,7 +199,7 @@ def _lines(message: Message, ids: Mapping[str, Sequence[str]], calls: dict[str, 
             calls[part.call_id] = part
             entries = " ".join(ids.get(part.call_id, ()))
             named = f" [{entries}]" if entries else ""
-            found.append(f"{part.tool}({_argued(part.text)}){named}")
+            found.append(f"{part.tool}({_argued(part.text, root)}){named}")
         elif part.kind == "result":
             found += _outcome(part, calls.get(part.call_id))
         elif part.kind == "text" and part.text.strip():
@@ -183,10 +222,22 @@ def _outcome(part: Part, call: Part | None) -> list[str]:
     return ["\n".join(f"  {line}" for line in lines)]
 
 
-def _argued(arguments: str) -> str:
-    """Return what a call was about: short arguments whole, of a long one its file with its whole path."""
+def _argued(arguments: str, root: str) -> str:
+    """Return what a call was about: short arguments, of a long one its file."""
     path, has_text = file_of(arguments)
-    return path if path and has_text else _cut(arguments, CALL_CHARACTERS)
+    if path and has_text:
+        return path.removeprefix(root)
+    value = json_text.read(arguments, None)
+    if not isinstance(value, dict):
+        return _cut(arguments, CALL_CHARACTERS)
+    said = [
+        str(given).removeprefix(root) if given == path or len(value) == 1 else f"{name}: {given}"
+        for name, given in value.items()
+        if isinstance(given, str | int | float) and given is not False
+    ]
+    rest = {name: given for name, given in value.items() if isinstance(given, dict | list)}
+    more = json_text.written(rest) if rest else ""
+    return _cut(", ".join(filter(None, [*said, more])), CALL_CHARACTERS)
 
 
 def _quoted(message: Message, part: Part) -> str:

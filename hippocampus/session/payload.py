@@ -44,6 +44,8 @@ class Payload:
     """The record that it has next, once that is written."""
     shorter_weight: int = 0
     """The tokens of the text of that record."""
+    file: str = ""
+    """The file whose text it is, as a result of a call that reads."""
     collapsed: bool = False
     """Whether a digest replaces its message."""
 
@@ -131,6 +133,8 @@ def cold_from(payload: Payload, policy: Policy) -> float:
         return -inf
     if payload.is_pinned or policy.keeps_whole(payload.resolution):
         return inf
+    if payload.file:  # a digest shows it whole while it is strong
+        return payload.record.entry.lifecycle.created + policy.read_turns
     return weak_from(payload.record.entry, policy, policy.digest_below)
 
 

@@ -27,11 +27,13 @@ from hippocampus.entries.origin import EntryOrigin, MessageOrigin, PartOrigin
 from hippocampus.formats.calls import file_key, is_one_file, writes_whole
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import asks_to_read, file_read, files_written, reads_whole
+from hippocampus.indexing.output import thinned
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.policy import Policy, Redaction, Resolution, Subject, new_entry
 from hippocampus.policy.words import EntryType
 from hippocampus.recall import calls
 from hippocampus.session import redactor
+from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History
 from hippocampus.session.identifiers import IdentifierIndex, Sums, add_holder, describe
@@ -125,6 +127,19 @@ class Payloads:
             inside = self.messages < len(cold)
             np.maximum.at(cold, self.messages[inside], self.cold_turns[inside])
         return cold
+
+    def hot_tokens(self, spans: Iterable[Span], turn: int) -> int:
+        """Return the tokens of the texts of files in some messages that a digest will show whole."""
+        inside = {number for span in spans for number in range(*span)}
+        return sum(
+            each.record.tokens
+            for each in self.standing()
+            if each.file
+            and each.record.kind != ARGUMENTS
+            and each.message in inside
+            and not each.note
+            and turn - each.record.entry.decay.last_access <= CONSTANTS.whole_turns
+        )
 
     def changed(self, changes: Mapping[int, Payload], rules: Rules) -> Payloads:
         """Return the payloads with some of them replaced."""
@@ -546,11 +561,20 @@ class _PayloadsDraft:
             fresh = max(1, fresh)
         due_turn = self._history.turns[number] + (fresh if large else 0)
         hidden = number in self._hidden
-        shown = record.tokens if full or hidden else self._rules.count_tokens(record.shown)
+        shown = record.tokens if hidden else self._weight_of(record, part, argued)
         payload = Payload(record, number, at, shown, due_turn, large, resolution, collapsed=hidden)
         if not (full or hidden):
             self.rendered.append(Rendered(number, at, record.shown))
         return self._add(payload, part)
+
+    def _weight_of(self, record: Record, part: Part, argued: str) -> int:
+        """Return the tokens of a payload's text in the view, which may have fewer line numbers."""
+        if record.stage is not Stage.FULL:
+            return self._rules.count_tokens(record.shown)
+        if part.kind != "result":
+            return record.tokens
+        text = thinned(part.text, self._rules.policy.line_numbers, argued)
+        return record.tokens if text == part.text else self._rules.count_tokens(text)
 
     def _record_of(self, entry_id: str) -> Record | None:
         if entry_id not in self._ids:
@@ -615,6 +639,7 @@ class _PayloadsDraft:
                 self._put(number, payload)
             if own is not None:
                 known = (*(each for each in known if each[1] not in gone), (path, own))
+                self._put(own, replace(self.items[own], file=path))
             self._files[name] = known
 
     # Its record

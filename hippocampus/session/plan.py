@@ -41,8 +41,8 @@ class Candidate(NamedTuple):
     """What hiding it is expected to cost in recalls, in base input tokens."""
     stage: Stage = Stage.INDEXED
     """What it becomes."""
-    end: int = 0
-    """The end of the span of messages that a digest replaces; 0 is one payload."""
+    spans: tuple[tuple[int, int], ...] = ()
+    """The spans of messages that digests replace; none is one payload."""
     carried: float = 0.0
     """The tokens that it would have saved in the calls since it was due, summed over them."""
     kind: str = ""
@@ -52,6 +52,10 @@ class Candidate(NamedTuple):
     def saves(self) -> int:
         """Return the tokens that each call saves once it is indexed."""
         return self.full_tokens - self.indexed_tokens
+
+    def holds(self, other: Candidate) -> bool:
+        """Return whether a digest replaces the message of another."""
+        return any(start <= other.message < end for start, end in self.spans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +106,16 @@ def plan(
     reason = (
         f"pays over the {calls} calls expected to come, with {len(batch.chosen)} edits together"
     )
-    folded = [each for each in batch.chosen if each.end]
+    folded = [each for each in batch.chosen if each.spans]
     decisions = [
         Decision(each.entry_id, each.stage, _reason(given), each.saves, 0.0)
         for each in arrived
-        if not any(span.message <= each.message < span.end for span in folded)
+        if not any(fold.holds(each) for fold in folded)
     ]
     decisions += [
         Decision(each.entry_id, each.stage, reason, each.saves, batch.costs / len(batch.chosen))
         for each in batch.chosen
-        if not each.end
+        if not each.spans
     ]
     if folded:
         return Plan(decisions, folded)
@@ -127,7 +131,7 @@ def _either(
     """
     better: list[Candidate] = []
     for fold in folds:
-        inside = [each for each in cached if fold.message <= each.message < fold.end]
+        inside = list(filter(fold.holds, cached))
         if token * fold.saves - fold.risk > sum(token * each.saves - each.risk for each in inside):
             better.append(fold)
             taken = set(map(id, inside))

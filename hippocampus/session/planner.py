@@ -5,50 +5,58 @@ The text of a digest is in `digest`, the compaction of a view over its limit in 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from hippocampus.entries.entry import Stage
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.session import compaction, digest
-from hippocampus.session.digest import Span
+from hippocampus.session.compaction import CompactionPlan
+from hippocampus.session.constants import CONSTANTS
+from hippocampus.session.digest import Room
 from hippocampus.session.payloads import Payloads
 from hippocampus.session.plan import Candidate, calls_to_come
 from hippocampus.session.view import View
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy import typing as npt
 
 REASON = "old turns became digests: carrying them has cost as much as the edit"
 MIN_SAVED_TOKENS = 2_000
 """Digests of few turns each have less than one of many, even where no provider caches anything."""
 
 
-def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> list[Candidate]:
-    """Return the spans of weak turns that digests may replace with a saving.
+class Fold(NamedTuple):
+    """The old turns that digests may replace together, as the plan weighs them, and the digests."""
 
-    None where the savings of all of them could not pay for the edit: most turns end there.
+    candidate: Candidate
+    digests: CompactionPlan
+
+
+def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> Fold | None:
+    """Return the weak turns that digests may replace, with those that digests replace already.
+
+    None where the savings could not pay for the edit: most turns end there.
     """
     import numpy as np
 
     off = policy.compression == "none" or not policy.digest_below
-    if off or view.shown_total < policy.fade_view_tokens:
-        return []
+    if off or not view.sent or view.shown_total < policy.fade_view_tokens:
+        return None
     turn, raw = view.history.turn, view.history.raw
     start = digest.opening_end(raw)
     weights = np.array(view.shown_tokens[: view.sent], np.int64)
     cold_from = payloads.cold_from(view.history.turns[: view.sent], policy)
     cold_from[:start] = np.inf
     for fold in view.folds:
-        cold_from[slice(*fold)] = np.inf
+        cold_from[slice(*fold)] = turn
     cold = cold_from <= turn
-    behind = weights[::-1].cumsum()[::-1]
-    saved = np.where(cold, weights, 0)[::-1].cumsum()[::-1] * (1 - 1 / digest.SHARE)
+    gone = cold.copy()
+    for fold in view.folds:
+        gone[slice(*fold)] = False
+    first = int(cold.argmax())
+    saved = int(weights[gone].sum()) * (1 - CONSTANTS.digest_share)
+    written = int(weights[first:].sum()) - saved
     gains = calls_to_come(turn) * prices.read * saved
-    pays = gains > (prices.write - prices.read) * (behind - saved)
-    if not (pays & (saved >= MIN_SAVED_TOKENS)).any():
-        return []
+    if saved < MIN_SAVED_TOKENS or gains <= (prices.write - prices.read) * written:
+        return None
     closed = [at for at in digest.boundaries(raw[: view.sent + 1]) if at <= view.sent]
     last = max(closed, default=0)
 
@@ -59,19 +67,27 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
     staying = compaction.rounds_of(filter(stays, range(start, last)), closed)
     spans = digest.spans_of(start, last, staying.__contains__)
     spans = [span for span in spans if compaction.is_worth(view, span)]
-    found = (_candidate(span, weights, turn - cold_from) for span in spans)
-    return [each for each in found if each.saves > 0]
-
-
-def _candidate(
-    span: Span, weights: npt.NDArray[np.int64], due: npt.NDArray[np.float64]
-) -> Candidate:
-    """Return a span as the plan weighs it; `due` has for each message the turns since it was."""
-    own = weights[slice(*span)]
-    weight = int(own.sum())
-    budget = digest.budget_of(weight)
-    left = min(weight, budget + compaction.FRAME_TOKENS)
-    carried = float((own * due[slice(*span)]).sum()) * (1 - left / max(1, weight))
-    return Candidate(
-        "", span.start, weight, left, 0, stage=Stage.DORMANT, end=span.end, carried=carried
+    if not spans:
+        return None
+    replaced = np.concatenate([np.arange(*span) for span in spans])
+    weight = int(weights[replaced].sum())
+    raws = [sum(view.history.tokens[slice(*span)]) for span in spans]
+    hot = payloads.hot_tokens(spans, turn)
+    together = digest.room_of(sum(raws))
+    rooms = [Room(max(digest.MIN_TOKENS, together.steps * raw // sum(raws))) for raw in raws]
+    rooms[-1] = Room(rooms[-1].steps, hot + together.files)
+    left = sum(room.total + compaction.FRAME_TOKENS for room in rooms)
+    if left >= weight:
+        return None
+    carried = float((weights * (turn - cold_from))[replaced].sum()) * (1 - left / weight)
+    candidate = Candidate(
+        "",
+        spans[0].start,
+        weight,
+        left,
+        0,
+        stage=Stage.DORMANT,
+        spans=tuple(spans),
+        carried=carried,
     )
+    return Fold(candidate, CompactionPlan(spans, rooms))

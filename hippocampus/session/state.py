@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hippocampus.entries.entry import Entry, Record, Stage
 from hippocampus.entries.origin import EntryOrigin
+from hippocampus.indexing.output import thinned
+from hippocampus.recall import calls
 from hippocampus.session import compaction, reactivation
 from hippocampus.session.costs import Costs
 from hippocampus.session.digest import Span
@@ -176,7 +178,9 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         history, payloads, state.records, state.ids, rules, kept, start, frozenset(hidden)
     )
     shown = [each for each in redacted_texts if each.message not in hidden]
-    view = view.with_texts([*shown, *arrival.rendered])
+    view = view.with_texts(shown)
+    thin = _thinned(view, kept, hidden, arrival.payloads, rules)
+    view = view.with_texts([*thin, *arrival.rendered])
     view = view.with_appended(_again(state, history, kept))
     payloads = arrival.payloads.counted(history, start, known, digests)
     payloads = payloads.collapsed(digests, view, rules, start) if digests else payloads
@@ -194,6 +198,22 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         arrival.noted,
         arrival.accessed,
     )
+
+
+def _thinned(
+    view: View, start: int, hidden: Container[int], payloads: Payloads, rules: Rules
+) -> Iterator[Rendered]:
+    """Yield the results from a message on whose lines a tool has numbered, as the view has them."""
+    for number in range(start, len(view.shown)):
+        for at, part in enumerate(view.shown[number].parts if number not in hidden else ()):
+            if part.kind == "result":
+                called = payloads.calls.get(part.call_id)
+                call = called.part if called else part
+                if calls.is_named(part.tool or call.tool, rules.recall_name):
+                    continue
+                text = thinned(part.text, rules.policy.line_numbers, call.text if called else "")
+                if text != part.text:
+                    yield Rendered(number, at, text)
 
 
 def _goes_on(state: State, history: History, kept: int) -> bool:

@@ -16,7 +16,6 @@ from hippocampus.entries.entry import Record
 from hippocampus.indexing.worth import SLICE_TOKENS
 from hippocampus.session import compaction, planner, reactivation
 from hippocampus.session.costs import Costs, call_of
-from hippocampus.session.digest import Span
 from hippocampus.session.history import History
 from hippocampus.session.payload import due_from
 from hippocampus.session.payloads import Payloads
@@ -155,13 +154,10 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
     )
     due = changes.payloads.due(given.turn, view.shown_total, rules)
     changes, candidates = _weighed(changes, due, rules)
-    folds = planner.foldable(view, changes.payloads, prices, policy)
-    decisions, replaced = plan(candidates, folds, given, prices, policy)
-    spans = compaction.CompactionPlan(
-        [Span(each.message, each.end) for each in replaced],
-        [each.indexed_tokens - compaction.FRAME_TOKENS for each in replaced],
-    )
-    changes = _with_digests(changes, state, spans, planner.REASON, rules)
+    fold = planner.foldable(view, changes.payloads, prices, policy)
+    decisions, replaced = plan(candidates, [fold.candidate] if fold else [], given, prices, policy)
+    if fold and replaced:
+        changes = _with_digests(changes, state, fold.digests, planner.REASON, rules)
     changes = _with_edits(changes, decisions, state, rules)
     if excess_tokens(changes.view, rules):
         pinned = changes.payloads.pinned()

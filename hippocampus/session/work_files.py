@@ -6,35 +6,34 @@ Which of them a digest shows is decided there; no file system is read.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import file_key, is_one_file, writes_whole
+from hippocampus.formats.calls import file_key, is_one_file, texts_in, writes_whole
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import PATCHED, file_read, files_written, reads_whole
 from hippocampus.indexing.extraction import ExtractionContext
 from hippocampus.indexing.output import output_of
 from hippocampus.indexing.select import choose
-from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.sniff import extraction_of
 from hippocampus.indexing.worth import Price
 from hippocampus.models import tokens
+from hippocampus.session.constants import CONSTANTS
 
 OLD = re.compile(r"(?i)^(?:old|search|find|before)")
 NEW = re.compile(r"(?i)^(?:new|replace|after)")
 """Argument names of the two texts of an edit."""
 HUNK = re.compile(r"(?m)^@@.*$")
 MIN_CHARACTERS = 8
-"""A shorter line, such as a bracket, is no sign that a place was worked on."""
-MIN_TOKENS, WORKED_SHARE, OUTLINE_SHARE, NAMES_SHARE = 80, 4, 14, 6
-"""Of the tokens of a file: a quarter for the places that were worked on, at least 80; a fourteenth for
-what else it defines; a sixth for the other names in it."""
-CONTEXT_LINES = 6
+"""A shorter line, such as a bracket, is no sign that it was written before."""
+CONTEXT_LINES = 3
 """The lines that are shown around each line that the agent wrote."""
+MIN_TOKENS, OUTLINE_SHARE = 80, 10
+"""The outline of a file has a tenth of its tokens, at least 80."""
+NUMBER_TOKENS = 3
+GAP = "…"
 
 
 class Edit(NamedTuple):
@@ -44,52 +43,122 @@ class Edit(NamedTuple):
     new: str
 
 
+class Line(NamedTuple):
+    """A line of a file, and the turns in which it was last read and written; 0 is never."""
+
+    text: str
+    read: int = 0
+    written: int = 0
+
+
+@dataclass(slots=True)
+class Piece:
+    """Lines of a file in a row; `first` is the number of the first, 0 where it is not known."""
+
+    first: int
+    lines: list[Line]
+
+    @property
+    def end(self) -> int:
+        """Return the number of the line after the last."""
+        return self.first + len(self.lines)
+
+    @property
+    def text(self) -> str:
+        """Return the lines as one text."""
+        return "\n".join(line.text for line in self.lines)
+
+
 @dataclass(slots=True)
 class WorkFile:
-    """The text of one file as far as a list has it."""
+    """The text of one file as far as a list has it, as it is after the last change."""
 
     path: str
-    blocks: list[tuple[int, list[str]]] = field(default_factory=list)
-    """Its parts in the order in which they were read: the number of the first line, and the lines."""
+    pieces: list[Piece] = field(default_factory=list)
+    """The known lines, in order, without overlap."""
+    loose: list[Piece] = field(default_factory=list)
+    """Texts whose place in it is not known, the newest last."""
     turn: int = 0
     """When it was read or changed last."""
+    changed: int = 0
+    """When it was changed last."""
     unfollowed: int = 0
     """How many changes could not be applied: by commands, or of texts that the list does not have."""
 
-    def apply(self, edit: Edit) -> None:
+    @property
+    def text(self) -> str:
+        """Return all that is known of it."""
+        return "\n".join(piece.text for piece in (*self.pieces, *self.loose))
+
+    def read(self, first: int, texts: Sequence[str], turn: int, *, whole: bool) -> None:
+        """Take in lines as they are now, from a line on; 0 is a place that is not known.
+
+        A whole file with less than half of the known text is a part: tools cut it, or refer to an
+        earlier read.
+        """
+        parts = (*self.pieces, *self.loose)
+        whole = whole and 2 * len(texts) >= sum(len(part.lines) for part in parts)
+        marks = {line.text: line.written for part in parts for line in part.lines if line.written}
+        fresh = [
+            Line(text, turn, marks.get(text, 0) if len(text.strip()) >= MIN_CHARACTERS else 0)
+            for text in texts
+        ]
+        piece = Piece(first or 1 if whole else first, fresh)
+        if whole:
+            self.pieces, self.loose, self.unfollowed = [piece], [], 0
+            return
+        seen = piece.text
+        self.loose = [part for part in self.loose if part.text not in seen]
+        if not first:
+            self.loose.append(piece)
+            return
+        kept = []
+        for part in self.pieces:
+            before = part.lines[: max(0, first - part.first)]
+            after = part.lines[max(0, piece.end - part.first) :]
+            kept += [Piece(part.first, before), Piece(max(part.first, piece.end), after)]
+        kept = sorted((part for part in (*kept, piece) if part.lines), key=lambda part: part.first)
+        self.pieces = []
+        for part in kept:
+            if self.pieces and self.pieces[-1].end == part.first:
+                self.pieces[-1].lines += part.lines
+            else:
+                self.pieces.append(part)
+
+    def write(self, text: str, turn: int) -> None:
+        """Take in a new text of the whole file."""
+        lines = [Line(line, 0, turn) for line in text.rstrip("\n").split("\n")]
+        self.pieces, self.loose, self.unfollowed = [Piece(1, lines)], [], 0
+
+    def apply(self, edit: Edit, turn: int) -> None:
         """Put the new text of an edit in the place of the old one."""
-        for at, (first, lines) in enumerate(self.blocks):
-            text = "\n".join(lines)
-            if edit.old and edit.old in text:
-                self.blocks[at] = (first, text.replace(edit.old, edit.new).split("\n"))
+        for piece in (*self.pieces, *self.loose):
+            at = piece.text.find(edit.old) if edit.old else -1
+            if at >= 0:
+                added = _replaced(piece, at, edit, turn)
+                for later in self.pieces:
+                    later.first += added if later.first > piece.first else 0
                 return
         self.unfollowed += 1
         if edit.new.strip():
-            self.blocks.append((0, edit.new.split("\n")))
+            self.loose.append(Piece(0, [Line(line, 0, turn) for line in edit.new.split("\n")]))
 
-    def add(self, first: int, lines: list[str], *, whole: bool) -> None:
-        """Take in a text that was read, or written as a whole.
 
-        What has less than half of the known text is a part: tools cut, or refer to an earlier read.
-        """
-        if whole and 2 * len(lines) >= sum(len(known) for _, known in self.blocks):
-            self.blocks, self.unfollowed = [], 0
-        kept = []
-        for start, known in self.blocks:
-            inside = first <= start and start + len(known) <= first + len(lines)
-            if not (start and inside):
-                kept.append((start, known))
-        self.blocks = [*kept, (first, lines)]
+def _replaced(piece: Piece, at: int, edit: Edit, turn: int) -> int:
+    """Replace a text in a piece, and return how many lines it has more."""
+    text = piece.text
+    start, end = text.count("\n", 0, at), text.count("\n", 0, at + len(edit.old)) + 1
+    before, after = text[:at].rpartition("\n")[2], text[at + len(edit.old) :].partition("\n")[0]
+    old = {line.text: line for line in piece.lines[start:end]}
+    new = (before + edit.new + after).split("\n")
+    piece.lines[start:end] = [old.get(line) or Line(line, 0, turn) for line in new]
+    return len(new) - (end - start)
 
 
 @dataclass(slots=True)
 class WorkFiles:
-    """The files that a list reads and changes, and what the agent wrote, up to one of its messages."""
+    """The files that a list reads and changes, up to one of its messages."""
 
-    lines: set[str] = field(default_factory=set)
-    """The lines that the assistant wrote, in words and in arguments."""
-    names: set[str] = field(default_factory=set)
-    """The identifiers in these."""
     end: int = 0
     """How many messages were read."""
     _calls: dict[str, Part] = field(default_factory=dict)
@@ -103,21 +172,12 @@ class WorkFiles:
                     self._calls[part.call_id] = part
                 elif part.kind == "result" and part.call_id in self._calls and not part.is_error:
                     _see(self._calls[part.call_id], part.text, turn, self._files)
-                if message.role == "assistant":
-                    self._note(part)
         self.end += len(messages)
 
-    def _note(self, part: Part) -> None:
-        texts = _strings(json_text.read(part.text, part.text) if part.kind == "call" else part.text)
-        for text in texts:
-            rows = (row.lstrip("+- \t").rstrip() for row in text.split("\n"))
-            self.lines.update(row for row in rows if len(row) >= MIN_CHARACTERS)
-            self.names.update(identifiers(text))
-
-    def since(self, turn: int) -> list[WorkFile]:
-        """Return the files that were read or changed from a turn on, the latest last."""
-        found = [file for known in self._files.values() for file in known if file.turn >= turn]
-        return sorted(found, key=lambda file: file.turn)
+    def newest(self) -> list[WorkFile]:
+        """Return the files, the one that was read or changed last first."""
+        found = [file for known in self._files.values() for file in known]
+        return sorted(found, key=lambda file: -file.turn)
 
 
 def _see(call: Part, result: str, turn: int, files: dict[str, list[WorkFile]]) -> None:
@@ -125,32 +185,25 @@ def _see(call: Part, result: str, turn: int, files: dict[str, list[WorkFile]]) -
     read = "" if written else file_read(call.tool, call.text)
     for path in written or filter(None, [read]):
         known = files.setdefault(file_key(path), [])
-        own = next((each for each in known if is_one_file(each.path, path)), None)
+        own = next((file for file in known if is_one_file(file.path, path)), None)
         if own is None:
             own = WorkFile(path)
             known.append(own)
         own.path, own.turn = max(own.path, path, key=len), turn
         if read:
-            output = output_of(result)
-            whole = reads_whole(call.text)
-            own.add(output.first_number or 1, output.body.rstrip("\n").split("\n"), whole=whole)
-        elif writes_whole(call.text):
-            text = max(_strings(json_text.read(call.text, None)), key=len, default="")
-            own.blocks = []
-            own.add(1, text.rstrip("\n").split("\n"), whole=True)
+            output = output_of(result, call.text)
+            whole, lines = reads_whole(call.text), output.body.rstrip("\n").split("\n")
+            placed = output.is_numbered or output.first_number > 1
+            own.read(output.first_number if placed else 0, lines, turn, whole=whole)
+            continue
+        own.changed = turn
+        if writes_whole(call.text):
+            own.write(max(texts_in(json_text.read(call.text, None)), key=len, default=""), turn)
         else:
             edits = list(_edits(call.text, path))
             for edit in edits:
-                own.apply(edit)
+                own.apply(edit, turn)
             own.unfollowed += not edits
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _strings(inner)
 
 
 def _edits(arguments: str, path: str) -> Iterator[Edit]:
@@ -159,9 +212,10 @@ def _edits(arguments: str, path: str) -> Iterator[Edit]:
     while waiting:
         value = waiting.pop(0)
         if isinstance(value, dict):
-            old = next((text for name, text in value.items() if OLD.match(name)), None)
-            new = next((text for name, text in value.items() if NEW.match(name)), None)
-            if isinstance(old, str) and isinstance(new, str):
+            texts = {name: text for name, text in value.items() if isinstance(text, str)}
+            old = next((text for name, text in texts.items() if OLD.match(name)), None)
+            new = next((text for name, text in texts.items() if NEW.match(name)), None)
+            if old is not None and new is not None:
                 yield Edit(old, new)
             else:
                 waiting += value.values()
@@ -185,39 +239,104 @@ def _hunks(patch: str, path: str) -> Iterator[Edit]:
                 yield Edit("\n".join(old), "\n".join(new))
 
 
-def described(file: WorkFile, known: WorkFiles, budget_tokens: int) -> list[str]:
-    """Return the lines of a file's text around those that the agent wrote, and what else defines it."""
-    text = "\n".join(line for _, lines in file.blocks for line in lines)
-    weight = max(1, tokens.count(text))
-    rows = _worked_on(
-        file, known.lines, min(budget_tokens, max(MIN_TOKENS, weight // WORKED_SHARE))
+def described(file: WorkFile, budget_tokens: int, since: int) -> list[str]:
+    """Return a file's lines after their numbers, within a budget in tokens.
+
+    First come those that were read from a turn on and after the last change, then what the agent wrote,
+    the newest first, then an outline; of a file that it did not change, what an entry would show.
+    """
+    parts = (*file.pieces, *file.loose)
+    weight = tokens.count(file.text)
+    fresh = list(_read_since(parts, max(since, file.changed + 1)))
+    if not file.changed and not fresh:
+        return _excerpts(file, parts, min(budget_tokens, int(CONSTANTS.read_share * weight)))
+    picked: list[set[int]] = [set() for _ in parts]
+    outline = max(MIN_TOKENS, weight // OUTLINE_SHARE)
+    groups = (
+        (fresh, budget_tokens),
+        (sorted(_written(parts), reverse=True), budget_tokens),
+        (_outline(parts), outline),
     )
-    left = budget_tokens - sum(tokens.count(row) + 1 for row in rows)
-    room = min(left, max(MIN_TOKENS, weight // OUTLINE_SHARE))
-    if room < MIN_TOKENS // 2:
-        return rows
-    outline = excerpt(text, room, file=file.path, known=identifiers("\n".join(rows)))
-    rows += outline
-    left -= sum(tokens.count(row) + 1 for row in outline)
-    shown = identifiers("\n".join(rows))
-    return [*rows, *_named(text, shown, known.names, min(left, weight // NAMES_SHARE))]
+    for group, room in groups:
+        left = min(room, budget_tokens)
+        for *_, part, at in group:
+            if at not in picked[part]:
+                cost = tokens.count(parts[part].lines[at].text) + NUMBER_TOKENS
+                if cost > left:
+                    break
+                left -= cost
+                budget_tokens -= cost
+                picked[part].add(at)
+    return _shown(parts, [sorted(chosen) for chosen in picked])
 
 
-def _named(
-    text: str, shown: AbstractSet[str], written: AbstractSet[str], budget_tokens: int
-) -> list[str]:
-    """Return a line with the names of a text that its other lines leave out, those that the agent wrote first."""
-    counts = Counter(name for line in text.split("\n") for name in identifiers(line))
-    left = sorted(
-        counts.keys() - shown, key=lambda name: (name not in written, -counts[name], name)
-    )
-    names: list[str] = []
-    for name in left:
-        budget_tokens -= tokens.count(name) + 1
-        if budget_tokens < 0:
-            break
-        names.append(name)
-    return [f"also: {' '.join(names)}"] if names else []
+def _excerpts(file: WorkFile, parts: Sequence[Piece], budget_tokens: int) -> list[str]:
+    """Return what entries of the parts of a file would show, without what they say of the whole."""
+    rows: list[str] = []
+    total = sum(len(part.lines) for part in parts)
+    for part in parts:
+        room = budget_tokens * len(part.lines) // max(1, total)
+        context = {"file": file.path, "first_number": max(1, part.first)}
+        rows += excerpt(part.text, room, **context)[1:] if room >= MIN_TOKENS // 4 else []
+    return rows
+
+
+def _read_since(parts: Sequence[Piece], turn: int) -> Iterator[tuple[int, int]]:
+    for number, part in enumerate(parts):
+        yield from ((number, at) for at, line in enumerate(part.lines) if line.read >= turn)
+
+
+def _written(parts: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
+    """Yield the lines at and around those that the agent wrote: the turn, the part and the place."""
+    for number, part in enumerate(parts):
+        for at, line in enumerate(part.lines):
+            if line.written:
+                first, last = max(0, at - CONTEXT_LINES), at + CONTEXT_LINES + 1
+                around = {*range(first, min(last, len(part.lines))), *_heads(part, at)}
+                yield from ((line.written, number, near) for near in around)
+
+
+def _depth(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _heads(part: Piece, at: int) -> Iterator[int]:
+    """Yield the lines before a line under which it is indented."""
+    depth = _depth(part.lines[at].text)
+    for above in range(at - 1, -1, -1):
+        text = part.lines[above].text
+        if text.strip() and _depth(text) < depth:
+            depth = _depth(text)
+            yield above
+        if not depth:
+            return
+
+
+def _outline(parts: Sequence[Piece]) -> list[tuple[int, int, int]]:
+    """Return the lines under which others are indented, and headings, the least indented first."""
+    found = []
+    for number, part in enumerate(parts):
+        filled = [at for at, line in enumerate(part.lines) if any(map(str.isalnum, line.text))]
+        for at, below in zip(filled, [*filled[1:], None], strict=True):
+            text = part.lines[at].text
+            opens = below is not None and _depth(part.lines[below].text) > _depth(text)
+            if opens or text.startswith("#"):
+                found.append((_depth(text), number, at))
+    return sorted(found)
+
+
+def _shown(parts: Sequence[Piece], picked: Sequence[Sequence[int]]) -> list[str]:
+    """Return lines of the parts of a file, with a mark where some are left out."""
+    rows: list[str] = []
+    for part, chosen in zip(parts, picked, strict=True):
+        before = -1
+        for at in chosen:
+            if at != before + 1 or (before < 0 and rows):
+                rows.append(GAP)
+            text = part.lines[at].text
+            rows.append(f"{part.first + at}\t{text}" if part.first else text)
+            before = at
+    return rows
 
 
 def excerpt(text: str, room: int, **context: Any) -> list[str]:
@@ -226,24 +345,3 @@ def excerpt(text: str, room: int, **context: Any) -> list[str]:
     extraction = extraction_of(text, given)
     room = max(1, room - tokens.count(extraction.summary))
     return [extraction.summary, *choose(extraction, given, Price(0.0, 1.0, room, room))]
-
-
-def _worked_on(file: WorkFile, said: set[str], budget_tokens: int) -> list[str]:
-    shown: list[str] = []
-    for first, lines in reversed(file.blocks):
-        near: set[int] = set()
-        for at, line in enumerate(lines):
-            if line.strip() in said:
-                near.update(range(at - CONTEXT_LINES, at + CONTEXT_LINES + 1))
-        picked = sorted(near.intersection(range(len(lines))))
-        before = None
-        for at in picked:
-            if before is not None and at != before + 1:
-                shown.append("…")
-            row = f"{first + at}\t{lines[at]}" if first else lines[at]
-            budget_tokens -= tokens.count(row) + 1
-            if budget_tokens < 0:
-                return shown
-            shown.append(row)
-            before = at
-    return shown

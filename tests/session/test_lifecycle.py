@@ -16,6 +16,7 @@ from hippocampus.errors import StoreError
 from hippocampus.formats.reader import read
 from hippocampus.policy import load
 from hippocampus.prices import TABLES
+from hippocampus.session.constants import CONSTANTS
 from hippocampus.storage.verify import verify
 
 
@@ -306,7 +307,7 @@ def test_no_session_costs_more_than_its_stake(tmp_path: Path, table: str) -> Non
             items += [call(number, "look"), result(number, f"room_{number} is dark. " * 40)]
             session(items)
             costs = session._run.state.costs
-            assert costs.sent <= costs.raw * 1.03 + 1
+            assert costs.sent <= costs.raw * (1 + CONSTANTS.stake) + 1
     memory.close()
 
 

@@ -84,7 +84,7 @@ def test_a_last_message_is_edited_as_soon_as_it_is_due() -> None:
 def test_where_a_digest_saves_more_than_the_payloads_in_it_it_takes_their_place() -> None:
     sizes = [1_000] * 6
     inside = [candidate(at, 1_000) for at in (1, 2)]
-    fold = Candidate("", 1, 4_000, 300, 0, end=5, carried=1e9)
+    fold = Candidate("", 1, 4_000, 300, 0, spans=((1, 5),), carried=1e9)
     standing = PlanInput(900, 6, sizes)
     found = plan(inside, [fold], standing, PRICES, POLICY)
     assert (found.decisions, found.spans) == ([], [fold])
@@ -160,7 +160,7 @@ def test_with_a_cold_cache_all_that_is_due_goes() -> None:
 
 def test_with_a_cold_cache_no_payload_is_edited_that_a_digest_takes() -> None:
     inside = [candidate(at, 1_000) for at in (1, 2, 5)]
-    fold = Candidate("", 1, 4_000, 300, 0, end=5, carried=1e9)
+    fold = Candidate("", 1, 4_000, 300, 0, spans=((1, 5),), carried=1e9)
     found = plan(inside, [fold], PlanInput(900, 6, [1_000] * 6, cold=True), PRICES, POLICY)
     assert ([each.entry_id for each in found.decisions], found.spans) == (["e5"], [fold])
 

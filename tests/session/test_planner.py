@@ -13,6 +13,7 @@ from hippocampus import Hippocampus, Policy
 from hippocampus.formats.reader import read
 from hippocampus.prices import TABLES
 from hippocampus.replay.measure import unpaired
+from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.planner import REASON
 
 POLICY = Policy(fade_view_tokens=2_000)
@@ -46,12 +47,12 @@ def test_old_turns_become_digests_within_the_stake(tmp_path: Path, table: str) -
         for end in range(1, len(items), 2):
             view = session(items[:end])
             costs = session._run.state.costs
-            assert costs.sent <= costs.raw * 1.03 + 1
+            assert costs.sent <= costs.raw * (1 + CONSTANTS.stake) + 1
             assert unpaired(read(view)) == []
         assert {decision.reason for _, decision in session.decisions()} == {REASON}
         digest = next(record for record in session.records() if record.kind == "digest")
         last = len(re.findall(r"shop_\d+ was open", session.text(digest.entry.id))) - 1
-        assert f"shop_{last} was open" in digest.shown
+        assert f"Off to place_{last}" in digest.shown
         assert "shop_3 was open" in session.recall(digest.entry.id, pattern="shop_3 ")
     memory.close()
 

@@ -10,6 +10,7 @@ import pytest
 from hippocampus.formats.reader import read
 from hippocampus.models import tokens
 from hippocampus.session import digest
+from hippocampus.session.digest import Room
 from hippocampus.session.work_files import WorkFiles, described
 
 SOURCE = "".join(f"def room_{n}(guests):\n    return guests + {n}\n\n" for n in range(60))
@@ -27,6 +28,10 @@ def talk(*steps: tuple[str, dict[str, Any], str]) -> list[dict[str, Any]]:
     return items
 
 
+def cat(first: int, lines: list[str]) -> str:
+    return "\n".join(f"{number:6}→{line}" for number, line in enumerate(lines, first))
+
+
 def known(*steps: tuple[str, dict[str, Any], str]) -> WorkFiles:
     messages = read(talk(*steps))
     found, turns, turn = WorkFiles(), [], 0
@@ -38,8 +43,8 @@ def known(*steps: tuple[str, dict[str, Any], str]) -> WorkFiles:
 
 
 def text_of(files: WorkFiles) -> str:
-    [file] = files.since(0)
-    return "\n".join(line for _, lines in file.blocks for line in lines)
+    [file] = files.newest()
+    return file.text
 
 
 READ = ("Read", {"file_path": "/srv/house/rooms.py"}, SOURCE)
@@ -63,12 +68,12 @@ OLD, NEW = "    return guests + 30", "    return max(guests, 30)"
 def test_an_edit_is_in_the_text(tool: str, arguments: dict[str, Any]) -> None:
     files = known(READ, (tool, arguments, "done"))
     assert text_of(files) == SOURCE.rstrip("\n").replace(OLD, NEW)
-    assert files.since(0)[0].unfollowed == 0
+    assert files.newest()[0].unfollowed == 0
 
 
 def test_a_change_by_a_command_is_counted_and_not_followed() -> None:
     files = known(READ, ("Bash", {"command": "sed -i s/guests/people/ rooms.py"}, ""))
-    assert files.since(2)[0].unfollowed == 1
+    assert files.newest()[0].unfollowed == 1
 
 
 def test_a_whole_write_replaces_what_was_read() -> None:
@@ -79,10 +84,35 @@ def test_a_whole_write_replaces_what_was_read() -> None:
 def test_the_places_that_were_worked_on_are_described_with_their_lines() -> None:
     edit = {"file_path": "/srv/house/rooms.py", "old_string": OLD, "new_string": NEW}
     files = known(READ, ("Edit", edit, "done"))
-    rows = described(files.since(0)[0], files, 400)
+    rows = described(files.newest()[0], 400, 9)
     assert f"92\t{NEW}" in rows
+    assert "93\t" in rows
     assert "91\tdef room_30(guests):" in rows
-    assert "1\tdef room_0(guests):" not in rows
+    assert "2\t    return guests + 0" not in rows
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_an_edit_moves_the_numbers_of_the_lines_after_it(everywhere: bool) -> None:
+    path = "/srv/house/rooms.py"
+    parts = [
+        ("Read", {"file_path": path, "offset": first}, cat(first, text))
+        for first, text in ((1, ["import os", "", "def a(guests):"]), (40, ["def b(guests):"]))
+    ]
+    edit = {"file_path": path, "old_string": "import os", "new_string": "import os\nimport re"}
+    if everywhere:
+        edit["replace_all"] = "true"
+    [file] = known(*parts, ("Edit", edit, "done")).newest()
+    assert [(piece.first, len(piece.lines)) for piece in file.pieces] == [(1, 4), (41, 1)]
+    assert described(file, 400, 9) == ["1\timport os", "2\timport re", "3\t", "4\tdef a(guests):"]
+
+
+def test_a_file_is_shown_whole_while_its_reading_is_fresh() -> None:
+    [file] = known(READ).newest()
+    lines = SOURCE.rstrip("\n").split("\n")
+    assert described(file, 9_000, 1) == [f"{at}\t{line}" for at, line in enumerate(lines, 1)]
+    later = described(file, 9_000, 2)
+    assert 0 < len(later) < len(lines) / 2
+    assert "1: def room_0(guests):" in later
 
 
 def test_a_long_command_stands_in_the_step() -> None:
@@ -90,14 +120,14 @@ def test_a_long_command_stands_in_the_step() -> None:
         "make lint && make test && make docs && make package && make check && make all | tail -n 20"
     )
     messages = read(talk(("Bash", {"command": command}, "7 passed")))
-    assert command in digest.lines_of(messages, {}, known(), 0, 400)
+    assert command in digest.lines_of(messages, {}, [], 0, Room(400))
 
 
 def test_what_the_assistant_said_goes_before_the_newer_calls_of_a_digest() -> None:
     said = {"role": "assistant", "content": "The doors of rooms 2 and 3 open inwards."}
     calls = talk(*(("Bash", {"command": f"ls /srv/house/room_{n}"}, "ok") for n in range(40)))
     messages = read([calls[0], said, *calls[1:]])
-    assert "open inwards" in digest.lines_of(messages, {}, known(), 0, 200)
+    assert "open inwards" in digest.lines_of(messages, {}, [], 0, Room(200))
 
 
 def test_a_result_that_refers_to_an_earlier_read_replaces_no_text() -> None:
@@ -109,4 +139,4 @@ def test_a_file_is_described_within_its_budget() -> None:
     files = known(
         ("Read", {"path": "names.py"}, "".join(f"room_{n} = hall_{n}\n" for n in range(9_000)))
     )
-    assert tokens.count("\n".join(described(files.since(0)[0], files, 300))) <= 320
+    assert tokens.count("\n".join(described(files.newest()[0], 300, 9))) <= 320

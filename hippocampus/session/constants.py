@@ -1,0 +1,29 @@
+"""The numbers that decide when old turns become digests, and what these show.
+
+Fitted with owners and lengths left out:
+
+    python -m tests.bench.policy_numbers PATH...
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """What no policy sets: shares without a unit, and turns."""
+
+    stake: float = 0.06
+    """The share of the raw cost so far that may be lost on edits of the past."""
+    digest_share: float = 1 / 5
+    """The tokens of digests, besides files that are worked on, of those that they replace."""
+    steps_share: float = 0.5
+    """The share of a digest for what was done; the rest shows the files."""
+    read_share: float = 1 / 4
+    """The share that is shown of a file that the agent read earlier and did not change."""
+    whole_turns: int = 24
+    """The turns after it was read in which a file is shown whole."""
+
+
+CONSTANTS = Constants()

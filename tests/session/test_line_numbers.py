@@ -1,0 +1,54 @@
+"""Line numbers that a tool printed: every tenth stays in the view, and edits are not printed back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conversations import no_fallback
+
+from hippocampus import Hippocampus, Policy
+
+LINES = [f"room_{number} = hall({number})" for number in range(1, 31)]
+PRINTED = "\n".join(f"{number:6}→{line}" for number, line in enumerate(LINES, 1))
+
+
+def asked(tool: str, arguments: dict[str, Any], result: str) -> list[dict[str, Any]]:
+    function = {"name": tool, "arguments": json.dumps(arguments)}
+    call = {"id": "c1", "type": "function", "function": function}
+    return [
+        {"role": "user", "content": "Look."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": result},
+    ]
+
+
+def view_of(path: Path, items: list[dict[str, Any]], every: int) -> str:
+    memory = Hippocampus(path, policy=Policy(line_numbers=every))
+    with memory.session("s") as session, no_fallback():
+        view = session(items)
+        assert session(items) == view
+    memory.close()
+    return str(view[2]["content"])
+
+
+def test_every_tenth_number_of_a_file_stays(tmp_path: Path) -> None:
+    rows = view_of(tmp_path, asked("Read", {"file_path": "a.py"}, PRINTED), 10).split("\n")
+    assert [row.partition("\t")[2] for row in rows] == LINES
+    numbers = [row.partition("\t")[0] for row in rows]
+    assert [number for number in numbers if number] == ["1", "10", "20", "30"]
+
+
+@pytest.mark.parametrize("every", [0, 1])
+def test_a_policy_keeps_all_numbers(tmp_path: Path, every: int) -> None:
+    assert view_of(tmp_path, asked("Read", {"file_path": "a.py"}, PRINTED), every) == PRINTED
+
+
+def test_lines_that_an_edit_wrote_become_their_range(tmp_path: Path) -> None:
+    edit = {"file_path": "a.py", "old_string": "x = 1", "new_string": "\n".join(LINES[4:20])}
+    rows = view_of(tmp_path, asked("Edit", edit, PRINTED), 10).split("\n")
+    assert "5-20\tas written" in rows
+    assert rows[0] == f"1\t{LINES[0]}"
+    assert rows[-1] == f"30\t{LINES[-1]}"
